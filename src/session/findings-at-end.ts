@@ -1,11 +1,13 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
+import type { Features } from '../perfdata/features.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import type { OffCpuReplay } from './off-cpu-replay.ts';
 import type { RecordOrder } from './record-order.ts';
+import { cpusText, type RecordedCpus } from './recorded-cpus.ts';
 import type { Replay } from './replay.ts';
 
 /** What to give perf record so that it says when and where threads are off the CPU. */
@@ -13,7 +15,9 @@ const OFF_CPU_RECORDING = '-e cpu-clock -e sched:sched_switch --switch-events -g
 
 /** What a session knows when all its records were played. */
 export interface SessionEnd {
+  readonly features: Features;
   readonly events: readonly SessionEvent[];
+  readonly cpus: RecordedCpus;
   readonly filter: CompiledFilter;
   readonly order: RecordOrder;
   readonly replay: Replay;
@@ -31,11 +35,15 @@ function reporter(diagnostics: Diagnostics): Report {
 }
 
 /** Reports what only shows when the recording has been read to its end. */
-export function reportAtEnd({ events, filter, order, replay, memory, simpleperfOffCpu }: SessionEnd, diagnostics: Diagnostics): void {
+export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
+  const { events, filter, order, replay, memory, simpleperfOffCpu } = end;
   const report = reporter(diagnostics);
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
-  if (replay.offCpuReplay !== undefined) reportSwitches(replay.offCpuReplay, events, report);
+  if (replay.offCpuReplay !== undefined) {
+    reportSwitches(replay.offCpuReplay, events, report);
+    if (replay.offCpuReplay.waits.waitCount > 0) reportUnrecordedCpus(end, diagnostics);
+  }
   report(
     simpleperfOffCpu?.openCount ?? 0,
     'off-cpu-open',
@@ -103,6 +111,18 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     'off-cpu-no-stack',
     'info',
     `switches off the CPU have no stack, which shows as [off-CPU]: record with perf record ${OFF_CPU_RECORDING}`,
+  );
+}
+
+/** Reports that switches were recorded on some CPUs only: threads that went on elsewhere seem to wait. */
+function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: SessionEnd, diagnostics: Diagnostics): void {
+  const tellsSwitches = ({ attr, payload }: SessionEvent): boolean => payload === 'sched_switch' || attr.flags.has('context_switch');
+  const recorded = cpus.ofEvents([...events.keys()].filter((index) => tellsSwitches(events[index])));
+  if (recorded === undefined || recorded.length >= nrCpusOnline) return;
+  diagnostics.add(
+    'off-cpu-some-cpus',
+    'warning',
+    `--off-cpu: only ${cpusText(recorded)} of ${nrCpusOnline} ${recorded.length === 1 ? 'was' : 'were'} recorded, and what threads ran on other CPUs counts as time off the CPU: record with perf record -a`,
   );
 }
 

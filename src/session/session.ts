@@ -305,7 +305,16 @@ class Session implements RecordVisitor {
     const { events } = this.#events;
     this.#machine.dsos.applyBuildIds([...(features.buildIds ?? []), ...this.#userRecords.buildIds]);
     reportAtEnd(
-      { events, filter: this.#filter, order: this.#order, replay: this.#replay, memory: this.#memory, simpleperfOffCpu: this.#simpleperfOffCpu },
+      {
+        features,
+        events,
+        cpus: this.#userRecords.cpus,
+        filter: this.#filter,
+        order: this.#order,
+        replay: this.#replay,
+        memory: this.#memory,
+        simpleperfOffCpu: this.#simpleperfOffCpu,
+      },
       this.#diagnostics,
     );
     return {

@@ -6,21 +6,28 @@ import * as abi from '../perfdata/constants.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
 import { readEventType, readIds } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
+import { readCpuMap } from '../perfdata/records/cpu-map.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
+import { RecordedCpus } from './recorded-cpus.ts';
 
 /** perf_event_update types. */
 const PERF_EVENT_UPDATE_NAME = 2;
 
-/** PERF_RECORD_ID_INDEX: a count, then id, index, CPU and tid of each id, words of 8 bytes; the tid is −1 for what counts whoever runs. */
+/**
+ * PERF_RECORD_ID_INDEX: a count, then id, index, CPU and tid of each id, words of 8 bytes; the CPU is −1 for what counts a task wherever it runs, the
+ * tid for what counts whoever runs.
+ */
 const ID_ENTRIES = RECORD_HEADER_BYTES + 8;
 const ID_ENTRY_BYTES = 32;
+const ID_ENTRY_CPU = 16;
 const ID_ENTRY_TID = 24;
 const ANY_TASK = 0xffffffff;
 
 /** Reads the records that perf itself writes: in pipe mode they carry all that a file has in its header. */
 export class UserRecordReader {
   readonly buildIds: BuildIdRecord[] = [];
+  readonly cpus = new RecordedCpus();
   readonly #events: EventList;
   readonly #features: Features;
   readonly #littleEndian: boolean;
@@ -61,8 +68,16 @@ export class UserRecordReader {
       case abi.PERF_RECORD_ID_INDEX: {
         const last = Math.min(end, ID_ENTRIES + at + view.u64(at + RECORD_HEADER_BYTES) * ID_ENTRY_BYTES) - ID_ENTRY_BYTES;
         for (let entry = at + ID_ENTRIES; entry <= last; entry += ID_ENTRY_BYTES) {
-          if (view.lo(entry + ID_ENTRY_TID) !== ANY_TASK) this.#events.noteTaskId(view.u64(entry));
+          const id = view.u64(entry);
+          if (view.lo(entry + ID_ENTRY_TID) !== ANY_TASK) this.#events.noteTaskId(id);
+          this.cpus.noteOpened(this.#events.findById(id), view.lo(entry + ID_ENTRY_CPU) | 0);
         }
+        return;
+      }
+      case abi.PERF_RECORD_CPU_MAP: {
+        const map = readCpuMap(view, at + RECORD_HEADER_BYTES, end);
+        if (typeof map !== 'string') this.cpus.noteMap(map);
+        else this.#diagnostics.add('bad-cpu-map', 'info', `PERF_RECORD_CPU_MAP: ${map}; it is skipped`, fileOffset);
         return;
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {

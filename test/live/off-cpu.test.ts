@@ -1,4 +1,5 @@
 import { copyFileSync, readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,6 +42,8 @@ function periodOf({ samples }: Decoded, tid: number, event: RegExp, fromNs = 0, 
   }
   return sum;
 }
+
+const saysSomeCpus = ({ diagnostics }: Decoded): boolean => diagnostics.list().some(({ code }) => code === 'off-cpu-some-cpus');
 
 interface Switches {
   /** Whether each switch of a thread from a CPU was recorded after one to it. */
@@ -117,6 +120,13 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
       if (thread === 'spinner') expectWithin(thread, preemptedNs, closeTo(livedNs - ranNs, stolenNs + 10e6));
       else expectWithin(`${thread}: waits`, periodOf(decoded, tid, state, beganNs, endedNs), closeTo(waitedNs, preemptedNs + 10e6));
     }
+    expect(saysSomeCpus(decoded)).toBe(false);
+  });
+
+  test('may be those of runs on other CPUs where not all were recorded, which is said', async () => {
+    const args = ['-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g'];
+    expect(saysSomeCpus((await recorded('one-cpu', ['-C', '0', ...args])).decoded)).toBe(cpus().length > 1);
+    expect(saysSomeCpus((await recorded('per-thread', ['--per-thread', ...args])).decoded)).toBe(false);
   });
 
   test('have the stacks of the functions that wait', async () => {

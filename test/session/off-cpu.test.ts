@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
-import { type AttrSpec, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
@@ -377,6 +377,81 @@ describe('times off the CPU', () => {
     );
     expect(decoded.diagnostics.list().map(({ code, severity }) => [code, severity])).toEqual([['no-switches', 'warning']]);
     expect(decoded.samples.map(({ event }) => event)).toEqual(['cpu-clock', 'context-switches']);
+  });
+
+  describe('of threads that may have run on CPUs that were not recorded', () => {
+    const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
+    /** @param told records that come first */
+    const spec = (told: readonly RecordSpec[], online?: number) => {
+      const { features, ...rest } = recording.spec();
+      return {
+        ...rest,
+        features: { ...features, ...(online !== undefined && { nrCpus: { available: 16, online } }) },
+        records: [...told, ...recording.records],
+      };
+    };
+    const said = ({ diagnostics }: Decoded): string[] => diagnostics.list().map(({ severity, message }) => `${severity}: ${message}`);
+    const warning = (what: string): string =>
+      `warning: --off-cpu: only ${what} recorded, and what threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
+
+    /** Of each event, an id for each of the CPUs: perf gives the first one to the attr. */
+    const openedOn = (...cpus: readonly number[]): RecordSpec =>
+      toolRecords.idIndex([1n, 2n, 3n].flatMap((id) => cpus.map((cpu, i) => ({ id: id + BigInt(i) * 10n, cpu: BigInt(cpu) }))));
+    const allIds = (attrs: readonly AttrSpec[]): AttrSpec[] =>
+      attrs.map((attr, i) => ({ ...attr, ids: Array.from({ length: 9 }, (_, cpu) => BigInt(cpu * 10 + i + 1)) }));
+    const findingsBy = async (told: readonly RecordSpec[], online?: number): Promise<string[]> => {
+      const { attrs, ...rest } = spec(told, online);
+      return said(await decode(encodeFile({ ...rest, attrs: allIds(attrs) }), OFF));
+    };
+
+    it.each<[string, RecordSpec[], number, string]>([
+      ['the ids of events', [openedOn(0)], 2, 'CPU 0 of 2 was'],
+      ['the ids of events, in several records', [openedOn(4), openedOn(1, 2)], 8, 'CPUs 1-2,4 of 8 were'],
+      ['the ids of events before a map of CPUs', [openedOn(3), toolRecords.cpuMap([0, 1])], 2, 'CPU 3 of 2 was'],
+      ['a list of CPUs', [toolRecords.cpuMap([0, 1, 2, 5])], 8, 'CPUs 0-2,5 of 8 were'],
+      ['a mask of CPUs', [toolRecords.cpuMask(8, [0b1010n])], 4, 'CPUs 1,3 of 4 were'],
+      ['a range of CPUs', [toolRecords.cpuRange({ first: 4, last: 7 })], 8, 'CPUs 4-7 of 8 were'],
+      ['many CPUs', [toolRecords.cpuMap([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])], 20, 'CPUs 0,2,4,6,8,10,12,14,… of 20 were'],
+    ])('are said to be too long: by %s', async (_, told, online, what) => {
+      expect(await findingsBy(told, online)).toEqual([warning(what)]);
+    });
+
+    it('are said to be too long in a pipe, too', async () => {
+      expect(said(await decode(encodePipe(spec([openedOn(3)], 4)), OFF))).toEqual([warning('CPU 3 of 4 was')]);
+    });
+
+    it.each<[string, RecordSpec[], number | undefined]>([
+      ['all CPUs were recorded', [openedOn(0, 1), toolRecords.cpuMap([0, 1])], 2],
+      ['a map has all CPUs', [toolRecords.cpuRange({ first: 0, last: 3 })], 4],
+      ['events were opened on any CPU', [openedOn(-1), toolRecords.cpuMap([-1])], 2],
+      ['a map has any CPU', [toolRecords.cpuMap([-1])], 2],
+      ['a range has any CPU', [toolRecords.cpuRange({ first: 0, last: 0, any: true })], 2],
+      ['switches were recorded on more CPUs than asked for', [openedOn(0, 1), toolRecords.cpuMap([0])], 2],
+      ['it is not known how many CPUs there were', [openedOn(0)], undefined],
+      ['no record tells the CPUs', [], 2],
+      ['a map has no CPUs', [toolRecords.cpuMask(8, [])], 2],
+    ])('are not where %s', async (_, told, online) => {
+      expect(await findingsBy(told, online)).toEqual([]);
+    });
+
+    it('are said to be too long by the CPUs of the events that tell of switches, and of no others', async () => {
+      const { attrs, ...rest } = spec([toolRecords.idIndex([1n, 2n, 3n].map((id) => ({ id, cpu: id === 2n ? 0n : 1n })))], 2);
+      const file = encodeFile({ ...rest, attrs: attrs.map((attr) => ({ ...attr, flags: (attr.flags ?? []).filter((flag) => flag !== 'contextSwitch') })) });
+      expect(said(await decode(file, OFF))).toEqual([warning('CPU 0 of 2 was')]);
+      expect(said(await decode(encodeFile({ ...rest, attrs }), OFF))).toEqual([]);
+    });
+
+    it('are not by a map of CPUs that cannot be read, which is said, but by the next one', async () => {
+      const unreadable: RecordSpec = { ...toolRecords.cpuMap([0]), writeBody: (out) => out.u16(7).zeros(6) };
+      const skipped = 'info: PERF_RECORD_CPU_MAP: CPU map is encoded in a way that is not known (7); it is skipped';
+      expect(await findingsBy([unreadable], 2)).toEqual([skipped]);
+      expect(await findingsBy([unreadable, toolRecords.cpuMap([1]), toolRecords.cpuMap([0])], 2)).toEqual([skipped, warning('CPU 1 of 2 was')]);
+    });
+
+    it('are not where there are none', async () => {
+      expect(said(await decode(encodeFile(spec([openedOn(0)], 2))))).toEqual([]);
+      expect(said(await decode(encodeFile(spec([openedOn(0)], 2)), { ...OFF, filter: { tids: [7] } }))).toEqual([]);
+    });
   });
 });
 
