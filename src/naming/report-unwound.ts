@@ -93,7 +93,11 @@ function causesInFiles(mappings: Profile['mappings'], { byFile }: UnwindEnds): C
       what: `lead to places in ${files} where the ${areSeveral ? 'files have' : 'file has'} no code`,
       remedy: '',
     })),
-    { samples: madeAtRunTime, what: 'end in code that was made at run time', remedy: 'let what made it keep frame pointers: java -XX:+PreserveFramePointer' },
+    {
+      samples: madeAtRunTime,
+      what: 'end in code that was made at run time',
+      remedy: 'let what made it keep frame pointers, as java -XX:+PreserveFramePointer does',
+    },
     { samples: unmapped, what: 'end where the recording does not say what was mapped', remedy: '' },
   ];
 }

@@ -84,7 +84,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [8, 'no-module', 2],
       ],
     ],
-    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)'],
+    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)'],
   ],
   [
     'that nothing is known to be mapped there',
@@ -135,7 +135,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers: java -XX:+PreserveFramePointer)',
+      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)',
     ],
   ],
   [
