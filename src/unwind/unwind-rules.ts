@@ -188,8 +188,9 @@ export class UnwindRules {
    * @param register from which the word is at `place`
    */
   beginMoved(isStraight: boolean, register: number, place: number, cfaOffset: number, returnAddressRegister: number): void {
-    const flags = RuleFlag.complex | RuleFlag.moved | (isStraight ? RuleFlag.straight : 0);
-    this.#begin(flags, register, cfaOffset, returnAddressRegister)[RuleWord.movedPlace] = place;
+    this.begin(isStraight, register, cfaOffset, returnAddressRegister);
+    this.#scratch[RuleWord.flags] |= RuleFlag.moved;
+    this.#scratch[RuleWord.movedPlace] = place;
   }
 
   /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */

@@ -31,7 +31,7 @@ export class X86Guess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine, registers, isCall, space, pc, stack, beganWithoutFp } = this.#state;
+    const { machine, registers, isCall, stack, beganWithoutFp } = this.#state;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
@@ -42,10 +42,10 @@ export class X86Guess {
       if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
-      const byCall = fp === 0 && beganWithoutFp ? this.#returnStep.scanStack(sp, IS_OWN_CALL) : undefined;
+      if (fp !== 0 || !beganWithoutFp) return this.#returnStep.takeChain(fp, word, 0);
+      const byCall = this.#returnStep.scanStack(sp, IS_OWN_CALL);
       // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
-      const isKnown = word === 8 && space.find(pc) === 'found' && space.module !== undefined;
-      return byCall === 'stepped' || (byCall !== undefined && !isKnown) ? byCall : this.#returnStep.takeChain(fp, word, 0);
+      return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(fp, word, 0);
     }
     const byCode = this.#stepByPattern(sp, fp, word);
     if (byCode !== 'no-rule') return byCode;
@@ -53,7 +53,7 @@ export class X86Guess {
     if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
       return this.#returnStep.take(sp + word, sp, sp + 2 * word);
     }
-    const hasCode = space.find(pc) === 'found' && space.module !== undefined;
+    const hasCode = this.#hasCode();
     if (!hasCode && word === 4) {
       const at = this.#vdso.returnSlot(sp);
       if (at >= 0) return this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + word);
@@ -63,6 +63,12 @@ export class X86Guess {
     if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#returnStep.take(sp, -1, sp + word);
     const byChain = this.#returnStep.takeChain(fp, word, 0);
     return byChain === 'no-rule' && hasCode ? this.#returnStep.scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /** Whether the code of the frame is that of a file that is at hand. */
+  #hasCode(): boolean {
+    const { space, pc } = this.#state;
+    return space.find(pc) === 'found' && space.module !== undefined;
   }
 
   /**

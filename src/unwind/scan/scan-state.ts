@@ -83,16 +83,7 @@ export class ScanState {
 
   /** to = from + distance */
   add(to: number, from: number, distance: number): void {
-    const base = this.bases[from];
-    const isWord = base >= SAVED && base < CONSTANT;
-    if (isWord && to === this.#sp) {
-      this.#moveStack(base - SAVED, this.offsets[from], distance);
-      return;
-    }
-    const offset = this.offsets[from] + distance;
-    // What is no longer exact is no distance of real code; added up often enough, it would be no number either.
-    this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(offset) ? UNKNOWN : base;
-    this.offsets[to] = offset;
+    this.#set(to, this.bases[from], this.offsets[from], distance);
   }
 
   /** to = first + second, or first − second with a sign of −1 */
@@ -111,19 +102,23 @@ export class ScanState {
       return;
     }
     const slot = this.#find(from, at);
-    if (slot >= 0) this.#set(to, this.#slotBases[slot], this.#slotOffsets[slot]);
+    if (slot >= 0) this.#set(to, this.#slotBases[slot], this.#slotOffsets[slot], 0);
     // Nothing is below the stack pointer but what was stored since.
     else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
-    else this.#set(to, SAVED + from, at);
+    else this.#set(to, SAVED + from, at, 0);
   }
 
-  #set(to: number, base: number, offset: number): void {
-    if (to === this.#sp && base >= SAVED && base < CONSTANT) {
-      this.#moveStack(base - SAVED, offset, 0);
+  /** to = a value, see {@link bases}, + distance */
+  #set(to: number, base: number, offset: number, distance: number): void {
+    const isWord = base >= SAVED && base < CONSTANT;
+    if (isWord && to === this.#sp) {
+      this.#moveStack(base - SAVED, offset, distance);
       return;
     }
-    this.bases[to] = base;
-    this.offsets[to] = offset;
+    const sum = offset + distance;
+    // What is no longer exact is no distance of real code; added up often enough, it would be no number either.
+    this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(sum) ? UNKNOWN : base;
+    this.offsets[to] = sum;
   }
 
   /** The stack pointer = the word at a register's first value + place, + distance */
