@@ -36,6 +36,7 @@ export function reportUnwoundStacks(
       what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
       remedy: '',
     },
+    { samples: ends.withoutRegister, what: 'need registers that were not recorded', remedy: 'record without --user-regs' },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
     ...causesInFiles(mappings, ends),

@@ -19,6 +19,8 @@ export class UnwindEnds {
   truncated = 0;
   /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
   outOfReach = 0;
+  /** A frame needs a register that was not recorded. */
+  withoutRegister = 0;
   /** A return address leads to where no code is, or a rule does not hold. */
   broken = 0;
   /** More frames than there can be, or than were asked for. */
@@ -32,7 +34,7 @@ export class UnwindEnds {
 
   /** Number of stacks that do not reach a start. */
   get cut(): number {
-    return this.truncated + this.outOfReach + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
+    return this.truncated + this.outOfReach + this.withoutRegister + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
   }
 
   get all(): number {
@@ -54,6 +56,9 @@ export class UnwindEnds {
         break;
       case 'no-module':
         this.#of(file).noModule++;
+        break;
+      case 'no-registers':
+        this.withoutRegister++;
         break;
       case 'limit':
         this.limit++;

@@ -90,7 +90,7 @@ export class FrameStep {
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return withoutCfa(state);
+    if (registers.known[cfaRegister] === 0) return withoutCfa(state, cfaRegister);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;
@@ -167,7 +167,10 @@ export class FrameStep {
   #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
     const state = this.#state;
     const { registers, machine } = state;
-    if (registers.known[register] === 0) return this.#withoutReturnAddress(cfa);
+    if (registers.known[register] === 0) {
+      state.missingRegister = register;
+      return this.#withoutReturnAddress(cfa);
+    }
     let hi = registers.hi[register];
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;

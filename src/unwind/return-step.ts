@@ -46,7 +46,7 @@ export class ReturnStep {
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
   takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
     const { registers, machine, isCall } = this.#state;
-    if (registers.known[machine.fp] === 0) return 'truncated';
+    if (registers.known[machine.fp] === 0) return this.#state.without(machine.fp);
     if (fp === 0 && isCall) return 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
@@ -109,7 +109,7 @@ export class ReturnStep {
   /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */
   takeLink(moved: number): StepEnd {
     const { registers, next, machine } = this.#state;
-    if (registers.known[machine.lr] === 0) return 'truncated';
+    if (registers.known[machine.lr] === 0) return this.#state.without(machine.lr);
     const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
     if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
     next.copyFrom(registers);

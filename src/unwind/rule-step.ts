@@ -21,7 +21,7 @@ export class RuleStep {
       if (end !== 'stepped') return end === 'truncated' ? withoutCfa(state) : end;
       cfa = Number(this.#expressions.result);
     } else {
-      if (registers.known[cfaRegister] === 0) return withoutCfa(state);
+      if (registers.known[cfaRegister] === 0) return withoutCfa(state, cfaRegister);
       let from = registers.value(cfaRegister);
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
         if (!state.stack.read(from + data[rule + RuleWord.movedPlace])) return withoutCfa(state);
@@ -94,9 +94,12 @@ export class RuleStep {
   }
 }
 
-/** How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one. */
-export function withoutCfa({ followsLibunwind }: UnwindState): StepEnd {
-  return followsLibunwind ? 'bad-frame' : 'truncated';
+/**
+ * How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one.
+ * @param register from which it is computed, if that is what is not known
+ */
+export function withoutCfa(state: UnwindState, register = -1): StepEnd {
+  return state.followsLibunwind ? 'bad-frame' : state.without(register);
 }
 
 const STEP_ENDS: Readonly<Record<ExpressionEnd, StepEnd>> = { done: 'stepped', bad: 'bad-frame', absent: 'truncated', wanted: 'pending' };

@@ -42,6 +42,8 @@ export class UnwindState implements ExpressionMemory {
   entryWordsLeft = 0;
   /** Whether to do as perf 6.1's libunwind does (observed): registers that an epilogue has popped already count as unknown, for example. */
   followsLibunwind = false;
+  /** After `truncated`: the register whose value would be needed to go on; −1 where it is something else. */
+  missingRegister = -1;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** After `pending` without such a module: the {@link CodeSpace.file} that is not loaded. */
@@ -65,6 +67,12 @@ export class UnwindState implements ExpressionMemory {
     const { registers } = this;
     this.registers = this.next;
     this.next = registers;
+  }
+
+  /** How a step ends that needs a register whose value is not known. @param register −1 where it is something else */
+  without(register: number): StepEnd {
+    this.missingRegister = register;
+    return 'truncated';
   }
 
   /** As the code space's own `find`, but notes what has to be loaded first, whatever is looked for later. */

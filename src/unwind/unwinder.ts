@@ -25,7 +25,7 @@ import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
  * - `bad-frame`: a rule that cannot hold: the stack does not grow, an expression fails
  * - `limit`: after as many frames as were asked for
  * - `pending`: something has to be read first: see {@link Unwinder.endModule}
- * - `no-registers`: the sample has no instruction or stack pointer
+ * - `no-registers`: the sample has no instruction or stack pointer, and no frames; or a register that a frame needs was not recorded
  */
 export type UnwindEnd = 'complete' | 'truncated' | 'no-rule' | 'no-module' | 'unmapped' | 'bad-frame' | 'limit' | 'pending' | 'no-registers';
 
@@ -143,6 +143,7 @@ export class Unwinder {
       this.endModule = state.wantingModule;
       if (state.wantingModule === undefined) this.endFile = state.wantedFile;
     }
+    if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
     this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
     if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
@@ -160,6 +161,7 @@ export class Unwinder {
     this.endModule = undefined;
     state.space = space;
     state.wantingModule = undefined;
+    state.missingRegister = -1;
     const plainWalk = this.#beginPlainWalk(input, space);
     if (plainWalk !== undefined && this.#walkPlain(plainWalk)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
@@ -319,6 +321,12 @@ export class Unwinder {
     const { addresses, isCall, count } = this.#stack;
     const found = count > 0 && isCall[count - 1] === 1 ? this.#guess.endsThread(addresses[count - 1]) : 'no-rule';
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
+  }
+
+  /** Whether a truncated stack goes on within the dump, but by a register that was not recorded (`--user-regs`). */
+  #lacksRegister({ regsMaskLo, regsMaskHi }: UnwindInput): boolean {
+    const { machine, registers, stack, missingRegister } = this.#state;
+    return missingRegister >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[missingRegister] < 0 && registers.value(machine.sp) < stack.end;
   }
 
   /** Whether the last frame is a function of Go. Those of its runtime that change stacks have rules that do not hold. */

@@ -65,6 +65,19 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
+    'that registers were left out',
+    [
+      [
+        [80, 'complete'],
+        [15, 'no-registers'],
+        [5, 'truncated'],
+      ],
+    ],
+    [
+      'warning: 20 % …: 15 % need registers that were not recorded (record without --user-regs); 5 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)',
+    ],
+  ],
+  [
     'which is the largest',
     [
       [

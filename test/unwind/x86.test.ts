@@ -65,9 +65,17 @@ describe('x86-64 stacks', () => {
     ]);
   });
 
-  test('of which a register is not known that the rule is by are truncated there', async () => {
+  test('end where a rule is by a register that was not recorded', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack, without: ['bp'] }, space());
-    expect(result).toMatchObject({ end: 'truncated', frames: frames.slice(0, 3) });
+    expect(result).toMatchObject({ end: 'no-registers', frames: frames.slice(0, 3) });
+  });
+
+  test('are truncated where a rule is by a register that a frame has saved beyond the dump', async () => {
+    // The second frame says that rbp is 4 KB above its CFA.
+    const beyond = fde(0x1500, code().defCfa(RSP, 16).offset(RBP, -0x200));
+    const moved = { 0: BIAS + 0x1510, 8: 0, 16: BIAS + 0x1210 };
+    const result = await unwound({ machine: 'x86_64', registers, stack: moved }, space(beyond));
+    expect(result).toMatchObject({ end: 'truncated', frames: [frames[0], (BIAS + 0x1510).toString(16), frames[2]] });
   });
 
   test('without instruction or stack pointer are none', async () => {
@@ -323,13 +331,13 @@ describe('stacks of programs whose start does not say that it is one', () => {
   });
 
   test.each([
-    ['a register', code().defCfa(RBX, 16).valOffset(RBP, 0)],
+    ['a register', code().defCfa(RBX, 16).valOffset(RBP, 0), 'no-registers'],
     // 4 KB above the stack pointer.
-    ['memory', code().defCfaExpression(Uint8Array.of(0x77, 0x80, 0x20, 0x06))],
-  ])('are cut off where a rule is by %s that is not known, and broken to libunwind', async (_name, rule) => {
+    ['memory', code().defCfaExpression(Uint8Array.of(0x77, 0x80, 0x20, 0x06)), 'truncated'],
+  ])('are cut off where a rule is by %s that is not known, and broken to libunwind', async (_name, rule, end) => {
     const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1510, sp: SP }, stack: { 0: 0, 8: 0 }, without: ['bx'] } as const;
     const ends = [{}, { followsLibunwind: true }].map(async (options) => (await unwound(sample, space(fde(0x1500, rule)), options)).end);
-    expect(await Promise.all(ends)).toEqual(['truncated', 'bad-frame']);
+    expect(await Promise.all(ends)).toEqual([end, 'bad-frame']);
   });
 });
 
