@@ -37,17 +37,23 @@ export class RuleStep {
     next.set(machine.sp, cfa - machine.cfaBias);
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
-      const register = data[at] & RULE_REGISTER_MASK;
-      const stepEnd = this.#restore(state, module, register, data[at] >>> RULE_KIND_SHIFT, data[at + 1], cfa, cfaRegister);
+      const stepEnd = this.#restore(state, module, at, cfa, cfaRegister);
       if (stepEnd !== 'stepped') return stepEnd;
     }
     state.swapRegisters();
     return 'stepped';
   }
 
-  /** Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet. */
-  #restore(state: UnwindState, module: UnwindModule, register: number, kind: number, value: number, cfa: number, cfaRegister: number): StepEnd {
+  /**
+   * Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet.
+   * @param at where the rules have the register
+   */
+  #restore(state: UnwindState, module: UnwindModule, at: number, cfa: number, cfaRegister: number): StepEnd {
     const { registers, next } = state;
+    const { data } = module.rules;
+    const register = data[at] & RULE_REGISTER_MASK;
+    const kind = data[at] >>> RULE_KIND_SHIFT;
+    const value = data[at + 1];
     const addressBits = state.machine.addressSize * 8;
     switch (kind) {
       case RegisterRule.undefined:
