@@ -1,4 +1,4 @@
-import type { CodeSpace } from './code-space.ts';
+import type { CodeMatch, CodeSpace } from './code-space.ts';
 import { MAX_STACK_WORDS } from './entry-step.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
@@ -11,7 +11,7 @@ import { SharedFrames } from './shared-frames.ts';
 import type { UnwindInput } from './unwind-input.ts';
 import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { UnwindState } from './unwind-state.ts';
+import { type StepEnd, UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /**
@@ -70,6 +70,14 @@ export class Unwinder {
   #plainWalk: PlainWalk | null | undefined;
   /** The frames so far. */
   #stack = new UnwoundStack();
+  /** Of the place that the walk has come to: whether it is a caller, and not code that was sampled, or that a signal interrupted. */
+  #isCall = false;
+  /** Whether the frame before is one of those. */
+  #isAfterLeaf = false;
+  /** Frames in a row up to there that take nothing of the stack. */
+  #emptyFrames = 0;
+  /** Whether a step was taken since WebAssembly could not walk on. */
+  #mayBePlain = false;
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
@@ -211,99 +219,154 @@ export class Unwinder {
 
   /** @param plainWalk has walked the frames that there are, from the leaf on; undefined where there are none, and it cannot go on */
   #walk(previous: UnwoundStack | undefined, plainWalk: PlainWalk | undefined): UnwindEnd | 'repeat' {
-    const state = this.#state;
-    const { machine, space, stack } = state;
-    const frames = this.#stack;
-    const step = this.#frameStep;
-    let isCall = false;
-    this.#shared.begin(previous);
-    step.begin();
-    this.#landing.begin();
-    state.entryWordsLeft = MAX_STACK_WORDS;
-    let emptyFrames = 0;
-    // Whether the frame before is the leaf, or one that a signal interrupted.
-    let afterLeaf = false;
-    if (plainWalk !== undefined && frames.count > 0) {
-      isCall = true;
-      afterLeaf = frames.count === 1;
-      if (afterLeaf) step.keepLeaf();
-      plainWalk.give(state);
-    }
-    // Whether a step was taken since it could not go on.
-    let mayBePlain = false;
+    this.#beginWalk(previous, plainWalk);
     for (;;) {
       // hot
-      if (mayBePlain && plainWalk !== undefined && isCall && !this.#landing.isPossible && !this.#shared.isPartial) {
-        const before = frames.count;
-        if (plainWalk.resume(state, before) && this.#walkPlain(plainWalk)) return 'complete';
-        mayBePlain = false;
-        if (frames.count > before) {
-          plainWalk.give(state);
-          afterLeaf = false;
-          emptyFrames = 0;
-        }
-      }
-      if (isCall && !this.#landing.isPossible && this.#shared.takeOver(frames, this.#maxFrames)) {
-        afterLeaf = false;
-        emptyFrames = 0;
-      }
-      const { pc } = state;
-      const match = state.find(isCall ? pc - 1 : pc);
-      this.endAddress = pc;
-      if (match === 'unmapped' && isCall) {
-        // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
-        if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, state.registers.value(machine.sp), pc)) return 'complete';
-        if (!afterLeaf) return 'unmapped';
-        const recovered = step.recoverLeaf();
-        if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
-        afterLeaf = false;
+      if (plainWalk !== undefined && this.#resumePlain(plainWalk)) return 'complete';
+      if (this.#isCall && !this.#landing.isPossible && this.#shared.takeOver(this.#stack, this.#maxFrames)) this.#afterOthers();
+      const match = this.#find();
+      if (match === 'unmapped' && this.#isCall) {
+        const end = this.#withoutCode();
+        if (end !== undefined) return end;
         continue;
       }
-      this.#add(pc, isCall);
-      this.endFile = match === 'unmapped' ? -1 : space.file;
-      // Of a caller's file it may turn out that there is no code.
-      if (match === 'pending' && (isCall || frames.count < this.#maxFrames)) return 'pending';
-      if (frames.count >= this.#maxFrames) return 'limit';
-      const module = match === 'found' ? space.module : undefined;
-      // Before other addresses are looked for.
-      const mayBeData = match === 'found' && space.mayBeData === true;
-      afterLeaf = !isCall;
-      if (afterLeaf) step.keepLeaf();
-      const sp = state.registers.value(machine.sp);
-      state.isCall = isCall;
-      mayBePlain = true;
-      const end = step.step(frames, module, pc - space.bias, isCall);
-      if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
-        frames.count = this.#landing.land(state);
-        frames.plainFrom = frames.count;
-        state.pc = state.registers.value(machine.pc);
-        isCall = true;
-        continue;
-      }
-      if (!step.wasPlain) frames.plainFrom = frames.count;
-      if (end !== 'stepped') {
-        // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
-        if (module === undefined && mayBeData && isCall && (end === 'outermost' || end === 'no-rule')) {
-          // It was no return address.
-          frames.count--;
-          return 'unmapped';
-        }
-        if (end === 'outermost') return 'complete';
-        return end === 'no-rule' && module === undefined ? 'no-module' : end;
-      }
-      if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
-      // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
-      // which the call has changed.
-      if (isCall && sp > stack.end) return 'truncated';
-      const nextSp = state.registers.value(machine.sp);
-      if (step.wasSignalFrame) {
-        if (!step.countSignalFrame(frames)) return 'bad-frame';
-        emptyFrames = 0;
-      } else if (nextSp > sp) emptyFrames = 0;
-      // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
-      else if (nextSp < sp || ++emptyFrames > MAX_EMPTY_FRAMES || (isCall && state.pc === pc)) return 'bad-frame';
-      isCall = !step.wasSignalFrame;
+      const end = this.#addFrame(match) ?? this.#leaveFrame(match);
+      if (end !== undefined) return end;
     }
+  }
+
+  #beginWalk(previous: UnwoundStack | undefined, plainWalk: PlainWalk | undefined): void {
+    this.#shared.begin(previous);
+    this.#frameStep.begin();
+    this.#landing.begin();
+    this.#state.entryWordsLeft = MAX_STACK_WORDS;
+    this.#isCall = false;
+    this.#isAfterLeaf = false;
+    this.#emptyFrames = 0;
+    this.#mayBePlain = false;
+    const { count } = this.#stack;
+    if (plainWalk === undefined || count === 0) return;
+    this.#isCall = true;
+    this.#isAfterLeaf = count === 1;
+    if (this.#isAfterLeaf) this.#frameStep.keepLeaf();
+    plainWalk.give(this.#state);
+  }
+
+  /** Lets WebAssembly walk on from a caller that was found otherwise. @returns whether the stack is complete */
+  #resumePlain(plainWalk: PlainWalk): boolean {
+    if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.isPartial) return false;
+    const before = this.#stack.count;
+    if (plainWalk.resume(this.#state, before) && this.#walkPlain(plainWalk)) return true;
+    this.#mayBePlain = false;
+    if (this.#stack.count > before) {
+      plainWalk.give(this.#state);
+      this.#afterOthers();
+    }
+    return false;
+  }
+
+  /** Frames were added that no step has led to. */
+  #afterOthers(): void {
+    this.#isAfterLeaf = false;
+    this.#emptyFrames = 0;
+  }
+
+  /** What is mapped where the walk has come to: at the call, if it is a caller. */
+  #find(): CodeMatch {
+    const { pc } = this.#state;
+    this.endAddress = pc;
+    return this.#state.find(this.#isCall ? pc - 1 : pc);
+  }
+
+  /** What to do with a return address where no code is. @returns how the stack ends; undefined where another caller of the leaf was found */
+  #withoutCode(): UnwindEnd | undefined {
+    const state = this.#state;
+    const { pc, registers, machine } = state;
+    // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
+    if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, registers.value(machine.sp), pc)) return 'complete';
+    if (!this.#isAfterLeaf) return 'unmapped';
+    const recovered = this.#frameStep.recoverLeaf();
+    if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
+    this.#isAfterLeaf = false;
+    return undefined;
+  }
+
+  /** Adds the frame that the walk has come to. @returns how the stack ends if it is the last one */
+  #addFrame(match: CodeMatch): UnwindEnd | undefined {
+    const frames = this.#stack;
+    this.#add(this.#state.pc, this.#isCall);
+    this.endFile = match === 'unmapped' ? -1 : this.#state.space.file;
+    // Of a caller's file it may turn out that there is no code.
+    if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';
+    return frames.count >= this.#maxFrames ? 'limit' : undefined;
+  }
+
+  /** Steps from the last frame to its caller. @returns how the stack ends if there is none */
+  #leaveFrame(match: CodeMatch): UnwindEnd | 'repeat' | undefined {
+    // hot
+    const state = this.#state;
+    const { pc, space, machine } = state;
+    const step = this.#frameStep;
+    const frames = this.#stack;
+    const isCall = this.#isCall;
+    const module = match === 'found' ? space.module : undefined;
+    // Before other addresses are looked for.
+    const mayBeData = match === 'found' && space.mayBeData === true;
+    const sp = state.registers.value(machine.sp);
+    this.#isAfterLeaf = !isCall;
+    if (!isCall) step.keepLeaf();
+    state.isCall = isCall;
+    this.#mayBePlain = true;
+    const end = step.step(frames, module, pc - space.bias, isCall);
+    if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
+      this.#land();
+      return undefined;
+    }
+    if (!step.wasPlain) frames.plainFrom = frames.count;
+    if (end === 'stepped') return this.#checkStep(pc, sp);
+    if (module !== undefined) return end === 'outermost' ? 'complete' : end;
+    return this.#endWithoutModule(end, mayBeData);
+  }
+
+  /** Goes to the frame in which an exception is about to land. */
+  #land(): void {
+    const state = this.#state;
+    const frames = this.#stack;
+    frames.count = this.#landing.land(state);
+    frames.plainFrom = frames.count;
+    state.pc = state.registers.value(state.machine.pc);
+    this.#isCall = true;
+  }
+
+  /** How a stack ends after a step from code of which nothing is known. @param mayBeData whether it may be no code at all */
+  #endWithoutModule(end: Exclude<StepEnd, 'stepped'>, mayBeData: boolean): UnwindEnd | 'repeat' {
+    if (end !== 'outermost' && end !== 'no-rule') return end;
+    // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
+    if (mayBeData && this.#isCall) {
+      // It was no return address.
+      this.#stack.count--;
+      return 'unmapped';
+    }
+    return end === 'outermost' ? 'complete' : 'no-module';
+  }
+
+  /** Whether a step has led to a caller. @param pc, sp those of the frame before @returns how the stack ends if not */
+  #checkStep(pc: number, sp: number): UnwindEnd | undefined {
+    const state = this.#state;
+    const step = this.#frameStep;
+    if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
+    // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
+    // which the call has changed.
+    if (this.#isCall && sp > state.stack.end) return 'truncated';
+    const nextSp = state.registers.value(state.machine.sp);
+    if (step.wasSignalFrame) {
+      if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
+      this.#emptyFrames = 0;
+    } else if (nextSp > sp) this.#emptyFrames = 0;
+    // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
+    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
+    this.#isCall = !step.wasSignalFrame;
+    return undefined;
   }
 
   #add(address: number, isCall: boolean): void {
