@@ -1,4 +1,4 @@
-import { ARM_LR, ARM_PC, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -182,8 +182,9 @@ export class ArmDecoder implements InstructionDecoder {
       if (!isBefore || writesBack) state.add(rn, rn, distance);
       return 'next';
     }
+    // A return address is on the stack; what is at an address of the file leads to another function, as in the PLT.
+    this.via = state.isConstant(rn) ? ARM_IP : ARM_PC;
     transferOne(state, rd, rn, distance, isLoad, isBefore, writesBack);
-    this.via = ARM_PC;
     return isLoad && rd === ARM_PC ? 'leave' : 'next';
   }
 }

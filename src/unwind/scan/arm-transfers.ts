@@ -1,6 +1,8 @@
 import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 
+/** Stubs of the PLT make of it where a function of a library is. Source: AAPCS32, 6.1.1. */
+export const ARM_IP = 12;
 export const ARM_SP = 13;
 export const ARM_LR = 14;
 export const ARM_PC = 15;

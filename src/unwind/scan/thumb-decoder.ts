@@ -1,4 +1,4 @@
-import { ARM_LR, ARM_PC, ARM_SP, bitCount, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, bitCount, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -138,7 +138,8 @@ export class ThumbDecoder implements InstructionDecoder {
         return 'next';
       case 7:
         if ((half & 0x80) !== 0) return 'call';
-        this.via = from;
+        // BX pc goes on in A32 right behind it, where a stub leads to another function.
+        this.via = from === ARM_PC ? ARM_IP : from;
         if (!state.isConstant(from)) return 'leave';
         // Without the lowest bit it would go on in A32.
         this.target = state.offsets[from] - 1;

@@ -315,6 +315,15 @@ describe('32-bit Arm code with rules for calls alone', () => {
     expect(await unwind(pc, lr, stack, pieces, fill)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
+  // push {r4, lr}; sub sp, #8; add sp, #8; pop {r4, lr}; b 0x1080, where a stub of the PLT is: bx pc; add ip, pc, #0; add ip, #4096; ldr pc, [ip]!
+  test.each<[string, Code, readonly number[], number]>([
+    ['T32', { 4096: 'b510 b082 b002 e8bd 4010 f000 b839', 4224: '4778 e7fd e28fc600 e28cca01 e5bcf000' }, NOPS[0], 0x1004],
+    ['A32', { 4096: 'e92d4010 e24dd008 e28dd008 e8bd4010 ea00001a', 4224: 'e28fc600 e28cca01 e5bcf000' }, NOPS[1], 0x1008],
+  ])('is left by what it does up to where it goes on as a function of a library: %s', async (_name, pieces, fill, pc) => {
+    const result = await unwind(pc, CALL, { 0: 7, 4: 0, 8: 7, 12: CALL, 16: 1, 20: 0 }, pieces, fill);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
+  });
+
   test('is of the instruction set that a direct call tells, whatever is around it', async () => {
     // blx of Thumb from 0x1204 to 0x1000, in whose neighbourhood all else is Thumb: bx lr.
     const pieces = { 4096: 'e1a00000 e12fff1e', 4608: 'f7ff eefe' };
