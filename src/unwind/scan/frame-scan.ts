@@ -34,6 +34,13 @@ export const SCRATCH = {
   arm: [0, 1, 2, 3, 12, 14],
   riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
 } satisfies Partial<Record<UnwindMachine, readonly number[]>>;
+/** Those of them in which it may return something, and the link register. */
+const RETURNED = {
+  x86_64: [0, 1],
+  aarch64: [0, 1, 30],
+  arm: [0, 1, 2, 3, 14],
+  riscv64: [1, 10, 11],
+} satisfies Record<keyof typeof SCRATCH, readonly number[]>;
 /** Those that it has to restore, besides the stack pointer. */
 export const KEPT = {
   x86_64: [3, 6, 12, 13, 14, 15],
@@ -139,6 +146,7 @@ export class FrameScan {
   #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
     const { machine, sp, lr } = this.#machine;
     const scratch = SCRATCH[machine as ScannedMachine];
+    const returned: readonly number[] = RETURNED[machine as ScannedMachine];
     const state = this.#state;
     state.begin(sp);
     if (isCall) for (const register of scratch) state.clobber(register);
@@ -158,7 +166,8 @@ export class FrameScan {
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
-        for (const register of scratch) state.clobber(register);
+        // A number that code still takes from a register afterwards was left there: compilers know what functions of the same file change (gcc's -fipa-ra).
+        for (const register of scratch) if (!state.isConstant(register) || returned.includes(register)) state.clobber(register);
         this.#isStraight = false;
       } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {

@@ -279,6 +279,12 @@ describe('arm64 code without rules', () => {
     expect(await unwind(pc, lr, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
+  test('has a frame whose size is in a register that a function of the same file does not change', async () => {
+    // stp x29, x30, [sp]; mov x12, #4096; bl; ldp x29, x30, [sp]; add sp, sp, x12; ret
+    const pieces = { 4348: CODE[4348], 4096: 'a9007bfd d282000c 94000000 a9407bfd 8b2c63ff d65f03c0' };
+    expect(await unwind(0x1004, CALL, { 0: 0, 8: CALL, 4104: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1100) });
+  });
+
   test('has return addresses that are signed, in some of the bits that addresses do not have', async () => {
     const signed = CALL + 0x5_0000 * 2 ** 32;
     expect(await unwind(0x1008, 5, { 8: signed, 40: 0 })).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
