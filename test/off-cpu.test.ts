@@ -94,6 +94,42 @@ describe('times off the CPU', () => {
     ]);
   });
 
+  it('end in Firefox Profiler when they do, and not before the profile, where no sample comes after them', async () => {
+    const asleep = new SwitchRecords()
+      .tick(101, 1 * MS)
+      .sched(2 * MS, { prev: 101, state: S, next: 0 })
+      .out(101, 2.001 * MS)
+      .in(101, 902 * MS);
+    const lasting = new SwitchRecords()
+      .tick(101, 1 * MS)
+      .tick(102, 2 * MS)
+      .out(102, 3 * MS)
+      .comm(101, 4 * MS, 'late')
+      .in(102, 903 * MS);
+    const open = new SwitchRecords()
+      .tick(101, 1 * MS)
+      .tick(102, 2 * MS)
+      .out(101, 2.5 * MS)
+      .out(102, 3 * MS)
+      .in(102, 903 * MS);
+    const shown = async (recorded: SwitchRecords, options: object): Promise<unknown> => {
+      const file = join(directory, 'lasting.data');
+      writeFileSync(file, recorded.file());
+      const { document, threads } = readFirefox(await bytesAs('firefox', (await read(file, {}, options)).profile, {}));
+      const waits = threads.flatMap(({ markers }) => markers.filter(({ name }) => name === 'off CPU'));
+      return { waits: waits.map(({ startMs, endMs }) => [startMs, endMs]), end: document.meta.profilingEndTime };
+    };
+    const switched = { keepHappenings: true };
+    expect(await shown(asleep, OFF_CPU)).toEqual({ waits: [[1, 901]], end: 901 });
+    expect(await shown(lasting, OFF_CPU)).toEqual({ waits: [[2, 902]], end: 902 });
+    expect(await shown(lasting, switched)).toEqual({ waits: [[2, 902]], end: 902 });
+    const until = [
+      [1.5, 902],
+      [2, 902],
+    ];
+    expect(await shown(open, switched)).toEqual({ waits: until, end: 902 });
+  });
+
   it('are what the command line and the library are asked for, and not there otherwise', async () => {
     const eventsOf = async (options: { offCpu?: boolean }): Promise<string[]> => {
       const recording = await openRecording(path);

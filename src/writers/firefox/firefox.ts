@@ -63,12 +63,11 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   const threads = firefoxThreads(profile, samples);
   const isLarge = samples.size > (options.maxExactSamples ?? MAX_EXACT_SAMPLES);
   const tables = sharedTables(profile, samples, isLarge);
-  const endNs = lastTimeNs(samples) + profileIntervalNs(profile);
-  const markers = new MarkerList(profile, samples, threads, endNs);
+  const markers = new MarkerList(profile, samples, threads, lastTimeNs(samples) + profileIntervalNs(profile));
   const markerWriter = new MarkerWriter(profile, samples, tables, markers);
   const out = new JsonWriter(sink);
   out.put('{"meta":');
-  out.put(JSON.stringify(metaOf(profile, endNs, options.exporter, busiestThread(threads))));
+  out.put(JSON.stringify(metaOf(profile, markers.profileEndNs, options.exporter, busiestThread(threads))));
   out.put(',');
   writeLibs(out, tables.libs, profile.meta.arch);
   out.put(',');

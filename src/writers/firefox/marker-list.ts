@@ -41,6 +41,8 @@ export class MarkerList {
   value = new Float64Array(256);
   /** Tracepoints whose texts were left out because there are too many. */
   omittedTracepoints = 0;
+  /** When the profile ends, in nanoseconds: times off the CPU may last longer than there are samples. */
+  profileEndNs: number;
   #track = new Float64Array(256);
   #size = 0;
   readonly #lives: readonly ThreadLife[];
@@ -49,8 +51,9 @@ export class MarkerList {
   readonly #starts: Uint32Array;
   readonly #order: Uint32Array;
 
-  /** @param endNs when the profile ends */
-  constructor(profile: Profile, samples: SampleTable, threads: readonly FirefoxThread[], endNs: number) {
+  /** @param samplesEndNs when the last sample ends; what happens later is left out, but for the ends of what is off the CPU by then */
+  constructor(profile: Profile, samples: SampleTable, threads: readonly FirefoxThread[], samplesEndNs: number) {
+    this.profileEndNs = samplesEndNs;
     /** By thread of the profile: its first track, −1 for none. */
     const trackOf = new Int32Array(profile.threads.length).fill(-1);
     for (let track = threads.length - 1; track >= 0; track--) trackOf[threads[track].group.subject] = track;
@@ -59,9 +62,9 @@ export class MarkerList {
     for (const [index, { pid, process, tid }] of profile.threads.entries()) if (tid === pid) this.#mainThreads[process] = index;
     // They say more of the same switches.
     const hasWaits = profile.events.some((event) => event.samples > 0 && waitOf(event) !== undefined);
-    this.#addHappenings(profile, trackOf, endNs, !hasWaits);
-    if (hasWaits) this.#addWaits(profile, samples, trackOf, endNs);
-    this.#addTracepoints(profile, samples, trackOf, endNs);
+    if (hasWaits) this.#addWaits(profile, samples, trackOf);
+    this.#addHappenings(profile, trackOf, !hasWaits);
+    this.#addTracepoints(profile, samples, trackOf);
     // By track, and by time in each.
     const byTime = ascendingOrder(this.startNs.subarray(0, this.#size));
     const order = ascendingOrder(Float64Array.from(byTime, (marker) => this.#track[marker]));
@@ -90,8 +93,9 @@ export class MarkerList {
     return this.#lives[this.#mainThreads[process]];
   }
 
-  #addHappenings({ happenings }: Profile, trackOf: Int32Array, endNs: number, showsSwitches: boolean): void {
+  #addHappenings({ happenings }: Profile, trackOf: Int32Array, showsSwitches: boolean): void {
     if (happenings === undefined) return;
+    const limitNs = this.profileEndNs;
     /** By thread: the marker of its being off the CPU, −1 where it runs. */
     const offCpu = new Int32Array(trackOf.length).fill(-1);
     for (let row = 0; row < happenings.size; row++) {
@@ -100,7 +104,7 @@ export class MarkerList {
       const timeNs = happenings.timeNs[row];
       const track = thread < 0 ? -1 : trackOf[thread];
       if (kind === happening.RECORDS_LOST) {
-        if (timeNs >= 0 && timeNs <= endNs) this.#add(Math.max(0, track), LOST, timeNs, -1, happenings.value[row]);
+        if (timeNs >= 0 && timeNs <= limitNs) this.#add(Math.max(0, track), LOST, timeNs, -1, happenings.value[row]);
         continue;
       }
       if (thread < 0) continue;
@@ -108,32 +112,37 @@ export class MarkerList {
       else if (kind === happening.THREAD_ENDED) this.#lives[thread].endedNs = Math.max(0, timeNs);
       if (track < 0) continue;
       if (offCpu[thread] >= 0 && (kind === happening.SWITCHED_IN || kind === happening.THREAD_ENDED)) {
-        this.endNs[offCpu[thread]] = Math.min(endNs, Math.max(this.startNs[offCpu[thread]], timeNs));
+        this.#endOffCpu(offCpu[thread], timeNs);
         offCpu[thread] = -1;
       }
-      if (timeNs < 0 || timeNs > endNs) continue;
+      if (timeNs < 0 || timeNs > limitNs) continue;
       if (kind === happening.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, happenings.value[row]);
       else if (kind === happening.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, happenings.value[row]);
       else if (showsSwitches && (kind === happening.SWITCHED_OUT || kind === happening.PREEMPTED)) {
-        // Until the end, unless the thread comes back.
-        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, endNs, kind === happening.PREEMPTED ? IS_PREEMPTED : WAITS);
+        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, timeNs, kind === happening.PREEMPTED ? IS_PREEMPTED : WAITS);
       }
     }
+    for (const marker of offCpu) if (marker >= 0) this.#endOffCpu(marker, this.profileEndNs);
   }
 
-  #addWaits({ events, tasks }: Profile, { event, period, size, task, timeNs }: SampleTable, trackOf: Int32Array, endNs: number): void {
+  #endOffCpu(marker: number, timeNs: number): void {
+    this.endNs[marker] = Math.max(this.startNs[marker], timeNs);
+    this.profileEndNs = Math.max(this.profileEndNs, timeNs);
+  }
+
+  #addWaits({ events, tasks }: Profile, { event, period, size, task, timeNs }: SampleTable, trackOf: Int32Array): void {
     const isWait = events.map((own) => waitOf(own) !== undefined);
     for (let row = 0; row < size; row++) {
-      if (!isWait[event[row]] || !(timeNs[row] >= 0 && timeNs[row] <= endNs)) continue;
-      this.#add(trackOf[tasks[task[row]].thread], WAIT, timeNs[row], Math.min(endNs, timeNs[row] + period[row]), row);
+      if (!isWait[event[row]] || !(timeNs[row] >= 0)) continue;
+      this.#endOffCpu(this.#add(trackOf[tasks[task[row]].thread], WAIT, timeNs[row], -1, row), timeNs[row] + period[row]);
     }
   }
 
-  #addTracepoints({ events, tasks }: Profile, { detail, event, size, task, timeNs }: SampleTable, trackOf: Int32Array, endNs: number): void {
+  #addTracepoints({ events, tasks }: Profile, { detail, event, size, task, timeNs }: SampleTable, trackOf: Int32Array): void {
     if (detail.length === 0 || events.every(({ showPayload }) => showPayload === undefined)) return;
     let count = 0;
     for (let row = 0; row < size; row++) {
-      if (events[event[row]].showPayload === undefined || detail[row] < 0 || !(timeNs[row] >= 0 && timeNs[row] <= endNs)) continue;
+      if (events[event[row]].showPayload === undefined || detail[row] < 0 || !(timeNs[row] >= 0)) continue;
       if (++count > MAX_TRACEPOINTS) this.omittedTracepoints++;
       else this.#add(trackOf[tasks[task[row]].thread], TRACEPOINT, timeNs[row], -1, row);
     }
