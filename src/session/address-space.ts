@@ -75,6 +75,13 @@ export class AddressSpace {
     return this.#maps.isEmpty && this.#unrecorded === undefined;
   }
 
+  /** Whether one of certain DSOs is mapped, or may be. */
+  maps(isOne: (dso: number) => boolean): boolean {
+    if (this.#unrecorded !== undefined) return true;
+    for (const { dso } of this.#maps) if (isOne(dso)) return true;
+    return false;
+  }
+
   /** A copy with a life of its own (fork). It has the same generation until one of the two changes, and shares with the other what stays equal. */
   clone(): AddressSpace {
     const copy = new AddressSpace(this.#generations, this.#memory);

@@ -152,8 +152,8 @@ export class UserStacks {
   /** @returns undefined where nothing is to be unwound: for a machine that is not known */
   #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
     const dumps = this.#dumps;
-    // Registers say where the thread is, even without a stack, as in an exec, or without any map of its process; perf 6.1 does not use them then (observed).
-    if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || isUnmapped(space))) return undefined;
+    // Registers say where the thread is, even without a stack, as in an exec, or without any map of a file in its process; perf 6.1 does not use them then (observed).
+    if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || !this.#mapsFiles(space))) return undefined;
     const { machine, maskLo, maskHi } = this.#registers.of(attr, dumps.abi(place), this.#features.arch ?? '');
     if (machine === undefined) return undefined;
     this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
@@ -167,6 +167,10 @@ export class UserStacks {
     // perf 6.1 does not read the dump's last word (observed).
     input.stackSizeBytes = Math.max(0, dumps.stackSizeBytes(place) - (this.#options.compatPerf ? 1 : 0));
     return input;
+  }
+
+  #mapsFiles(space: AddressSpace): boolean {
+    return space.maps((dso) => this.#dsos.dsos[dso].kind !== 'anon') || (space.fallback !== undefined && this.#mapsFiles(space.fallback));
   }
 
   /** What becomes of a stack; counts how it ended. What was recorded of the user part besides stays where it shows more. */
@@ -198,9 +202,4 @@ export class UserStacks {
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
     return this.#chains.internUnwound(chain, this.#frames.unwoundStackOf(stack, isMarked, chain, space, last));
   }
-}
-
-/** Whether no record tells anything that is mapped. */
-function isUnmapped(space: AddressSpace): boolean {
-  return space.isEmpty && (space.fallback === undefined || isUnmapped(space.fallback));
 }

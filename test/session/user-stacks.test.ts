@@ -272,6 +272,15 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, { ...perfOptions(false), compatPerf: false })).samples)).toEqual(['10: 1010 1020 1100']);
   });
 
+  it('are none of processes of which no map of a file was recorded, as with --overwrite', async () => {
+    const shownWith = async (name: string): Promise<string[]> => {
+      const records = [mapped(1n, 0x900000n, name), sample(10n, [0x500010n, 0x500020n, MAIN], { callchain: [context.kernel, 0xffffffff81000010n] })];
+      return shown((await decodeAll(records, { compatPerf: true })).samples);
+    };
+    const kernel = `10: [${0xffffffff81000010n}]`;
+    expect([await shownWith('//anon'), await shownWith(LIBRARY)]).toEqual([[kernel], [`${kernel} [${0x500010n}]`]]);
+  });
+
   it('end in code of files whose .eh_frame_hdr is in no map that was recorded', async () => {
     const records = [...maps, sample(10n, ips)];
     const options = perfOptions(true, [], DATA.vaddr + 0x200);
