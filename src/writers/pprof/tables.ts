@@ -83,12 +83,14 @@ export class PprofTables {
     const { locations } = this.#profile;
     const mapping = locations.mapping(location);
     const index = mapping < 0 ? -1 : this.#internMapping(mapping);
-    const before = locations.addressLo(location);
-    let hi = locations.addressHi(location);
+    let lo = locations.addressLo(location) + (index < 0 ? 0 : this.#biasLo[index]);
+    let hi = (locations.addressHi(location) + (index < 0 ? 0 : this.#biasHi[index]) + Math.floor(lo / 0x1_0000_0000)) >>> 0;
+    lo >>>= 0;
     // There is no address before 0, in which some callchains end.
-    const back = locations.isReturnAddress(location) && (before !== 0 || hi !== 0) ? 1 : 0;
-    const lo = (index < 0 ? 0 : this.#biasLo[index]) + before - back;
-    hi += (index < 0 ? 0 : this.#biasHi[index]) + Math.floor(lo / 0x1_0000_0000);
+    if (locations.isReturnAddress(location) && (lo !== 0 || hi !== 0)) {
+      if (lo === 0) hi--;
+      lo--;
+    }
     return this.locations.intern(lo >>> 0, hi >>> 0, index, this.#internLines(location, index < 0 ? undefined : this.mappings[index]));
   }
 

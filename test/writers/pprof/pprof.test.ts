@@ -520,6 +520,14 @@ function columnsOf({ events }: Profile): number[] {
   return events.map((_, index) => (order.includes(index) ? order.indexOf(index) * 2 : -1));
 }
 
+test('pprof has callers one byte before their return addresses, and none before address 0, wherever the file is mapped', async () => {
+  const addresses = [0x1000, 0x1001, 0x2000].map((address) => ({ name: `at ${address}`, address }));
+  const profile = buildProfile([{ timeNs: 0, stack: [...addresses, { name: 'leaf', address: 0x1000 }] }]);
+  const moved = { ...profile, mappings: profile.mappings.map((mapping) => ({ ...mapping, bias: -0x1000 })) };
+  const { samples } = await pprofOf(moved);
+  expect(samples[0].locations.map(({ address }) => address)).toEqual([0n, 0xfffn, 0n, 0n]);
+});
+
 describe('pprof: random profiles', () => {
   test('everything of the profile is written, and always the same bytes', async () => {
     await fc.assert(
