@@ -31,7 +31,10 @@ export class ProfileBuilder {
   readonly happenings: HappeningTable | undefined;
   /** How often branches were taken, where that is kept. */
   readonly branches: BranchTotals | undefined;
-  /** First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity when none had one. */
+  /**
+   * First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity when none had one. A time off the
+   * CPU counts to its end.
+   */
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
 
@@ -78,6 +81,11 @@ export class ProfileBuilder {
     sample.task = totals.task(total);
     sample.stack = totals.stack(total);
     return samples.add(sample);
+  }
+
+  /** A sample lasts up to this time. */
+  noteEnd(timeNs: number): void {
+    if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
   }
 
   #noteTime(timeNs: number): void {

@@ -28,7 +28,7 @@ export interface ProfileMeta {
    * profile of merged recordings that all say: its `startTime` is of the wall clock.
    */
   readonly wallClockOffsetNs: bigint | undefined;
-  /** Last minus first sample time in nanoseconds; 0 where samples carry no time. */
+  /** From the first sample to the last, or to the end of the last time off the CPU, in nanoseconds; 0 where samples carry no time. */
   readonly durationNs: number;
   /** Whether perf wrote the recording into a pipe (`-o -`); absent for false, and for merged recordings. */
   readonly isStream?: boolean;

@@ -41,9 +41,10 @@ export class OffCpuReplay {
 
   constructor(parts: OffCpuParts) {
     this.#parts = parts;
-    this.waits = new OffCpuWaits(({ total, row, place }, durationNs) => {
-      if (place >= 0) parts.deferred.addPeriod(place, durationNs);
-      else parts.profile.addPeriod(total, row, durationNs);
+    this.waits = new OffCpuWaits(({ total, row, place }, startNs, endNs) => {
+      parts.profile.noteEnd(endNs);
+      if (place >= 0) parts.deferred.addPeriod(place, endNs - startNs);
+      else parts.profile.addPeriod(total, row, endNs - startNs);
     });
   }
 

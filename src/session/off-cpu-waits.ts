@@ -34,8 +34,8 @@ interface Wait {
   sources: number;
 }
 
-/** Adds to the period of a sample. */
-export type AddPeriod = (sample: WaitSample, durationNs: number) => void;
+/** Adds to the period of a sample what lies between two times. */
+export type AddPeriod = (sample: WaitSample, startNs: number, endNs: number) => void;
 
 /** Where a thread leaves its CPU: see {@link RecordRow}. */
 export type LeavingChain = Pick<RecordRow, 'chain' | 'kernelChain' | 'cookieLo' | 'cookieHi'>;
@@ -174,6 +174,6 @@ export class OffCpuWaits {
 
   #end(tid: number, { sample, startNs }: Wait, timeNs: number): void {
     this.#waits.delete(tid);
-    if (sample !== undefined && timeNs > startNs) this.#addPeriod(sample, timeNs - startNs);
+    if (sample !== undefined && timeNs > startNs) this.#addPeriod(sample, startNs, timeNs);
   }
 }

@@ -108,6 +108,15 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual(['off-cpu-until-end 1']);
     });
 
+    it('are part of the time that the profile spans', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .out(101, 10.001 * MS)
+        .in(101, 40 * MS);
+      const { profile } = await decode(recording.file(), OFF);
+      expect(profile.meta.durationNs).toBe(30 * MS);
+    });
+
     it('end when a thread does, and begin anew with the next thread of its number', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
