@@ -94,10 +94,16 @@ const NOTABLE_SHARE = 0.01;
 function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
   report(
-    waits.hasSwitches || hasPerfsOwn ? 0 : 1,
+    waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
     'no-switches',
     'warning',
     `--off-cpu: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
+  );
+  report(
+    waits.untimedCount,
+    'off-cpu-untimed',
+    'warning',
+    '--off-cpu: switches have no times, and what they tell is missing: record with perf record --timestamp',
   );
   report(
     waits.unseenReturnCount,

@@ -58,6 +58,8 @@ export class OffCpuWaits {
   waitCount = 0;
   unseenReturnCount = 0;
   openCount = 0;
+  /** Switches whose times are not known. */
+  untimedCount = 0;
   /** Whether any switch was recorded whose time is known. */
   hasSwitches = false;
 
@@ -100,7 +102,7 @@ export class OffCpuWaits {
    * @returns whether that is news: then {@link begin} is to be called. It is none where another source has told it, or the thread has ended
    */
   leave(tid: number, timeNs: number, source: number): boolean {
-    if (Number.isNaN(timeNs)) return false;
+    if (this.#isUntimed(timeNs)) return false;
     this.hasSwitches = true;
     const wait = this.#waits.get(tid);
     if (wait !== undefined) {
@@ -121,7 +123,7 @@ export class OffCpuWaits {
 
   /** A thread goes on a CPU. */
   return(tid: number, timeNs: number): void {
-    if (Number.isNaN(timeNs)) return;
+    if (this.#isUntimed(timeNs)) return;
     this.hasSwitches = true;
     if (this.#chains.size > 0) this.#chains.delete(tid);
     const wait = this.#waits.get(tid);
@@ -139,8 +141,9 @@ export class OffCpuWaits {
     return this.#tidOf.get(machineTid) ?? machineTid;
   }
 
-  /** A thread has ended: it still leaves its CPU, but waits for nothing. */
+  /** A thread has ended: it still leaves its CPU, but waits for nothing. Where that has no time, it comes before all that has one. */
   endThread(tid: number, timeNs: number): void {
+    if (Number.isNaN(timeNs)) return;
     if (this.#waits.has(tid)) this.#endUnseen(tid, timeNs);
     this.#ended.add(tid);
   }
@@ -162,6 +165,12 @@ export class OffCpuWaits {
       if (wait.sample !== undefined) this.openCount++;
       this.#end(tid, wait, this.#lastNs);
     }
+  }
+
+  #isUntimed(timeNs: number): boolean {
+    if (!Number.isNaN(timeNs)) return false;
+    this.untimedCount++;
+    return true;
   }
 
   /** The wait of a thread ends at the latest where it is seen; a switch in was not recorded. */

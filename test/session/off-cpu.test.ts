@@ -373,7 +373,23 @@ describe('times off the CPU', () => {
     const at = { sampleId: { pid: 100, tid: 101 } };
     const records = [record.switch({ out: true }, at), record.switch({}, at), record.sample({ pid: 100, tid: 101, ip: 0x1234n })];
     const decoded = await decode(encodeFile({ attrs: [attr], records, features: { eventDesc: true } }), OFF);
-    expect(findings(decoded)).toEqual(['no-switches 1']);
+    expect(findings(decoded)).toEqual(['off-cpu-untimed 2']);
+  });
+
+  it('begin at samples of switches also where records have no times, which is said', async () => {
+    const { attrs, ...spec } = new SwitchRecords()
+      .sched(10 * MS, { prev: 101, state: S, next: 0 })
+      .sched(16 * MS, { prev: 101, state: D, next: 0 })
+      .sched(18 * MS, { prev: 101, state: 0x10, next: 0 })
+      .spec();
+    const [clock, sched] = attrs ?? [];
+    const withoutTime: AttrSpec = { ...clock, sampleType: ['identifier', 'ip', 'tid', 'callchain'] };
+    const at = { sampleId: { pid: 100, tid: 101 } };
+    const untimed = [record.switch({ out: true }, at), record.switch({}, at), record.exit({ pid: 100, ppid: 100, tid: 101 }, at)];
+    const records = [...untimed, ...spec.records.slice(2)];
+    const decoded = await decode(encodeFile({ ...spec, attrs: [withoutTime, sched], records }), OFF);
+    expect(waitsOf(decoded)).toEqual(['101 sleeping 0x3065 6', '101 blocked 0x3065 2']);
+    expect(findings(decoded)).toEqual(['off-cpu-untimed 2', 'off-cpu-unseen-return 2']);
   });
 
   it('are told where the recording has no switches', async () => {
