@@ -83,6 +83,7 @@ export class OffCpuReplay {
         break;
       case 'comm':
         waits.goOn(sideBand.record.tid);
+        if (sideBand.record.isExec) waits.startProgram(sideBand.record.pid, row.timeNs);
         break;
       case 'exit':
         waits.endThread(sideBand.record.tid, row.timeNs);
@@ -116,7 +117,7 @@ export class OffCpuReplay {
     const threadIndex = tasks.thread(row.pid, row.tid);
     const thread = tasks.threads[threadIndex];
     const isWanted = filter.isOpen || filter.accepts(row, events.events[row.event].name, thread.comm, false);
-    this.waits.begin(row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
+    this.waits.begin(row.pid, row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
   }
 
   /** @returns undefined where it is left out, which was counted */

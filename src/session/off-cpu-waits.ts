@@ -29,6 +29,7 @@ export interface WaitSample {
 interface Wait {
   /** undefined where nobody wants it. */
   readonly sample: WaitSample | undefined;
+  readonly pid: number;
   readonly startNs: number;
   /** Who has recorded the switch that it began with. */
   sources: number;
@@ -49,6 +50,8 @@ export class OffCpuWaits {
   readonly #addPeriod: AddPeriod;
   readonly #waits = new Map<number, Wait>();
   readonly #ended = new Set<number>();
+  /** By process, when it last started a program. */
+  readonly #execNs = new Map<number, number>();
   /** By the machine's number of a thread its number in the recording, where the two differ, as in a container. */
   readonly #tidOf = new Map<number, number>();
   /** Callchains of samples that were taken for the switch that is recorded next. */
@@ -65,7 +68,7 @@ export class OffCpuWaits {
 
   /** About how many bytes the threads need that are off their CPU, or have ended. */
   get heldObjectBytes(): number {
-    return (this.#waits.size + this.#chains.size) * WAIT_BYTES + (this.#ended.size + this.#tidOf.size) * NUMBER_BYTES;
+    return (this.#waits.size + this.#chains.size) * WAIT_BYTES + (this.#ended.size + this.#tidOf.size + this.#execNs.size) * NUMBER_BYTES;
   }
 
   /** @param addPeriod gets each wait, when it has ended */
@@ -116,9 +119,9 @@ export class OffCpuWaits {
   }
 
   /** @param sample undefined where nobody wants it */
-  begin(tid: number, timeNs: number, source: number, sample: WaitSample | undefined): void {
+  begin(pid: number, tid: number, timeNs: number, source: number, sample: WaitSample | undefined): void {
     if (sample !== undefined) this.waitCount++;
-    this.#waits.set(tid, { sample, startNs: timeNs, sources: source });
+    this.#waits.set(tid, { sample, pid, startNs: timeNs, sources: source });
   }
 
   /** A thread goes on a CPU. */
@@ -151,6 +154,7 @@ export class OffCpuWaits {
   /** A thread has begun, or has the number of one that has ended. */
   beginThread(tid: number): void {
     this.#ended.delete(tid);
+    this.#endAtExec(tid);
     this.#waits.delete(tid);
   }
 
@@ -159,12 +163,28 @@ export class OffCpuWaits {
     this.#ended.delete(tid);
   }
 
+  /** A process starts a program: its main thread alone is left, whose number the thread has that called execve. */
+  startProgram(pid: number, timeNs: number): void {
+    if (!Number.isNaN(timeNs)) this.#execNs.set(pid, timeNs);
+  }
+
   /** The recording has ended: waits last until then. */
   finish(): void {
     for (const [tid, wait] of this.#waits) {
+      if (this.#endAtExec(tid)) continue;
       if (wait.sample !== undefined) this.openCount++;
       this.#end(tid, wait, this.#lastNs);
     }
+  }
+
+  /** The wait of a thread ends where its process started a program after it, unless it is the one that is left. @returns whether it did */
+  #endAtExec(tid: number): boolean {
+    const wait = this.#waits.get(tid);
+    if (wait === undefined || wait.pid === tid) return false;
+    const timeNs = this.#execNs.get(wait.pid) ?? Number.NEGATIVE_INFINITY;
+    if (timeNs < wait.startNs) return false;
+    this.#endUnseen(tid, timeNs);
+    return true;
   }
 
   #isUntimed(timeNs: number): boolean {

@@ -176,6 +176,20 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 4', '101 waiting [off-CPU] 1']);
     });
 
+    it('end with an exec in the thread that called it, and has another number since', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .sched(11 * MS, { prev: 102, state: D, next: 0 })
+        .exit(100, 12 * MS)
+        .comm(100, 14 * MS, 'next', true)
+        .sched(20 * MS, { prev: 100, state: S, next: 0 })
+        .fork(101, 40 * MS)
+        .tick(101, 50 * MS);
+      const decoded = await decode(recording.file(), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 sleeping 0x2065 4', '102 blocked 0x2066 3', '100 sleeping 0x3064 30']);
+      expect(findings(decoded)).toEqual(['off-cpu-unseen-return 2', 'off-cpu-until-end 1']);
+    });
+
     it('go on in a thread that has taken over its process by an exec', async () => {
       const recording = new SwitchRecords()
         .exit(100, 10 * MS)
@@ -362,7 +376,7 @@ describe('times off the CPU', () => {
   it('need memory for each thread that is off its CPU or has ended, which is counted', () => {
     const waits = new OffCpuWaits(() => {});
     const none = waits.heldObjectBytes;
-    for (let tid = 1; tid <= 1000; tid++) waits.begin(tid, 1, BY_RECORD, undefined);
+    for (let tid = 1; tid <= 1000; tid++) waits.begin(100, tid, 1, BY_RECORD, undefined);
     const waiting = waits.heldObjectBytes;
     for (let tid = 1; tid <= 1000; tid++) waits.endThread(tid, 2);
     expect([none, waiting > 100_000, waits.heldObjectBytes > 10_000, waits.heldObjectBytes < waiting]).toEqual([0, true, true, true]);
