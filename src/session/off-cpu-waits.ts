@@ -84,7 +84,7 @@ export class OffCpuWaits {
   /** A sample was taken of a thread, which so is on a CPU. */
   see(tid: number, timeNs: number): void {
     const wait = this.#waits.get(tid);
-    if (wait !== undefined && timeNs - wait.startNs > SWITCHING_NS) this.#endUnseen(tid, timeNs);
+    if (wait !== undefined && timeNs - wait.startNs > SWITCHING_NS) this.#endUnseen(tid, wait, timeNs);
     if (this.#chains.size > 0) this.#chains.delete(tid);
   }
 
@@ -113,7 +113,7 @@ export class OffCpuWaits {
         wait.sources |= source;
         return false;
       }
-      this.#endUnseen(tid, timeNs);
+      this.#endUnseen(tid, wait, timeNs);
     }
     return tid > 0 && !this.#ended.has(tid);
   }
@@ -147,7 +147,8 @@ export class OffCpuWaits {
   /** A thread has ended: it still leaves its CPU, but waits for nothing. Where that has no time, it comes before all that has one. */
   endThread(tid: number, timeNs: number): void {
     if (Number.isNaN(timeNs)) return;
-    if (this.#waits.has(tid)) this.#endUnseen(tid, timeNs);
+    const wait = this.#waits.get(tid);
+    if (wait !== undefined) this.#endUnseen(tid, wait, timeNs);
     this.#ended.add(tid);
   }
 
@@ -183,7 +184,7 @@ export class OffCpuWaits {
     if (wait === undefined || wait.pid === tid) return false;
     const timeNs = this.#execNs.get(wait.pid) ?? Number.NEGATIVE_INFINITY;
     if (timeNs < wait.startNs) return false;
-    this.#endUnseen(tid, timeNs);
+    this.#endUnseen(tid, wait, timeNs);
     return true;
   }
 
@@ -194,9 +195,7 @@ export class OffCpuWaits {
   }
 
   /** The wait of a thread ends at the latest where it is seen; a switch in was not recorded. */
-  #endUnseen(tid: number, timeNs: number): void {
-    const wait = this.#waits.get(tid);
-    if (wait === undefined || Number.isNaN(timeNs)) return;
+  #endUnseen(tid: number, wait: Wait, timeNs: number): void {
     if (wait.sample !== undefined) this.unseenReturnCount++;
     this.#end(tid, wait, timeNs);
   }

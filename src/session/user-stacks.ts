@@ -68,6 +68,9 @@ export class UserStacks {
   #input: Input | undefined;
   readonly #registers = new SampledRegisters();
   #waits = 0;
+  /** State of the address space that {@link #mapsFiles} was last asked about, and what it said. */
+  #askedGeneration = -1;
+  #hasFiles = false;
 
   constructor(
     dumps: StackDumps,
@@ -169,8 +172,16 @@ export class UserStacks {
     return input;
   }
 
+  /** Whether a map of a file was recorded, now or before an exec. It is asked for each sample, and most often of the same maps as before. */
   #mapsFiles(space: AddressSpace): boolean {
-    return space.maps((dso) => this.#dsos.dsos[dso].kind !== 'anon') || (space.fallback !== undefined && this.#mapsFiles(space.fallback));
+    if (space.generation !== this.#askedGeneration) {
+      this.#askedGeneration = space.generation;
+      this.#hasFiles = false;
+      for (let maps: AddressSpace | undefined = space; maps !== undefined && !this.#hasFiles; maps = maps.fallback) {
+        this.#hasFiles = maps.maps((dso) => this.#dsos.dsos[dso].kind !== 'anon');
+      }
+    }
+    return this.#hasFiles;
   }
 
   /** What becomes of a stack; counts how it ended. What was recorded of the user part besides stays where it shows more. */
