@@ -1,0 +1,251 @@
+import type { CodeMatch, CodeSpace } from './code-space.ts';
+import { MAX_STACK_WORDS } from './entry-step.ts';
+import type { FrameChain } from './frame-chain.ts';
+import type { FrameGuess } from './frame-guess.ts';
+import { FrameStep } from './frame-step.ts';
+import { Landing } from './landing.ts';
+import { PlainWalk } from './plain-walk.ts';
+import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
+import { SharedFrames } from './shared-frames.ts';
+import type { UnwindEnd } from './unwind-end.ts';
+import type { UnwindInput } from './unwind-input.ts';
+import type { StepEnd, UnwindState } from './unwind-state.ts';
+import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
+
+/** Frames in a row that take nothing of the stack: their return addresses are in registers. */
+const MAX_EMPTY_FRAMES = 4;
+
+/** Walks from frame to frame of a stack: in WebAssembly where that is possible, else by one step after the other. */
+export class StackWalk {
+  /** As {@link Unwinder.endAddress} and {@link Unwinder.endFile}, of the last frame that was walked to. */
+  endAddress = 0;
+  endFile = -1;
+  readonly #state: UnwindState;
+  readonly #maxFrames: number;
+  readonly #followsLibunwind: boolean;
+  readonly #landing = new Landing();
+  readonly #shared: SharedFrames;
+  readonly #frameStep: FrameStep;
+  /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
+  #plainWalk: PlainWalk | null | undefined;
+  /** The same, if it has begun the stack at hand. */
+  #begunPlain: PlainWalk | undefined;
+  /** The frames so far. */
+  #stack = new UnwoundStack();
+  /** Of the place that the walk has come to: whether it is a caller, and not code that was sampled, or that a signal interrupted. */
+  #isCall = false;
+  /** Whether the frame before is one of those. */
+  #isAfterLeaf = false;
+  /** Frames in a row up to there that take nothing of the stack. */
+  #emptyFrames = 0;
+  /** Whether a step was taken since WebAssembly could not walk on. */
+  #mayBePlain = false;
+
+  constructor(state: UnwindState, guess: FrameGuess | FrameChain, maxFrames: number) {
+    this.#state = state;
+    this.#maxFrames = maxFrames;
+    this.#followsLibunwind = state.followsLibunwind;
+    this.#shared = new SharedFrames(state);
+    this.#frameStep = new FrameStep(state, guess, this.#shared, this.#landing);
+  }
+
+  /**
+   * Begins a stack, and walks it as far as WebAssembly can, which needs no registers of the state.
+   * @param stack gets the frames
+   * @returns whether it is complete
+   */
+  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace): boolean {
+    stack.clear();
+    this.#stack = stack;
+    this.endAddress = 0;
+    this.endFile = -1;
+    this.#begunPlain = this.#beginPlain(input, space);
+    return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
+  }
+
+  /** @returns undefined where the stack is nothing to be walked in WebAssembly */
+  #beginPlain(input: UnwindInput, space: CodeSpace): PlainWalk | undefined {
+    if (!PlainWalk.isFor(input, space)) return undefined;
+    if (this.#plainWalk === undefined) this.#plainWalk = PlainWalk.create(this.#followsLibunwind) ?? null;
+    return this.#plainWalk?.begin(input, space) ? this.#plainWalk : undefined;
+  }
+
+  /** @returns whether the stack is complete */
+  #walkPlain(plainWalk: PlainWalk): boolean {
+    const stack = this.#stack;
+    const before = stack.count;
+    const isComplete = plainWalk.walk(this.#state.space, stack, this.#maxFrames);
+    if (stack.count > before) {
+      this.endAddress = stack.addresses[stack.count - 1];
+      this.endFile = plainWalk.endFile;
+    }
+    return isComplete;
+  }
+
+  /**
+   * Walks on by the state's registers, from the leaf or from where WebAssembly came to an end.
+   * @param previous see {@link SharedFrames}
+   */
+  walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
+    const plainWalk = this.#begunPlain;
+    this.#beginSteps(previous);
+    for (;;) {
+      // hot
+      if (plainWalk !== undefined && this.#resumePlain(plainWalk)) return 'complete';
+      if (this.#isCall && !this.#landing.isPossible && this.#shared.takeOver(this.#stack, this.#maxFrames)) this.#afterOthers();
+      const match = this.#find();
+      if (match === 'unmapped' && this.#isCall) {
+        const end = this.#withoutCode();
+        if (end !== undefined) return end;
+        continue;
+      }
+      const end = this.#addFrame(match) ?? this.#leaveFrame(match);
+      if (end !== undefined) return end;
+    }
+  }
+
+  #beginSteps(previous: UnwoundStack | undefined): void {
+    this.#shared.begin(previous);
+    this.#frameStep.begin();
+    this.#landing.begin();
+    this.#state.entryWordsLeft = MAX_STACK_WORDS;
+    this.#isCall = false;
+    this.#isAfterLeaf = false;
+    this.#emptyFrames = 0;
+    this.#mayBePlain = false;
+    const { count } = this.#stack;
+    if (this.#begunPlain === undefined || count === 0) return;
+    this.#isCall = true;
+    this.#isAfterLeaf = count === 1;
+    if (this.#isAfterLeaf) this.#frameStep.keepLeaf();
+    this.#begunPlain.give(this.#state);
+  }
+
+  /** Lets WebAssembly walk on from a caller that was found otherwise. @returns whether the stack is complete */
+  #resumePlain(plainWalk: PlainWalk): boolean {
+    if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.isPartial) return false;
+    const before = this.#stack.count;
+    if (plainWalk.resume(this.#state, before) && this.#walkPlain(plainWalk)) return true;
+    this.#mayBePlain = false;
+    if (this.#stack.count > before) {
+      plainWalk.give(this.#state);
+      this.#afterOthers();
+    }
+    return false;
+  }
+
+  /** Frames were added that no step has led to. */
+  #afterOthers(): void {
+    this.#isAfterLeaf = false;
+    this.#emptyFrames = 0;
+  }
+
+  /** What is mapped where the walk has come to: at the call, if it is a caller. */
+  #find(): CodeMatch {
+    const { pc } = this.#state;
+    this.endAddress = pc;
+    return this.#state.find(this.#isCall ? pc - 1 : pc);
+  }
+
+  /** What to do with a return address where no code is. @returns how the stack ends; undefined where another caller of the leaf was found */
+  #withoutCode(): UnwindEnd | undefined {
+    const state = this.#state;
+    const { pc, registers, machine } = state;
+    // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
+    if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, registers.value(machine.sp), pc)) return 'complete';
+    if (!this.#isAfterLeaf) return 'unmapped';
+    const recovered = this.#frameStep.recoverLeaf();
+    if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
+    this.#isAfterLeaf = false;
+    return undefined;
+  }
+
+  /** Adds the frame that the walk has come to. @returns how the stack ends if it is the last one */
+  #addFrame(match: CodeMatch): UnwindEnd | undefined {
+    const frames = this.#stack;
+    this.add(this.#state.pc, this.#isCall);
+    this.endFile = match === 'unmapped' ? -1 : this.#state.space.file;
+    // Of a caller's file it may turn out that there is no code.
+    if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';
+    return frames.count >= this.#maxFrames ? 'limit' : undefined;
+  }
+
+  /** Steps from the last frame to its caller. @returns how the stack ends if there is none */
+  #leaveFrame(match: CodeMatch): UnwindEnd | 'repeat' | undefined {
+    // hot
+    const state = this.#state;
+    const { pc, space, machine } = state;
+    const step = this.#frameStep;
+    const frames = this.#stack;
+    const isCall = this.#isCall;
+    const module = match === 'found' ? space.module : undefined;
+    // Before other addresses are looked for.
+    const mayBeData = match === 'found' && space.mayBeData === true;
+    const sp = state.registers.value(machine.sp);
+    this.#isAfterLeaf = !isCall;
+    if (!isCall) step.keepLeaf();
+    state.isCall = isCall;
+    this.#mayBePlain = true;
+    const end = step.step(frames, module, pc - space.bias, isCall);
+    if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
+      this.#land();
+      return undefined;
+    }
+    if (!step.wasPlain) frames.plainFrom = frames.count;
+    if (end === 'stepped') return this.#checkStep(pc, sp);
+    if (module !== undefined) return end === 'outermost' ? 'complete' : end;
+    return this.#endWithoutModule(end, mayBeData);
+  }
+
+  /** Goes to the frame in which an exception is about to land. */
+  #land(): void {
+    const state = this.#state;
+    const frames = this.#stack;
+    frames.count = this.#landing.land(state);
+    frames.plainFrom = frames.count;
+    state.pc = state.registers.value(state.machine.pc);
+    this.#isCall = true;
+  }
+
+  /** How a stack ends after a step from code of which nothing is known. @param mayBeData whether it may be no code at all */
+  #endWithoutModule(end: Exclude<StepEnd, 'stepped'>, mayBeData: boolean): UnwindEnd | 'repeat' {
+    if (end !== 'outermost' && end !== 'no-rule') return end;
+    // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
+    if (mayBeData && this.#isCall) {
+      // It was no return address.
+      this.#stack.count--;
+      return 'unmapped';
+    }
+    return end === 'outermost' ? 'complete' : 'no-module';
+  }
+
+  /** Whether a step has led to a caller. @param pc, sp those of the frame before @returns how the stack ends if not */
+  #checkStep(pc: number, sp: number): UnwindEnd | undefined {
+    const state = this.#state;
+    const step = this.#frameStep;
+    if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
+    // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
+    // which the call has changed.
+    if (this.#isCall && sp > state.stack.end) return 'truncated';
+    const nextSp = state.registers.value(state.machine.sp);
+    if (step.wasSignalFrame) {
+      if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
+      this.#emptyFrames = 0;
+    } else if (nextSp > sp) this.#emptyFrames = 0;
+    // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
+    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
+    this.#isCall = !step.wasSignalFrame;
+    return undefined;
+  }
+
+  /** Adds a frame at the registers that the walk has come to. */
+  add(address: number, isCall: boolean): void {
+    // hot
+    const { registers, machine } = this.#state;
+    const frames = this.#stack;
+    const at = frames.count * FRAME_WORDS;
+    frames.add(address, isCall);
+    frames.words[at + FrameWord.sp] = registers.value(machine.sp);
+    frames.words[at + FrameWord.fp] = registers.known[machine.fp] === 0 ? Number.NaN : registers.value(machine.fp);
+  }
+}
