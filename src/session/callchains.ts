@@ -24,7 +24,7 @@ export class CallchainTable {
   /** All chains one after the other, two words (low, high) per entry. Replaced when it grows. */
   words: Uint32Array;
   #ends = new Uint32Array(4096);
-  #flags = new Uint8Array(4096);
+  #hasUserFrames = new Uint8Array(4096);
   #slots: Int32Array;
   #mask: number;
   #size = 0;
@@ -63,38 +63,23 @@ export class CallchainTable {
 
   /** Whether the chain holds addresses whose meaning depends on the process. */
   hasUserFrames(chain: number): boolean {
-    return (this.#flags[chain] & USER_FRAMES) !== 0;
-  }
-
-  /** Whether the user part was unwound: the last entry is then the number of a stack in the profile, or −1, not an address. */
-  isUnwound(chain: number): boolean {
-    return (this.#flags[chain] & UNWOUND) !== 0;
+    return this.#hasUserFrames[chain] === 1;
   }
 
   /** Number of addresses in the chain before its user part. */
   kernelDepth(chain: number): number {
     const { words } = this;
-    const end = this.#userPart(chain);
+    const end = this.userPartOf(chain);
     let depth = 0;
     for (let at = this.startOf(chain); at < end; at += 2) if (!isMarker(words[at], words[at + 1])) depth++;
     return depth;
-  }
-
-  /** Just after a chain's addresses and markers: where an unwound one has the number of its stack. */
-  recordedEndOf(chain: number): number {
-    return this.endOf(chain) - (this.isUnwound(chain) ? 2 : 0);
-  }
-
-  /** The stack in the profile of an unwound chain's user part; −1 for none. */
-  unwoundStack(chain: number): number {
-    return this.words[this.recordedEndOf(chain)] | 0;
   }
 
   /** Number of addresses in the chain's user part, up to the next marker; 0 without one. */
   userDepth(chain: number): number {
     const { words } = this;
     const end = this.endOf(chain);
-    const first = this.#userPart(chain) + 2;
+    const first = this.userPartOf(chain) + 2;
     let at = first;
     while (at < end && !isMarker(words[at], words[at + 1])) at += 2;
     return Math.max(0, at - first) / 2;
@@ -102,9 +87,7 @@ export class CallchainTable {
 
   /** Whether the sampled code itself was a user's: the chain begins there. */
   startsInUserCode(chain: number): boolean {
-    const start = this.startOf(chain);
-    const isUnwoundAlone = this.isUnwound(chain) && this.recordedEndOf(chain) === start;
-    return isUnwoundAlone || cpumodeOfMarker(this.words[start]) === abi.PERF_RECORD_MISC_USER;
+    return cpumodeOfMarker(this.words[this.startOf(chain)]) === abi.PERF_RECORD_MISC_USER;
   }
 
   /**
@@ -192,28 +175,6 @@ export class CallchainTable {
   }
 
   /**
-   * Index of the chain that has a stack of the profile in place of its user part, or after what it has where there is none.
-   * @param stack what was unwound, −1 for nothing; it is the last entry
-   */
-  internUnwound(chain: number, stack: number): number {
-    // hot
-    const first = this.startOf(chain);
-    const end = this.#userPart(chain);
-    const start = this.#roomFor((end - first) / 2 + 1);
-    const { words } = this;
-    let at = start;
-    let hash = 0;
-    for (let from = first; from < end; from += 2, at += 2) {
-      words[at] = words[from];
-      words[at + 1] = words[from + 1];
-      hash = mix(hash, words[at], words[at + 1]);
-    }
-    words[at] = stack;
-    words[at + 1] = 0;
-    return this.#internTail(start, at + 2, mix(hash, stack, 0), UNWOUND);
-  }
-
-  /**
    * Index of the chain that goes on with another one, which has come in a record of its own.
    * @param chain what the sample's chain is without it
    * @param kernelChain what was recorded of the sample's chain; another one than `chain` where the sample's own address was put in front, as the leaf
@@ -259,7 +220,7 @@ export class CallchainTable {
   }
 
   /** Index in {@link words} of the marker of a chain's user part; of the chain's end where it has none. */
-  #userPart(chain: number): number {
+  userPartOf(chain: number): number {
     const { words } = this;
     const end = this.endOf(chain);
     for (let at = this.startOf(chain); at < end; at += 2) {
@@ -268,8 +229,8 @@ export class CallchainTable {
     return end;
   }
 
-  /** The chain was written after the last one: keeps it there when it is new. @param flags besides those that are found here */
-  #internTail(start: number, end: number, mixed: number, flags = 0): number {
+  /** The chain was written after the last one: keeps it there when it is new. */
+  #internTail(start: number, end: number, mixed: number): number {
     // hot
     const { words } = this;
     const slots = this.#slots;
@@ -284,16 +245,15 @@ export class CallchainTable {
           i++;
           j++;
         }
-        const known = slots[at + 1] - 1;
-        if (i === end && (this.#flags[known] & UNWOUND) === flags) return known;
+        if (i === end) return slots[at + 1] - 1;
       }
       at = (at + SLOT_WORDS) & (slots.length - 1);
     }
     const chain = this.#size++;
     this.#ends = grown(this.#ends, chain + 1);
-    this.#flags = grown(this.#flags, chain + 1);
+    this.#hasUserFrames = grown(this.#hasUserFrames, chain + 1);
     this.#ends[chain] = end;
-    this.#flags[chain] = flags === 0 && holdsUserFrames(words, start, end) ? USER_FRAMES : flags;
+    this.#hasUserFrames[chain] = holdsUserFrames(words, start, end) ? 1 : 0;
     slots[at] = hash;
     slots[at + 1] = chain + 1;
     slots[at + 2] = start;
@@ -315,10 +275,6 @@ export class CallchainTable {
     this.#slots = slots;
   }
 }
-
-/** What is known of a chain besides its words. Those with the second one and those without are different ones. */
-const USER_FRAMES = 1;
-const UNWOUND = 2;
 
 /** One step of a chain's hash: one multiplication deep per entry. */
 function mix(hash: number, lo: number, hi: number): number {

@@ -120,24 +120,22 @@ export class FrameResolver {
   }
 
   #resolve(chain: number, space: AddressSpace): number {
-    const isUnwound = this.#chains.isUnwound(chain);
-    const depth = this.#locateRecorded(chain, isUnwound, space);
-    if (!isUnwound) return this.#internStack(depth);
-    let stack = this.#chains.unwoundStack(chain);
-    for (let at = depth - 1; at >= 0; at--) stack = this.#stacks.intern(stack, this.#chainLocations[at]);
-    return stack;
+    const { compatPerf, callersAreCalls } = this.#options;
+    return this.#internStack(this.#locateChain(chain, this.#chains.endOf(chain), !compatPerf && !callersAreCalls, space));
   }
 
-  /** Finds the locations of what was recorded of a chain. @returns how many there are */
-  #locateRecorded(chain: number, isUnwound: boolean, space: AddressSpace): number {
+  /**
+   * Finds the locations of a chain's entries up to a place in its words.
+   * @param callersHaveReturnAddresses whether the code of a caller is before its address
+   * @returns how many there are
+   */
+  #locateChain(chain: number, end: number, callersHaveReturnAddresses: boolean, space: AddressSpace): number {
     const { words } = this.#chains;
-    const end = this.#chains.recordedEndOf(chain);
-    const { maxStack, compatPerf, callersAreCalls, leafIsSampleIp } = this.#options;
+    const { maxStack, compatPerf, leafIsSampleIp } = this.#options;
     let cpumode = 0;
     let depth = 0;
     // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
-    const callersHaveReturnAddresses = !compatPerf && (isUnwound || !callersAreCalls);
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
       const hi = words[i + 1];
@@ -173,18 +171,37 @@ export class FrameResolver {
   }
 
   /**
-   * The stack of frames that were unwound.
+   * The stack of frames that were unwound, with those of the kernel in front.
    * @param isCut whether it goes on beyond the last of them: then its root says so
-   * @param chain what was recorded: its frames of the kernel come before them, and count for the greatest depth that was asked for
+   * @param chain what was recorded, where the frames of the kernel are; −1 for nothing
    * @param last that of the thread: the callers that it shares with this one are not looked up again. It gets this one's stacks
-   * @returns −1 where there is none, because the kernel's frames are as many as were asked for
+   * @returns −1 where no frames were asked for
    */
   unwoundStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
+    // hot
+    const stack = this.#userStackOf(unwound, isCut, chain, space, last);
+    return chain < 0 ? stack : this.#withKernelFrames(stack, chain, space);
+  }
+
+  /** Puts the frames that a chain has before its user part in front of a stack. */
+  #withKernelFrames(userStack: number, chain: number, space: AddressSpace): number {
+    // hot
+    const end = this.#chains.userPartOf(chain);
+    if (end === this.#chains.startOf(chain)) return userStack;
+    if (this.#kernels.generation !== this.#kernelGeneration) this.#forgetKernels();
+    const depth = this.#locateChain(chain, end, !this.#options.compatPerf, space);
+    let stack = userStack;
+    for (let at = depth - 1; at >= 0; at--) stack = this.#stacks.intern(stack, this.#chainLocations[at]);
+    return stack;
+  }
+
+  /** The part of {@link unwoundStackOf} that was unwound; −1 where the kernel's frames are as many as were asked for. */
+  #userStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
     const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
     const { maxStack, compatPerf } = this.#options;
     // perf 6.1 counts the frames of the kernel and those that it unwinds apart (observed).
-    const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - this.#chains.kernelDepth(chain);
+    const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - (chain < 0 ? 0 : this.#chains.kernelDepth(chain));
     const count = Math.max(0, Math.min(all, room));
     const hasRoot = isCut && all < room;
     last.stacks = grown(last.stacks, Math.max(count, last.stackCount));

@@ -1,4 +1,4 @@
-import type { RecordRow } from './record-row.ts';
+import { NOT_UNWOUND, type RecordRow } from './record-row.ts';
 
 /**
  * After a switch off the CPU was recorded the kernel still runs on the thread's stack for a moment, where an NMI may sample it. A thread that is
@@ -39,7 +39,7 @@ interface Wait {
 export type AddPeriod = (sample: WaitSample, startNs: number, endNs: number) => void;
 
 /** Where a thread leaves its CPU: see {@link RecordRow}. */
-export type LeavingChain = Pick<RecordRow, 'chain' | 'kernelChain' | 'cookieLo' | 'cookieHi'>;
+export type LeavingChain = Pick<RecordRow, 'chain' | 'unwound' | 'kernelChain' | 'cookieLo' | 'cookieHi'>;
 
 /**
  * Finds how long threads are off the CPU. A wait begins with the switch out, which a sample, a SWITCH record or both may tell, and ends with the
@@ -89,8 +89,8 @@ export class OffCpuWaits {
   }
 
   /** Notes where a thread leaves its CPU: a record of that follows. */
-  noteChain(tid: number, { chain, kernelChain, cookieLo, cookieHi }: LeavingChain): void {
-    if (chain !== -1) this.#chains.set(tid, { chain, kernelChain, cookieLo, cookieHi });
+  noteChain(tid: number, { chain, unwound, kernelChain, cookieLo, cookieHi }: LeavingChain): void {
+    if (chain >= 0 || unwound !== NOT_UNWOUND) this.#chains.set(tid, { chain, unwound, kernelChain, cookieLo, cookieHi });
   }
 
   /** What was noted for the switch at hand, if anything. */

@@ -1,6 +1,6 @@
 import { grown } from '../base/growable.ts';
 import { PeriodRemainders } from './period-remainders.ts';
-import { RecordRow } from './record-row.ts';
+import { NOT_UNWOUND, RecordRow } from './record-row.ts';
 
 /** Bytes of a record in the queue, its places in the order included; and of what some recordings have besides. */
 const ROW_BYTES = 64;
@@ -185,6 +185,7 @@ export class RecordQueue {
       row.tid = this.#tid[at];
       row.cpu = this.#cpu[at];
       row.chain = this.#chain[at];
+      row.unwound = NOT_UNWOUND;
       row.period = this.#period[at];
       row.ipLo = this.#ipLo[at];
       row.ipHi = this.#ipHi[at];

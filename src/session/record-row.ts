@@ -1,5 +1,10 @@
 import { SampleRow } from '../profile/sample-table.ts';
 
+/** {@link RecordRow.unwound} where the sample's chain says what its stack is. */
+export const NOT_UNWOUND = -2;
+/** {@link RecordRow.unwound} of a sample that is to be left out. */
+export const DROPPED = -3;
+
 /**
  * One record on its way from the file to the profile. It is filled by the reader of its type, kept by {@link RecordQueue} until its turn in time,
  * and played by {@link Replay}, which finds the task and the stack. One row is filled anew for each record: whoever needs a value later copies it.
@@ -12,6 +17,8 @@ export class RecordRow extends SampleRow {
   tid = -1;
   /** Index of the sample's callchain, −1 for none. */
   chain = -1;
+  /** The sample's whole stack in the profile, where it was unwound; −1 for an empty one. Else {@link NOT_UNWOUND} or {@link DROPPED}. */
+  unwound = NOT_UNWOUND;
   /** The exact period minus its double; 0 up to 2^53. */
   periodRemainder = 0;
   /** Place in {@link StackDumps} of the sample's user registers and stack; −1 for none. */
@@ -38,6 +45,7 @@ export class RecordRow extends SampleRow {
     this.tid = tid;
     this.cpu = -1;
     this.chain = -1;
+    this.unwound = NOT_UNWOUND;
     this.stackDump = -1;
     this.branches = -1;
     this.kernelChain = -1;

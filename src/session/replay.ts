@@ -20,10 +20,10 @@ import { OffCpuReplay } from './off-cpu-replay.ts';
 import { ReadGrowth, type ReadSample } from './read-growth.ts';
 import type { RecordExtras } from './record-extras.ts';
 import type { Deliver } from './record-queue.ts';
-import type { RecordRow } from './record-row.ts';
+import { DROPPED, NOT_UNWOUND, type RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
-import { DROPPED_CHAIN, type UserStacks } from './user-stacks.ts';
+import type { UserStacks } from './user-stacks.ts';
 
 /**
  * Sees every record of the file once, filters or not: in time order those that have their turn in it, at once those
@@ -236,7 +236,7 @@ export class Replay {
    * longer.
    */
   #placeOf(row: RecordRow, threadIndex: number, { process }: SessionThread): number {
-    if (this.#isFull || row.chain < 0 || this.#chains.isUnwound(row.chain)) return -1;
+    if (this.#isFull || row.chain < 0 || row.unwound !== NOT_UNWOUND) return -1;
     return this.#deferred.add(row, threadIndex, this.#tasks.taskOf(threadIndex), this.#tasks.processes[process].space);
   }
 
@@ -256,8 +256,8 @@ export class Replay {
     this.offCpuReplay?.waits.finish();
   }
 
-  #leaveOut({ chain }: RecordRow): void {
-    if (chain === DROPPED_CHAIN) this.#cutCount++;
+  #leaveOut({ unwound }: RecordRow): void {
+    if (unwound === DROPPED) this.#cutCount++;
     else this.#leftOutCount++;
   }
 
@@ -302,17 +302,19 @@ export class Replay {
   }
 
   /** The process runs user code after an exec: that is its new program's. */
-  #finishExec({ chain }: RecordRow, { process }: SessionThread): void {
-    if (chain >= 0 && this.#chains.startsInUserCode(chain)) this.#tasks.finishExec(process);
+  #finishExec({ chain, unwound }: RecordRow, { process }: SessionThread): void {
+    if (chain >= 0 ? this.#chains.startsInUserCode(chain) : unwound >= 0) this.#tasks.finishExec(process);
   }
 
   /**
-   * What a sample is added up under: found by its chain, which is most often seen again in the same surroundings, these being the
-   * event, the task and what is mapped. −1: there is no memory for it, or its stack is to be left out.
+   * What a sample is added up under: found by its stack where that was unwound, else by its chain, which is most often seen again in the same surroundings,
+   * these being the event, the task and what is mapped. −1: there is no memory for it, or its stack is to be left out.
    */
   #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
     // hot
-    const { event, chain } = row;
+    const { event, chain, unwound } = row;
+    if (unwound === DROPPED) return -1;
+    if (unwound !== NOT_UNWOUND) return this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), unwound);
     const { space } = this.#tasks.processes[process];
     if (last.event !== event || last.generation !== space.generation) {
       last.event = event;
@@ -328,7 +330,7 @@ export class Replay {
   }
 
   #newTotal({ event, chain }: RecordRow, threadIndex: number, space: AddressSpace, surroundings: number): number {
-    if (this.#isFull || chain === DROPPED_CHAIN) return -1;
+    if (this.#isFull) return -1;
     const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
     const total = this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), stack);
     this.#totals.set(chain + 1, surroundings, total);

@@ -14,7 +14,7 @@ import type { EventList, PayloadUse, SessionEvent } from './events.ts';
 import { isPerfOffCpuEvent, readEmbeddedSample } from './off-cpu-samples.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { RecordExtras } from './record-extras.ts';
-import type { RecordRow } from './record-row.ts';
+import { NOT_UNWOUND, type RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import type { SwitchSampleReader } from './switch-samples.ts';
@@ -139,6 +139,7 @@ export class SampleReader {
     row.ipLo = layout.ip < 0 ? 0 : words[lo + (layout.ip >>> 2)];
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.kernelChain = -1;
+    row.unwound = NOT_UNWOUND;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;

@@ -11,7 +11,7 @@ import type { SessionEvent } from './events.ts';
 import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
 import { MappedCode } from './mapped-code.ts';
-import type { RecordRow } from './record-row.ts';
+import { DROPPED, type RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import { SampledRegisters } from './stack-machine.ts';
 import { MAX_DUMP_BYTES, UnwindEnds } from './unwind-ends.ts';
@@ -37,9 +37,6 @@ export interface UserStackOptions {
    */
   readonly compatPerf: boolean;
 }
-
-/** What a row has in place of a chain where its sample is to be left out. */
-export const DROPPED_CHAIN = -2;
 
 /** A file is opened once, and is asked for bytes now and then: a stack that waits more often than this has no end. */
 const MAX_WAITS = 4096;
@@ -106,7 +103,7 @@ export class UserStacks {
   }
 
   /**
-   * Gives a sample its whole chain in place of the recorded one.
+   * Gives a sample its whole stack in place of what its chain says.
    * @param space what is mapped in its process
    * @returns false where something has to be read first: await {@link settle}, then call it again
    */
@@ -125,9 +122,9 @@ export class UserStacks {
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
       const fate = this.#fateOf(row.chain, unwinder, this.#dumps.isWhole(row.stackDump));
-      if (fate === 'unwound') row.chain = this.#chainOf(row.chain, unwinder, space, last);
+      if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
-      if (fate === 'dropped') row.chain = DROPPED_CHAIN;
+      if (fate === 'dropped') row.unwound = DROPPED;
       last.unwound = unwinder.exchangeStack(last.unwound);
       last.generation = space.generation;
     }
@@ -191,7 +188,7 @@ export class UserStacks {
       this.ends.notUnwound++;
       return 'recorded';
     }
-    if (!compatPerf && end !== 'complete' && this.#chains.userDepth(chain) > stack.count) {
+    if (!compatPerf && end !== 'complete' && chain >= 0 && this.#chains.userDepth(chain) > stack.count) {
       this.ends.betterRecorded++;
       return 'recorded';
     }
@@ -204,13 +201,13 @@ export class UserStacks {
     return end !== 'complete' && !(end === 'limit' && count >= this.#options.maxStack);
   }
 
-  /** The chain with the frames that were unwound. @param last what was unwound of the thread before */
-  #chainOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
+  /** The stack of what was unwound. @param last what was unwound of the thread before */
+  #stackOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
     const { stack, end, endAddress } = unwinder;
     const { truncated, compatPerf } = this.#options;
     const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || (compatPerf && end === 'truncated'));
     // perf 6.1 shows where it looked in vain, but for the byte before address 1 (observed).
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
-    return this.#chains.internUnwound(chain, this.#frames.unwoundStackOf(stack, isMarked, chain, space, last));
+    return this.#frames.unwoundStackOf(stack, isMarked, chain, space, last);
   }
 }
