@@ -1,19 +1,20 @@
 /** The module of src/unwind/: everything that plain-walk.ts calls and reads. */
 
-import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS, reserve } from './memory';
+import { ADDRESSES, INPUT, LABELS, PLACES, REGISTERS, RESULTS, reserve } from './memory';
 import { setLeavesPopped } from './row';
 import { beginRules, keepRule } from './rules';
 
 export { addRange, enterSpace } from './ranges';
-export { beginRule, endRule, forgetRules, saveRegister } from './rules';
+export { beginRule, endRule, saveRegister } from './rules';
 export { dropTables, placeTables } from './tables';
-export { beginWalk, resumeWalk, walk } from './walk';
+export { beginWalk, forgetRules, labelFrame, resumeWalk, walk } from './walk';
 
 /** Where the areas are that TypeScript writes and reads. */
 export const results: usize = RESULTS;
 export const places: usize = PLACES;
 export const registers: usize = REGISTERS;
 export const addresses: usize = ADDRESSES;
+export const labels: usize = LABELS;
 export const input: usize = INPUT;
 
 /** To be called once. @param followsLibunwind leave to TypeScript what libunwind takes for something else @returns whether there is memory */
@@ -24,5 +25,5 @@ export function initialize(followsLibunwind: bool): bool {
 
 /** Keeps which rule an address has that is exact as a double. @returns false where there is no room: nothing is kept then */
 export function keepRuleOf(module: u32, svma: f64, rule: i32): bool {
-  return keepRule(module, <u64>svma, rule);
+  return keepRule(module, <u64>svma, rule) !== 0;
 }

@@ -12,8 +12,11 @@ export const PLACES: usize = RESULTS + 8 * RESULT_COUNT;
 export const REGISTERS: usize = PLACES + 8 * ((REGISTER_COUNT + 1) / 2);
 /** The addresses of the frames so far, as doubles. */
 export const ADDRESSES: usize = REGISTERS + 8 * REGISTER_COUNT;
+/** Their labels, and where those are in the table of rules, see rules.ts; 0 for none. */
+export const LABELS: usize = ADDRESSES + 8 * MAX_FRAMES;
+export const LABEL_SLOTS: usize = LABELS + 4 * MAX_FRAMES;
 /** What the sample has: registers, then the dump of the stack. */
-export const INPUT: usize = ADDRESSES + 8 * MAX_FRAMES;
+export const INPUT: usize = LABEL_SLOTS + 4 * MAX_FRAMES;
 /** What is mapped where: see ranges.ts. */
 export const SPACES: usize = INPUT + INPUT_SIZE_BYTES;
 export const SPACE_COUNT: usize = 64;

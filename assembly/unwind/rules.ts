@@ -1,11 +1,15 @@
-/** Which address of which module has which rule: an open-addressed table. Rules lie in words of their own, which many addresses share. */
+/**
+ * Which address of which module has which rule, and what its calls are labelled with: an open-addressed table. Rules lie in words of their own, which many
+ * addresses share.
+ */
 
-import { REGISTER_COUNT, RULE_NOT_PLAIN, RULE_UNKNOWN } from '../../src/unwind/wasm/contract';
+import { REGISTER_COUNT } from '../../src/unwind/wasm/contract';
 import { allocate, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
 
-// A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule.
+// A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule; the label.
 const SLOT_SIZE_BYTES: usize = 16;
 const RULE: usize = 8;
+const LABEL: usize = 12;
 const ADDRESS_BITS: u64 = 48;
 const FIRST_SLOTS: usize = 1 << 13;
 /** With as many addresses, all rules are forgotten. */
@@ -37,26 +41,46 @@ export function beginRules(): bool {
   return slots !== 0;
 }
 
-/** The rule of an address: its place in memory, RULE_OUTERMOST, RULE_NOT_PLAIN or RULE_UNKNOWN. */
-export function findRule(module: u32, svma: u64): i32 {
-  if (svma >> ADDRESS_BITS !== 0) return RULE_NOT_PLAIN;
+/** Whether an address may be in the table. */
+export function isIndexable(svma: u64): bool {
+  return svma >> ADDRESS_BITS === 0;
+}
+
+/** The slot of an address that {@link isIndexable}; 0 where its rule is not known. */
+export function findSlot(module: u32, svma: u64): usize {
   const key = keyOf(module, svma);
   const slot = slotOf(key);
-  return load<u64>(slot) === key ? load<i32>(slot, RULE) : RULE_UNKNOWN;
+  return load<u64>(slot) === key ? slot : 0;
+}
+
+/** The rule in a slot: its place in memory, RULE_OUTERMOST or RULE_NOT_PLAIN. */
+export function ruleIn(slot: usize): i32 {
+  return load<i32>(slot, RULE);
+}
+
+/** The label in a slot; 0 for none. */
+export function labelIn(slot: usize): i32 {
+  return load<i32>(slot, LABEL);
+}
+
+/** Puts a label into a slot that was found. It has no effect in one that was moved since. */
+export function putLabel(slot: usize, label: i32): void {
+  store<i32>(slot, label, LABEL);
 }
 
 /**
  * Keeps which rule an address has. @param rule what {@link endRule} returned, RULE_OUTERMOST or RULE_NOT_PLAIN
- * @returns false where the table is full: nothing is kept then
+ * @returns its slot; 0 where the table is full: nothing is kept then
  */
-export function keepRule(module: u32, svma: u64, rule: i32): bool {
-  if ((used + 1) * 2 > slotCount && !growTable()) return false;
+export function keepRule(module: u32, svma: u64, rule: i32): usize {
+  if ((used + 1) * 2 > slotCount && !growTable()) return 0;
   const key = keyOf(module, svma);
   const slot = slotOf(key);
   if (load<u64>(slot) !== key) used++;
   store<u64>(slot, key);
   store<i32>(slot, rule, RULE);
-  return true;
+  store<i32>(slot, 0, LABEL);
+  return slot;
 }
 
 /** Begins a rule without saved registers; {@link saveRegister} adds them, and {@link endRule} ends it. @returns whether there is room for it */
@@ -165,6 +189,7 @@ function growTable(): bool {
     const to = slotOf(key);
     store<u64>(to, key);
     store<i32>(to, load<i32>(from, RULE), RULE);
+    store<i32>(to, load<i32>(from, LABEL), LABEL);
   }
   return true;
 }

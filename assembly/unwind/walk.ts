@@ -4,6 +4,7 @@
  */
 
 import {
+  MAX_FRAMES,
   REGISTER_COUNT,
   RESULT_FILE,
   RESULT_FRAMES,
@@ -19,10 +20,23 @@ import {
   WALK_WANTS_RANGE,
   WALK_WANTS_RULE,
 } from '../../src/unwind/wasm/contract';
-import { ADDRESSES, INPUT, PLACES, REGISTERS, RESULTS } from './memory';
+import { ADDRESSES, INPUT, LABEL_SLOTS, LABELS, PLACES, REGISTERS, RESULTS } from './memory';
 import { biasOf, fileOf, findRange, moduleOf } from './ranges';
 import { readRule } from './row';
-import { cfaOffsetOf, cfaRegisterOf, findRule, keepRule, returnOffsetOf, savedAt, savedCountOf } from './rules';
+import {
+  cfaOffsetOf,
+  cfaRegisterOf,
+  findSlot,
+  forgetRules as forgetAllRules,
+  isIndexable,
+  keepRule,
+  labelIn,
+  putLabel,
+  returnOffsetOf,
+  ruleIn,
+  savedAt,
+  savedCountOf,
+} from './rules';
 
 /** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
@@ -83,18 +97,23 @@ function walkOn(maxFrames: u32): i32 {
     if (range === 0) return wants(WALK_WANTS_RANGE, code, 0);
     const module = moduleOf(range);
     const svma = code - biasOf(range);
-    let rule = findRule(module, svma);
-    if (rule === RULE_UNKNOWN) {
-      rule = readRule(module, svma);
-      if (rule === RULE_UNKNOWN || !keepRule(module, svma, rule)) return wants(WALK_WANTS_RULE, svma, module);
+    if (!isIndexable(svma)) return WALK_LEFT;
+    let slot = findSlot(module, svma);
+    if (slot === 0) {
+      const read = readRule(module, svma);
+      if (read !== RULE_UNKNOWN) slot = keepRule(module, svma, read);
+      if (slot === 0) return wants(WALK_WANTS_RULE, svma, module);
     }
+    const rule = ruleIn(slot);
+    // An address may be sampled as well: then it is another one than that of the call.
+    const labelSlot: usize = isCall ? slot : 0;
     if (rule === RULE_OUTERMOST) {
-      addFrame(pc, range);
+      addFrame(pc, range, labelSlot);
       return WALK_COMPLETE;
     }
     const frame = pc;
     if (rule < 0 || !step(rule)) return WALK_LEFT;
-    addFrame(frame, range);
+    addFrame(frame, range, labelSlot);
   }
   return WALK_LEFT;
 }
@@ -144,10 +163,24 @@ function step(rule: i32): bool {
   return true;
 }
 
-function addFrame(address: u64, range: usize): void {
+function addFrame(address: u64, range: usize, labelSlot: usize): void {
   store<f64>(ADDRESSES + frameCount * 8, <f64>address);
+  store<i32>(LABELS + frameCount * 4, labelSlot === 0 ? 0 : labelIn(labelSlot));
+  store<u32>(LABEL_SLOTS + frameCount * 4, <u32>labelSlot);
   frameCount++;
   setResult(RESULT_FILE, fileOf(range));
+}
+
+/** Labels the call of a frame of the last walk, as it is labelled in all further ones. @param label above 0 */
+export function labelFrame(frame: u32, label: i32): void {
+  const slot: usize = load<u32>(LABEL_SLOTS + frame * 4);
+  if (slot !== 0) putLabel(slot, label);
+}
+
+/** Forgets all rules and labels. */
+export function forgetRules(): void {
+  forgetAllRules();
+  memory.fill(LABEL_SLOTS, 0, 4 * MAX_FRAMES);
 }
 
 function registerAt(register: u32): u64 {

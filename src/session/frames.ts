@@ -13,7 +13,8 @@ import {
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { OFF_CPU, TRUNCATED } from '../profile/names.ts';
 import type { LocationTable, StackTable } from '../profile/tables.ts';
-import type { UnwoundStack } from '../unwind/unwound-stack.ts';
+import type { Unwinder } from '../unwind/unwinder.ts';
+import { NO_LABEL } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
 import { cpumodeOfMarker, isMarker } from './callchain-entries.ts';
 import type { CallchainTable } from './callchains.ts';
@@ -171,15 +172,16 @@ export class FrameResolver {
   }
 
   /**
-   * The stack of frames that were unwound, with those of the kernel in front.
+   * The stack of frames that were unwound, with those of the kernel in front. The unwinder labels them with their locations.
+   * @param unwinder has the frames
    * @param isCut whether it goes on beyond the last of them: then its root says so
    * @param chain what was recorded, where the frames of the kernel are; −1 for nothing
    * @param last that of the thread: the callers that it shares with this one are not looked up again. It gets this one's stacks
    * @returns −1 where no frames were asked for
    */
-  unwoundStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
+  unwoundStackOf(unwinder: Unwinder, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
-    const stack = this.#userStackOf(unwound, isCut, chain, space, last);
+    const stack = this.#userStackOf(unwinder, isCut, chain, space, last);
     return chain < 0 ? stack : this.#withKernelFrames(stack, chain, space);
   }
 
@@ -196,9 +198,9 @@ export class FrameResolver {
   }
 
   /** The part of {@link unwoundStackOf} that was unwound; −1 where the kernel's frames are as many as were asked for. */
-  #userStackOf(unwound: UnwoundStack, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
+  #userStackOf(unwinder: Unwinder, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
-    const { addresses, isCall, count: all, hasEnd, endLo, endHi } = unwound;
+    const { addresses, isCall, labels, count: all, hasEnd, endLo, endHi } = unwinder.stack;
     const { maxStack, compatPerf } = this.#options;
     // perf 6.1 counts the frames of the kernel and those that it unwinds apart (observed).
     const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - (chain < 0 ? 0 : this.#chains.kernelDepth(chain));
@@ -222,8 +224,18 @@ export class FrameResolver {
         locations[at] = this.#locate((endLo - 1) >>> 0, endLo === 0 ? (endHi - 1) >>> 0 : endHi, PERF_RECORD_MISC_USER, false, space);
         continue;
       }
+      if (labels[at] > NO_LABEL) {
+        locations[at] = labels[at] - 1;
+        continue;
+      }
       const address = compatPerf && isCall[at] !== 0 ? addresses[at] - 1 : addresses[at];
-      locations[at] = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, isCall[at] !== 0 && !compatPerf, space);
+      const location = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, isCall[at] !== 0 && !compatPerf, space);
+      locations[at] = location;
+      // What is the start of a JIT's code depends on the process; and where perf takes files to begin, on more than the file.
+      if (labels[at] === NO_LABEL && !compatPerf && space.fallback === undefined && !space.startsCode(addresses[at])) {
+        labels[at] = location + 1;
+        unwinder.label(at, location + 1);
+      }
     }
     let stack = own < count ? stacks[own] : hasRoot ? this.#stacks.intern(-1, this.#truncatedLocation()) : -1;
     for (let at = own - 1; at >= 0; at--) {

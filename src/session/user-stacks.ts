@@ -208,6 +208,6 @@ export class UserStacks {
     const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || (compatPerf && end === 'truncated'));
     // perf 6.1 shows where it looked in vain, but for the byte before address 1 (observed).
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
-    return this.#frames.unwoundStackOf(stack, isMarked, chain, space, last);
+    return this.#frames.unwoundStackOf(unwinder, isMarked, chain, space, last);
   }
 }

@@ -58,7 +58,8 @@ export class PlainWalk {
   #placedBytes = 0;
   /** By number. */
   readonly #modules: KnownModule[] = [];
-  readonly #numbers = new Map<UnwindModule, number>();
+  /** By file: it is labels that differ where a module is several files'. */
+  readonly #numbers = new Map<UnwindModule, Map<number, number>>();
   /** Whether what is mapped at some address of this stack cannot be remembered. */
   #isRefused = false;
   #buffer: ArrayBuffer | undefined;
@@ -66,6 +67,7 @@ export class PlainWalk {
   #bytes = new Uint8Array();
   #registers = new Uint32Array();
   #addresses = new Float64Array();
+  #labels = new Int32Array();
 
   private constructor(wasm: WasmExports) {
     this.#wasm = wasm;
@@ -136,7 +138,7 @@ export class PlainWalk {
     while ((end === WALK_WANTS_RULE && this.#addRule()) || (end === WALK_WANTS_RANGE && this.#addRange(space))) end = this.#walkOn(limit);
     const from = frames.count;
     const count = this.#results[RESULT_FRAMES];
-    frames.addCalls(this.#addresses, from, count);
+    frames.addCalls(this.#addresses, this.#labels, from, count);
     this.endFile = this.#results[RESULT_FILE];
     return end === WALK_COMPLETE;
   }
@@ -148,22 +150,28 @@ export class PlainWalk {
     return end;
   }
 
+  /** As {@link Unwinder.label}, for a frame of the last walk. */
+  label(frame: number, label: number): void {
+    this.#wasm.labelFrame(frame, label);
+  }
+
   /** Adds what is mapped at the address that the walk wants. @returns whether it was added */
   #addRange(space: CodeSpace): boolean {
     const address = this.#results[RESULT_WANTED];
     const isKnown = space.find(address) === 'found';
     const { module, bias, file } = space;
     const extent = isKnown && module?.registers === LAYOUT ? space.extent?.(address) : undefined;
-    const number = module === undefined || extent === undefined ? undefined : this.#numberOf(module);
+    const number = module === undefined || extent === undefined ? undefined : this.#numberOf(module, file);
     this.#isRefused = extent === undefined || number === undefined || this.#wasm.addRange(extent.start, extent.end, bias, number, file) === 0;
     return !this.#isRefused;
   }
 
-  #numberOf(module: UnwindModule): number | undefined {
-    const known = this.#numbers.get(module);
+  #numberOf(module: UnwindModule, file: number): number | undefined {
+    const numbers = this.#numbers.get(module) ?? new Map<number, number>();
+    const known = numbers.get(file);
     if (known !== undefined || this.#modules.length === MAX_MODULES) return known;
     const number = this.#modules.length;
-    this.#numbers.set(module, number);
+    this.#numbers.set(module, numbers.set(file, number));
     this.#modules.push({ module, rules: new Map(), timesForgotten: module.rules.timesForgotten, hasTables: this.#placeTables(module, number) });
     return number;
   }
@@ -258,6 +266,7 @@ export class PlainWalk {
     this.#bytes = new Uint8Array(buffer);
     this.#registers = new Uint32Array(buffer, wasm.registers.value, 2 * REGISTER_COUNT);
     this.#addresses = new Float64Array(buffer, wasm.addresses.value, MAX_FRAMES);
+    this.#labels = new Int32Array(buffer, wasm.labels.value, MAX_FRAMES);
   }
 }
 

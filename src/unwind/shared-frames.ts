@@ -1,5 +1,5 @@
 import type { UnwindState } from './unwind-state.ts';
-import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
+import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-stack.ts';
 
 /**
  * Takes over the frames that a stack has in common with another one: from a frame on that has the same address, stack pointer and frame pointer, as long as
@@ -69,7 +69,7 @@ export class SharedFrames {
   /** Adds the frames from `at` on that lead to the same callers as then. @returns the frame after them */
   #follow(at: number, frames: UnwoundStack, maxFrames: number): number {
     // hot
-    const { addresses, words, count } = this.#other as UnwoundStack;
+    const { addresses, labels, words, count } = this.#other as UnwoundStack;
     const state = this.#state;
     const { stack } = state;
     for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < maxFrames - 1; at++, from += FRAME_WORDS) {
@@ -81,6 +81,7 @@ export class SharedFrames {
       state.pcLo = lo;
       state.pcHi = hi;
       frames.add(addresses[at], true);
+      if (labels[at] > NO_LABEL) frames.labels[frames.count - 1] = labels[at];
       const to = (frames.count - 1) * FRAME_WORDS;
       for (let word = 0; word < FRAME_WORDS; word++) frames.words[to + word] = words[from + word];
     }

@@ -63,6 +63,11 @@ export class StackWalk {
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
+  /** As {@link Unwinder.label}. */
+  label(frame: number, label: number): void {
+    this.#plainWalk?.label(frame, label);
+  }
+
   /** @returns undefined where the stack is nothing to be walked in WebAssembly */
   #beginPlain(input: UnwindInput, space: CodeSpace): PlainWalk | undefined {
     if (!PlainWalk.isFor(input, space)) return undefined;

@@ -91,6 +91,17 @@ export class Unwinder {
   }
 
   /**
+   * Labels the code of a frame of the stack that was unwound: from then on, the same call in the same file has the label in all stacks. For what is to be
+   * known of each frame, but depends on nothing else, so that it need not be looked up by address.
+   * @param frame has NO_LABEL
+   * @param label above 0
+   * @internal
+   */
+  label(frame: number, label: number): void {
+    this.#walk.label(frame, label);
+  }
+
+  /**
    * Gives away the stack that was unwound, in exchange for one that is overwritten by the next.
    * @internal
    */

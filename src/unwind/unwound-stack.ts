@@ -13,6 +13,10 @@ export const FrameWord = {
   fpSlot: 3,
 } as const;
 
+/** {@link UnwoundStack.labels} of frames that can be labelled, and of those that cannot. */
+export const NO_LABEL = 0;
+export const UNLABELLED = -1;
+
 /**
  * The frames of one stack in columns, the leaf first, and where the way out of each was read: so that the next stack of the thread need not be unwound
  * again as far as it is the same.
@@ -22,6 +26,8 @@ export class UnwoundStack {
   addresses: Float64Array = new Float64Array(64);
   /** For each frame 1 if its address is a return address. */
   isCall: Uint8Array = new Uint8Array(64);
+  /** What the frames' code was labelled with by `Unwinder.label`, a number above 0; else {@link NO_LABEL} or {@link UNLABELLED}. */
+  labels: Int32Array = new Int32Array(64);
   /** {@link FRAME_WORDS} for each frame, see {@link FrameWord}. Of the last frame the slots say nothing. */
   words: Float64Array = new Float64Array(64 * FRAME_WORDS);
   count = 0;
@@ -36,7 +42,7 @@ export class UnwoundStack {
   endHi = 0;
 
   get heldBytes(): number {
-    return this.addresses.byteLength + this.isCall.byteLength + this.words.byteLength;
+    return this.addresses.byteLength + this.isCall.byteLength + this.labels.byteLength + this.words.byteLength;
   }
 
   clear(): void {
@@ -46,12 +52,13 @@ export class UnwoundStack {
   }
 
   /** Adds frames from the one at `from` on, up to `count` in all: the first is the leaf, and the others are callers. None of them counts as plain. */
-  addCalls(addresses: Float64Array, from: number, count: number): void {
+  addCalls(addresses: Float64Array, labels: Int32Array, from: number, count: number): void {
     if (count > this.isCall.length) this.#grow(count);
     for (let at = from; at < count; at++) {
       // hot
       this.addresses[at] = addresses[at];
       this.isCall[at] = at === 0 ? 0 : 1;
+      this.labels[at] = at === 0 ? UNLABELLED : labels[at];
     }
     this.count = count;
     this.plainFrom = count;
@@ -60,6 +67,7 @@ export class UnwoundStack {
   #grow(count: number): void {
     this.addresses = grown(this.addresses, count);
     this.isCall = grown(this.isCall, count);
+    this.labels = grown(this.labels, count);
     this.words = grown(this.words, count * FRAME_WORDS);
   }
 
@@ -69,5 +77,6 @@ export class UnwoundStack {
     if (at >= this.isCall.length) this.#grow(at + 1);
     this.addresses[at] = address;
     this.isCall[at] = isCall ? 1 : 0;
+    this.labels[at] = UNLABELLED;
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
+import { NO_LABEL, UNLABELLED } from '../../src/unwind/unwound-stack.ts';
 import type { CfaCode } from '../support/frame-assembler.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
 import { runs } from '../support/thoroughness.ts';
@@ -163,6 +164,73 @@ describe('a walk from frame to frame in WebAssembly', () => {
   test('leaves a dump to the unwinder that is larger than a record', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     expect(await unwound({ ...SAMPLE, stackSizeBytes: 1 << 18 }, space)).toMatchObject({ end: 'complete' });
+  });
+});
+
+describe('labels of frames', () => {
+  const space = () => new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+  const labelsOf = ({ stack }: Unwinder) => [...stack.labels.subarray(0, stack.count)];
+
+  test('stay with the calls in all stacks, and not with the places where samples were taken', () => {
+    const unwinder = new Unwinder();
+    const mapped = space();
+    walked(unwinder, SAMPLE, mapped);
+    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, NO_LABEL, NO_LABEL]);
+    for (const frame of [0, 1, 3]) unwinder.label(frame, 100 + frame);
+    walked(unwinder, SAMPLE, mapped);
+    expect(labelsOf(unwinder)).toEqual([UNLABELLED, 101, NO_LABEL, 103]);
+    // The last byte of a call that was labelled is sampled.
+    walked(unwinder, { ...SAMPLE, registers: { ip: BIAS + 0x110f, sp: SP } }, mapped);
+    expect(labelsOf(unwinder)[0]).toBe(UNLABELLED);
+    // Another process.
+    mapped.generation = 2;
+    walked(unwinder, SAMPLE, mapped);
+    expect(labelsOf(unwinder)).toEqual([UNLABELLED, 101, NO_LABEL, 103]);
+  });
+
+  test('are those of one file, though another has the same rules', () => {
+    const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
+    const unwinder = new Unwinder();
+    walked(unwinder, SAMPLE, new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS));
+    unwinder.label(1, 7);
+    // Files are numbered in the order of the maps.
+    const other = new CountingSpace().map(0, 1).map(BIAS, BIAS + 0x10000, module, BIAS);
+    other.generation = 2;
+    walked(unwinder, SAMPLE, other);
+    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, NO_LABEL, NO_LABEL]);
+  });
+
+  test('are not given to frames that were found otherwise', () => {
+    const functions = [...FUNCTIONS.slice(0, 2), fde(0x1200, code().defCfaExpression(Uint8Array.of(0x76, 16)).offset(RBP, 2)), FUNCTIONS[3]];
+    const mapped = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
+    const unwinder = new Unwinder();
+    expect(walked(unwinder, SAMPLE, mapped)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
+    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, UNLABELLED, NO_LABEL]);
+  });
+
+  test('never go to another call when rules are forgotten', () => {
+    const count = 7500;
+    const saving = (i: number): CfaCode => [RBX, RBP, R12, 13, 14, 15].reduce((to, register) => to.offset(register, 3 + i), code().defCfaOffset(16));
+    const fdes = Array.from({ length: count }, (_, i) => ({ start: TEXT + 16 * i, sizeBytes: 16, code: saving(i) }));
+    fdes.push({ start: TEXT + 16 * count, sizeBytes: 16, code: code().undefined(RIP) });
+    const sampleOf = (callers: readonly number[]): MadeSample => {
+      const stack = Object.fromEntries([...callers, count].map((caller, at) => [8 + 16 * at, BIAS + TEXT + 16 * caller + 4]));
+      return { machine: 'x86_64', registers: { ip: BIAS + TEXT + 4, sp: SP }, stack };
+    };
+    const callers = Array.from({ length: count }, (_, at) => (at * 7) % count);
+    for (const make of [moduleOf, moduleWithoutTable]) {
+      const mapped = new CountingSpace().map(BIAS, BIAS + 0x20_0000, make('x86_64', [[CIE, fdes]]), BIAS);
+      const unwinder = new Unwinder();
+      // One stack of all functions, of which the first ones are forgotten on the way. These alone are labelled then.
+      expect(walked(unwinder, sampleOf(callers), mapped).frames.length).toBe(count + 2);
+      for (let at = 0; at < count - 500; at++) if (unwinder.stack.labels[at + 1] === NO_LABEL) unwinder.label(at + 1, 1 + callers[at]);
+      walked(unwinder, sampleOf(callers.slice(-200)), mapped);
+      expect(labelsOf(unwinder)).toEqual([UNLABELLED, ...Array.from({ length: 201 }, () => NO_LABEL)]);
+      // Those that are known get theirs.
+      for (let at = 1; at <= 200; at++) unwinder.label(at, at);
+      walked(unwinder, sampleOf(callers.slice(-200)), mapped);
+      expect(labelsOf(unwinder)).toEqual([UNLABELLED, ...Array.from({ length: 200 }, (_, at) => 1 + at), NO_LABEL]);
+    }
   });
 });
 
