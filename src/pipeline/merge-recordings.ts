@@ -27,7 +27,7 @@ export class RecordingMerger {
   readonly #diagnostics: Diagnostics;
   readonly #merger: ProfileMerger;
   /** Of the recordings read so far, what says why there are no samples. */
-  readonly #sessions: Pick<SessionResult, 'sampleCount' | 'unwindEnds'>[] = [];
+  readonly #sessions: Pick<SessionResult, 'sampleCount' | 'cutCount'>[] = [];
 
   /** @param diagnostics of the result; each recording has its own */
   constructor(filter: SampleFilter, diagnostics: Diagnostics) {
@@ -44,8 +44,8 @@ export class RecordingMerger {
    */
   async add(source: RecordingSource, wantedLabel: string, needs: ReadingNeeds, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
     const result = await readRecording(source, { ...needs, offCpuTimes: true }, { ...options, filter: this.#filter }, diagnostics);
-    const { sampleCount, unwindEnds } = result.session;
-    this.#sessions.push({ sampleCount, unwindEnds });
+    const { sampleCount, cutCount } = result.session;
+    this.#sessions.push({ sampleCount, cutCount });
     try {
       requireSamples(result, this.#filter);
     } catch (error) {

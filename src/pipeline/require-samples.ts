@@ -17,15 +17,15 @@ export function requireSamples({ profile, session }: ReadProfileResult, filter: 
 }
 
 /** The same of several recordings. @param sessions of all of them */
-export function requireMergedSamples({ totals }: Profile, sessions: readonly Pick<SessionResult, 'sampleCount' | 'unwindEnds'>[]): void {
+export function requireMergedSamples({ totals }: Profile, sessions: readonly Pick<SessionResult, 'sampleCount' | 'cutCount'>[]): void {
   if (totals.size > 0) return;
   const sampleCount = sessions.reduce((sum, session) => sum + session.sampleCount, 0);
   if (sampleCount === 0) throw new PerfconvError('no-samples', 'none of the recordings holds samples');
-  const cut = sessions.reduce((sum, { unwindEnds }) => sum + unwindEnds.cut, 0);
+  const cut = sessions.reduce((sum, { cutCount }) => sum + cutCount, 0);
   throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `no sample passes the filters, of ${sampleCount} in the recordings`);
 }
 
-/** There are samples, and none is left though stacks were unwound: they were to be left out. */
+/** Samples pass the filters, and none is left: their stacks are cut off, and such samples were to be left out. */
 function allDropped(samples: number): string {
   return `no sample is left: the stacks of all ${samples} do not reach the start of their thread, and such samples are left out (--truncated drop)`;
 }
@@ -35,7 +35,7 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
     return 'the recording holds counts of perf stat, not samples';
   }
   if (session.sampleCount === 0) return 'the recording holds no samples';
-  if (session.unwindEnds.cut > 0) return allDropped(session.unwindEnds.cut);
+  if (session.cutCount > 0) return allDropped(session.cutCount);
   if (Object.values(filter).every((wanted) => wanted === undefined)) return `there was no room for any of the ${session.sampleCount} samples in the recording`;
   const unknown = unknownEvents(session.events, filter);
   const hint =

@@ -79,6 +79,8 @@ export interface SessionResult {
   readonly baseTime: bigint;
   /** Samples before filters, group members counted each. */
   readonly sampleCount: number;
+  /** Samples that pass the filters and were left out all the same, because their stacks do not reach the start of their thread (`truncated: 'drop'`). */
+  readonly cutCount: number;
   /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
   readonly kernelDsoAt: (address: number) => number;
   /** How the stacks ended that were unwound. */
@@ -328,6 +330,7 @@ class Session implements RecordVisitor {
       counts: this.#counts,
       baseTime: this.#clock.base,
       sampleCount: this.#replay.sampleCount,
+      cutCount: this.#replay.cutCount,
       unwindEnds: this.#userStacks.ends,
       jitDumps: jitCode.dumps,
       refusedJitDumps: jitCode.refused,

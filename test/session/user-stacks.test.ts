@@ -191,6 +191,18 @@ describe('stacks that do not reach their start', () => {
     expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: the stacks of all 2 do not reach');
   });
 
+  it('are not the reason that is given where they would be shown', async () => {
+    const attr: AttrSpec = { ...DUMPING, name: 'context-switches', type: 1, config: 3n };
+    const bytes = encodeFile({ attrs: [attr], records: [...start(), records[records.length - 1]], features: FEATURES });
+    const filter = { events: ['sleeping'] };
+    for (const truncated of ['mark', 'drop'] as const) {
+      const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated, offCpu: true, filter }, new Diagnostics());
+      expect(result.session.unwindEnds.cut).toBe(1);
+      expect(() => requireSamples(result, filter)).toThrow('the recording has no event sleeping');
+      expect(() => requireMergedSamples(result.profile, [result.session])).toThrow('no sample passes the filters');
+    }
+  });
+
   it('are left out with their samples where that was asked for, which is counted', async () => {
     const { samples, diagnostics, session } = await decodeAll(records, { truncated: 'drop' });
     expect(shown(samples)).toEqual(['10: 10 100']);
