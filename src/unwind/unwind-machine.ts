@@ -1,3 +1,4 @@
+import { PerfconvError } from '../base/errors.ts';
 import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
@@ -152,6 +153,13 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   riscv64: RISCV64,
   s390x: S390X,
 };
+
+/** The registers of a machine. @throws PerfconvError `usage` for a name that is not one of them: JavaScript does not check it */
+export function machineRegisters(machine: UnwindMachine): MachineRegisters {
+  const registers: MachineRegisters | undefined = MACHINE_REGISTERS[machine];
+  if (registers !== undefined) return registers;
+  throw new PerfconvError('usage', `stacks of the machine ${String(machine)} are not unwound, but of ${Object.keys(MACHINE_REGISTERS).join(', ')}`);
+}
 
 /** By `e_machine`. */
 const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([

@@ -10,7 +10,7 @@ import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
-import { MACHINE_REGISTERS, type MachineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
 import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
 
@@ -116,9 +116,9 @@ export class UnwindModule {
     this.#allRows = new CfaRows(this.registers?.count ?? 0);
   }
 
-  /** Rules of code that has none but `.eh_frame`. */
+  /** Rules of code that has none but `.eh_frame`. @throws PerfconvError `usage` for a machine whose stacks are not unwound */
   static ofEhFrame({ machine, view, addr }: EhFrameBytes): UnwindModule {
-    const { addressSize } = MACHINE_REGISTERS[machine];
+    const { addressSize } = machineRegisters(machine);
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
     return new UnwindModule(machine, { ...NO_TABLES, frames: [new FrameIndex(section)] }, new ModuleMemory(undefined, view.littleEndian));
   }

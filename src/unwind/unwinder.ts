@@ -5,7 +5,7 @@ import { RegisterPlaces } from './register-places.ts';
 import { StackWalk } from './stack-walk.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import { MACHINE_REGISTERS } from './unwind-machine.ts';
+import { machineRegisters } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { UnwindState } from './unwind-state.ts';
 import { UnwoundStack } from './unwound-stack.ts';
@@ -73,7 +73,7 @@ export class Unwinder {
     return this.#stack;
   }
 
-  /** @returns {@link end} */
+  /** @returns {@link end} @throws PerfconvError `usage` for a machine whose stacks are not unwound */
   unwind(input: UnwindInput, space: CodeSpace): UnwindEnd {
     return this.unwindAfter(undefined, input, space);
   }
@@ -152,7 +152,7 @@ export class Unwinder {
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
     const state = this.#state;
-    const layout = MACHINE_REGISTERS[machine];
+    const layout = machineRegisters(machine);
     state.setMachine(layout);
     const places = this.#places.of(layout, regsMaskLo, regsMaskHi);
     const { registers } = state;
