@@ -11,7 +11,7 @@ export type CodeMatch = 'found' | 'unmapped' | 'pending';
 export interface CodeSpace {
   /**
    * Finds what is mapped at a user address, and says in `module`, `bias` and `file` what that is. Called for each frame, so that it makes no objects.
-   * @param address a signed double, as of `addressOf`
+   * @param address not signed; exact below 2^53, and what is above is no address of user space
    */
   find(address: number): CodeMatch;
   /** After `found`: its rules; undefined where none are known, as for JIT code and files that were not found. */
