@@ -93,6 +93,7 @@ const NOTABLE_SHARE = 0.01;
 /** Reports what is not known of the times off the CPU that switches tell. */
 function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
+  const isSampled = events.some(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
   report(
     waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
     'no-switches',
@@ -116,7 +117,7 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     stacklessCount,
     'off-cpu-no-stack',
     'info',
-    `switches off the CPU have no stack, which shows as [off-CPU]: record with perf record ${OFF_CPU_RECORDING}`,
+    `switches off the CPU have no stack, which shows as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with perf record ${OFF_CPU_RECORDING}`}`,
   );
 }
 

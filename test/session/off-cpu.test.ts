@@ -148,6 +148,7 @@ describe('times off the CPU', () => {
       const decoded = await decode(recording.file(), OFF);
       expect(waitsOf(decoded)).toEqual(['101 waiting [off-CPU] 3', '101 preempted [off-CPU] 5']);
       expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
+      expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: record with perf record -e cpu-clock -e sched:sched_switch/);
       expect(decoded.samples.filter(isWait).map(({ cpu }) => cpu)).toEqual([3, 3]);
     });
 
@@ -162,7 +163,10 @@ describe('times off the CPU', () => {
         .tick(101, 18 * MS)
         .out(101, 19 * MS)
         .in(101, 20 * MS);
-      expect(await waits(recording)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
+      const decoded = await decode(recording.file(), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
+      expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
+      expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
     });
 
     it('end at the next switch out where the switch in is lost, and not after the thread has ended', async () => {
