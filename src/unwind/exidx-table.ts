@@ -5,6 +5,8 @@ import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../elf/exidx-entries.ts';
 const EXIDX_CANTUNWIND = 1;
 /** A description has at most 256 words besides its first two. */
 const MAX_ENTRY_SIZE_BYTES = 4 * 258;
+/** Of all functions together. Most have some ten bytes; it takes many that share a long description to come to more, and no linker makes such. */
+const MAX_INSTRUCTIONS_SIZE_BYTES = 1 << 24;
 
 /** The function cannot be unwound: it is the first of a thread, or was compiled without such tables. */
 export const CANT_UNWIND = 0;
@@ -119,12 +121,13 @@ export class ExidxTable {
     return (word & 0x7f00_0000) === 0;
   }
 
-  /** Keeps the last bytes of a word, and further words of the table. @returns where, or −1 when they are not there */
+  /** Keeps the last bytes of a word, and further words of the table. @returns where, or −1 when they are not there, or there is no more room */
   #keep(word: number, count: number, moreAt: number, moreWords: number): number {
     const extab = this.#extab;
     if (moreWords > 0 && moreAt + 4 * moreWords > extab.length) return -1;
     const sizeBytes = count + 4 * moreWords;
     const start = this.#end;
+    if (start + 2 + sizeBytes > MAX_INSTRUCTIONS_SIZE_BYTES) return -1;
     if (start + 2 + sizeBytes > this.instructions.length) {
       const larger = new Uint8Array(2 * this.instructions.length + 2 + sizeBytes);
       larger.set(this.instructions);

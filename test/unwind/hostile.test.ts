@@ -4,6 +4,7 @@ import { BufferSource } from '../../src/base/byte-source.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import { ExidxTable } from '../../src/unwind/exidx-table.ts';
 import { ExpressionMachine } from '../../src/unwind/expressions.ts';
 import { RegisterFile } from '../../src/unwind/register-file.ts';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
@@ -213,6 +214,19 @@ test('instructions without end are not followed without end', () => {
   };
   expect(ruleAfter(100_000)).toBeGreaterThanOrEqual(0);
   expect(ruleAfter(150_000)).toBe(-2);
+});
+
+test('instructions of Arm’s tables that many functions share do not take memory without end', async () => {
+  const [indexAddr, extabAddr, functionCount] = [0x10_0000, 0x20_0000, 20_000];
+  const index = new ByteFields();
+  const relative = (target: number): number => (target - indexAddr - index.length) & 0x7fff_ffff;
+  for (let i = 0; i < functionCount; i++) index.u32(relative(CODE + 4 * i)).u32(relative(extabAddr));
+  // Personality 1 with 255 words more.
+  const extab = new ByteFields().u32(0x81ff_0000).bytes(...new Uint8Array(4 * 255));
+  const table = await ExidxTable.read(new ByteView(index.done(), true), indexAddr, async () => ({ view: new ByteView(extab.done(), true) }));
+  const found = Array.from({ length: functionCount }, (_, i) => table.find(CODE + 4 * i));
+  expect([found[0] > 0, found[10_000] > 0, found[functionCount - 1]]).toEqual([true, true, -1]);
+  expect(table.instructions.length).toBeLessThan(2 ** 25);
 });
 
 test('a name that is no machine is refused', () => {
