@@ -13,7 +13,7 @@ import { UnwoundStack } from './unwound-stack.ts';
 export type { UnwindEnd } from './unwind-end.ts';
 
 export interface UnwinderOptions {
-  /** At most so many frames; default 8192. */
+  /** At most so many frames, but one in any case; default 8192. */
   readonly maxFrames?: number;
   /** Where there is no rule, follow the frame pointer as libunwind does, and nothing else. False by default. */
   readonly followsLibunwind?: boolean;
