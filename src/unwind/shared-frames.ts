@@ -20,7 +20,7 @@ export class SharedFrames {
   /** @param other was unwound in the same address space, and nothing was mapped since; undefined for none */
   begin(other: UnwoundStack | undefined): void {
     this.#other = other;
-    // Frames before that have no words.
+    // Frames before that have no words, or were not left by stack and frame pointer alone: exceptions put registers back.
     this.#at = other?.plainFrom ?? 0;
     this.isPartial = false;
   }
@@ -52,15 +52,15 @@ export class SharedFrames {
     // hot
     const other = this.#other;
     if (other === undefined) return -1;
-    const { addresses, isCall, words, count, plainFrom } = other;
+    const { addresses, isCall, words, count } = other;
     const { registers, machine, pc } = this.#state;
     const sp = registers.value(machine.sp);
     let at = this.#at;
     // The stack pointer of the last frame is above those of all others.
     while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
     this.#at = at;
-    // Frames before `plainFrom` were not left by stack and frame pointer alone: exceptions put registers back. The last frame has no words.
-    if (at < plainFrom || at >= count - 1 || addresses[at] !== pc || isCall[at] === 0) return -1;
+    // The last frame has no words.
+    if (at >= count - 1 || addresses[at] !== pc || isCall[at] === 0) return -1;
     const first = at * FRAME_WORDS;
     const isSame = words[first + FrameWord.sp] === sp && registers.known[machine.fp] !== 0 && words[first + FrameWord.fp] === registers.value(machine.fp);
     return isSame ? at : -1;
