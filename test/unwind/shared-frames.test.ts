@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type UnwindEnd, Unwinder } from '../../src/unwind/unwinder.ts';
+import { type UnwindEnd, Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
 import { UnwoundStack } from '../../src/unwind/unwound-stack.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
@@ -8,7 +8,8 @@ import { CIE, code, fde, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;
 
-// A leaf, two functions that take 32 bytes, one with a frame pointer, one whose frame is found by rbx, and one that has no caller.
+// A leaf, two functions that take 32 bytes, one with a frame pointer, one whose frame is found by rbx, and one that has no caller; then two that have
+// their return addresses where the stack pointer is, and 64 bytes below.
 const FUNCTIONS = [
   fde(0x1000),
   fde(0x1100, code().defCfaOffset(32).offset(RBX, 2)),
@@ -16,6 +17,8 @@ const FUNCTIONS = [
   fde(0x1300, code().defCfa(RBP, 16).offset(RBP, 2)),
   fde(0x1400, code().defCfa(RBX, 16)),
   fde(0x1500, code().undefined(RIP)),
+  fde(0x1600, code().defCfaOffset(64).offset(RIP, 8)),
+  fde(0x1700, code().defCfaOffset(64).offset(RIP, 16)),
 ];
 
 class CountingSpace extends MadeSpace {
@@ -49,12 +52,17 @@ function resultOf(unwinder: Unwinder, end: UnwindEnd): Result {
 }
 
 /** Unwinds a sample by itself, and after another one; how often code was looked for says whether frames were taken over. */
-function bothWays(sample: MadeSample, before = BEFORE): { alone: Result; after: Result; lookups: readonly [alone: number, after: number] } {
+function bothWays(
+  sample: MadeSample,
+  before = BEFORE,
+  options?: UnwinderOptions,
+): { alone: Result; after: Result; lookups: readonly [alone: number, after: number] } {
   const [spaceAlone, spaceAfter] = [space(), space()];
-  const unwinder = new Unwinder();
+  const unwinder = new Unwinder(options);
   const alone = resultOf(unwinder, unwinder.unwind(madeInput(sample), spaceAlone));
-  unwinder.unwind(madeInput(before), space());
-  const previous = unwinder.exchangeStack(new UnwoundStack());
+  const previousUnwinder = new Unwinder();
+  previousUnwinder.unwind(madeInput(before), space());
+  const previous = previousUnwinder.exchangeStack(new UnwoundStack());
   const after = resultOf(unwinder, unwinder.unwindAfter(previous, madeInput(sample), spaceAfter));
   return { alone, after, lookups: [spaceAlone.lookups, spaceAfter.lookups] };
 }
@@ -85,6 +93,23 @@ describe('frames of the last stack', () => {
   test('count only as far as the dump reaches', () => {
     for (let stackSizeBytes = 0; stackSizeBytes <= 144; stackSizeBytes += 4) {
       const { alone, after } = bothWays({ ...BEFORE, stackSizeBytes });
+      expect(after).toEqual(alone);
+    }
+  });
+
+  test('are none beyond the dump, wherever they have their return addresses', () => {
+    const sample = { ...BEFORE, stack: { 0: BIAS + 0x1610, 8: BIAS + 0x1710, 72: BIAS + 0x1510 }, stackSizeBytes: 144 };
+    expect(bothWays(sample).alone).toMatchObject({ end: 'complete', frames: [0x1010, 0x1610, 0x1710, 0x1710, 0x1510].map((at) => BIAS + at) });
+    for (let stackSizeBytes = 0; stackSizeBytes <= 144; stackSizeBytes += 8) {
+      const { alone, after } = bothWays({ ...sample, stackSizeBytes }, sample);
+      expect(after).toEqual(alone);
+    }
+  });
+
+  test('are no more than were asked for', () => {
+    for (let maxFrames = 1; maxFrames <= 6; maxFrames++) {
+      const { alone, after } = bothWays(BEFORE, BEFORE, { maxFrames });
+      expect(alone.frames.length).toBe(Math.min(maxFrames, 5));
       expect(after).toEqual(alone);
     }
   });
