@@ -39,6 +39,11 @@ describe('arm64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: hex(0x1210, 0x1210, 0x1310) });
   });
 
+  test('have signatures taken off that no rule tells of', async () => {
+    const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1110, lr: 0, sp: SP }, stack: { 8: signed(BIAS + 0x1310) } }, space());
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1110, 0x1310) });
+  });
+
   test('have signatures taken off a link register that is signed only later on', async () => {
     const late = fde(0x1400, code().advance(1).negateRaState().advance(1).defCfaOffset(16).offset(LR, 1));
     for (const [at, lr] of [

@@ -70,6 +70,11 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'no-registers', frames: frames.slice(0, 3) });
   });
 
+  test('are truncated by such a rule where the dump has nothing of its frame', async () => {
+    const result = await unwound({ machine: 'x86_64', registers, stack, stackSizeBytes: 40, without: ['bp'] }, space());
+    expect(result).toMatchObject({ end: 'truncated', frames: frames.slice(0, 3) });
+  });
+
   test('are truncated where a rule is by a register that a frame has saved beyond the dump', async () => {
     // The second frame says that rbp is 4 KB above its CFA.
     const beyond = fde(0x1500, code().defCfa(RSP, 16).offset(RBP, -0x200));
