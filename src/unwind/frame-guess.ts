@@ -51,7 +51,7 @@ export class FrameGuess {
     const { isCall, pc } = this.#state;
     if (isCall ? this.#returns.beginsStack(pc) : isAtArguments(this.#state)) return 'outermost';
     const end = this.#guess();
-    return end === 'no-rule' && isCall && isBelowArguments(this.#state) ? 'outermost' : end;
+    return end === 'no-rule' && isCall && (isBelowArguments(this.#state) || this.#returns.isBehindJump(pc)) ? 'outermost' : end;
   }
 
   #guess(): StepEnd {

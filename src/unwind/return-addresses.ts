@@ -78,6 +78,18 @@ export class ReturnAddresses {
     return this.callBefore(address) === 'none' && this.isFunction(address);
   }
 
+  /**
+   * Whether a return address is behind a jump through a register, which comes back from nowhere: whoever made the stack put it there, for what is to run when
+   * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
+   */
+  isBehindJump(address: number): boolean {
+    const { machine } = this.#state.machine;
+    if ((machine !== 'x86_64' && machine !== 'i386') || this.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
+    const { bytes } = this.#code;
+    // FF /4 with a register.
+    return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
+  }
+
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space } = this.#state;

@@ -291,9 +291,12 @@ test.each([
   ['complete', 'first byte of a function, behind no call', 0x1100, []],
   ['no-rule', 'first byte of a function, behind a call', 0x1100, [0xff, 0xd0]],
   ['no-rule', 'last byte before a function', 0x10ff, []],
-] as const)('a stack is %s whose first function returns to the %s, as makecontext makes them', async (end, _, returnAddress, before) => {
+  ['complete', 'address behind a jump through a register', 0x10f0, [0xff, 0xe3]],
+  ['complete', 'address behind a jump through one of the later registers', 0x10f0, [0x41, 0xff, 0xe0]],
+  ['no-rule', 'address behind a jump through memory', 0x10f0, [0xff, 0x23]],
+] as const)('a stack is %s whose first function returns to the %s, as makecontext and Boost make them', async (end, _, returnAddress, before) => {
   const text = new Uint8Array(0x200).fill(0x90);
-  text.set(before, 0x100 - before.length);
+  text.set(before, returnAddress - START - before.length);
   const content = assembleFrames([[CIE, [{ ...fde(0x1000, code().defCfaOffset(16)), sizeBytes: 0x80 }, fde(0x1100)]]], { addr: 0x3000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
