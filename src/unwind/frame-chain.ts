@@ -75,6 +75,10 @@ export class FrameChain {
     return 'no-rule';
   }
 
+  beginsStack(): StepEnd {
+    return 'no-rule';
+  }
+
   stepOutOfLeaf(): StepEnd {
     return 'no-rule';
   }

@@ -49,9 +49,28 @@ export class FrameGuess {
 
   #stepWithin(): StepEnd {
     const { isCall, pc } = this.#state;
-    if (isCall ? this.#returns.beginsStack(pc) : isAtArguments(this.#state)) return 'outermost';
+    if (isCall ? this.#returns.beginsStack(pc) : isAtArguments(this.#state)) return this.#endWithoutCall();
     const end = this.#guess();
-    return end === 'no-rule' && isCall && (isBelowArguments(this.#state) || this.#returns.isBehindJump(pc)) ? 'outermost' : end;
+    if (end !== 'no-rule' || !isCall) return end;
+    if (this.#returns.isBehindJump(pc)) return this.#endWithoutCall();
+    return isBelowArguments(this.#state) ? 'outermost' : end;
+  }
+
+  #endWithoutCall(): StepEnd {
+    this.#state.isCall = false;
+    return 'outermost';
+  }
+
+  /**
+   * Whether a frame ends its stack though the code before its address has a rule, for that has not called: {@link ReturnAddresses.beginsStack}.
+   * @param callee where the frame before is
+   */
+  beginsStack(callee: number): StepEnd {
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    const { pc } = this.#state;
+    const isBegin = this.#returns.beginsStack(pc) || this.#returns.isBehindCallOfItself(pc, callee);
+    return this.#code.isPending ? 'pending' : isBegin ? this.#endWithoutCall() : 'no-rule';
   }
 
   #guess(): StepEnd {

@@ -128,6 +128,11 @@ export class FrameStep {
       if (end === 'stepped') return this.#afterGuess();
       if (end === 'pending') return end;
     }
+    if ((flags & RuleFlag.endsHere) !== 0 && state.isCall) {
+      const callee = frames.count - 2;
+      const end = this.#guess.beginsStack(frames.addresses[callee] - frames.isCall[callee]);
+      if (end !== 'no-rule') return end;
+    }
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
     if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
     const sp = state.registers.value(state.machine.sp);

@@ -79,6 +79,18 @@ export class ReturnAddresses {
   }
 
   /**
+   * Whether a return address is the first byte of a function that the code before calls, but which is not what runs: it was put on the stack, too. libcoro,
+   * and Perl's Coro with it, has coroutines return to `abort`, and in front of that are cold parts of functions, which call it (observed, glibc 2.36).
+   * @param callee where the frame before is
+   */
+  isBehindCallOfItself(address: number, callee: number): boolean {
+    if (this.callBefore(address) !== 'direct' || this.target !== address || !this.isFunction(address)) return false;
+    const module = this.#code.moduleAt(callee);
+    const { bias } = this.#state.space;
+    return module?.functionStart(callee - bias) !== address - bias;
+  }
+
+  /**
    * Whether a return address is behind a jump through a register, which comes back from nowhere: whoever made the stack put it there, for what is to run when
    * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
    */

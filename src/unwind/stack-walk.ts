@@ -198,6 +198,8 @@ export class StackWalk {
     }
     if (!step.wasPlain) frames.plainFrom = frames.count;
     if (end === 'stepped') return this.#checkStep(pc, sp);
+    // What is before the address did not call: it is not what the frame is named by.
+    if (end === 'outermost' && !state.isCall) frames.isCall[frames.count - 1] = 0;
     if (module !== undefined) return end === 'outermost' ? 'complete' : end;
     return this.#endWithoutModule(end, mayBeData);
   }

@@ -56,7 +56,10 @@ export class Unwinder {
     return this.#stack.addresses;
   }
 
-  /** For each frame 1 if its address is a return address, so that the call is before it; 0 for the leaf and for code that a signal interrupted. */
+  /**
+   * For each frame 1 if its address is a return address, so that the call is before it; 0 for the leaf, for code that a signal interrupted, and for an address
+   * that was put on a stack for its first function to return to.
+   */
   get isCall(): Uint8Array {
     return this.#stack.isCall;
   }

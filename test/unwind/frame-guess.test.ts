@@ -28,6 +28,11 @@ function frames(...addresses: number[]): string[] {
   return addresses.map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`);
 }
 
+/** The same for a stack that was made up: nothing has called from the last address. */
+function made(...addresses: number[]): string[] {
+  return frames(...addresses).map((address, i) => (i === addresses.length - 1 ? `!${address}` : address));
+}
+
 describe('x86-64 code without rules', () => {
   // 0x1400 and 0x1500 are behind calls through registers.
   const CALLS = { 5118: [0xff, 0xd0], 5373: [0x41, 0xff, 0xd2], 5625: [0xff, 0x94, 0x24, 0, 1, 0, 0] };
@@ -301,7 +306,24 @@ test.each([
   const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: 3 }, stack: { 8: BIAS + returnAddress, 16: 0x1234 } }, mapped);
-  expect(result).toMatchObject({ end, frames: frames(0x1010, returnAddress) });
+  expect(result).toMatchObject({ end, frames: end === 'complete' ? made(0x1010, returnAddress) : frames(0x1010, returnAddress) });
+});
+
+test.each([
+  ['complete', 'no call is before it', [], 0x1000],
+  ['complete', 'the call before it, of its function, was not made', callTo(0x1200, 0x1200)[0x11fb], 0x1000],
+  ['unmapped', 'the call before it was made', callTo(0x1200, 0x1200)[0x11fb], 0x1200],
+  ['unmapped', 'a call of another function is before it', callTo(0x1300, 0x1200)[0x11fb], 0x1000],
+  ['unmapped', 'a call through a register is before it', [0xff, 0xd0], 0x1000],
+] as const)('a stack is %s whose first function returns to the beginning of one right behind another, where %s', async (end, _, before, leaf) => {
+  const text = new Uint8Array(0x400).fill(0x90);
+  text.set(before, 0x200 - before.length);
+  const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100), fde(0x1200, code().defCfaOffset(16)), fde(0x1300)];
+  const content = assembleFrames([[CIE, functions]], { addr: 0x3000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + leaf + 0x10, sp: SP }, stack: { 8: BIAS + 0x1200, 16: 0x1234 } }, mapped);
+  expect(result).toMatchObject({ end, frames: end === 'complete' ? made(leaf + 0x10, 0x1200) : frames(leaf + 0x10, 0x1200) });
 });
 
 test.each([
@@ -318,7 +340,7 @@ test.each([
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const registers = { ip: BIAS + 0x1180, sp: SP, bp: 3, bx: SP + rbx };
   const result = await unwound({ machine: 'x86_64', registers, stack: { 8: BIAS + returnAddress, 16: 0x1234 } }, mapped);
-  expect(result).toMatchObject({ end, frames: end === 'complete' ? frames(0x1180, 0x1100) : frames(0x1180) });
+  expect(result).toMatchObject({ end, frames: end === 'complete' ? made(0x1180, 0x1100) : frames(0x1180) });
 });
 
 test.each([
