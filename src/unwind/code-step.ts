@@ -79,7 +79,7 @@ export class CodeStep {
     const isBelow = registers.value(machine.sp) < next.value(machine.sp);
     if (isBelow || registers.known[column] === 0) {
       state.swapRegisters();
-      return isBelow ? 'no-rule' : 'truncated';
+      return isBelow ? 'no-rule' : state.truncated(registers.value(machine.sp));
     }
     // arm64 signs return addresses in the bits that addresses do not have.
     const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];

@@ -42,6 +42,7 @@ export class FrameGuess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
+    this.#state.callerSp = Number.NaN;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
     // What is not read yet might have told something better.
     return this.#code.isPending ? 'pending' : end;

@@ -157,6 +157,7 @@ export class FrameStep {
   #stepWithoutRule(): StepEnd {
     if (this.#shared.isPartial) return 'repeat';
     const end = this.#guess.step();
+    if (end !== 'truncated') this.#state.callerSp = Number.NaN;
     return end === 'stepped' ? this.#afterGuess() : end;
   }
 

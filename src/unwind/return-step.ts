@@ -90,7 +90,7 @@ export class ReturnStep {
   take(returnAt: number, savedAt: number, sp: number): StepEnd {
     const state = this.#state;
     const { registers, next, stack, machine } = state;
-    if (!stack.read(returnAt)) return returnAt >= stack.start ? 'truncated' : 'no-rule';
+    if (!stack.read(returnAt)) return returnAt >= stack.start ? state.truncated(sp) : 'no-rule';
     const { lo } = stack;
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
     const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);

@@ -209,6 +209,7 @@ export class StackWalk {
     const state = this.#state;
     const frames = this.#stack;
     frames.count = this.#landing.land(state);
+    state.callerSp = Number.NaN;
     frames.plainFrom = frames.count;
     state.pc = state.registers.value(state.machine.pc);
     this.#isCall = true;

@@ -44,6 +44,8 @@ export class UnwindState implements ExpressionMemory {
   followsLibunwind = false;
   /** After `truncated`: the register whose value would be needed to go on; −1 where it is something else. */
   missingRegister = -1;
+  /** After `truncated`, where no rule led there: the stack pointer behind the return address that is not in the dump; NaN where the registers say it. */
+  callerSp = Number.NaN;
   /** After `pending`: the module that wants bytes; undefined for one that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** After `pending` without such a module: the {@link CodeSpace.file} that is not loaded. */
@@ -72,6 +74,12 @@ export class UnwindState implements ExpressionMemory {
   /** How a step ends that needs a register whose value is not known. @param register −1 where it is something else */
   without(register: number): StepEnd {
     this.missingRegister = register;
+    return 'truncated';
+  }
+
+  /** How a step without a rule ends where the return address is not in the dump. @param callerSp the stack pointer behind it */
+  truncated(callerSp: number): StepEnd {
+    this.callerSp = callerSp;
     return 'truncated';
   }
 

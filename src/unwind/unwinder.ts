@@ -132,7 +132,8 @@ export class Unwinder {
       if (state.wantingModule === undefined) this.endFile = state.wantedFile;
     }
     if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
-    this.endStackOffset = this.end === 'truncated' ? state.registers.value(state.machine.sp) - state.stack.start : 0;
+    const sp = Number.isNaN(state.callerSp) ? state.registers.value(state.machine.sp) : state.callerSp;
+    this.endStackOffset = this.end === 'truncated' ? sp - state.stack.start : 0;
     if ((this.end === 'unmapped' || this.end === 'bad-frame') && !state.followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
       this.endAddress = this.#stack.addresses[this.frameCount - 1];
@@ -147,6 +148,7 @@ export class Unwinder {
     state.space = space;
     state.wantingModule = undefined;
     state.missingRegister = -1;
+    state.callerSp = Number.NaN;
     if (this.#walk.begin(this.#stack, input, space)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);

@@ -107,7 +107,14 @@ describe('x86-64 code without rules', () => {
   });
 
   test('ends where the frame pointer is behind the dump', async () => {
-    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x100 }, { 32: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1010) });
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x100 }, { 32: 0 })).toMatchObject({ end: 'truncated', endStackOffset: 0x110, frames: frames(0x1010) });
+  });
+
+  test('ends where the frame is larger than the dump, which tells how large one would have to be', async () => {
+    // add rsp, 0x11000; ret
+    const code = [0x48, 0x81, 0xc4, 0x00, 0x10, 0x01, 0x00, 0xc3];
+    const result = await unwind({ ip: BIAS + 0x1010, bp: 3 }, { 32: 0 }, { 4112: code });
+    expect(result).toMatchObject({ end: 'truncated', endStackOffset: 0x11008, frames: frames(0x1010) });
   });
 
   test('ends where frame pointers go round', async () => {
