@@ -6,6 +6,14 @@ import { StepBudget, ValueTable } from './value-table.ts';
 /** Sizes that are decoded for all addresses of one file: some hundred for each of ten million. */
 const MAX_STEPS = 2 ** 30;
 
+/**
+ * Functions of the runtime that go to another stack to call the vdso: the rest of a goroutine's may be too small for that. Their frames have sizes as if
+ * they stayed where they were (observed, Go 1.26 and x86-64).
+ */
+const STACK_CHANGERS: readonly Uint8Array[] = ['time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1'].map((name) =>
+  new TextEncoder().encode(`${name}\0`),
+);
+
 /** How large the frames of a Go program's functions are, by address: with that, Go's runtime unwinds its own stacks. */
 export class GoFrames {
   readonly #functions: GoFunctions;
@@ -32,6 +40,17 @@ export class GoFrames {
   /** Whether a function of the program is at an address (svma); others were written in C. */
   hasFunctionAt(svma: number): boolean {
     return this.#functions.find(svma) >= 0;
+  }
+
+  /** Whether the code at an address (svma) may be on another stack than its function was called on: of its frame only the frame pointer tells. */
+  changesStack(svma: number): boolean {
+    const { table } = this.#functions;
+    const index = this.#functions.find(svma);
+    const at = index < 0 ? -1 : table.nameOf(index);
+    if (at < 0) return false;
+    const { bytes } = table.view;
+    // With less, the caller's frame pointer was not saved yet, or no longer is.
+    return STACK_CHANGERS.some((name) => name.every((byte, i) => bytes[at + i] === byte)) && this.sizeAt(svma) > table.pointerSize;
   }
 
   /**

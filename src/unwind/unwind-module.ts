@@ -196,6 +196,7 @@ export class UnwindModule {
 
   #lookFor(svma: number): number {
     let rule = NO_RULE;
+    if (this.registers?.machine === 'x86_64' && this.#goFrames?.changesStack(svma) === true) return this.rules.chainRule();
     for (let i = 0; i < this.#frames.length; i++) {
       const index = this.#frames[i];
       const ranges = this.#ranges[i];

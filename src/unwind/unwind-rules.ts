@@ -174,6 +174,17 @@ export class UnwindRules {
     return this.end();
   }
 
+  /** The number of a rule for code of x86-64 whose frame pointer points at that of its caller, below the return address. */
+  chainRule(): number {
+    const { fp, pc, addressSize } = this.#registers;
+    const scratch = this.#begin(RuleFlag.plain | RuleFlag.savesFp, fp, 2 * addressSize, pc);
+    scratch[RuleWord.returnOffset] = -addressSize;
+    scratch[RuleWord.fpOffset] = -2 * addressSize;
+    this.addRegister(pc, RegisterRule.offset, -addressSize);
+    this.addRegister(fp, RegisterRule.offset, -2 * addressSize);
+    return this.end();
+  }
+
   /**
    * Begins a rule that was found in code; {@link end} ends it.
    * @param isStraight {@link RuleFlag.straight}

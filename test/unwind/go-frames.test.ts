@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
@@ -14,12 +15,13 @@ interface Form {
   readonly version: GoTablePlan['version'];
   readonly classBits: 32 | 64;
   readonly machine: number;
+  readonly name?: string;
   readonly usesAllTables?: boolean;
   readonly damage?: (bytes: Uint8Array) => void;
 }
 
 /** A program with one function, whose frame has 24 bytes after its prologue (8 bytes) and before its epilogue (from 40 on). */
-async function moduleOf({ version, classBits, machine, usesAllTables = true, damage }: Form): Promise<UnwindModule> {
+async function moduleOf({ version, classBits, machine, name = 'main.run', usesAllTables = true, damage }: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
   const frameSizes = [
     [8, 0],
@@ -27,7 +29,7 @@ async function moduleOf({ version, classBits, machine, usesAllTables = true, dam
     [48, 0],
   ] as const;
   const pointerSize = classBits === 64 ? 8 : 4;
-  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name: 'main.run', start, frameSizes }], end: start + 48 });
+  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, frameSizes }], end: start + 48 });
   damage?.(bytes);
   const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
   return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesAllTables });
@@ -80,6 +82,26 @@ describe('frames of stripped Go programs', () => {
     const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
     const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 8, 32: 0x1234 } } as const;
     expect(await unwound(sample, space, options)).toMatchObject({ end, endStackOffset, frames: [`!${START.toString(16)}`, (START + 8).toString(16)] });
+  });
+
+  test.each([
+    ['runtime.nanotime1', 'frame'],
+    ['time.now', 'frame'],
+    ['runtime.nanotime10', 'stack'],
+    ['now', 'stack'],
+  ])('of %s are told by the %s pointer, for some functions of the runtime call the vdso on another stack', async (name, pointer) => {
+    const module = await moduleOf({ ...X86_64, name });
+    const { sp, fp } = MACHINE_REGISTERS.x86_64;
+    const registerAt = (svma: number): number => module.rules.data[module.ruleAt(svma) + RuleWord.cfaRegister];
+    expect([START, START + 8, START + 39, START + 40].map(registerAt)).toEqual(pointer === 'frame' ? [sp, fp, fp, sp] : [sp, sp, sp, sp]);
+    const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+    // On top of the other stack is 0, which ends a stack.
+    const sample = { machine: 'x86_64', registers: { ip: START + 8, sp: 0x7000, bp: 0x7100 }, stack: { 24: 0, 256: 0x7200, 264: START + 40 } } as const;
+    expect((await unwound(sample, space)).frames.slice(1)).toEqual(pointer === 'frame' ? [(START + 40).toString(16)] : []);
+  });
+
+  test('of 32 bits are told by the stack pointer', async () => {
+    expect(offsetAt(await moduleOf({ ...I386, name: 'runtime.nanotime1' }), START + 8)).toBe(28);
   });
 
   test('are broken where C code leads nowhere', async () => {
