@@ -47,7 +47,8 @@ const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 /** Reads all tables of a file. Nothing in them is looked at yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
   const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
-  const ehFrame = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
+  // perf 6.1 finds rules by the table alone, also where a linker wrote none into the header, as Zig's own does (observed).
+  const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table) : undefined;
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
   if (usesAllTables || table === undefined)
     for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));

@@ -92,6 +92,17 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(backwards, ...[...ADDRESSES].reverse())).toEqual([...EXPECTED].reverse());
   });
 
+  test.each([
+    ['has no entries', assembleFrameTable(TABLE_AT, FRAMES_AT, [])],
+    ['is left out', Uint8Array.of(...assembleFrameTable(TABLE_AT, FRAMES_AT, []).subarray(0, 2), 0xff, 0xff, 0, 0, 0, 0)],
+  ])('is searched without the table where that %s, but as perf it finds nothing then', async (_name, table) => {
+    const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, table)]);
+    expect(cfaOffsets(await readUnwindModule(elf), ...ADDRESSES)).toEqual(EXPECTED);
+    const asPerf = await readUnwindModule(elf, { usesAllTables: false });
+    expect(asPerf.frameTable?.count).toBe(0);
+    expect(cfaOffsets(asPerf, ...ADDRESSES)).toEqual(EXPECTED.map(() => -1));
+  });
+
   test('may have its functions in any order', async () => {
     const shuffled = assembleFrames([[CIE, [FDES[2], FDES[0], FDES[1]]]], { addr: FRAMES_AT });
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, shuffled.bytes)]), ...ADDRESSES)).toEqual(EXPECTED);
