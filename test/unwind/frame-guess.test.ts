@@ -265,6 +265,7 @@ test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: 
   ['ends where what is on top of the stack is no function', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
   ['ends where it is the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
   ['ends where another system call has returned 0', { ax: 0, dx: 0x1800, si: 4711 }, 'no-rule'],
+  ['ends where what would be the size of arguments is none', { ax: 0, dx: 0x1800, si: 90 }, 'no-rule'],
   ['ends where there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
 ])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, si = 88, opcode = 0x0f }, end) => {
   const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };

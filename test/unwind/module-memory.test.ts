@@ -46,6 +46,17 @@ test('bytes of writable segments, and of none, are absent', async () => {
   expect(new ModuleMemory(undefined, true).find(0, 1)).toBe('absent');
 });
 
+test('bytes are absent where the file ends before its segment does', async () => {
+  const end = 0x2004;
+  const first = expected(0, 16);
+  const memory = await openMemory((bytes) => {
+    const offset = bytes.findIndex((_, at) => first.every((byte, i) => bytes[at + i] === byte));
+    return new BufferSource(bytes.subarray(0, offset + end));
+  });
+  expect(await readAt(memory, SVMA + end - 8, 8)).toEqual(expected(end - 8, 8));
+  for (let at = end - 7; at <= end; at++) expect(await readAt(memory, SVMA + at, 8)).toBe('absent');
+});
+
 test('code is where segments say so, or anywhere where there are none', async () => {
   const memory = await openMemory();
   expect([SVMA - 1, SVMA, SVMA + SIZE + 0xff, SVMA + SIZE + 0x100, 2 * SVMA].map((svma) => memory.isExecutable(svma))).toEqual([
