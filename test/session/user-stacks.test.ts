@@ -180,6 +180,14 @@ describe('stacks that do not reach their start', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it('have their own callers after one in whose place the recorded callchain was taken', async () => {
+    const cut = (time: bigint, ips: readonly bigint[], fields: SampleFields = {}) => sample(time, ips, { ...dumpedStack(ips, 2), ...fields });
+    const others = [0x500030n, 0x500040n, MAIN];
+    const callchain = [context.user, 0x500030n, 0x500040n, 0x500050n];
+    const { samples } = await decodeAll([...start(), cut(10n, [0x500010n, 0x500020n, MAIN]), cut(11n, others, { callchain }), cut(12n, others)]);
+    expect(shown(samples)).toEqual(['10: 10 20 [0]', '11: 30 40 50', '12: 30 40 [0]']);
+  });
+
   it('stay as they are where that was asked for', async () => {
     expect(shown((await decodeAll(records, { truncated: 'keep' })).samples)).toEqual(['10: 10 100', '11: 10 20']);
   });
