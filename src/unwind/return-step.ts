@@ -45,9 +45,9 @@ export class ReturnStep {
 
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
   takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
-    const { registers, machine, isCall } = this.#state;
+    const { registers, machine, isCall, isUnchained } = this.#state;
     if (registers.known[machine.fp] === 0) return this.#state.without(machine.fp);
-    if (fp === 0 && isCall) return 'outermost';
+    if (fp === 0 && isCall) return isUnchained ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);

@@ -36,6 +36,8 @@ export class StackWalk {
   #isCall = false;
   /** Whether the frame before is one of those. */
   #isAfterLeaf = false;
+  /** Whether the frame before is in code of a file that is at hand. */
+  #isAfterModule = false;
   /** Frames in a row up to there that take nothing of the stack. */
   #emptyFrames = 0;
   /** Whether a step was taken since WebAssembly could not walk on. */
@@ -116,11 +118,13 @@ export class StackWalk {
     this.#state.entryWordsLeft = MAX_STACK_WORDS;
     this.#isCall = false;
     this.#isAfterLeaf = false;
+    this.#isAfterModule = false;
     this.#emptyFrames = 0;
     this.#mayBePlain = false;
     const { count } = this.#stack;
     if (this.#begunPlain === undefined || count === 0) return;
     this.#isCall = true;
+    this.#isAfterModule = true;
     this.#isAfterLeaf = count === 1;
     if (this.#isAfterLeaf) this.#frameStep.keepLeaf();
     this.#begunPlain.give(this.#state);
@@ -139,9 +143,10 @@ export class StackWalk {
     return false;
   }
 
-  /** Frames were added that no step has led to. */
+  /** Frames were added that no step has led to, all of them by rules. */
   #afterOthers(): void {
     this.#isAfterLeaf = false;
+    this.#isAfterModule = true;
     this.#emptyFrames = 0;
   }
 
@@ -190,6 +195,8 @@ export class StackWalk {
     this.#isAfterLeaf = !isCall;
     if (!isCall) step.keepLeaf();
     state.isCall = isCall;
+    state.isUnchained = isCall && module === undefined && this.#isAfterModule;
+    this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
     const end = step.step(frames, module, pc - space.bias, isCall);
     if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {

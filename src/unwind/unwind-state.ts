@@ -36,6 +36,11 @@ export class UnwindState implements ExpressionMemory {
   pcMode = 0;
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   beganWithoutFp = false;
+  /**
+   * Whether the frame is a caller in code of which nothing is known, and the frame before left the frame pointer as a rule has it: one of 0 then ends no
+   * chain, as nobody has followed one.
+   */
+  isUnchained = false;
   /** Whether {@link pc} is a return address; after `outermost` also whether it is behind a call, as whoever made a stack may have put any address on it. */
   isCall = false;
   /** Words of the stack among which return addresses may still be looked for by functions' entries. */

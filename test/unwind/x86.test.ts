@@ -50,6 +50,27 @@ describe('x86-64 stacks', () => {
     expect(result.end).toBe('complete');
   });
 
+  test('are not complete where code made at run time calls, and leaves the frame pointer at the 0 with which the program began', async () => {
+    const withJit = space().map(0x10_0000, 0x20_0000);
+    const called = { ...stack, 64: 0, 72: 0x10_0200 };
+    const found = [...frames.slice(0, 3), '100200'];
+    expect(await unwound({ machine: 'x86_64', registers, stack: called }, withJit)).toEqual({
+      end: 'no-module',
+      frames: found,
+      endAddress: 0x10_0200,
+      endFile: 1,
+    });
+    // A leaf that such code calls.
+    const leaf = { machine: 'x86_64', registers: { ...registers, bp: 0 }, stack: { 0: 0x10_0200 } } as const;
+    expect(await unwound(leaf, withJit)).toMatchObject({ end: 'no-module', frames: [frames[0], '100200'] });
+    // A chain of frame pointers ends in 0: Erlang's processes have stacks of their own.
+    const chained = { ...called, 64: SP + 0x60, 96: 0, 104: 0x10_0300 };
+    expect(await unwound({ machine: 'x86_64', registers, stack: chained }, withJit)).toMatchObject({ end: 'complete', frames: [...found, '100300'] });
+    // A program whose file is missing begins with 0, too: its arguments are above.
+    const started = { ...called, 80: 1, 88: SP + 0x200, 96: 0, 104: SP + 0x210, 112: 0, 120: 33, 128: 7, 136: 0 };
+    expect(await unwound({ machine: 'x86_64', registers, stack: started }, withJit)).toMatchObject({ end: 'complete', frames: found });
+  });
+
   test('are truncated where the dump ends, at each place', async () => {
     const counts = new Map<string, number>();
     for (let stackSizeBytes = 0; stackSizeBytes <= 0x50; stackSizeBytes++) {
