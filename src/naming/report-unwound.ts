@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
-import type { SessionEvent } from '../session/events.ts';
+import type { SessionResult } from '../session/session.ts';
 import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
 
 /** The share of stacks from which on those that do not reach their start are worth a warning; fewer than so many samples never are. */
@@ -20,11 +20,13 @@ interface Cause {
   readonly remedy: string;
 }
 
-/** Reports how many of the stacks that were unwound do not reach the start of their thread (`truncated-stacks`), why, and what would help. */
+/**
+ * Reports how many of the stacks that were unwound do not reach the start of their thread (`truncated-stacks`), why, and what would help.
+ * @param session what was recorded; its jitdump files by mapping
+ */
 export function reportUnwoundStacks(
   { mappings }: Pick<Profile, 'mappings'>,
-  events: readonly SessionEvent[],
-  ends: UnwindEnds,
+  { events, jitDumps, unwindEnds: ends }: Pick<SessionResult, 'events' | 'jitDumps' | 'unwindEnds'>,
   diagnostics: Diagnostics,
 ): void {
   if (ends.cut === 0) return;
@@ -39,7 +41,7 @@ export function reportUnwoundStacks(
     { samples: ends.withoutRegister, what: 'need registers that were not recorded', remedy: 'record without --user-regs' },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
-    ...causesInFiles(mappings, ends),
+    ...causesInFiles(mappings, jitDumps, ends),
   ].filter(({ samples }) => samples > 0);
   const isNotable = ends.cut >= LEAST_SAMPLES && ends.cut >= NOTABLE_SHARE * ends.all;
   const worst = causes
@@ -62,7 +64,7 @@ function largerDumps(dumpBytes: number): string {
 }
 
 /** The causes that lie in files: one for each kind, which names the files in which most stacks end. */
-function causesInFiles(mappings: Profile['mappings'], { byFile }: UnwindEnds): Cause[] {
+function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['jitDumps'], { byFile }: UnwindEnds): Cause[] {
   const [withoutRule, absent, withoutCode] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   let [unmapped, madeAtRunTime] = [0, 0];
   for (const [file, { noRule, noModule }] of byFile) {
@@ -70,7 +72,7 @@ function causesInFiles(mappings: Profile['mappings'], { byFile }: UnwindEnds): C
     const name = mapping === undefined ? 'an unknown file' : baseName(mapping.name);
     add(withoutRule, name, noRule);
     if (mapping === undefined) unmapped += noModule;
-    else if (mapping.kind === 'anon') madeAtRunTime += noModule;
+    else if (mapping.kind === 'anon' || jitDumps.has(file)) madeAtRunTime += noModule;
     // Not real return addresses, or another file than the one that ran.
     else add(mapping.wasFound ? withoutCode : absent, name, noModule);
   }

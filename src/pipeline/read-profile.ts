@@ -142,7 +142,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   if (!compatPerf && options.maxStack === undefined) {
     reportStackQuality(profile, session.events, diagnostics);
     // Without files, nobody knows how code is unwound.
-    if (symbols !== undefined) reportUnwoundStacks(profile, session.events, session.unwindEnds, diagnostics);
+    if (symbols !== undefined) reportUnwoundStacks(profile, session, diagnostics);
   }
   options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);

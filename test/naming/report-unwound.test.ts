@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { JitDump } from '../../src/jitdump/jitdump.ts';
 import { reportUnwoundStacks } from '../../src/naming/report-unwound.ts';
 import type { Mapping } from '../../src/profile/profile.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
@@ -7,8 +8,8 @@ import { UnwindEnds } from '../../src/session/unwind-ends.ts';
 import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
-const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so'].map((name): Mapping => {
-  const kind = name.startsWith('/tmp/') ? 'anon' : 'file';
+const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so', '/tmp/jit-7.dump'].map((name): Mapping => {
+  const kind = name.startsWith('/tmp/perf-') ? 'anon' : 'file';
   return { name, kind, buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false, wasFound: name === '/lib/ld.so' };
 });
 
@@ -21,7 +22,8 @@ function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: nu
     { hasStackDumps: false, attr: { sampleStackUser: 0 } },
   ] as unknown as SessionEvent[];
   const diagnostics = new Diagnostics();
-  reportUnwoundStacks({ ...buildProfile([{ timeNs: 0, stack: [] }]), mappings: MAPPINGS }, events, counts, diagnostics);
+  const jitDumps = new Map([[4, {} as JitDump]]);
+  reportUnwoundStacks({ ...buildProfile([{ timeNs: 0, stack: [] }]), mappings: MAPPINGS }, { events, jitDumps, unwindEnds: counts }, diagnostics);
   return diagnostics
     .list()
     .map(({ severity, message }) => `${severity}: ${message.replace('of the unwound stacks do not reach the start of their thread', '…')}`);
@@ -95,6 +97,16 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [80, 'complete'],
         [12, 'no-module', 2],
         [8, 'no-module', 2],
+      ],
+    ],
+    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)'],
+  ],
+  [
+    'of code that a jitdump file names, but does not say how to unwind, that it was made at run time',
+    [
+      [
+        [80, 'complete'],
+        [20, 'no-module', 4],
       ],
     ],
     ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)'],
