@@ -42,6 +42,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
   if (replay.offCpuReplay !== undefined) {
     reportSwitches(replay.offCpuReplay, events, report);
+    if (replay.offCpuReplay.waits.hasSwitches) reportLostSwitches(replay.offCpuReplay, diagnostics);
     if (replay.offCpuReplay.waits.waitCount > 0) reportUnrecordedCpus(end, diagnostics);
   }
   report(
@@ -94,6 +95,7 @@ const NOTABLE_SHARE = 0.01;
 function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
   const isSampled = events.some(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
+  const hasRecords = events.some(({ attr }) => attr.flags.has('context_switch'));
   report(
     waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
     'no-switches',
@@ -110,7 +112,7 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     waits.unseenReturnCount,
     'off-cpu-unseen-return',
     waits.unseenReturnCount > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
-    'times off the CPU end where the thread was next seen, since its switch back was not recorded: record with --switch-events',
+    `times off the CPU end where the thread was next seen, since its switch back was not recorded${waits.untimedCount > 0 ? ' with its time' : ''}${hasRecords ? '' : ': record with --switch-events'}`,
   );
   report(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time counts up to there');
   report(
@@ -118,6 +120,17 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     'off-cpu-no-stack',
     'info',
     `switches off the CPU have no stack, which shows as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with perf record ${OFF_CPU_RECORDING}`}`,
+  );
+}
+
+/** Reports that switches may be among what was lost: of two of a thread in a row that are, nothing tells. What was lost is in LOST records, and counted at the end. */
+function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): void {
+  const lost = Math.max(diagnostics.count('lost'), diagnostics.count('lost-samples'));
+  if (lost === 0) return;
+  diagnostics.set(
+    'off-cpu-lost',
+    lost > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
+    '--off-cpu: switches may be among what was lost while recording: times off the CPU may be missing, or hold what the thread ran: record with larger buffers (perf record -m 16M)',
   );
 }
 

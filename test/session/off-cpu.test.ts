@@ -30,6 +30,7 @@ function leafName({ events, functions, locations, samples, stacks, strings }: De
 }
 
 const findings = ({ diagnostics }: Decoded): string[] => diagnostics.list().map(({ code, count }) => `${code} ${count}`);
+const messageOf = ({ diagnostics }: Decoded, wanted: string): string | undefined => diagnostics.list().find(({ code }) => code === wanted)?.message;
 
 async function waits(recording: SwitchRecords, options = {}): Promise<string[]> {
   return waitsOf(await decode(recording.file(), { ...OFF, ...options }));
@@ -408,6 +409,31 @@ describe('times off the CPU', () => {
     const decoded = await decode(encodeFile({ ...spec, attrs: [withoutTime, sched], records }), OFF);
     expect(waitsOf(decoded)).toEqual(['101 sleeping 0x3065 6', '101 blocked 0x3065 2']);
     expect(findings(decoded)).toEqual(['off-cpu-untimed 2', 'off-cpu-unseen-return 2']);
+    // SWITCH records are there: to record them is no advice.
+    expect(messageOf(decoded, 'off-cpu-unseen-return')).toBe(
+      'times off the CPU end where the thread was next seen, since its switch back was not recorded with its time',
+    );
+  });
+
+  it.each([
+    ['in a warning where these are more than one in a hundred waits', 'warning', 2n, 99],
+    ['else in a note', 'info', 1n, 100],
+  ] as const)('may be missing where records were lost, which is said %s', async (_, severity, lost, waitCount) => {
+    const recording = new SwitchRecords();
+    for (let i = 0; i < waitCount; i++) {
+      recording.sched((10 + i) * MS, { prev: 101, state: S, next: 0 }).sched((10.5 + i) * MS, { prev: 0, state: R, next: 101 });
+    }
+    for (const [code, loss] of [
+      ['lost', record.lost({ lost })],
+      ['lost-samples', record.lostSamples({ lost })],
+    ] as const) {
+      const { records, ...spec } = recording.spec();
+      const decoded = await decode(encodeFile({ ...spec, records: [...records, loss] }), OFF);
+      expect(findings(decoded)).toEqual([`${code} ${lost}`, 'off-cpu-lost 1']);
+      expect(decoded.diagnostics.list()[1].severity).toBe(severity);
+      // Without --off-cpu, nobody asks.
+      expect(findings(await decode(encodeFile({ ...spec, records: [...records, loss] })))).toEqual([`${code} ${lost}`]);
+    }
   });
 
   it('are told where the recording has no switches', async () => {
