@@ -153,24 +153,23 @@ function isFilledUp({ segments }: UnwindFile, offset: number): boolean {
  * it finds no rules then, or wrong ones (observed).
  */
 class PerfBases {
-  /** By DSO: the space's generation of {@link #lowest}. */
+  /** By DSO: the space's generation of {@link #biases}. */
   readonly #generations: number[] = [];
-  /** By DSO. */
-  readonly #lowest: (number | undefined)[] = [];
+  /** By DSO; undefined where it is not mapped. */
+  readonly #biases: (number | undefined)[] = [];
   /** By DSO: the first address in its module. */
   readonly #firstAddresses: number[] = [];
 
   biasOf({ segments }: UnwindFile, dso: number, space: AddressSpace | undefined): number | undefined {
     // hot
-    if (space !== undefined && space.generation !== this.#generations[dso]) {
-      this.#generations[dso] = space.generation;
-      this.#lowest[dso] = space.firstOf(dso);
-    }
-    const lowest = this.#lowest[dso];
-    if (lowest === undefined) return undefined;
+    if (space === undefined || space.generation === this.#generations[dso]) return this.#biases[dso];
     this.#firstAddresses[dso] ??= Math.min(...segments.map(({ start, delta }) => start + delta));
     const first = this.#firstAddresses[dso];
-    // What perf inject makes of a JIT's function is mapped from anywhere in a page on.
-    return lowest % PAGE_BYTES === 0 ? lowest - (first - (first % PAGE_BYTES)) : lowest - first;
+    const lowest = space.firstOf(dso);
+    const range = lowest === undefined ? undefined : space.rangeAt(lowest);
+    this.#generations[dso] = space.generation;
+    // Files are mapped from a page on. What perf inject makes of a JIT's function is from where its code begins in it, which may be at the beginning of a page.
+    this.#biases[dso] = range && range.start - ((range.start + range.delta) % PAGE_BYTES === 0 ? first - (first % PAGE_BYTES) : first);
+    return this.#biases[dso];
   }
 }

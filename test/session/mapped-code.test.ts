@@ -13,10 +13,10 @@ const MAP = 0x7f00_0001_0000;
 const MODULE = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfa(R12, 8)), fde(0x1900, code().undefined(RIP))]]]);
 
 /** A file that is mapped from {@link MAP} on, from a page offset on. */
-function mapped(segments: readonly UnwindSegment[], fileOffset = 0): { mapped: MappedCode; space: AddressSpace } {
+function mapped(segments: readonly UnwindSegment[], fileOffset = 0, at = MAP, compatPerf = false): { mapped: MappedCode; space: AddressSpace } {
   const space = new AddressSpace(new GenerationCounter());
-  space.map(MAP, MAP + 0x10000, fileOffset - MAP, 0);
-  const mappedCode = new MappedCode([{ kind: 'file', name: 'x' } as Dso], new Map(), false);
+  space.map(at, at + 0x10000, fileOffset - at, 0);
+  const mappedCode = new MappedCode([{ kind: 'file', name: 'x' } as Dso], new Map(), compatPerf);
   mappedCode.setFile(0, { module: MODULE, segments });
   mappedCode.space = space;
   return { mapped: mappedCode, space };
@@ -65,6 +65,16 @@ describe('the addresses of which the same is known', () => {
     );
     expect(ends).toEqual(['no-rule', 'no-rule', 'no-rule']);
   });
+});
+
+test('with --compat perf, a file begins where its lowest map says, which for a function of a JIT is where its code begins in the file', () => {
+  const jitted = [{ start: 0x80, end: 0x100, delta: 0 }];
+  for (const at of [MAP, MAP + 0x110]) {
+    const { mapped: file } = mapped(jitted, 0x80, at, true);
+    expect([file.find(at + 5), file.bias]).toEqual(['found', at - 0x80]);
+  }
+  const { mapped: file } = mapped([{ start: 0x1040, end: 0x2000, delta: 0x1000 }], 0x1000, MAP, true);
+  expect([file.find(MAP + 0x50), file.bias]).toEqual(['found', MAP - 0x2000]);
 });
 
 test('no code is behind a segment, in its last page: zeros are', () => {
