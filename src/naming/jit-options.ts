@@ -4,7 +4,7 @@ import { DELETED } from '../symbolizer/search/candidates.ts';
 const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
   { binary: /^(?:node|nodejs|libnode\.so.*)$/, option: 'node --perf-basic-prof', isCommon: true },
   { binary: /^deno$/, option: 'deno run --v8-flags=--perf-basic-prof', isCommon: false },
-  { binary: /^libjvm\.so$/, option: 'java -XX:+DumpPerfMapAtExit', isCommon: true },
+  { binary: /^libjvm\.so$/, option: 'java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit', isCommon: true },
   { binary: /^(?:python3?(?:\.\d+)?|libpython3.*)$/, option: 'python -X perf', isCommon: true },
   { binary: /^(?:dotnet|libcoreclr\.so)$/, option: 'DOTNET_PerfMapEnabled=1', isCommon: true },
   { binary: /^beam(?:\.\w+)*$/, option: 'erl +JPperf true', isCommon: true },

@@ -91,8 +91,8 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
   no samples of its own, callers only; 1 address: none named, none with a line
   nothing to look for: this is no file
   what helps     code made at run time has names when /tmp/perf-7.map is kept: node
-                 --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf,
-                 DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap
+                 --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit,
+                 python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap
 
 base.apk
   0.1 % of the samples (1); 40 addresses: all named, all with a line

@@ -4,7 +4,7 @@ import { jitOptions } from '../../src/naming/jit-options.ts';
 test.each([
   ['/usr/bin/node', 'node --perf-basic-prof'],
   ['/usr/lib/x86_64-linux-gnu/libnode.so.115', 'node --perf-basic-prof'],
-  ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', 'java -XX:+DumpPerfMapAtExit'],
+  ['/usr/lib/jvm/java-17-openjdk-amd64/lib/server/libjvm.so', 'java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit'],
   ['/usr/bin/python3.12', 'python -X perf'],
   ['/usr/lib/x86_64-linux-gnu/libpython3.12.so.1.0', 'python -X perf'],
   ['/usr/share/dotnet/shared/Microsoft.NETCore.App/8.0.0/libcoreclr.so', 'DOTNET_PerfMapEnabled=1'],
@@ -24,6 +24,7 @@ test('several runtimes are told each its option, in one order', () => {
 });
 
 test('where no runtime is known, the common ones are told theirs', () => {
-  const common = 'node --perf-basic-prof, java -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
+  const common =
+    'node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
   expect(jitOptions(['/usr/bin/qemu-arm', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
 });
