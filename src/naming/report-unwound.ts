@@ -99,7 +99,8 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
     {
       samples: madeAtRunTime,
       what: 'end in code that was made at run time',
-      remedy: 'let what made it keep frame pointers, as java -XX:+PreserveFramePointer does',
+      remedy:
+        'let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono',
     },
     { samples: unmapped, what: 'end where the recording does not say what was mapped', remedy: '' },
   ];

@@ -99,7 +99,9 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [8, 'no-module', 2],
       ],
     ],
-    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)'],
+    [
+      'warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+    ],
   ],
   [
     'of code that a jitdump file names, but does not say how to unwind, that it was made at run time',
@@ -109,7 +111,9 @@ test.each<[string, Parameters<typeof said>, string[]]>([
         [20, 'no-module', 4],
       ],
     ],
-    ['warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)'],
+    [
+      'warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+    ],
   ],
   [
     'that nothing is known to be mapped there',
@@ -160,7 +164,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does)',
+      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [
