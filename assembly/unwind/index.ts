@@ -1,7 +1,7 @@
 /** The module of src/unwind/: everything that plain-walk.ts calls and reads. */
 
 import { ADDRESSES, INPUT, LABELS, PLACES, REGISTERS, RESULTS, reserve } from './memory';
-import { setLeavesPopped } from './row';
+import { setFollowsLibunwind } from './row';
 import { beginRules, keepRule } from './rules';
 
 export { addRange, enterSpace } from './ranges';
@@ -19,7 +19,7 @@ export const input: usize = INPUT;
 
 /** To be called once. @param followsLibunwind leave to TypeScript what libunwind takes for something else @returns whether there is memory */
 export function initialize(followsLibunwind: bool): bool {
-  setLeavesPopped(followsLibunwind);
+  setFollowsLibunwind(followsLibunwind);
   return reserve() && beginRules();
 }
 

@@ -73,15 +73,15 @@ let instructions: u32 = 0;
 /** Of all functions together. */
 let longInstructions: u32 = 0;
 
-/** Whether registers that an epilogue has popped are left to TypeScript, which takes them for unknown to do as libunwind does. */
-let leavesPopped: bool = false;
+/** Whether registers that an epilogue has popped, and those of vectors, are left to TypeScript, which takes them for what libunwind does. */
+let followsLibunwind: bool = false;
 /** Of the row that is wanted: a bit for each register that it has below the stack pointer. */
 let below: u32 = 0;
 /** Those of them that another row has above: they have been popped. */
 let popped: u32 = 0;
 
-export function setLeavesPopped(leaves: bool): void {
-  leavesPopped = leaves;
+export function setFollowsLibunwind(follows: bool): void {
+  followsLibunwind = follows;
 }
 
 /** The rule of an address, read from the module's tables: RULE_UNKNOWN where that is not to be had from here. */
@@ -120,7 +120,7 @@ export function readRule(module: u32, svma: u64): i32 {
   if (!run(start, svma)) return RULE_UNKNOWN;
   below = registersBelow();
   popped = 0;
-  if (below !== 0 && (leavesPopped || !findPopped(program, entryEnd, start))) return RULE_UNKNOWN;
+  if (below !== 0 && (followsLibunwind || !findPopped(program, entryEnd, start))) return RULE_UNKNOWN;
   return ruleOfRow();
 }
 
@@ -322,9 +322,12 @@ function setOffset(register: i64, factored: i64): void {
   else fail();
 }
 
-/** Other registers do not matter. */
+/** Other registers do not matter, but to libunwind. */
 function set(register: i64, kind: u32, value: i32): void {
-  if (<u64>register >= <u64>REGISTER_COUNT) return;
+  if (<u64>register >= <u64>REGISTER_COUNT) {
+    if (followsLibunwind) fail();
+    return;
+  }
   const place = registerAt(<usize>register);
   store<u32>(place, kind);
   store<i32>(place, value, VALUE);

@@ -82,6 +82,8 @@ export class CfaRows {
   readonly sizes: Float64Array;
   /** Whether the return address is signed (Arm). */
   isSigned = false;
+  /** Whether instructions up to there told of registers of higher numbers. */
+  tellsOfOthers = false;
   /** Whether the instructions could not be followed to their end; rows before that are right. */
   failed = false;
   /** Instructions that were gone through, for all FDEs together. */
@@ -124,6 +126,7 @@ export class CfaRows {
     this.cfaRegister = 0;
     this.cfaOffset = 0;
     this.isSigned = false;
+    this.tellsOfOthers = false;
     this.#depth = 0;
     this.#instructions = 0;
     this.#at = cie.programStart;
@@ -303,7 +306,10 @@ export class CfaRows {
   }
 
   #set(register: number, kind: number, value: number): void {
-    if (register >= this.#count) return;
+    if (register >= this.#count) {
+      this.tellsOfOthers = true;
+      return;
+    }
     this.kinds[register] = kind;
     this.values[register] = value;
   }

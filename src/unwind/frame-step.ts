@@ -16,7 +16,7 @@ import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
 const MAX_SIGNAL_FRAMES = 64;
 const WORD = 0x1_0000_0000;
 /** Rules with any of these are stepped by apart from the usual ones. */
-const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere;
+const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors;
 
 /** Steps out of a frame to its caller: by the usual rules itself, and by all others, or without one, in whatever way the frame needs. */
 export class FrameStep {
@@ -117,6 +117,8 @@ export class FrameStep {
   #stepByRareRule(frames: UnwoundStack, module: UnwindModule, rule: number, flags: number): StepEnd {
     const state = this.#state;
     const { data } = module.rules;
+    // libunwind 1.6 knows no such registers, and takes the rule for a wrong one (observed on x86-64).
+    if ((flags & RuleFlag.savesVectors) !== 0 && state.followsLibunwind) return 'bad-frame';
     if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
       this.wasPlain = true;
       return 'outermost';

@@ -1,7 +1,7 @@
 import { allocated, grown } from '../base/growable.ts';
 import type { FrameSection } from '../elf/frame-section.ts';
 import { type CfaRows, RegisterRule } from './cfa-rows.ts';
-import type { MachineRegisters } from './unwind-machine.ts';
+import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
 
 /** No rule is known for an address. */
 export const NO_RULE = -1;
@@ -54,6 +54,8 @@ export const RuleFlag = {
   straight: 512,
   /** The CFA counts from a word in memory, not from a register: the function has aligned its stack to more than the ABI does, and kept there where it was. */
   moved: 1024,
+  /** Of x86-64: the function saves vectors, too, as Windows' ABI asks of it. */
+  savesVectors: 2048,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -131,6 +133,7 @@ export class UnwindRules {
     const scratch = this.#begin(0, rows.cfaRegister, 0, ra);
     if (svma + 1 === section.end) flags |= RuleFlag.endsHere;
     if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
+    if (rows.tellsOfOthers && this.#registers === MACHINE_REGISTERS.x86_64) flags |= RuleFlag.savesVectors;
     if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
     for (let register = 0; register < count; register++) {
       const kind = rows.kinds[register];
@@ -150,7 +153,7 @@ export class UnwindRules {
     }
     if (!isWord(offset) || rows.cfaRegister >= count) return BAD_RULE;
     const { fp, sp } = this.#registers;
-    const isSimple = (flags & RuleFlag.complex) === 0 && (rows.cfaRegister === sp || rows.cfaRegister === fp);
+    const isSimple = (flags & (RuleFlag.complex | RuleFlag.savesVectors)) === 0 && (rows.cfaRegister === sp || rows.cfaRegister === fp);
     if (isSimple && rows.kinds[ra] === RegisterRule.offset) flags |= RuleFlag.plain;
     if (isSimple && rows.kinds[fp] === RegisterRule.offset) flags |= RuleFlag.savesFp;
     scratch[RuleWord.returnOffset] = (flags & RuleFlag.plain) === 0 ? 0 : rows.values[ra];

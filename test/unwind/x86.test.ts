@@ -71,6 +71,19 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack: started }, withJit)).toMatchObject({ end: 'complete', frames: found });
   });
 
+  test('go on through functions that save vectors, as those of Wine do, but not to libunwind once one was saved', async () => {
+    const XMM6 = 23;
+    const saving = code().defCfaOffset(32).offset(RBX, 2).advance(0x20).offsetExtended(XMM6, 3).advance(0x20).restoreExtended(XMM6);
+    const ends = async (at: number, options?: { followsLibunwind: boolean }): Promise<string> => {
+      const through = { ...stack, 0: BIAS + 0x1400 + at };
+      const { end, frames: found } = await unwound({ machine: 'x86_64', registers, stack: through }, space(fde(0x1400, saving)), options);
+      return `${end} ${found.length}`;
+    };
+    for (const at of [0x10, 0x30, 0x50]) expect(await ends(at)).toBe('complete 4');
+    expect(await ends(0x10, { followsLibunwind: true })).toBe('complete 4');
+    for (const at of [0x30, 0x50]) expect(await ends(at, { followsLibunwind: true })).toBe('bad-frame 2');
+  });
+
   test('are truncated where the dump ends, at each place', async () => {
     const counts = new Map<string, number>();
     for (let stackSizeBytes = 0; stackSizeBytes <= 0x50; stackSizeBytes++) {
