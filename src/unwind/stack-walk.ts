@@ -247,10 +247,19 @@ export class StackWalk {
       if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
       this.#emptyFrames = 0;
     } else if (nextSp > sp) this.#emptyFrames = 0;
+    else if (nextSp < state.stack.start) return this.#endOnOtherStack();
     // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame;
     return undefined;
+  }
+
+  /** Ends where a rule leads to another stack, as Wine's for what Windows' code calls: its caller there is known, but of the stack nothing was recorded. */
+  #endOnOtherStack(): UnwindEnd {
+    this.#isCall = true;
+    const match = this.#find();
+    if (match === 'unmapped') return 'bad-frame';
+    return this.#addFrame(match) ?? (this.#followsLibunwind ? 'bad-frame' : 'truncated');
   }
 
   /** Adds a frame at the registers that the walk has come to. */

@@ -71,6 +71,19 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack: started }, withJit)).toMatchObject({ end: 'complete', frames: found });
   });
 
+  test('end at the caller on another stack, to which a rule leads', async () => {
+    // What it was called with is at rbp, where Wine's code keeps that of Windows' code.
+    const deref = (offset: number): Uint8Array => Uint8Array.of(0x76, offset, 0x06);
+    const at = (offset: number): Uint8Array => Uint8Array.of(0x76, offset);
+    const switching = fde(0x1400, code().defCfaExpression(deref(8)).expression(RSP, at(8)).expression(RIP, at(0)));
+    const ends = async (caller: number, sp: number, options = {}): Promise<UnwoundSample> =>
+      unwound({ machine: 'x86_64', registers, stack: { 0: BIAS + 0x1410, 64: caller, 72: sp } }, space(switching), options);
+    const found = [frames[0], (BIAS + 0x1410).toString(16), (BIAS + 0x1210).toString(16)];
+    expect(await ends(BIAS + 0x1210, SP - 0x10000)).toMatchObject({ end: 'truncated', endStackOffset: -0x10000, frames: found });
+    expect(await ends(BIAS + 0x1210, SP - 0x10000, { followsLibunwind: true })).toMatchObject({ end: 'bad-frame', frames: found });
+    expect(await ends(0x1234, SP - 0x10000)).toMatchObject({ end: 'bad-frame', frames: found.slice(0, 2) });
+  });
+
   test('go on through functions that save vectors, as those of Wine do, but not to libunwind once one was saved', async () => {
     const XMM6 = 23;
     const saving = code().defCfaOffset(32).offset(RBX, 2).advance(0x20).offsetExtended(XMM6, 3).advance(0x20).restoreExtended(XMM6);
