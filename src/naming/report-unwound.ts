@@ -89,7 +89,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
           },
     ),
     inFiles(absent, (files, areSeveral) => ({
-      what: `end in ${files}, which ${areSeveral ? 'were' : 'was'} not found`,
+      what: `end in ${files}, which ${areSeveral ? 'were not found, or are no ELF files' : 'was not found, or is no ELF file'}`,
       remedy: '--symfs and --debuginfod say where to look',
     })),
     inFiles(withoutCode, (files, areSeveral) => ({

@@ -138,7 +138,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found (--symfs and --debuginfod say where to look)',
+      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found, or are no ELF files (--symfs and --debuginfod say where to look)',
     ],
   ],
   [
@@ -164,7 +164,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+      'warning: 40 % …: 20 % end in app, which was not found, or is no ELF file (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [
