@@ -76,9 +76,9 @@ export class OffCpuWaits {
     this.#addPeriod = addPeriod;
   }
 
-  /** Time goes on. @param timeNs NaN and Infinity for records without one */
+  /** Time goes on. @param timeNs NaN for records without one */
   passTime(timeNs: number): void {
-    if (timeNs > this.#lastNs && timeNs !== Number.POSITIVE_INFINITY) this.#lastNs = timeNs;
+    if (timeNs > this.#lastNs) this.#lastNs = timeNs;
   }
 
   /** A sample was taken of a thread, which so is on a CPU. */
