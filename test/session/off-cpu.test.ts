@@ -109,6 +109,15 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual(['off-cpu-until-end 1']);
     });
 
+    it('last until the last time that is one', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 102 })
+        .tick(102, 35 * MS)
+        // After all times, as sums of `perf record --off-cpu` are.
+        .tick(102, 2 ** 64 - 2 ** 32);
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 25']);
+    });
+
     it('are part of the time that the profile spans', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
@@ -135,6 +144,16 @@ describe('times off the CPU', () => {
         .sched(13 * MS, { prev: 5102, state: D, next: 5101, tid: 102 })
         .sched(17 * MS, { prev: 0, state: R, next: 5102 });
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 3', '102 blocked 0x2066 4']);
+    });
+
+    it('are those of a thread whose number another one had before outside of its container', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
+        .sched(11 * MS, { prev: 0, state: R, next: 5101 })
+        .sched(20 * MS, { prev: 5101, state: D, next: 0 })
+        .sched(23 * MS, { prev: 0, state: R, next: 5101 })
+        .tick(102, 40 * MS);
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 1', '5101 blocked 0x33ed 3']);
     });
   });
 
@@ -168,6 +187,15 @@ describe('times off the CPU', () => {
       expect(waitsOf(decoded)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
       expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
       expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
+    });
+
+    it('do not have the stack of a sample whose own switch is lost', async () => {
+      const recording = new SwitchRecords()
+        .contextSwitch(101, 10 * MS)
+        .in(101, 12 * MS)
+        .out(101, 13 * MS)
+        .in(101, 15 * MS);
+      expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 2']);
     });
 
     it('end at the next switch out where the switch in is lost, and not after the thread has ended', async () => {
@@ -258,6 +286,17 @@ describe('times off the CPU', () => {
         2, 4, 1, 5,
       ]);
       expect(findings(decoded)).toEqual([]);
+    });
+
+    it('keep their time where another sample takes their place before they end', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
+        // Before the kernel has switched.
+        .callchain(101, 10 * MS + 20_000, 7n)
+        .contextSwitch(102, 11 * MS, 8n)
+        .callchain(102, 12 * MS, 8n)
+        .in(101, 15 * MS);
+      expect(stacksOf(await decode(recording.file(), OFF))).toEqual([[101, 'sleeping', 5, KERNEL, '0x4065', '0x4165']]);
     });
 
     it('have it where only the waits are asked for, and end with that record at the latest', async () => {
