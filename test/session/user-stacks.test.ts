@@ -180,6 +180,13 @@ describe('stacks that do not reach their start', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it('have that root after one with the same frames that is whole, and the other way round', async () => {
+    const cut = (time: bigint) => sample(time, [0x500010n, 0x500020n, MAIN], dumpedStack([0x500010n, 0x500020n, MAIN], 2));
+    const whole = (time: bigint) => sample(time, [0x500010n, 0x500020n]);
+    const { samples } = await decodeAll([...start(), whole(10n), cut(11n), whole(12n)]);
+    expect(shown(samples)).toEqual(['10: 10 20', '11: 10 20 [0]', '12: 10 20']);
+  });
+
   it('have their own callers after one in whose place the recorded callchain was taken', async () => {
     const cut = (time: bigint, ips: readonly bigint[], fields: SampleFields = {}) => sample(time, ips, { ...dumpedStack(ips, 2), ...fields });
     const others = [0x500030n, 0x500040n, MAIN];

@@ -114,6 +114,22 @@ describe('frames of the last stack', () => {
     }
   });
 
+  test('are none that were not left by stack and frame pointer alone, wherever others were before', () => {
+    // The third frame is by rbx, which the second one has on its stack.
+    const byRbx = (rbx: number): MadeSample => ({
+      ...BEFORE,
+      stack: { 0: BIAS + 0x1110, 24: rbx, 32: BIAS + 0x1410, 64: BIAS + 0x1510, 88: BIAS + 0x1210, 120: BIAS + 0x1510 },
+    });
+    const unwinder = new Unwinder();
+    // Its return address was read at 64, where this one's is, too.
+    unwinder.unwind(madeInput({ ...BEFORE, stack: { ...BEFORE.stack, 64: BIAS + 0x1510 } }), space());
+    unwinder.unwind(madeInput(byRbx(SP + 56)), space());
+    const previous = unwinder.exchangeStack(new UnwoundStack());
+    const frames = [0x1010, 0x1110, 0x1410, 0x1210, 0x1510].map((at) => BIAS + at);
+    const end = unwinder.unwindAfter(previous, madeInput(byRbx(SP + 80)), space());
+    expect(resultOf(unwinder, end)).toMatchObject({ end: 'complete', frames });
+  });
+
   test('do not hide a register that a later frame needs', () => {
     // The frame by rbx comes after frames that can be taken over; the one before has rbx on its stack.
     const byRbx = { ...stack, 104: BIAS + 0x1410, 136: BIAS + 0x1510 };
