@@ -59,6 +59,7 @@ function unknownEvents(events: readonly { readonly name: string }[], filter: Sam
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
   const isOffCpu = (name: string): boolean => name.startsWith(OFF_CPU_PREFIX);
-  const hint = unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds those of times off the CPU' : '';
+  const hint =
+    unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds those of times off the CPU where switches were recorded' : '';
   return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}${hint}`;
 }

@@ -182,7 +182,9 @@ describe('errors are one line each', () => {
     const input = put('switches.data', new SwitchRecords().tick(101, 1).sched(10, { prev: 101, state: 1, next: 102 }).file());
     const asked = await runMain(['--event', 'off-cpu:sleeping', input]);
     expect(asked.status).toBe(1);
-    expect(asked.stderr).toMatch(/the recording has no event off-cpu:sleeping; it has .*; --off-cpu adds those of times off the CPU\n$/);
+    expect(asked.stderr).toMatch(
+      /the recording has no event off-cpu:sleeping; it has .*; --off-cpu adds those of times off the CPU where switches were recorded\n$/,
+    );
     expect((await runMain(['report', '--event', 'off-cpu:sleeping', '--off-cpu', input])).status).toBe(0);
     expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
   });
