@@ -7,7 +7,7 @@ import type { EventList, OffCpuState } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
 import { BY_RECORD, BY_SAMPLE, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
-import { NOT_UNWOUND, type RecordRow } from './record-row.ts';
+import { hasStack, type RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
 
@@ -135,7 +135,7 @@ export class OffCpuReplay {
   /** Where nothing tells the stack, it is one frame that says so. */
   #totalOf(row: RecordRow, threadIndex: number, thread: SessionThread): number {
     const { frames, profile, tasks, totalOf } = this.#parts;
-    if (row.chain >= 0 || row.unwound !== NOT_UNWOUND) return totalOf(row, threadIndex, thread);
+    if (hasStack(row)) return totalOf(row, threadIndex, thread);
     this.stacklessCount++;
     return profile.totals.intern(row.event, tasks.taskOf(threadIndex), frames.offCpuStack());
   }

@@ -1,4 +1,4 @@
-import { NOT_UNWOUND, type RecordRow } from './record-row.ts';
+import { hasStack, type RecordRow } from './record-row.ts';
 
 /**
  * After a switch off the CPU was recorded the kernel still runs on the thread's stack for a moment, where an NMI may sample it. A thread that is
@@ -89,8 +89,9 @@ export class OffCpuWaits {
   }
 
   /** Notes where a thread leaves its CPU: a record of that follows. */
-  noteChain(tid: number, { chain, unwound, kernelChain, cookieLo, cookieHi }: LeavingChain): void {
-    if (chain >= 0 || unwound !== NOT_UNWOUND) this.#chains.set(tid, { chain, unwound, kernelChain, cookieLo, cookieHi });
+  noteChain(tid: number, row: LeavingChain): void {
+    const { chain, unwound, kernelChain, cookieLo, cookieHi } = row;
+    if (hasStack(row)) this.#chains.set(tid, { chain, unwound, kernelChain, cookieLo, cookieHi });
   }
 
   /** What was noted for the switch at hand, if anything. */

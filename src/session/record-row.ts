@@ -5,6 +5,11 @@ export const NOT_UNWOUND = -2;
 /** {@link RecordRow.unwound} of a sample that is to be left out. */
 export const DROPPED = -3;
 
+/** Whether it is known which stack a sample has, or that it is to be left out. */
+export function hasStack({ chain, unwound }: Pick<RecordRow, 'chain' | 'unwound'>): boolean {
+  return chain >= 0 || unwound !== NOT_UNWOUND;
+}
+
 /**
  * One record on its way from the file to the profile. It is filled by the reader of its type, kept by {@link RecordQueue} until its turn in time,
  * and played by {@link Replay}, which finds the task and the stack. One row is filled anew for each record: whoever needs a value later copies it.
