@@ -195,6 +195,7 @@ export class StackWalk {
     this.#isAfterLeaf = !isCall;
     if (!isCall) step.keepLeaf();
     state.isCall = isCall;
+    state.callerSp = Number.NaN;
     state.isUnchained = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
@@ -216,7 +217,6 @@ export class StackWalk {
     const state = this.#state;
     const frames = this.#stack;
     frames.count = this.#landing.land(state);
-    state.callerSp = Number.NaN;
     frames.plainFrom = frames.count;
     state.pc = state.registers.value(state.machine.pc);
     this.#isCall = true;

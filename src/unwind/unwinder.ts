@@ -148,7 +148,6 @@ export class Unwinder {
     state.space = space;
     state.wantingModule = undefined;
     state.missingRegister = -1;
-    state.callerSp = Number.NaN;
     if (this.#walk.begin(this.#stack, input, space)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
