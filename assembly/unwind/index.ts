@@ -5,9 +5,9 @@ import { setFollowsLibunwind } from './row';
 import { beginRules, keepRule } from './rules';
 
 export { addRange, enterSpace } from './ranges';
-export { beginRule, endRule, saveRegister } from './rules';
+export { beginRule, endRule, forgetRules, labelFrame, saveRegister } from './rules';
 export { dropTables, placeTables } from './tables';
-export { beginWalk, forgetRules, labelFrame, resumeWalk, walk } from './walk';
+export { beginWalk, resumeWalk, walk } from './walk';
 
 /** Where the areas are that TypeScript writes and reads. */
 export const results: usize = RESULTS;

@@ -3,8 +3,8 @@
  * addresses share.
  */
 
-import { REGISTER_COUNT } from '../../src/unwind/wasm/contract';
-import { allocate, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
+import { MAX_FRAMES, REGISTER_COUNT } from '../../src/unwind/wasm/contract';
+import { allocate, LABEL_SLOTS, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
 
 // A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule; the label.
 const SLOT_SIZE_BYTES: usize = 16;
@@ -63,9 +63,10 @@ export function labelIn(slot: usize): i32 {
   return load<i32>(slot, LABEL);
 }
 
-/** Puts a label into a slot that was found. It has no effect in one that was moved since. */
-export function putLabel(slot: usize, label: i32): void {
-  store<i32>(slot, label, LABEL);
+/** Labels the call of a frame of the last walk, as it is labelled in all further ones; not if its slot was moved since. @param label above 0 */
+export function labelFrame(frame: u32, label: i32): void {
+  const slot: usize = load<u32>(LABEL_SLOTS + frame * 4);
+  if (slot !== 0) store<i32>(slot, label, LABEL);
 }
 
 /**
@@ -127,8 +128,9 @@ export function endRule(): i32 {
   }
 }
 
-/** Forgets all rules. */
+/** Forgets all rules and labels, and where those of the last walk's frames are. */
 export function forgetRules(): void {
+  memory.fill(LABEL_SLOTS, 0, 4 * MAX_FRAMES);
   memory.fill(slots, 0, slotCount * SLOT_SIZE_BYTES);
   memory.fill(RULE_INDEX, 0, 4 * RULE_INDEX_SLOTS);
   used = 0;

@@ -4,7 +4,6 @@
  */
 
 import {
-  MAX_FRAMES,
   REGISTER_COUNT,
   RESULT_FILE,
   RESULT_FRAMES,
@@ -23,20 +22,7 @@ import {
 import { ADDRESSES, INPUT, LABEL_SLOTS, LABELS, PLACES, REGISTERS, RESULTS } from './memory';
 import { biasOf, fileOf, findRange, moduleOf } from './ranges';
 import { readRule } from './row';
-import {
-  cfaOffsetOf,
-  cfaRegisterOf,
-  findSlot,
-  forgetRules as forgetAllRules,
-  isIndexable,
-  keepRule,
-  labelIn,
-  putLabel,
-  returnOffsetOf,
-  ruleIn,
-  savedAt,
-  savedCountOf,
-} from './rules';
+import { cfaOffsetOf, cfaRegisterOf, findSlot, isIndexable, keepRule, labelIn, returnOffsetOf, ruleIn, savedAt, savedCountOf } from './rules';
 
 /** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
@@ -169,18 +155,6 @@ function addFrame(address: u64, range: usize, labelSlot: usize): void {
   store<u32>(LABEL_SLOTS + frameCount * 4, <u32>labelSlot);
   frameCount++;
   setResult(RESULT_FILE, fileOf(range));
-}
-
-/** Labels the call of a frame of the last walk, as it is labelled in all further ones. @param label above 0 */
-export function labelFrame(frame: u32, label: i32): void {
-  const slot: usize = load<u32>(LABEL_SLOTS + frame * 4);
-  if (slot !== 0) putLabel(slot, label);
-}
-
-/** Forgets all rules and labels. */
-export function forgetRules(): void {
-  forgetAllRules();
-  memory.fill(LABEL_SLOTS, 0, 4 * MAX_FRAMES);
 }
 
 function registerAt(register: u32): u64 {

@@ -13,9 +13,9 @@ export const FrameWord = {
   fpSlot: 3,
 } as const;
 
-/** {@link UnwoundStack.labels} of frames that can be labelled, and of those that cannot. */
+/** {@link UnwoundStack.labels} of frames that have no label, and of those that cannot have one. */
 export const NO_LABEL = 0;
-export const UNLABELLED = -1;
+export const NOT_LABELLABLE = -1;
 
 /**
  * The frames of one stack in columns, the leaf first, and where the way out of each was read: so that the next stack of the thread need not be unwound
@@ -26,7 +26,7 @@ export class UnwoundStack {
   addresses: Float64Array = new Float64Array(64);
   /** For each frame 1 if its address is a return address. */
   isCall: Uint8Array = new Uint8Array(64);
-  /** What the frames' code was labelled with by `Unwinder.label`, a number above 0; else {@link NO_LABEL} or {@link UNLABELLED}. */
+  /** What the frames' code was labelled with by `Unwinder.label`, a number above 0; else {@link NO_LABEL} or {@link NOT_LABELLABLE}. */
   labels: Int32Array = new Int32Array(64);
   /** {@link FRAME_WORDS} for each frame, see {@link FrameWord}. Of the last frame the slots say nothing. */
   words: Float64Array = new Float64Array(64 * FRAME_WORDS);
@@ -58,7 +58,7 @@ export class UnwoundStack {
       // hot
       this.addresses[at] = addresses[at];
       this.isCall[at] = at === 0 ? 0 : 1;
-      this.labels[at] = at === 0 ? UNLABELLED : labels[at];
+      this.labels[at] = at === 0 ? NOT_LABELLABLE : labels[at];
     }
     this.count = count;
     this.plainFrom = count;
@@ -77,6 +77,6 @@ export class UnwoundStack {
     if (at >= this.isCall.length) this.#grow(at + 1);
     this.addresses[at] = address;
     this.isCall[at] = isCall ? 1 : 0;
-    this.labels[at] = UNLABELLED;
+    this.labels[at] = NOT_LABELLABLE;
   }
 }

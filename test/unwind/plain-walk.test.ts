@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { NO_LABEL, UNLABELLED } from '../../src/unwind/unwound-stack.ts';
+import { NO_LABEL, NOT_LABELLABLE } from '../../src/unwind/unwound-stack.ts';
 import type { CfaCode } from '../support/frame-assembler.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
 import { runs } from '../support/thoroughness.ts';
@@ -175,17 +175,17 @@ describe('labels of frames', () => {
     const unwinder = new Unwinder();
     const mapped = space();
     walked(unwinder, SAMPLE, mapped);
-    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, NO_LABEL, NO_LABEL]);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, NO_LABEL, NO_LABEL, NO_LABEL]);
     for (const frame of [0, 1, 3]) unwinder.label(frame, 100 + frame);
     walked(unwinder, SAMPLE, mapped);
-    expect(labelsOf(unwinder)).toEqual([UNLABELLED, 101, NO_LABEL, 103]);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, 101, NO_LABEL, 103]);
     // The last byte of a call that was labelled is sampled.
     walked(unwinder, { ...SAMPLE, registers: { ip: BIAS + 0x110f, sp: SP } }, mapped);
-    expect(labelsOf(unwinder)[0]).toBe(UNLABELLED);
+    expect(labelsOf(unwinder)[0]).toBe(NOT_LABELLABLE);
     // Another process.
     mapped.generation = 2;
     walked(unwinder, SAMPLE, mapped);
-    expect(labelsOf(unwinder)).toEqual([UNLABELLED, 101, NO_LABEL, 103]);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, 101, NO_LABEL, 103]);
   });
 
   test('are those of one file, though another has the same rules', () => {
@@ -197,7 +197,7 @@ describe('labels of frames', () => {
     const other = new CountingSpace().map(0, 1).map(BIAS, BIAS + 0x10000, module, BIAS);
     other.generation = 2;
     walked(unwinder, SAMPLE, other);
-    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, NO_LABEL, NO_LABEL]);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, NO_LABEL, NO_LABEL, NO_LABEL]);
   });
 
   test('are not given to frames that were found otherwise', () => {
@@ -205,7 +205,7 @@ describe('labels of frames', () => {
     const mapped = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
     const unwinder = new Unwinder();
     expect(walked(unwinder, SAMPLE, mapped)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
-    expect(labelsOf(unwinder)).toEqual([UNLABELLED, NO_LABEL, UNLABELLED, NO_LABEL]);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, NO_LABEL, NOT_LABELLABLE, NO_LABEL]);
   });
 
   test('never go to another call when rules are forgotten', () => {
@@ -225,11 +225,11 @@ describe('labels of frames', () => {
       expect(walked(unwinder, sampleOf(callers), mapped).frames.length).toBe(count + 2);
       for (let at = 0; at < count - 500; at++) if (unwinder.stack.labels[at + 1] === NO_LABEL) unwinder.label(at + 1, 1 + callers[at]);
       walked(unwinder, sampleOf(callers.slice(-200)), mapped);
-      expect(labelsOf(unwinder)).toEqual([UNLABELLED, ...Array.from({ length: 201 }, () => NO_LABEL)]);
+      expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, ...Array.from({ length: 201 }, () => NO_LABEL)]);
       // Those that are known get theirs.
       for (let at = 1; at <= 200; at++) unwinder.label(at, at);
       walked(unwinder, sampleOf(callers.slice(-200)), mapped);
-      expect(labelsOf(unwinder)).toEqual([UNLABELLED, ...Array.from({ length: 200 }, (_, at) => 1 + at), NO_LABEL]);
+      expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, ...Array.from({ length: 200 }, (_, at) => 1 + at), NO_LABEL]);
     }
   });
 });
