@@ -1,37 +1,95 @@
 // Makes the JavaScript of dist/ from src/; its declarations are tsc's. Part of `npm run build`.
 //
-// Node takes longer to load some 250 small modules than many a recording takes to be converted: what is always loaded together
-// becomes one file here, and what is loaded by import() stays apart. All entries are bundled in one go, so that they share what they
-// have in common: a PerfconvError is of the same class, whichever of them it came through.
+// Node takes longer to load some 250 small modules than many a recording takes to be converted. Of the library, what is always loaded
+// together becomes one file, and what is loaded by import() stays apart. All of its entries are bundled in one go, so that they share
+// what they have in common: a PerfconvError is of the same class, whichever of them it came through. The command line's program is one
+// script, because V8 keeps its compiled code in one piece (src/host/code-cache.ts).
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
-/** Modules of src/ that are loaded by their path in dist/: by bin/perfconv.js, and as `exports` in package.json has them. */
-const ENTRIES = ['cli/entry', 'cli/worker', 'index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
+/** Modules of src/ that package.json exports, by their path in dist/. */
+const LIBRARY = ['index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
+/** What bin/perfconv.js starts, and what that starts in a thread: they load the program. */
+const STARTERS = ['cli/entry', 'cli/worker'];
+const PROGRAM = 'cli/program';
+/** Dependencies that each run of the program needs: they are part of its script. */
+const BUNDLED = ['yargs-parser', 'picocolors'];
 
-const { dependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+const root = fileURLToPath(new URL('.', import.meta.url));
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const input = (entries) => Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`]));
+const external = (names) => [/^node:/, ...names.map((name) => new RegExp(`^${name}(/|$)`))];
+
+const common = {
+  cwd: root,
+  transform: { target: 'es2022' },
+  // Such as that a module is not found and is taken for one of a dependency. What one entry loads later, another may load at once.
+  onLog(level, { code, message }) {
+    if (level === 'warn' && code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
+  },
+};
+const output = {
+  dir: 'dist',
+  minifyInternalExports: false,
+  // V8 reads all of a file before it runs any of it, and keeps one of ASCII alone in half the memory. Declarations keep the comments.
+  comments: false,
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
+  sourcemap: true,
+};
 
 await build({
-  cwd: fileURLToPath(new URL('.', import.meta.url)),
-  input: Object.fromEntries(ENTRIES.map((entry) => [entry, `src/${entry}.ts`])),
-  external: [/^node:/, ...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`))],
+  ...common,
+  input: input(LIBRARY),
+  external: external(Object.keys(dependencies)),
   // The library runs in browsers, too.
   platform: 'neutral',
-  transform: { target: 'es2022' },
-  // Such as that a module is not found and is taken for one of a dependency.
-  onLog(level, { message }) {
-    if (level === 'warn') throw new Error(message);
-  },
+  // Names stay the same from build to build.
+  output: { ...output, chunkFileNames: 'chunks/[name].js' },
+});
+
+await build({
+  ...common,
+  input: input(STARTERS),
+  external: external([]),
+  platform: 'node',
+  output: { ...output, format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'cli/[name].cjs' },
+});
+
+const { output: parts } = await build({
+  ...common,
+  input: input([PROGRAM]),
+  external: external(Object.keys(dependencies).filter((name) => !BUNDLED.includes(name))),
+  platform: 'node',
+  plugins: [{ name: 'import-module', renderChunk: (code) => ({ code: code.replaceAll(/\bimport\((?=")/g, 'importModule('), map: null }) }],
   output: {
-    dir: 'dist',
-    // Names stay the same from build to build.
-    chunkFileNames: 'chunks/[name].js',
-    minifyInternalExports: false,
-    // V8 reads all of a file before it runs any of it, and keeps one of ASCII alone in half the memory. Declarations keep the comments.
-    comments: false,
-    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
-    sourcemap: true,
+    ...output,
+    format: 'cjs',
+    codeSplitting: false,
+    entryFileNames: '[name].cjs',
+    // One expression, as loadScript expects it.
+    banner: '(function (exports, require, __filename, importModule) {',
+    footer: '})',
   },
 });
+writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), bundledLicenses(parts));
+
+/** The licences of the dependencies that are in the program's script, as they ask for. @throws Error where another one got into it */
+function bundledLicenses(parts) {
+  const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  const packages = new Map(modules.flatMap((id) => packageOf(id)));
+  if ([...packages.keys()].sort().join() !== [...BUNDLED].sort().join()) throw new Error(`in ${PROGRAM}: ${[...packages.keys()]}`);
+  return [...packages]
+    .map(([name, directory]) => {
+      const license = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].map((file) => join(directory, file)).find((path) => existsSync(path));
+      return `program.cjs contains ${name}:\n\n${readFileSync(license, 'utf8').trim()}\n`;
+    })
+    .join('\n\n');
+}
+
+function packageOf(id) {
+  const [path, name] = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id) ?? [];
+  return path === undefined ? [] : [[name, path]];
+}

@@ -3,12 +3,13 @@ if (Number.parseInt(process.versions.node, 10) < 20) {
   process.stderr.write(`perfconv: Node 20.19 or newer is needed; this is Node ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  await run();
+  await start();
 }
 
-async function run() {
+async function start() {
   try {
-    await import('../dist/cli/entry.js');
+    const { run } = await import('../dist/cli/entry.cjs');
+    process.exitCode = await run();
   } catch (error) {
     // The system did not let a file of the program be read, for example because too many are open. All other errors are reported in there.
     if (error?.syscall === undefined) throw error;

@@ -1,29 +1,35 @@
 import { withTheirBytes } from '../host/system-path.ts';
 import { runInThread } from '../host/work-thread.ts';
+import { loadProgram } from './load-program.ts';
+import { printMessage } from './standard-error.ts';
 import { EXIT_FAILED } from './terminal.ts';
 
 /** Requests that are answered faster than a thread starts. */
 const SHORT_WORK = ['--version', '--get-completions', 'completion'];
 
-const args = withTheirBytes(process.argv.slice(2));
-process.exitCode = (SHORT_WORK.includes(args[0]) ? undefined : await runWorker()) ?? (await runHere());
+/** Runs the program with the arguments of this process. @returns the exit status */
+export async function run(): Promise<number> {
+  const args = withTheirBytes(process.argv.slice(2));
+  return (SHORT_WORK.includes(args[0]) ? undefined : await runInWorker(args)) ?? runHere(args);
+}
 
 /** @returns undefined where no thread can be started */
-async function runWorker(): Promise<number | undefined> {
+async function runInWorker(args: readonly string[]): Promise<number | undefined> {
   try {
-    return await runInThread(new URL('./worker.js', import.meta.url), args);
+    return await runInThread(new URL('./worker.cjs', import.meta.url), args);
   } catch (error) {
     const { code, syscall, stack = String(error) } = error as NodeJS.ErrnoException;
     if (syscall !== undefined) throw error;
     const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
     const text = isHeapFull ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more' : `internal error, please report it: ${stack}`;
-    const { printMessage } = await import('./standard-error.ts');
     for (const line of `perfconv: ${text}`.split('\n')) printMessage(process, line);
     return EXIT_FAILED;
   }
 }
 
-async function runHere(): Promise<number> {
-  const { main } = await import('./main.ts');
-  return main(args, process);
+async function runHere(args: readonly string[]): Promise<number> {
+  const { exports, keepCode } = loadProgram();
+  const status = await exports.main(args, process);
+  keepCode();
+  return status;
 }

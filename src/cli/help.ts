@@ -1,4 +1,3 @@
-import yargs from 'yargs';
 import { COMMANDS, COMMON_OPTIONS, CONVERT, type CommandSpec } from './options.ts';
 
 const MAX_HELP_COLUMNS = 120;
@@ -8,11 +7,12 @@ Exit status: 0 success (possibly with warnings), 1 failure, 2 wrong usage, 3 dat
 
 /**
  * The help of a command, or of the whole program. yargs lays the options out. The command line itself is parsed by
- * yargs' parser alone (parse.ts): loading the whole of yargs takes longer than loading everything else that a
- * conversion needs.
+ * yargs' parser alone (parse.ts): loading the whole of yargs, which reads its texts from files of its own, takes longer than
+ * loading everything else that a conversion needs.
  * @param columns the width of the terminal
  */
-export function helpText(named: CommandSpec | undefined, columns = 80): string {
+export async function helpText(named: CommandSpec | undefined, columns = 80): Promise<string> {
+  const { default: yargs } = await import('yargs');
   const { usage, text, options, examples } = named ?? CONVERT;
   const about = named === undefined ? 'Convert Linux perf.data recordings to profiles that viewers open.' : `${text}.`;
   const parser = yargs([])

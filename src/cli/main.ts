@@ -28,7 +28,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   const { parseCommandLine } = await import('./parse.ts');
   const request = parseCommandLine(args);
   if (request === 'version') return print(`${VERSION}\n`, terminal);
-  if ('helpOf' in request) return print((await import('./help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
+  if ('helpOf' in request) return print(await (await import('./help.ts')).helpText(request.helpOf, terminal.stdout.columns), terminal);
   switch (request.command.name) {
     case 'convert':
       return (await import('./convert-command.ts')).runConvert(request.args, terminal);

@@ -28,11 +28,11 @@ function examplesOf(help: string): Example[] {
   return [...part.matchAll(/^ {2}# (.*)\n {2}(\S.*)$/gm)].map(([, what, command]) => ({ what, command }));
 }
 
-const all = COMMANDS.flatMap((command) => examplesOf(helpText(command)));
+const all = (await Promise.all(COMMANDS.map(async (command) => examplesOf(await helpText(command))))).flat();
 const isComparison = ({ command }: Example): boolean => command.startsWith('diff <(perf script');
 
-test('every command has examples in its help', () => {
-  for (const command of COMMANDS) expect(examplesOf(helpText(command))).toHaveLength(command.examples.length);
+test('every command has examples in its help', async () => {
+  for (const command of COMMANDS) expect(examplesOf(await helpText(command))).toHaveLength(command.examples.length);
   expect(all.filter(isComparison)).toHaveLength(1);
 });
 

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -30,6 +31,13 @@ function loadedWith(file: string, withLazy = false): Set<string> {
   return loaded;
 }
 
+/** What the program's script asks for at once, and when it comes to it. */
+function importsOfProgram(): { required: string[]; lazy: string[] } {
+  const text = readFileSync(join(dist, 'cli/program.cjs'), 'utf8');
+  const named = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, specifier]) => specifier);
+  return { required: named(/\brequire\("([^"]+)"\)/g), lazy: named(/\bimport(?:Module)?\("([^"]+)"\)/g) };
+}
+
 const packagesOf = (loaded: ReadonlySet<string>): string[] => [...loaded].filter((name) => !name.endsWith('.js') && !name.startsWith('node:'));
 
 describe('what is built', () => {
@@ -53,25 +61,40 @@ describe('what is built', () => {
     const loaded = [...loadedWith('symbols.js', true), ...loadedWith('node.js')];
     expect(loaded).toContain('chunks/symbolizer.js');
     // The largest one: sessions, names, formats.
-    const reading = 'chunks/require-samples.js';
+    const reading = 'chunks/profile.js';
     expect(loadedWith('index.js')).toContain(reading);
     expect(loadedWith('chunks/recording.js')).toContain(reading);
     expect(loaded).not.toContain(reading);
   });
 
-  test('loads no dependency that a run does not need', () => {
-    expect(packagesOf(loadedWith('cli/entry.js'))).toEqual([]);
-    expect(packagesOf(loadedWith('chunks/parse.js'))).toEqual(['yargs-parser']);
-    expect(packagesOf(loadedWith('chunks/convert-command.js'))).toEqual([]);
+  test('loads no dependency that the library does not need', () => {
+    expect(packagesOf(loadedWith('index.js'))).toEqual([]);
+    expect(packagesOf(loadedWith('node.js'))).toEqual([]);
     expect(packagesOf(loadedWith('chunks/folded.js'))).toEqual([]);
     expect(packagesOf(loadedWith('chunks/pprof.js'))).toEqual([]);
     // The same walk finds what is needed.
-    expect(packagesOf(loadedWith('chunks/help.js'))).toEqual(['yargs']);
+    expect(packagesOf(loadedWith('proto/profile_pb.js'))).toContain('@bufbuild/protobuf/codegenv2');
+  });
+
+  test('has a program of one script, in ASCII, that loads other packages only when it comes to them', () => {
+    expect(readdirSync(join(dist, 'cli')).filter((name) => /\.c?js$/.test(name))).toEqual(['entry.cjs', 'load-program.cjs', 'program.cjs', 'worker.cjs']);
+    expect(importsOfProgram().required.filter((name) => !isBuiltin(name))).toEqual([]);
+    expect(importsOfProgram().required).toContain('node:fs');
+    expect(importsOfProgram().lazy.sort()).toEqual(['@bufbuild/protobuf/wire', 'xz-decompress', 'yargs']);
+    expect(readFileSync(join(dist, 'cli/program.cjs')).every((byte) => byte < 0x80)).toBe(true);
+  });
+
+  test('has the licences of the packages that are in the program', () => {
+    const licenses = readFileSync(join(dist, 'cli/LICENSES.txt'), 'utf8');
+    expect([...licenses.matchAll(/^program\.cjs contains (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(['picocolors', 'yargs-parser']);
+    expect(licenses.match(/Permission to use, copy, modify/g)).toHaveLength(2);
   });
 
   test('depends on nothing but its dependencies', () => {
     const used = new Set([
-      ...packagesOf(loadedWith('cli/entry.js', true)),
+      ...importsOfProgram().lazy,
+      // In the script of the program.
+      ...['picocolors', 'yargs-parser'],
       ...packagesOf(loadedWith('index.js', true)),
       ...packagesOf(loadedWith('proto/profile_pb.js')),
     ]);

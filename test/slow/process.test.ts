@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -141,6 +141,56 @@ test('statuses come through: 0, 1, 2, 3', async () => {
   expect(await statusOf('nosuch.data')).toBe(1);
   expect(await statusOf('--nosuch')).toBe(2);
   expect(await statusOf('--strict', '-q', '-t', 'folded', '-o', '-', 'cut.data')).toBe(3);
+});
+
+describe('code that earlier runs compiled', () => {
+  let caches: string;
+  let kept: string;
+  const run = (variables: Record<string, string>, ...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: dir, encoding: 'utf8', env: { ...process.env, ...variables } });
+    return { status, stdout, stderr };
+  };
+  const convert = () => run({ XDG_CACHE_HOME: caches }, '-t', 'folded', '-o', '-', 'perf.data');
+  const help = () => run({ XDG_CACHE_HOME: caches }, '--help');
+
+  beforeEach(() => {
+    caches = join(dir, 'caches');
+    kept = join(caches, 'perfconv', 'code');
+    writeFileSync(join(dir, 'perf.data'), fileRecording());
+  });
+
+  test('changes nothing of what the program does', () => {
+    const first = { convert: convert(), help: help() };
+    expect(first).toMatchObject({ convert: { status: 0, stdout: expect.stringContaining(folded) }, help: { status: 0 } });
+    expect(readdirSync(kept)).toHaveLength(1);
+    expect({ convert: convert(), help: help() }).toEqual(first);
+  });
+
+  test('is kept for V8 with other options, too', () => {
+    convert();
+    expect(run({ XDG_CACHE_HOME: caches, NODE_OPTIONS: '--interpreted-frames-native-stack' }, '--version').status).toBe(0);
+    expect(readdirSync(kept)).toHaveLength(2);
+  });
+
+  test('is made anew where it is damaged', () => {
+    const first = convert();
+    const [name] = readdirSync(kept);
+    const whole = readFileSync(join(kept, name));
+    writeFileSync(join(kept, name), Buffer.from(whole).fill(0x55, whole.length / 2));
+    expect(convert()).toEqual(first);
+    expect(
+      readFileSync(join(kept, name))
+        .subarray(-100)
+        .every((byte) => byte === 0x55),
+    ).toBe(false);
+  });
+
+  test('is not kept where Node is told not to, or where there is no place for it', () => {
+    expect(run({ XDG_CACHE_HOME: caches, NODE_DISABLE_COMPILE_CACHE: '1' }, '--version')).toMatchObject({ status: 0, stderr: '' });
+    expect(existsSync(caches)).toBe(false);
+    writeFileSync(caches, '');
+    expect(convert()).toMatchObject({ status: 0, stdout: expect.stringContaining(folded) });
+  });
 });
 
 /** A file of so many samples, each with a leaf of its own. */

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const entry = join(root, 'dist/cli/entry.js');
+const entry = join(root, 'dist/cli/entry.cjs');
 
 /** Builds dist/ unless it is newer than all that it is made of. @throws Error when the build fails */
 export function ensureBuilt(): void {

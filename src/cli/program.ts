@@ -1,0 +1,13 @@
+import type { MessagePort } from 'node:worker_threads';
+import { hearSignalsThrough, tellSupervisor } from '../host/signals.ts';
+import { StandardStreams } from '../host/standard-streams.ts';
+import { main } from './main.ts';
+
+export { main } from './main.ts';
+
+/** The program in the thread that entry.ts starts. @param port of the thread that supervises it; null where there is none */
+export async function work(args: readonly string[], port: MessagePort | null): Promise<void> {
+  if (port !== null) hearSignalsThrough(port);
+  tellSupervisor({ kind: 'started' });
+  tellSupervisor({ kind: 'done', status: await main(args, new StandardStreams()) });
+}
