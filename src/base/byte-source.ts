@@ -7,6 +7,8 @@ export interface ByteSource {
   readonly name: string;
   /** Size in bytes; undefined for a stream whose end is not known yet. */
   readonly sizeBytes: number | undefined;
+  /** Whether bytes may be read before they are asked for, several reads at a time: true for files; waiting for a pipe would keep a program from its end. */
+  readonly mayReadAhead?: boolean | undefined;
   /**
    * Reads bytes from `position` on into `target`.
    * A stream goes only forward: bytes between the last one read and `position` are thrown away.

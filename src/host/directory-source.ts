@@ -18,6 +18,10 @@ export class DirectorySource implements RecordingSource {
     return this.#data.sizeBytes;
   }
 
+  get mayReadAhead(): boolean | undefined {
+    return this.#data.mayReadAhead;
+  }
+
   readAt(position: number, target: Uint8Array): Promise<number> {
     return this.#data.readAt(position, target);
   }

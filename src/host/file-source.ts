@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import type { ByteSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { ioError } from './io-error.ts';
-import { ReadAhead } from './read-ahead.ts';
 import { readingOffset } from './reading-offset.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
@@ -23,6 +22,7 @@ export class FileSource implements ByteSource {
   readonly storedBytes: number;
   /** When the file was last written, Unix time in nanoseconds. */
   readonly modifiedNs: bigint;
+  readonly mayReadAhead = true;
   readonly #descriptor: number;
   readonly #ownsDescriptor: boolean;
   /** Where in the file position 0 is. */
@@ -30,7 +30,6 @@ export class FileSource implements ByteSource {
   #isOpen = true;
   /** Reads that are not over: their descriptor must not become another file's. */
   readonly #reads = new Set<Promise<number>>();
-  readonly #ahead = new ReadAhead((position, target) => this.#read(position, target));
 
   private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats, startOffset: number) {
     this.#descriptor = descriptor;
@@ -61,10 +60,6 @@ export class FileSource implements ByteSource {
   }
 
   readAt(position: number, target: Uint8Array): Promise<number> {
-    return this.#ahead.readAt(position, target);
-  }
-
-  #read(position: number, target: Uint8Array): Promise<number> {
     // Positions come from the recording, which may say anything: the system refuses those that are no 64-bit integers,
     // and reads a negative one as "where we are".
     if (!(position >= 0 && position < this.sizeBytes)) return Promise.resolve(0);

@@ -172,6 +172,10 @@ class SharedSource implements StoredInput {
     return this.#source.storedBytes;
   }
 
+  get mayReadAhead(): boolean | undefined {
+    return this.#source.mayReadAhead;
+  }
+
   async readAt(position: number, target: Uint8Array): Promise<number> {
     if (this.#isClosed()) throw new PerfconvError('usage', 'the recording was closed while it was read', { file: this.name });
     return this.#source.readAt(position, target);

@@ -5,6 +5,10 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { RecordCursor } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
+/** Smaller pieces are not worth a second buffer. */
+const MIN_AHEAD_BYTES = 1 << 20;
+/** Room in front of what is read ahead, for what is kept of the piece before: the last record and the beginning of the next. */
+const FRONT_BYTES = 128 << 10;
 /** A record of perf's has at most 65,535 bytes: two of them always fit. */
 const MIN_CHUNK_BYTES = 128 << 10;
 /** simpleperf's own records can be larger; those of its files in the wild have some megabytes. */
@@ -17,9 +21,17 @@ const SPARE_ZERO_BYTES = 64 << 20;
 /** A stream does not say its size; no hardware trace has more in one piece. */
 const MAX_SKIPPED_BYTES = 2 ** 32;
 
+/** A piece that is being read while the records of the one before are looked at. */
+interface Ahead {
+  readonly position: number;
+  /** Resolves to how many bytes there were. */
+  readonly count: Promise<number>;
+}
+
 /**
  * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
- * over and over; a record is looked at where it lies and is gone at the next {@link fill}.
+ * over and over, or into two by turns where the source lets a piece be read while the one before is worked on: a disk
+ * takes about as long as the work. A record is looked at where it lies and is gone at the next {@link fill}.
  *
  * ```ts
  * while (await stream.fill()) while (stream.next()) look(stream.view, stream.offset, stream.size);
@@ -29,6 +41,10 @@ export class RecordStream extends RecordCursor {
   readonly #source: ByteSource;
   readonly #end: number;
   readonly #findings: Diagnostics;
+  readonly #readsAhead: boolean;
+  /** The other buffer, which {@link #ahead} fills from FRONT_BYTES on. */
+  #spare: ByteView | undefined;
+  #ahead: Ahead | undefined;
 
   /**
    * @param start file position of the first record
@@ -38,10 +54,12 @@ export class RecordStream extends RecordCursor {
    */
   constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES, fileName = '') {
     const chunkBytes = Math.min(maxChunkBytes, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? maxChunkBytes));
-    super(new ByteView(new Uint8Array(Math.max(chunkBytes, MIN_CHUNK_BYTES)), littleEndian), start, diagnostics, fileName);
+    const readsAhead = source.mayReadAhead === true && chunkBytes >= MIN_AHEAD_BYTES;
+    super(new ByteView(new Uint8Array(chunkBytes + (readsAhead ? FRONT_BYTES : 0)), littleEndian), start, diagnostics, fileName);
     this.#source = source;
     this.#end = end;
     this.#findings = diagnostics;
+    this.#readsAhead = readsAhead;
   }
 
   /** Bytes after the current record, as far as they are known to be there; undefined in a stream. */
@@ -122,15 +140,43 @@ export class RecordStream extends RecordCursor {
     return false;
   }
 
-  #read(): Promise<number> | number {
-    const { bytes } = this.view;
+  async #read(): Promise<number> {
     const position = this.base + this.filled;
-    const wanted = Math.min(bytes.length - this.filled, this.#end - position);
-    if (!(wanted > 0)) return 0;
-    return this.#source.readAt(position, bytes.subarray(this.filled, this.filled + wanted)).then((count) => {
-      this.filled += count;
-      return count;
-    });
+    const count = (await this.#takeAhead(position)) ?? (await this.#readInto(this.view.bytes.subarray(this.filled), position));
+    this.filled += count;
+    if (count > 0) this.#readAhead(position + count);
+    return count;
+  }
+
+  async #readInto(target: Uint8Array, position: number): Promise<number> {
+    const wanted = Math.min(target.length, this.#end - position);
+    return wanted > 0 ? this.#source.readAt(position, target.subarray(0, wanted)) : 0;
+  }
+
+  /** Goes on in the other buffer, if what follows was read into that. @returns how many bytes there are; undefined where it was not */
+  async #takeAhead(position: number): Promise<number | undefined> {
+    const ahead = this.#ahead;
+    const spare = this.#spare;
+    if (ahead === undefined || spare === undefined) return undefined;
+    this.#ahead = undefined;
+    if (ahead.position !== position || this.filled > FRONT_BYTES) {
+      // A payload was stepped over, or a record is larger than most: nobody wants these bytes, nor to know what is wrong with them.
+      await ahead.count.catch(() => 0);
+      return undefined;
+    }
+    const count = await ahead.count;
+    this.#spare = this.view;
+    this.moveTo(spare, FRONT_BYTES - this.filled);
+    return count;
+  }
+
+  #readAhead(position: number): void {
+    if (!this.#readsAhead || position >= Math.min(this.#end, this.#source.sizeBytes ?? 0)) return;
+    this.#spare ??= new ByteView(new Uint8Array(this.view.length), this.view.littleEndian);
+    const count = this.#readInto(this.#spare.bytes.subarray(FRONT_BYTES), position);
+    this.#ahead = { position, count };
+    // Whoever asks for these bytes finds out what is wrong with them.
+    count.catch(() => {});
   }
 
   /** A record that is larger than the buffer gets a larger buffer, if it can be there at all. */

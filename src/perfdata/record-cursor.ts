@@ -151,6 +151,17 @@ export class RecordCursor {
     this.filled = kept;
   }
 
+  /** Moves what {@link compact} has kept into another buffer, `front` bytes from its beginning. */
+  protected moveTo(view: ByteView, front: number): void {
+    view.bytes.set(this.view.bytes.subarray(0, this.filled), front);
+    this.view = view;
+    this.base -= front;
+    this.offset += front;
+    this.nextOffset += front;
+    this.#lostAt += front;
+    this.filled += front;
+  }
+
   /** Whether {@link next} would find a record, or something to step over, in the buffer. */
   protected hasNext(): boolean {
     const at = this.nextOffset;
