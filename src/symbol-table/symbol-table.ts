@@ -31,8 +31,8 @@ export interface SymbolColumns {
  */
 export class SymbolTable {
   readonly #columns: SymbolColumns;
-  /** For each symbol the nearest one before it that ends later, or −1; undefined where no symbols overlap. */
-  readonly #enclosing: Int32Array | undefined;
+  /** For each symbol the nearest one before it that ends later, or −1. Made for the first address that the nearest symbol does not cover. */
+  #enclosing: Int32Array | undefined;
   /** The symbol whose name was asked for last: the next address is mostly in the same function. */
   #named = -1;
   #lastName = '';
@@ -40,7 +40,6 @@ export class SymbolTable {
 
   constructor(columns: SymbolColumns) {
     this.#columns = columns;
-    this.#enclosing = enclosingSymbols(columns.ends, columns.starts);
   }
 
   /** Number of symbols. */
@@ -52,7 +51,8 @@ export class SymbolTable {
   find(address: number): number {
     const { starts, ends } = this.#columns;
     let index = firstAbove(starts, address, 0, starts.length) - 1;
-    if (this.#enclosing === undefined) return index >= 0 && address < ends[index] ? index : -1;
+    if (index < 0 || address < ends[index]) return index;
+    this.#enclosing ??= enclosingSymbols(ends);
     while (index >= 0 && address >= ends[index]) index = this.#enclosing[index];
     return index;
   }
@@ -88,10 +88,8 @@ export class SymbolTable {
   }
 }
 
-function enclosingSymbols(ends: Float64Array, starts: Float64Array): Int32Array | undefined {
-  let overlaps = false;
-  for (let i = 1; i < ends.length && !overlaps; i++) overlaps = ends[i - 1] > starts[i];
-  if (!overlaps) return undefined;
+function enclosingSymbols(ends: Float64Array): Int32Array {
+  // hot
   const enclosing = new Int32Array(ends.length);
   for (let i = 0; i < ends.length; i++) {
     let outer = i - 1;
