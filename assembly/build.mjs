@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The modules: what exports all of one, and where it is put. Paths from the repository's root. */
 export const MODULES = [
   { source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' },
+  { source: 'assembly/kallsyms/index.ts', target: 'src/symbolizer/kernel/wasm/module.ts' },
   { source: 'assembly/unwind/index.ts', target: 'src/unwind/wasm/module.ts' },
 ];
 

@@ -45,16 +45,6 @@ export interface ListedSymbols {
   readonly names: Uint8Array;
 }
 
-/** Symbols with all that {@link SymbolTableBuilder.add} takes, in the order of their file. Each column has one element per symbol. */
-export interface RankedSymbols {
-  readonly starts: Float64Array;
-  readonly sizes: Float64Array;
-  readonly nameOffsets: Uint32Array;
-  readonly nameLengths: Uint32Array;
-  /** Values of {@link SymbolRank}. */
-  readonly ranks: Uint8Array;
-}
-
 /** The columns of a table while its symbols are placed, in the order of their addresses. */
 class PlacedSymbols {
   count = 0;
@@ -136,18 +126,6 @@ export class SymbolTableBuilder {
     this.#nameOffsets = new Uint32Array(capacity);
     this.#nameLengths = new Uint32Array(capacity);
     this.#ranks = new Uint8Array(capacity);
-  }
-
-  /** Begins with symbols that are in columns already, which are used as they are: all of one length, and not to be changed. */
-  static over({ starts, sizes, nameOffsets, nameLengths, ranks }: RankedSymbols): SymbolTableBuilder {
-    const builder = new SymbolTableBuilder(0);
-    builder.#starts = starts;
-    builder.#sizes = sizes;
-    builder.#nameOffsets = nameOffsets;
-    builder.#nameLengths = nameLengths;
-    builder.#ranks = ranks;
-    builder.#count = starts.length;
-    return builder;
   }
 
   /** Number of symbols added. */

@@ -1,5 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SymbolTable } from '../../../src/symbol-table/symbol-table.ts';
+import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, SymbolTableBuilder } from '../../../src/symbol-table/symbol-table-builder.ts';
 import { Kallsyms } from '../../../src/symbolizer/kernel/kallsyms.ts';
+import { runs } from '../../support/thoroughness.ts';
 
 const parse = (text: string): Kallsyms => Kallsyms.parse(new TextEncoder().encode(text));
 
@@ -142,5 +146,81 @@ ffffffffc0060000 t plain_after
       for (let i = 0; i < (table?.size ?? 0); i++) expect(table!.name(i)).not.toBe('');
       list.addressOf('nft_exit');
     }
+  });
+
+  describe('makes the tables that follow from the rules', () => {
+    interface Row {
+      readonly at: number;
+      readonly type: string;
+      readonly module: string;
+    }
+
+    /** By the rules as they are written down: all symbols get their sizes in the order of addresses, then the best of each address is chosen. */
+    const naiveTable = (list: readonly Row[], module: string, shift: number): SymbolTable | undefined => {
+      const ordered = list.map((row, i) => ({ ...row, name: nameOf(i) })).sort((a, b) => a.at - b.at);
+      const builder = new SymbolTableBuilder();
+      const sized = ordered.map((row, i) => {
+        const next = ordered[i + 1];
+        if (next === undefined) return { ...row, size: 0 };
+        const isEnd = (row.at < 0 && next.at >= 0) || (row.module === '' && next.module !== '');
+        return { ...row, size: isEnd ? lastSymbolSize(row.at) : next.at - row.at };
+      });
+      const own = sized.filter((row) => row.module === module).sort((a, b) => a.name.localeCompare(b.name));
+      for (const { at, size, type, name } of own) {
+        builder.add(at, size, Number(name.slice(1)) * name.length, name.length, type === 'W' ? RANK_WEAK : type === 't' ? RANK_LOCAL : RANK_GLOBAL);
+      }
+      return own.length === 0 ? undefined : builder.build(new TextEncoder().encode(list.map((_, i) => nameOf(i)).join('')), shift);
+    };
+    const nameOf = (i: number): string => `f${String(i).padStart(3, '0')}`;
+    const contents = (table: SymbolTable | undefined) =>
+      table && Array.from({ length: table.size }, (_, i) => ({ name: table.name(i), start: table.start(i), end: table.end(i) }));
+    const hex = (at: number): string => BigInt.asUintN(64, BigInt(at)).toString(16).padStart(16, '0');
+
+    const check = (list: readonly Row[], shift: number): void => {
+      const parsed = parse(list.map(({ at, type, module }, i) => `${hex(at)} ${type} ${nameOf(i)}${module === '' ? '' : `\t[${module}]`}\n`).join(''));
+      for (const module of ['', 'mod_a', 'mod_b']) {
+        const table = module === '' ? parsed.kernel(shift) : parsed.module(module, shift);
+        const naive = naiveTable(list, module, shift);
+        expect(contents(table)).toEqual(contents(naive));
+        for (const { at } of list) for (const address of [at - 1, at, at + 5000]) expect(table?.find(address + shift)).toBe(naive?.find(address + shift));
+      }
+    };
+
+    const upper = fc.integer({ min: -0x7f00_0000, max: -0x7eff_ff00 });
+    const lower = fc.integer({ min: 1, max: 0x100 });
+    const modules = fc.constantFrom(-0x4000_0000, -0x7f10_0000, -0x7f00_0080, 0x20).chain((base) => fc.integer({ min: base, max: base + 0x40 }));
+    const rows = (at: fc.Arbitrary<number>, module: fc.Arbitrary<string>) =>
+      fc.array(fc.record({ at, type: fc.constantFrom('t', 'T', 'W'), module }), { maxLength: 12 });
+    const byAddress = (list: Row[]): Row[] => list.sort((a, b) => a.at - b.at);
+    const image = fc.constant('');
+    const other = fc.constantFrom('mod_a', 'mod_b');
+    const shift = fc.constantFrom(0, 0x1000);
+
+    it('of lists as kernels have them', () => {
+      fc.assert(
+        fc.property(rows(lower, image), rows(upper, image), rows(modules, other), shift, (low, high, others, by) =>
+          check([...byAddress(low), ...byAddress(high), ...others], by),
+        ),
+        { numRuns: runs(1000, 80) },
+      );
+    });
+
+    it('of lists that reach to the end of all addresses', () => {
+      const last = fc.integer({ min: -8200, max: -1 });
+      const first = fc.integer({ min: 1, max: 8200 });
+      fc.assert(
+        fc.property(rows(first, image), rows(last, image), rows(first, other), shift, (low, high, others, by) =>
+          check([...byAddress(low), ...byAddress(high), ...others], by),
+        ),
+        { numRuns: runs(1000, 80) },
+      );
+    });
+
+    it('of lists in any order', () => {
+      fc.assert(
+        fc.property(rows(fc.oneof(lower, upper, modules), fc.oneof(image, other)), shift, (list, by) => check(list, by)),
+        { numRuns: runs(1000, 80) },
+      );
+    });
   });
 });

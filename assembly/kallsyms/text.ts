@@ -1,0 +1,32 @@
+/** Text, eight bytes at a time: loops over single bytes take most of the time otherwise. */
+
+/** A byte of 1 at each place. */
+const ONES: u64 = u64.MAX_VALUE / 0xff;
+const TOP_BITS: u64 = 0x80 * ONES;
+/** Between `9` and `a` besides their values: 0x61 − 0x3a. */
+const LETTER_GAP: u64 = 39;
+
+/** What {@link hexDigits} gives for other text. */
+export const NO_DIGITS: u64 = u64.MAX_VALUE;
+
+/** The number that eight hexadecimal digits in lower case are, of which the first is the lowest byte. */
+export function hexDigits(text: u64): u64 {
+  // Letters have bit 6, and their lower four bits count from 1.
+  const values = (text & (0x0f * ONES)) + ((text >> 6) & ONES) * 9;
+  const isLetter = ((values + 6 * ONES) >> 4) & ONES;
+  if ((values & (0xf0 * ONES)) !== 0 || values + 0x30 * ONES + isLetter * LETTER_GAP !== text) return NO_DIGITS;
+  const bytes = ((values << 4) | (values >> 8)) & (0x00ff * 0x0001000100010001);
+  const halves = ((bytes << 8) | (bytes >> 16)) & (0xffff * 0x1_0000_0001);
+  return ((halves << 16) | (halves >> 32)) & 0xffffffff;
+}
+
+/** Where the first byte is, from `place` up to `end`, that is a blank or below; `end` where there is none. */
+export function nameEnd(place: usize, end: usize): usize {
+  for (let at = place; at < end; at += 8) {
+    const text = load<u64>(at);
+    // Sets the top bit of each byte below 0x21; what a borrow sets besides is above the first of them.
+    const found = (text - 0x21 * ONES) & ~text & TOP_BITS;
+    if (found !== 0) return min(at + <usize>(ctz(found) >> 3), end);
+  }
+  return end;
+}

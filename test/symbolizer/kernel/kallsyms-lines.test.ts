@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KallsymsLines } from '../../../src/symbolizer/kernel/kallsyms-lines.ts';
+import { PlainLines } from '../../../src/symbolizer/kernel/plain-lines.ts';
+import { WINDOW_SIZE_BYTES } from '../../../src/symbolizer/kernel/wasm/contract.ts';
+import { runs } from '../../support/thoroughness.ts';
+
+/** All that was read of a list, as plain values. */
+function contents(bytes: Uint8Array, plain: PlainLines | undefined) {
+  const { count, starts, nameOffsets, nameLengths, groups, ...rest } = new KallsymsLines(bytes, plain);
+  return { ...rest, columns: [starts, nameOffsets, nameLengths, groups].map((column) => Array.from(column.subarray(0, count))) };
+}
+
+function expectSame(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  const plain = PlainLines.over(bytes);
+  expect(plain).toBeDefined();
+  expect(contents(bytes, plain)).toEqual(contents(bytes, undefined));
+}
+
+/** Plain lines from an address on. */
+function plainLines(count: number, tail = ''): string {
+  return Array.from({ length: count }, (_, i) => `${(0xffffffff81000000n + BigInt(i) * 16n).toString(16)} t function_${i}${tail}\n`).join('');
+}
+
+describe('KallsymsLines', () => {
+  const line = fc.record({
+    address: fc.constantFrom(
+      '0000000000000000',
+      '0000000000000001',
+      '0000000000020000',
+      '00007fffffffffff',
+      'fff0000000000000',
+      'ffefffffffffffff',
+      'c000000000000000',
+      'ffffffff81000000',
+      'ffffffff81000010',
+      'ffffffff8100ABCD',
+      'ffffffff8100abcd',
+      'ffffffffc0000000',
+      'fffffffff',
+      '0ffffffff81000000',
+      'ffffffff8100000g',
+      'fffffff`81000000',
+      'ffffffff81000/00',
+      'ffffffff81000:00',
+    ),
+    gap: fc.constantFrom(' ', ' ', ' ', '  ', '\t', ''),
+    type: fc.constantFrom(...'tTwWdDbBrRA?'),
+    name: fc.constantFrom('f', 'a_name', 'eightchr', '$x.mapping', '', 'n\u00e4me', 'long'.repeat(20)),
+    tail: fc.constantFrom('', '', '', '\t[mod_a]', '\t[mod-a]', '\t[bpf]', ' [mod_a]', '\t[open', ' ', `\t[${'m'.repeat(80)}]`),
+    end: fc.constantFrom('\n', '\n', '\n', '\n\n', ''),
+  });
+  const lists = fc.array(line, { maxLength: 30 });
+
+  it('reads lines of any form in WebAssembly as without it', () => {
+    fc.assert(
+      fc.property(lists, (list) =>
+        expectSame(list.map(({ address, gap, type, name, tail, end }) => `${address}${gap}${type}${gap}${name}${tail}${end}`).join('')),
+      ),
+      { numRuns: runs(2000, 300) },
+    );
+  });
+
+  it('reads lists longer than what is in memory at a time', () => {
+    const text = `${plainLines(6000)}${plainLines(6000, '\t[mod_a]')}${plainLines(100)}`;
+    expect(text.length).toBeGreaterThan(3 * WINDOW_SIZE_BYTES);
+    expectSame(text);
+    // Lines then begin at other places of the windows.
+    for (let i = 1; i < 40; i += 3) expectSame(`${'x'.repeat(i)}\n${text}`);
+  });
+
+  it('reads a line longer than what is in memory at a time', () => {
+    expectSame(`${plainLines(10)}ffffffff82000000 t ${'n'.repeat(2 * WINDOW_SIZE_BYTES)}\nffffffff82000010 t after\n${plainLines(10)}`);
+  });
+
+  it('leaves nearly no line of a usual list to TypeScript', () => {
+    const bytes = new TextEncoder().encode(`${plainLines(3000)}${plainLines(3000, '\t[mod_a]')}`);
+    const plain = PlainLines.over(bytes)!;
+    let calls = 0;
+    const read = plain.read.bind(plain);
+    plain.read = (from, least) => {
+      calls++;
+      return read(from, least);
+    };
+    expect(new KallsymsLines(bytes, plain).count).toBe(6000);
+    // One after each window, and one where the module begins.
+    expect(calls).toBeLessThanOrEqual(2 + Math.ceil(bytes.length / WINDOW_SIZE_BYTES));
+  });
+});
