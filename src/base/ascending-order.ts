@@ -2,15 +2,18 @@
 export function ascendingOrder(keys: Float64Array): Uint32Array {
   const count = keys.length;
   const order = new Uint32Array(count);
-  for (let i = 0; i < count; i++) order[i] = i;
-  if (isAscending(keys)) return order;
+  let isAscending = true;
   let least = Number.POSITIVE_INFINITY;
   let greatest = Number.NEGATIVE_INFINITY;
+  // hot: mostly it is over before V8 has compiled it, so that all is found in one loop
   for (let i = 0; i < count; i++) {
     const key = keys[i];
+    order[i] = i;
+    if (key < greatest) isAscending = false;
+    else greatest = key;
     if (key < least) least = key;
-    if (key > greatest) greatest = key;
   }
+  if (isAscending) return order;
   if ((greatest - least + 1) * count < Number.MAX_SAFE_INTEGER) {
     // Key and index fit into one double: the engine's own sort of numbers is several times faster than one with a comparator.
     const packed = new Float64Array(count);
@@ -20,10 +23,4 @@ export function ascendingOrder(keys: Float64Array): Uint32Array {
     return order;
   }
   return order.sort((a, b) => keys[a] - keys[b] || a - b);
-}
-
-function isAscending(keys: Float64Array): boolean {
-  // hot
-  for (let i = 1; i < keys.length; i++) if (keys[i] < keys[i - 1]) return false;
-  return true;
 }

@@ -1,7 +1,8 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank } from '../symbol-table/symbol-placement.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
-import { type ListedSymbols, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { type ListedSymbols, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
 import {
   EM_AARCH64,
   EM_ARM,

@@ -9,7 +9,7 @@ const MAX_NAME_SIZE_BYTES = 1 << 16;
 export interface SymbolColumns {
   /** First address of each, ascending, no two the same. */
   readonly starts: Float64Array;
-  /** First address after each. */
+  /** First address after each; NaN where that has to be asked of {@link place}. */
   readonly ends: Float64Array;
   /** Where the name is in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
@@ -21,6 +21,10 @@ export interface SymbolColumns {
    * file.
    */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
+  /** For each symbol the greatest end of those before it, or a greater address; of itself, too, if its size is known. */
+  readonly reaches?: Float64Array;
+  /** Puts what is known of a symbol whose end is NaN into the other columns. */
+  readonly place?: (index: number) => void;
 }
 
 /**
@@ -49,10 +53,11 @@ export class SymbolTable {
 
   /** Index of the symbol that covers `address`; of several, the one with the nearest start. −1 when none does. */
   find(address: number): number {
-    const { starts, ends } = this.#columns;
+    const { starts, ends, reaches } = this.#columns;
     let index = firstAbove(starts, address, 0, starts.length) - 1;
-    if (index < 0 || address < ends[index]) return index;
-    this.#enclosing ??= enclosingSymbols(ends);
+    if (index < 0 || address < this.end(index)) return index;
+    if (reaches !== undefined && address >= reaches[index]) return -1;
+    this.#enclosing ??= this.#enclosingSymbols();
     while (index >= 0 && address >= ends[index]) index = this.#enclosing[index];
     return index;
   }
@@ -64,13 +69,16 @@ export class SymbolTable {
 
   /** First address after symbol `index`. */
   end(index: number): number {
-    return this.#columns.ends[index];
+    const { ends, place } = this.#columns;
+    if (Number.isNaN(ends[index])) place?.(index);
+    return ends[index];
   }
 
   /** Name of symbol `index`, as it is in the file (mangled). */
   name(index: number): string {
     if (index === this.#named) return this.#lastName;
-    const { nameOffsets, nameLengths, aliases } = this.#columns;
+    const { ends, nameOffsets, nameLengths, aliases, place } = this.#columns;
+    if (Number.isNaN(ends[index])) place?.(index);
     const tied = aliases?.get(index);
     this.#lastName = tied === undefined ? this.#text(nameOffsets[index], nameLengths[index]) : this.#best(tied);
     this.#named = index;
@@ -86,15 +94,17 @@ export class SymbolTable {
   #text(offset: number, length: number): string {
     return decodeText(this.#columns.names.subarray(offset, offset + Math.min(length, MAX_NAME_SIZE_BYTES)));
   }
-}
 
-function enclosingSymbols(ends: Float64Array): Int32Array {
-  // hot
-  const enclosing = new Int32Array(ends.length);
-  for (let i = 0; i < ends.length; i++) {
-    let outer = i - 1;
-    while (outer >= 0 && ends[outer] <= ends[i]) outer = enclosing[outer];
-    enclosing[i] = outer;
+  #enclosingSymbols(): Int32Array {
+    // hot
+    const { size } = this;
+    const enclosing = new Int32Array(size);
+    for (let i = 0; i < size; i++) {
+      const end = this.end(i);
+      let outer = i - 1;
+      while (outer >= 0 && this.#columns.ends[outer] <= end) outer = enclosing[outer];
+      enclosing[i] = outer;
+    }
+    return enclosing;
   }
-  return enclosing;
 }

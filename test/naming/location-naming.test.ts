@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { LocationNaming, type LocationNamingOptions } from '../../src/naming/location-naming.ts';
 import type { CodeSymbols, SourceFrame } from '../../src/symbol-table/code-symbols.ts';
-import { RANK_GLOBAL, SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
+import { RANK_GLOBAL } from '../../src/symbol-table/symbol-placement.ts';
+import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
 const INNER = { name: 'inner', linkageName: '_Z5innerv', file: '/src/inner.h', startLine: 2 };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank } from '../../src/symbol-table/symbol-placement.ts';
+import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
 import { runs } from '../support/thoroughness.ts';
 
 interface Row {
@@ -109,8 +110,11 @@ describe('SymbolTable', () => {
     fc.assert(
       fc.property(rows, (list) => {
         const table = built(list);
-        const starts = Array.from({ length: table.size }, (_, i) => table.start(i));
-        expect(starts).toEqual(naiveSymbols(list).map(({ start }) => start));
+        const naive = naiveSymbols(list);
+        expect(table.size).toBe(naive.length);
+        // In another order than that of addresses, and before any address is looked up.
+        for (const [i, { name, start, end }] of [...naive.entries()].reverse())
+          expect([table.start(i), table.end(i), table.name(i)]).toEqual([start, end, name]);
       }),
     );
   });

@@ -1,7 +1,8 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { HexNumber } from '../../base/hex-digits.ts';
+import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank } from '../../symbol-table/symbol-placement.ts';
 import { SymbolTable } from '../../symbol-table/symbol-table.ts';
-import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank, SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
+import { SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
 import { equals, IMAGE, KallsymsLines } from './kallsyms-lines.ts';
 import { canonicalModuleName } from './kernel-modules.ts';
 import { ListedImage } from './listed-image.ts';

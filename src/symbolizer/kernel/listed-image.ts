@@ -1,5 +1,5 @@
+import { lastSymbolSize } from '../../symbol-table/symbol-placement.ts';
 import type { SymbolColumns } from '../../symbol-table/symbol-table.ts';
-import { lastSymbolSize } from '../../symbol-table/symbol-table-builder.ts';
 import type { KallsymsLines } from './kallsyms-lines.ts';
 
 /**

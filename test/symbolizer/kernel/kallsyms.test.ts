@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../../src/symbol-table/symbol-placement.ts';
 import type { SymbolTable } from '../../../src/symbol-table/symbol-table.ts';
-import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, SymbolTableBuilder } from '../../../src/symbol-table/symbol-table-builder.ts';
+import { SymbolTableBuilder } from '../../../src/symbol-table/symbol-table-builder.ts';
 import { Kallsyms } from '../../../src/symbolizer/kernel/kallsyms.ts';
 import { runs } from '../../support/thoroughness.ts';
 

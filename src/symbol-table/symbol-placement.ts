@@ -1,0 +1,235 @@
+import { ascendingOrder } from '../base/ascending-order.ts';
+import { firstAbove } from '../base/first-above.ts';
+import type { SymbolColumns } from './symbol-table.ts';
+
+/** How strongly an alias claims an address: perf prefers names that are not weak, then global ones. */
+export type SymbolRank = 0 | 1 | 2;
+export const RANK_WEAK: SymbolRank = 0;
+export const RANK_LOCAL: SymbolRank = 1;
+export const RANK_GLOBAL: SymbolRank = 2;
+
+const UNDERSCORE = 0x5f;
+/**
+ * L and c, the first characters of mangled names of Java (`Ljava/lang/Object;`) and OCaml (`camlList__`). Others begin
+ * with an underscore.
+ */
+const JAVA_START = 0x4c;
+const OCAML_START = 0x63;
+/** C and D. */
+const CONSTRUCTOR = 0x43;
+const DESTRUCTOR = 0x44;
+/**
+ * How many names of one address are demangled to choose among them. Node's binary has up to 130. Where there are more,
+ * as after identical code folding, the first ones are.
+ */
+const MAX_ALIASES = 256;
+
+const PAGE_SIZE_BYTES = 4096;
+
+/**
+ * The size of a symbol of unknown size that no other symbol follows: it extends to the end of its page, and one page
+ * more. Observed: perf 6.1.
+ */
+export function lastSymbolSize(start: number): number {
+  return Math.ceil(start / PAGE_SIZE_BYTES) * PAGE_SIZE_BYTES + PAGE_SIZE_BYTES - start;
+}
+
+/** Symbols in the order of their file. Each column has one element per symbol. */
+export interface CollectedSymbols {
+  readonly starts: Float64Array;
+  /** In bytes; 0 where it is unknown. */
+  readonly sizes: Float64Array;
+  readonly nameOffsets: Uint32Array;
+  readonly nameLengths: Uint32Array;
+  /** Values of {@link SymbolRank}. */
+  readonly ranks: Uint8Array;
+}
+
+/** How symbols are placed. */
+export interface PlacementRules {
+  /** The bytes that hold their names. */
+  readonly names: Uint8Array;
+  /** What is added to their addresses. */
+  readonly shift: number;
+  /** Whether names are compared demangled. */
+  readonly demangles: boolean;
+  /** Addresses at which symbols of unknown size end, ascending. */
+  readonly unsizedEnds: Float64Array;
+}
+
+/**
+ * Places symbols by address, by the rules of {@link SymbolTableBuilder}. Where they begin is found for all of them; which of several at one address is
+ * shown and where that ends, when it is asked for: a file has thousands of symbols, of which a recording shows some dozens.
+ */
+export class SymbolPlacement {
+  readonly #symbols: CollectedSymbols;
+  readonly #names: Uint8Array;
+  readonly #rules: PlacementRules;
+  /** The symbols by address. */
+  readonly #order: Uint32Array;
+  /** For each address that is kept, where its first symbol is in the order. */
+  readonly #firsts: Uint32Array;
+  readonly #ends: Float64Array;
+  readonly #nameOffsets: Uint32Array;
+  readonly #nameLengths: Uint32Array;
+  readonly #aliases = new Map<number, readonly number[]>();
+  readonly columns: SymbolColumns;
+
+  constructor(symbols: CollectedSymbols, rules: PlacementRules) {
+    this.#symbols = symbols;
+    this.#names = rules.names;
+    this.#rules = rules;
+    const { starts: keys, sizes } = symbols;
+    const total = keys.length;
+    const order = ascendingOrder(keys);
+    const starts = new Float64Array(total);
+    const firsts = new Uint32Array(total);
+    const reaches = new Float64Array(total);
+    let count = 0;
+    /** The greatest end of all symbols of known size that start before. */
+    let coveredUpTo = Number.NEGATIVE_INFINITY;
+    // hot: this is all that is done for each symbol
+    for (let from = 0; from < total; ) {
+      const start = keys[order[from]];
+      let largest = 0;
+      let to = from;
+      do {
+        const size = sizes[order[to++]];
+        if (size > largest) largest = size;
+      } while (to < total && keys[order[to]] === start);
+      if (largest > 0 || start >= coveredUpTo) {
+        if (start + largest > coveredUpTo) coveredUpTo = start + largest;
+        starts[count] = start + rules.shift;
+        reaches[count] = coveredUpTo + rules.shift;
+        firsts[count++] = from;
+      }
+      from = to;
+    }
+    this.#order = order;
+    this.#firsts = firsts.subarray(0, count);
+    this.#ends = new Float64Array(count).fill(Number.NaN);
+    this.#nameOffsets = new Uint32Array(count);
+    this.#nameLengths = new Uint32Array(count);
+    this.columns = {
+      starts: starts.subarray(0, count),
+      ends: this.#ends,
+      nameOffsets: this.#nameOffsets,
+      nameLengths: this.#nameLengths,
+      names: rules.names,
+      aliases: this.#aliases,
+      reaches: reaches.subarray(0, count),
+      place: (index) => this.#place(index),
+    };
+  }
+
+  /** Finds the symbol that is shown of those at one address. */
+  #place(index: number): void {
+    const order = this.#order;
+    const { starts, nameOffsets, nameLengths } = this.#symbols;
+    const { unsizedEnds, demangles, shift } = this.#rules;
+    const from = this.#firsts[index];
+    const start = starts[order[from]];
+    let to = from + 1;
+    while (to < order.length && starts[order[to]] === start) to++;
+    const nextEnd = firstAbove(unsizedEnds, start, 0, unsizedEnds.length);
+    const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
+    const unsizedSize = Math.min(untilEnd, to < order.length ? starts[order[to]] - start : lastSymbolSize(start));
+    const best = this.#bestOf(from, to, unsizedSize);
+    const tied = demangles && to - from > 1 ? this.#tied(from, to, best) : undefined;
+    if (tied !== undefined) this.#aliases.set(index, tied);
+    this.#ends[index] = start + this.#sizeOf(best, order[to - 1], unsizedSize) + shift;
+    this.#nameOffsets[index] = nameOffsets[best];
+    this.#nameLengths[index] = nameLengths[best];
+  }
+
+  /**
+   * The row with the name that perf would choose among those at [from, to) of the order, which have one address.
+   * @param unsizedSize see {@link #sizeOf}
+   */
+  #bestOf(from: number, to: number, unsizedSize: number): number {
+    const order = this.#order;
+    const last = order[to - 1];
+    let best = order[from];
+    for (let i = from + 1; i < to; i++) {
+      if (this.#isBetter(order[i], this.#sizeOf(order[i], last, unsizedSize), best, this.#sizeOf(best, last, unsizedSize))) best = order[i];
+    }
+    return best;
+  }
+
+  /**
+   * A symbol's size. Among symbols of one address without a size, the last one has `unsizedSize`, and the others are
+   * empty.
+   */
+  #sizeOf(row: number, last: number, unsizedSize: number): number {
+    return this.#symbols.sizes[row] || (row === last ? unsizedSize : 0);
+  }
+
+  /**
+   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined
+   * where demangling them makes no difference.
+   */
+  #tied(from: number, end: number, best: number): number[] | undefined {
+    const order = this.#order;
+    const { nameOffsets, nameLengths } = this.#symbols;
+    const last = Math.min(end, from + MAX_ALIASES);
+    let isMangled = false;
+    let differ = false;
+    for (let i = from; i < last; i++) {
+      if (!this.#isTied(order[i], best, i === end - 1)) continue;
+      isMangled ||= mayBeMangled(this.#names[nameOffsets[order[i]]]);
+      differ ||= order[i] !== best && !this.#areVariants(order[i], best);
+    }
+    if (!isMangled || !differ) return undefined;
+    const tied: number[] = [];
+    for (let i = from; i < last; i++) if (this.#isTied(order[i], best, i === end - 1)) tied.push(nameOffsets[order[i]], nameLengths[order[i]]);
+    return tied;
+  }
+
+  /** Whether two symbols of one address differ only in their names. The last one of an address always has a size. */
+  #isTied(row: number, best: number, isLast: boolean): boolean {
+    const { ranks, sizes } = this.#symbols;
+    return ranks[row] === ranks[best] && (sizes[row] > 0 || isLast);
+  }
+
+  /**
+   * Whether two names differ only in the kind of a constructor or destructor, which is not shown (Itanium C++ ABI,
+   * 5.1.4.3).
+   */
+  #areVariants(a: number, b: number): boolean {
+    const { nameOffsets, nameLengths } = this.#symbols;
+    const names = this.#names;
+    const length = nameLengths[a];
+    if (length !== nameLengths[b]) return false;
+    const atA = nameOffsets[a];
+    const atB = nameOffsets[b];
+    let differences = 0;
+    for (let i = 0; i < length; i++) {
+      if (names[atA + i] === names[atB + i]) continue;
+      const before = names[atA + i - 1];
+      if (i === 0 || ++differences > 1 || (before !== CONSTRUCTOR && before !== DESTRUCTOR)) return false;
+    }
+    return true;
+  }
+
+  #isBetter(a: number, sizeA: number, b: number, sizeB: number): boolean {
+    const { ranks, nameLengths } = this.#symbols;
+    if (sizeA > 0 !== sizeB > 0) return sizeA > 0;
+    if (ranks[a] !== ranks[b]) return ranks[a] > ranks[b];
+    const underscores = this.#leadingUnderscores(a) - this.#leadingUnderscores(b);
+    if (underscores !== 0) return underscores < 0;
+    return nameLengths[a] > nameLengths[b];
+  }
+
+  #leadingUnderscores(symbol: number): number {
+    const { nameOffsets, nameLengths } = this.#symbols;
+    const from = nameOffsets[symbol];
+    let count = 0;
+    while (count < nameLengths[symbol] && this.#names[from + count] === UNDERSCORE) count++;
+    return count;
+  }
+}
+
+/** @param first the first character of a name */
+function mayBeMangled(first: number): boolean {
+  return first === UNDERSCORE || first === JAVA_START || first === OCAML_START;
+}
