@@ -12,6 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const MODULES = [
   { source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' },
   { source: 'assembly/kallsyms/index.ts', target: 'src/symbolizer/kernel/wasm/module.ts' },
+  { source: 'assembly/symtab/index.ts', target: 'src/elf/wasm/module.ts' },
   { source: 'assembly/unwind/index.ts', target: 'src/unwind/wasm/module.ts' },
 ];
 

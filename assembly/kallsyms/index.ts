@@ -11,7 +11,7 @@ const LOWER_B: u8 = 0x62;
 const LOWER_D: u8 = 0x64;
 const LOWER_T: u8 = 0x74;
 const LOWER_W: u8 = 0x77;
-/** The addresses that are doubles as they are, see `addressOf` of src/base/addresses.ts. */
+/** From here on addresses are doubles as they are, see `addressOf` of src/base/addresses.ts. */
 const LEAST_ADDRESS: i64 = -(1 << 52);
 
 /** Columns, with a row for each symbol that was kept. */

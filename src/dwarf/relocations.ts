@@ -1,8 +1,9 @@
 import { highWord } from '../base/addresses.ts';
 import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { EM_MIPS, SHN_ABS, SHN_LORESERVE, SHN_XINDEX, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf/elf-constants.ts';
+import { EM_MIPS, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
+import { SHN_ABS, SHN_LORESERVE, SHN_XINDEX } from '../elf/symbol-constants.ts';
 import { type RelocationType, relocationTypes } from './relocation-types.ts';
 
 /** Applies the relocations of a relocatable file to its debug sections. */

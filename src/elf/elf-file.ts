@@ -87,7 +87,8 @@ export class ElfFile {
    * completely.
    */
   readonly isCut: boolean;
-  readonly #loads: readonly ElfSegment[];
+  /** The segments that are mapped. */
+  readonly loads: readonly ElfSegment[];
 
   private constructor(source: ByteSource, header: ElfIdentity, sections: readonly ElfSection[], segments: readonly ElfSegment[]) {
     this.source = source;
@@ -98,7 +99,7 @@ export class ElfFile {
     this.isCut = header.isCut;
     this.sections = sections;
     this.segments = segments;
-    this.#loads = segments.filter((segment) => segment.type === PT_LOAD).slice(0, MAX_LOADS);
+    this.loads = segments.filter((segment) => segment.type === PT_LOAD).slice(0, MAX_LOADS);
   }
 
   /**
@@ -127,7 +128,7 @@ export class ElfFile {
 
   /** Whether the file holds machine code; a separate debug file has its sections without their bytes. */
   get hasCode(): boolean {
-    if (this.sections.length === 0 || this.isCut) return this.#loads.some((segment) => (segment.flags & PF_X) !== 0 && segment.filesz > 0);
+    if (this.sections.length === 0 || this.isCut) return this.loads.some((segment) => (segment.flags & PF_X) !== 0 && segment.filesz > 0);
     return this.sections.some((section) => (section.flags & SHF_EXECINSTR) !== 0 && section.type !== SHT_NOBITS);
   }
 
@@ -144,7 +145,7 @@ export class ElfFile {
    */
   fileOffsetOf(vaddr: number): number | undefined {
     let afterSegment: number | undefined;
-    const loads = this.#loads;
+    const loads = this.loads;
     // hot: asked of every symbol
     for (let i = 0; i < loads.length; i++) {
       const load = loads[i];
@@ -161,7 +162,7 @@ export class ElfFile {
    */
   svmaOf(fileOffset: number): number | undefined {
     let found: number | undefined;
-    const loads = this.#loads;
+    const loads = this.loads;
     // hot: asked of every address
     for (let i = 0; i < loads.length; i++) {
       const { vaddr, filesz, offset, flags } = loads[i];

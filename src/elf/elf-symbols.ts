@@ -1,18 +1,19 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank } from '../symbol-table/symbol-placement.ts';
+import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
 import { type ListedSymbols, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
+import type { ElfFile, ElfSection, ElfSegment } from './elf-file.ts';
+import { readPltEntries } from './elf-plt.ts';
+import { FunctionDescriptors } from './function-descriptors.ts';
+import { NameLengths } from './name-lengths.ts';
+import { PlainSymbols } from './plain-symbols.ts';
 import {
-  EM_AARCH64,
-  EM_ARM,
-  EM_RISCV,
-  SHF_EXECINSTR,
   SHN_LORESERVE,
   SHN_UNDEF,
   SHN_XINDEX,
-  SHT_DYNSYM,
-  SHT_SYMTAB,
   STB_GLOBAL,
   STB_WEAK,
   STT_FUNC,
@@ -21,15 +22,12 @@ import {
   STT_OBJECT,
   STV_DEFAULT,
   STV_PROTECTED,
-  SYMBOL_LAYOUTS,
-} from './elf-constants.ts';
-import type { ElfFile, ElfSection } from './elf-file.ts';
-import { readPltEntries } from './elf-plt.ts';
-import { FunctionDescriptors } from './function-descriptors.ts';
-import { NameLengths } from './name-lengths.ts';
+} from './symbol-constants.ts';
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
+/** Where it takes less time to read the entries than to begin with WebAssembly. */
+const LONG_SIZE_BYTES = 1 << 15;
 
 /** Whether the file has the full symbol table, which `strip` removes. */
 export function hasSymtab(elf: ElfFile): boolean {
@@ -80,11 +78,17 @@ export interface ElfSymbolRules {
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
   const { compatPerf, needsDynsym = false, linkageAliases = false, listed } = rules;
   const descriptors = await FunctionDescriptors.read(runtime);
-  const { builder, names: ownNames } = await readSymbolSection(symbols, fileOffsets(symbols, runtime), compatPerf, descriptors);
+  const { builder, names: ownNames } = await readSymbolSection(
+    symbols,
+    fileOffsets(symbols, runtime),
+    compatPerf,
+    descriptors,
+    mappedFile(symbols, runtime).loads,
+  );
   if (compatPerf && builder.count === 0) return undefined;
   let names = ownNames;
   if (needsDynsym) {
-    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf, descriptors);
+    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf, descriptors, runtime.loads);
     builder.addAll(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
   }
@@ -118,7 +122,7 @@ function sectionEnds(elf: ElfFile, toAddress: AddressOfSymbol): Float64Array {
  * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
  */
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf, await FunctionDescriptors.read(elf));
+  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf, await FunctionDescriptors.read(elf), undefined);
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
@@ -146,18 +150,23 @@ function startsWith(bytes: Uint8Array, from: number, wanted: Uint8Array): boolea
 /** Translates a symbol's value, with the index of its section, to the address that is looked up. */
 export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
 
+/** @param loads by which `toAddress` goes where one of them holds the address; undefined where it goes by something else */
 async function readSymbolSection(
   elf: ElfFile,
   toAddress: AddressOfSymbol,
   compatPerf: boolean,
   descriptors: FunctionDescriptors | undefined,
+  loads: readonly ElfSegment[] | undefined,
 ): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
   const section = symtabOf(elf) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
   const { bytes: names } = await elf.readSection(strings);
   const skipsMapping = skipsMappingSymbols(elf.machine, compatPerf);
-  return { builder: collectSymbols(await elf.readSection(section), names, elf, toAddress, skipsMapping, descriptors), names };
+  const table = await elf.readSection(section);
+  const isPlain = loads !== undefined && descriptors === undefined && elf.classBits === 64 && elf.littleEndian && elf.machine !== EM_ARM;
+  const plain = isPlain && table.length >= LONG_SIZE_BYTES ? PlainSymbols.over(table.bytes, names, loads) : undefined;
+  return { builder: collectSymbols(table, names, elf, toAddress, skipsMapping, descriptors, plain), names };
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
@@ -174,6 +183,7 @@ function collectSymbols(
   toAddress: AddressOfSymbol,
   skipsMapping: boolean,
   descriptors: FunctionDescriptors | undefined,
+  plain: PlainSymbols | undefined,
 ): SymbolTableBuilder {
   const { classBits, machine } = symbols;
   const { littleEndian } = table;
@@ -184,7 +194,14 @@ function collectSymbols(
   const holdsLabels = symbols.sections.map(({ name }) => name.includes('text') || name.includes('data'));
   const nameLengths = new NameLengths(names, symbols.source.name);
   // hot
-  for (let at = 0; at < count * entry.words; at += entry.words) {
+  for (let index = 0; index < count; index++) {
+    if (plain !== undefined) {
+      index = plain.read(index, skipsMapping, nameLengths.bytesLeft);
+      nameLengths.count(plain.nameBytes);
+      builder.addColumns(plain.collected);
+      if (index === count) break;
+    }
+    const at = index * entry.words;
     const nameOffset = words[at];
     if (nameOffset === 0 || nameOffset >= names.length) continue;
     const word = words[at + entry.info];
@@ -242,11 +259,16 @@ function isMappingSymbol(names: Uint8Array, offset: number, length: number): boo
  * files.
  */
 function fileOffsets(symbols: ElfFile, runtime: ElfFile): AddressOfSymbol {
-  const loads = runtime.segments.length > 0 ? runtime : symbols;
+  const mapped = mappedFile(symbols, runtime);
   return (value, sectionIndex) => {
-    const offset = loads.fileOffsetOf(value);
+    const offset = mapped.fileOffsetOf(value);
     if (offset !== undefined) return offset;
     const section: ElfSection | undefined = symbols.sections[sectionIndex];
     return section === undefined ? value : value - section.addr + section.offset;
   };
+}
+
+/** The one of two files whose segments are those of the code. */
+function mappedFile(symbols: ElfFile, runtime: ElfFile): ElfFile {
+  return runtime.segments.length > 0 ? runtime : symbols;
 }

@@ -20,13 +20,23 @@ export class NameLengths {
     this.#bytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
+  /** How long further names may be. */
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
   /** @throws PerfconvError `damaged` when names overlap beyond reason */
   at(offset: number): number {
     // hot
     const end = this.#names.indexOf(0, offset);
     const length = (end < 0 ? this.#names.length : end) - offset;
-    this.#bytesLeft -= length;
-    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'symbol names overlap', { file: this.#file, record: 'ELF symbol table' });
+    this.count(length);
     return length;
+  }
+
+  /** Counts the bytes of names that something else measured. @throws see {@link at} */
+  count(sizeBytes: number): void {
+    this.#bytesLeft -= sizeBytes;
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'symbol names overlap', { file: this.#file, record: 'ELF symbol table' });
   }
 }

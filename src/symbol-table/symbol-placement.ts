@@ -1,12 +1,10 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { firstAbove } from '../base/first-above.ts';
+import type { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from './symbol-rank.ts';
 import type { SymbolColumns } from './symbol-table.ts';
 
-/** How strongly an alias claims an address: perf prefers names that are not weak, then global ones. */
-export type SymbolRank = 0 | 1 | 2;
-export const RANK_WEAK: SymbolRank = 0;
-export const RANK_LOCAL: SymbolRank = 1;
-export const RANK_GLOBAL: SymbolRank = 2;
+/** A value of symbol-rank.ts. */
+export type SymbolRank = typeof RANK_WEAK | typeof RANK_LOCAL | typeof RANK_GLOBAL;
 
 const UNDERSCORE = 0x5f;
 /**

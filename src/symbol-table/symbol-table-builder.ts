@@ -1,5 +1,6 @@
 import { grown } from '../base/growable.ts';
-import { RANK_GLOBAL, SymbolPlacement, type SymbolRank } from './symbol-placement.ts';
+import { type CollectedSymbols, SymbolPlacement, type SymbolRank } from './symbol-placement.ts';
+import { RANK_GLOBAL } from './symbol-rank.ts';
 import { type SymbolColumns, SymbolTable } from './symbol-table.ts';
 
 /** Symbols as simpleperf, JITs and Go list them, in the order of their file. Each column has one element per symbol. */
@@ -74,6 +75,22 @@ export class SymbolTableBuilder {
     this.#nameOffsets[index] = nameOffset;
     this.#nameLengths[index] = nameLength;
     this.#ranks[index] = rank;
+  }
+
+  /** Adds symbols that are in columns already. */
+  addColumns({ starts, sizes, nameOffsets, nameLengths, ranks }: CollectedSymbols): void {
+    const from = this.#count;
+    this.#count += starts.length;
+    this.#starts = grown(this.#starts, this.#count);
+    this.#sizes = grown(this.#sizes, this.#count);
+    this.#nameOffsets = grown(this.#nameOffsets, this.#count);
+    this.#nameLengths = grown(this.#nameLengths, this.#count);
+    this.#ranks = grown(this.#ranks, this.#count);
+    this.#starts.set(starts, from);
+    this.#sizes.set(sizes, from);
+    this.#nameOffsets.set(nameOffsets, from);
+    this.#nameLengths.set(nameLengths, from);
+    this.#ranks.set(ranks, from);
   }
 
   /** Adds the symbols of another builder, whose names begin at `namesAt` in the bytes given to {@link build}. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LocationNaming, type LocationNamingOptions } from '../../src/naming/location-naming.ts';
 import type { CodeSymbols, SourceFrame } from '../../src/symbol-table/code-symbols.ts';
-import { RANK_GLOBAL } from '../../src/symbol-table/symbol-placement.ts';
+import { RANK_GLOBAL } from '../../src/symbol-table/symbol-rank.ts';
 import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 

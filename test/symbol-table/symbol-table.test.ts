@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK, type SymbolRank } from '../../src/symbol-table/symbol-placement.ts';
+import type { SymbolRank } from '../../src/symbol-table/symbol-placement.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../src/symbol-table/symbol-rank.ts';
 import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
 import { runs } from '../support/thoroughness.ts';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lastSymbolSize, RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../../src/symbol-table/symbol-placement.ts';
+import { lastSymbolSize } from '../../../src/symbol-table/symbol-placement.ts';
+import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../../src/symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../../../src/symbol-table/symbol-table.ts';
 import { SymbolTableBuilder } from '../../../src/symbol-table/symbol-table-builder.ts';
 import { Kallsyms } from '../../../src/symbolizer/kernel/kallsyms.ts';
