@@ -82,6 +82,8 @@ async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
   const functions = stubs.size === 0 ? undefined : await CalledFunctions.read(elf);
   if (functions === undefined) return;
   for (const sectionName of RELOCATION_SECTIONS) {
+    // Those of data, which come last, may be hundreds of thousands.
+    if (stubs.size === 0) break;
     const relocations = await Relocations.read(elf, elf.section(sectionName), functions);
     if (!relocations) continue;
     // hot

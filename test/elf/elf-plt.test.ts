@@ -85,3 +85,34 @@ it("of LLVM's linker against Spectre are known by what they load", async () => {
   expect(await slotsOf(3, [0x3304a150, 0xe5e80040, 0xe9ffffff, 0xffffffd1, 0x00000068, 0xffb6e900, 0xccccccff, 0xcccccccc], i386)).toEqual([[0, 32, 0x403304]]);
   expect(await slotsOf(3, [0x0c838b50, 0xe8000000, 0xffffffe4, 0xffffd1e9, 0x000068ff, 0xb5e90000, 0xccffffff, 0xcccccccc], i386)).toEqual([[0, 32, 0xc]]);
 });
+
+it('are looked for in the relocations of data only while some have no names', async () => {
+  const stub = Uint8Array.of(0xff, 0x25, 0xfa, 0x0f, 0, 0, ...new Array<number>(10).fill(0x90));
+  const symbols = new Uint8Array(48);
+  symbols[24] = 1;
+  const relocation = (slot: number): Uint8Array => new Uint8Array(BigUint64Array.of(BigInt(slot), 1n << 32n, 0n).buffer);
+  /** The names that are found, and whether the relocations of data were read. */
+  const read = async (jumpSlot: number, dataSlot: number) => {
+    const bytes = buildSectionElf({
+      sections: [
+        { name: '.plt', entsize: 16, content: stub },
+        { name: '.rela.plt', type: 4, link: 4, content: relocation(jumpSlot) },
+        { name: '.rela.dyn', type: 4, link: 4, content: relocation(dataSlot) },
+        { name: '.dynsym', type: 11, link: 5, content: symbols },
+        { name: '.dynstr', type: 3, content: Buffer.from('\0open\0') },
+      ],
+    });
+    const source = new BufferSource(bytes);
+    const elf = await ElfFile.open(source);
+    const data = elf.section('.rela.dyn')!.offset;
+    let isRead = false;
+    source.readAt = (position, target) => {
+      isRead ||= position === data;
+      return BufferSource.prototype.readAt.call(source, position, target);
+    };
+    const { entries, names } = await readPltEntries(elf, false);
+    return [...entries.map(({ nameOffset, nameLength }) => Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength)), isRead];
+  };
+  expect(await read(0x1000, 0x1000)).toEqual(['open@plt', false]);
+  expect(await read(0x2000, 0x1000)).toEqual(['open@plt', true]);
+});
