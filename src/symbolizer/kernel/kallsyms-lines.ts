@@ -86,7 +86,8 @@ export class KallsymsLines {
     this.starts.set(plain.starts.subarray(0, count), row);
     this.nameOffsets.set(plain.nameOffsets.subarray(0, count), row);
     this.nameLengths.set(plain.nameLengths.subarray(0, count), row);
-    this.groups.fill(group, row, this.count);
+    // Columns begin as zeros.
+    if (group !== IMAGE) this.groups.fill(group, row, this.count);
     return next;
   }
 
