@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
@@ -75,10 +75,10 @@ export function loadScript<Exports>(path: string, directory: string | undefined)
  */
 export function codeCacheDir(env: Environment): string | undefined {
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
-  const home = env.HOME || homeDirectory();
   // Relative paths are to be ignored, as the specification has it.
-  const caches = env.XDG_CACHE_HOME?.startsWith('/') ? env.XDG_CACHE_HOME : home && join(home, '.cache');
-  return caches ? join(caches, 'perfconv', 'code') : undefined;
+  if (env.XDG_CACHE_HOME?.startsWith('/')) return join(env.XDG_CACHE_HOME, 'perfconv', 'code');
+  const home = env.HOME || homeDirectory();
+  return home !== '' && existsSync(home) ? join(home, '.cache', 'perfconv', 'code') : undefined;
 }
 
 interface Kept {

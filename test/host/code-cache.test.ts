@@ -157,10 +157,11 @@ describe('what is kept', () => {
 
 describe('the directory', () => {
   test.each([
-    [{ HOME: '/home/u' }, '/home/u/.cache/perfconv/code'],
-    [{ HOME: '/home/u', XDG_CACHE_HOME: '/var/c' }, '/var/c/perfconv/code'],
-    [{ HOME: '/home/u', XDG_CACHE_HOME: 'c' }, '/home/u/.cache/perfconv/code'],
-    [{ HOME: '/home/u', NODE_DISABLE_COMPILE_CACHE: '1' }, undefined],
+    [{ HOME: dir }, join(dir, '.cache/perfconv/code')],
+    [{ HOME: dir, XDG_CACHE_HOME: '/var/c' }, '/var/c/perfconv/code'],
+    [{ HOME: dir, XDG_CACHE_HOME: 'c' }, join(dir, '.cache/perfconv/code')],
+    [{ HOME: dir, NODE_DISABLE_COMPILE_CACHE: '1' }, undefined],
+    [{ HOME: join(dir, 'nosuch') }, undefined],
   ])('of %j is %s', (env, expected) => {
     expect(codeCacheDir(env)).toBe(expected);
   });
