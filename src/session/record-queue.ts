@@ -248,24 +248,28 @@ export class RecordQueue {
     const words = grown(this.#words, kept);
     this.#doubles = doubles;
     this.#words = words;
-    gather(this.#time, rows, doubles);
-    gather(this.#period, rows, doubles);
-    gather(this.#nr, rows, words);
-    gather(this.#event, rows, words);
-    gather(this.#pid, rows, words);
-    gather(this.#tid, rows, words);
-    gather(this.#cpu, rows, words);
-    gather(this.#chain, rows, words);
-    gather(this.#ipLo, rows, words);
-    gather(this.#ipHi, rows, words);
-    gather(this.#detail, rows, words);
-    gather(this.#extras, rows, words);
-    if (this.#stackDump !== undefined) gather(this.#stackDump, rows, words);
-    if (this.#branches !== undefined) gather(this.#branches, rows, words);
-    if (this.#deferred === undefined) return;
-    gather(this.#deferred.kernelChain, rows, words);
-    gather(this.#deferred.cookieLo, rows, words);
-    gather(this.#deferred.cookieHi, rows, words);
+    // In loops: written out, the code of as many loops is what V8 compiles for a tenth of a second.
+    for (const column of [this.#time, this.#period]) gather(column, rows, doubles);
+    for (const column of this.#wordColumns()) gather(column, rows, words);
+  }
+
+  #wordColumns(): (Uint32Array | Int32Array)[] {
+    const columns: (Uint32Array | Int32Array)[] = [
+      this.#nr,
+      this.#event,
+      this.#pid,
+      this.#tid,
+      this.#cpu,
+      this.#chain,
+      this.#ipLo,
+      this.#ipHi,
+      this.#detail,
+      this.#extras,
+    ];
+    if (this.#stackDump !== undefined) columns.push(this.#stackDump);
+    if (this.#branches !== undefined) columns.push(this.#branches);
+    if (this.#deferred !== undefined) columns.push(this.#deferred.kernelChain, this.#deferred.cookieLo, this.#deferred.cookieHi);
+    return columns;
   }
 
   #grow(length: number): void {
