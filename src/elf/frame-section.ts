@@ -103,11 +103,14 @@ export class FrameSection {
     const cieId = isDebugFrame ? EXTENDED_LENGTH : 0;
     const { sizeBytes } = this;
     let count = 0;
+    const { words } = view;
     // hot
     for (let at = 0; at + 4 <= sizeBytes; ) {
-      const entryBytes = view.u32(at);
+      // Mostly all entries lie on word boundaries.
+      const isWord = words !== undefined && at % 4 === 0;
+      const entryBytes = isWord ? words[at >>> 2] : view.u32(at);
       if (entryBytes === EXTENDED_LENGTH) return Number.POSITIVE_INFINITY;
-      if (entryBytes >= 4 && at + 8 <= sizeBytes && view.u32(at + 4) !== cieId) count++;
+      if (entryBytes >= 4 && at + 8 <= sizeBytes && (isWord ? words[(at >>> 2) + 1] : view.u32(at + 4)) !== cieId) count++;
       at += 4 + entryBytes;
     }
     return count;

@@ -23,6 +23,8 @@ export class FrameTable {
   readonly #tableAt: number;
   readonly #encoding: number;
   readonly #fieldSize: number;
+  /** Whether fields are signed words that count from one place. */
+  readonly #isOfWords: boolean;
   /** svma of `.eh_frame`, as the header has it. */
   readonly frameAddr: number;
 
@@ -33,6 +35,7 @@ export class FrameTable {
     this.count = count;
     this.#encoding = encoding;
     this.#fieldSize = fieldSize;
+    this.#isOfWords = encoding === (DW_EH_PE_datarel | DW_EH_PE_sdata4);
     this.#tableAt = cursor.at;
   }
 
@@ -57,7 +60,7 @@ export class FrameTable {
 
   /** Its entries as they lie, of two signed words each that count from {@link wordsAddr}; undefined where it is written otherwise. */
   get words(): Uint8Array | undefined {
-    if (this.#encoding !== (DW_EH_PE_datarel | DW_EH_PE_sdata4)) return undefined;
+    if (!this.#isOfWords) return undefined;
     return this.#cursor.frames.view.bytes.subarray(this.#tableAt, this.#tableAt + 2 * this.count * this.#fieldSize);
   }
 
@@ -72,6 +75,11 @@ export class FrameTable {
   }
 
   #isSorted(): boolean {
+    const { view, addressSize } = this.#cursor.frames;
+    // Words that count from one place are in the order of the addresses, unless these wrap. Hardly any table is written otherwise, and the words alone
+    // are gone through several times as fast: large programs have a hundred thousand entries, of which few are asked for.
+    const hasPlainWords = this.#isOfWords && addressSize === 8 && this.#tableAt % 4 === 0;
+    if (hasPlainWords && view.words !== undefined) return areStartsAscending(view.words, this.#tableAt / 4, this.count);
     let last = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < this.count; i++) {
       const start = this.start(i);
@@ -106,10 +114,18 @@ export class FrameTable {
   #field(at: number): number {
     const cursor = this.#cursor;
     const { view, dataAddr } = cursor.frames;
-    if (this.#encoding === (DW_EH_PE_datarel | DW_EH_PE_sdata4)) return cursor.wrapped(dataAddr + view.i32(at));
+    if (this.#isOfWords) return cursor.wrapped(dataAddr + view.i32(at));
     cursor.move(at, view.length);
     return cursor.pointer(this.#encoding);
   }
+}
+
+/** Whether every other one of signed words, from `first` on, is not below the one before it. */
+function areStartsAscending(words: Uint32Array, first: number, count: number): boolean {
+  const end = first + 2 * count;
+  // hot
+  for (let i = first + 2; i < end; i += 2) if ((words[i] | 0) < (words[i - 2] | 0)) return false;
+  return true;
 }
 
 /** Of encodings of fixed size; 0 for others. */

@@ -93,10 +93,10 @@ class WantedStarts {
         if (!section.readFde(table.fdeAddr(entry) - section.bytes.addr) || section.start !== start) return false;
         // Which of several that begin there holds the address, the table does not say.
         if (!section.hasCode || (entry > 0 && table.start(entry - 1) === start)) return false;
-        this.take(start, Math.min(section.end, next));
+        // Addresses and entries both ascend: none before this place is in the range.
+        for (const end = Math.min(section.end, next); place < svmas.length && svmas[place] < end; place++) this.#assign(place, start);
       }
-      do place++;
-      while (place < svmas.length && svmas[place] < next);
+      while (place < svmas.length && svmas[place] < next) place++;
     }
     return true;
   }
@@ -112,11 +112,13 @@ class WantedStarts {
       if (svmas[middle] < start) low = middle + 1;
       else high = middle;
     }
-    for (let place = this.#free(low); place < svmas.length && svmas[place] < end; place = this.#free(place)) {
-      this.#starts[place] = start;
-      this.#next[place] = place + 1;
-    }
+    for (let place = this.#free(low); place < svmas.length && svmas[place] < end; place = this.#free(place)) this.#assign(place, start);
   };
+
+  #assign(place: number, start: number): void {
+    this.#starts[place] = start;
+    this.#next[place] = place + 1;
+  }
 
   #free(from: number): number {
     const next = this.#next;
