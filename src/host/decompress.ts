@@ -10,7 +10,12 @@ import { openZstdUnpacker } from './unwrap-zstd.ts';
 const inflateBytes = promisify<Uint8Array, ZlibOptions, Uint8Array>(inflate);
 
 const MIN_CHUNK_SIZE_BYTES = 64;
-const MAX_CHUNK_SIZE_BYTES = 1 << 20;
+/**
+ * Memory is taken at once for so much: what zlib's data rarely unpack to more than, times their own size. Then nothing is put together from pieces, and yet
+ * whoever says that little becomes much does not get the memory.
+ */
+const LIKELY_RATIO = 16;
+const MAX_CHUNK_SIZE_BYTES = 64 << 20;
 /** Pushed at once into what unpacks by pieces. */
 const STEP_SIZE_BYTES = 1 << 20;
 /** zlib counts no further. */
@@ -44,7 +49,8 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
 /** Most sections are packed so: by far the fastest way. */
 async function unzlib(bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
   const maxOutputLength = Math.max(1, Math.min(maxSizeBytes, MAX_OUTPUT_SIZE_BYTES));
-  const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength, MAX_CHUNK_SIZE_BYTES));
+  // One byte more than there will be: zlib takes memory for the next piece as soon as one is full.
+  const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength + 1, LIKELY_RATIO * bytes.length, MAX_CHUNK_SIZE_BYTES));
   try {
     const options = { chunkSize, maxOutputLength };
     const isSmall = Math.max(bytes.length, maxOutputLength) <= MAX_SYNC_SIZE_BYTES;

@@ -37,6 +37,17 @@ describe.each(cases)('decompress %s', (compression, packed, sizeBytes) => {
   });
 });
 
+it('decompresses zlib in one piece and in many, here and on another thread', async () => {
+  const noise = Buffer.from(Uint32Array.from({ length: 1 << 18 }, (_, i) => Math.imul(i, 0x9e3779b1) ^ (i >>> 3)).buffer);
+  const large = Buffer.concat([noise, noise, noise, noise, noise]);
+  for (const bytes of [Buffer.alloc(1), noise.subarray(0, 1000), noise, Buffer.alloc(3 << 20), large, Buffer.alloc(9 << 20, 'x')]) {
+    const packed = deflateSync(bytes);
+    expect(Buffer.compare(await decompress('zlib', packed, bytes.length), bytes)).toBe(0);
+    expect(Buffer.compare(await decompress('zlib', packed, bytes.length + 1), bytes)).toBe(0);
+    if (bytes.length > 1) await expect(decompress('zlib', packed, bytes.length - 1)).rejects.toThrow('unpack to more');
+  }
+});
+
 it.each(cases.filter(([compression]) => compression !== 'zlib'))('decompress %s unpacks one frame behind the other', async (compression, packed, sizeBytes) => {
   expect((await decompress(compression, Buffer.concat([packed, packed]), 1 << 20)).length).toBe(2 * sizeBytes);
 });
