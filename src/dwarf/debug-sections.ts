@@ -31,6 +31,11 @@ export interface DebugSection {
    * @throws PerfconvError when the section cannot be decompressed or read
    */
   read(offset: number, sizeBytes: number, memory?: ReusedMemory): Promise<ByteView>;
+  /**
+   * Begins to unpack the section, which will be read soon. Absent for one that is not packed. Whoever reads it learns of damage.
+   * @returns a promise that is fulfilled when other work can go on meanwhile
+   */
+  unpackAhead?(): Promise<void>;
 }
 
 /** The debug sections of one file. */

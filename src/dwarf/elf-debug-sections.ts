@@ -52,6 +52,9 @@ export async function openDebugSections(elf: ElfFile, decompressor: Decompressor
   return new ElfDebugSections(elf, sections);
 }
 
+/** Unpacking less than this takes some three milliseconds, and no longer than to begin it on another thread and to hear that it is done. */
+const LEAST_AHEAD_SIZE_BYTES = 3 << 18;
+
 /** Whether a file has debug information of its own. */
 export function hasDebugInfo(elf: ElfFile): boolean {
   return elf.sections.some(({ name, sizeBytes }) => debugSectionName(name, 'main') === 'info' && sizeBytes > 0);
@@ -180,18 +183,32 @@ class LoadedSection implements DebugSection {
   }
 
   async read(offset: number, sizeBytes: number): Promise<ByteView> {
-    this.#bytes ??= this.#load();
+    this.#bytes ??= this.#load(this.#decompressor);
     const bytes = await this.#bytes;
     const end = Math.max(offset, Math.min(offset + sizeBytes, bytes.length));
     return new ByteView(offset < bytes.length ? bytes.subarray(offset, end) : new Uint8Array(), this.#elf.littleEndian);
   }
 
-  async #load(): Promise<Uint8Array> {
+  async unpackAhead(): Promise<void> {
+    if (this.#bytes !== undefined || this.sizeBytes < LEAST_AHEAD_SIZE_BYTES) return;
+    await new Promise<void>((hasBegun) => {
+      const decompress: Decompressor['decompress'] = (compression, bytes, maxSizeBytes) => {
+        const unpacked = this.#decompressor.decompress(compression, bytes, maxSizeBytes, true);
+        hasBegun();
+        return unpacked;
+      };
+      this.#bytes = this.#load({ decompress });
+      // Nobody waits for a section that cannot be read, or of which nothing is packed.
+      this.#bytes.catch(() => {}).finally(hasBegun);
+    });
+  }
+
+  async #load(decompressor: Decompressor): Promise<Uint8Array> {
     const loaded: Uint8Array[] = [];
     this.#budget.take(this.sizeBytes, this.#parts[0].header.name);
     for (const { index, header, compression } of this.#parts) {
       const bytes =
-        compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, this.#decompressor);
+        compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, decompressor);
       await this.#relocations?.apply(index, bytes);
       loaded.push(bytes);
     }

@@ -28,10 +28,10 @@ const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
 const MAX_SYNC_SIZE_BYTES = 4 << 20;
 
 /** {@link import('../base/decompressor.ts').Decompressor} of Node. */
-export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
+export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number, isAhead = false): Promise<Uint8Array> {
   switch (compression) {
     case 'zlib':
-      return unzlib(bytes, maxSizeBytes);
+      return unzlib(bytes, maxSizeBytes, isAhead);
     case 'gzip':
       return unpack(new GzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'zstd':
@@ -47,14 +47,14 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
 }
 
 /** Most sections are packed so: by far the fastest way. */
-async function unzlib(bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
+async function unzlib(bytes: Uint8Array, maxSizeBytes: number, isAhead: boolean): Promise<Uint8Array> {
   const maxOutputLength = Math.max(1, Math.min(maxSizeBytes, MAX_OUTPUT_SIZE_BYTES));
   // One byte more than there will be: zlib takes memory for the next piece as soon as one is full.
   const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength + 1, LIKELY_RATIO * bytes.length, MAX_CHUNK_SIZE_BYTES));
   try {
     const options = { chunkSize, maxOutputLength };
-    const isSmall = Math.max(bytes.length, maxOutputLength) <= MAX_SYNC_SIZE_BYTES;
-    return isSmall ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
+    const isHere = !isAhead && Math.max(bytes.length, maxOutputLength) <= MAX_SYNC_SIZE_BYTES;
+    return isHere ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge('zlib', maxSizeBytes);
     throw new PerfconvError('damaged', `the zlib data cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {}, { cause });

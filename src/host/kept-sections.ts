@@ -29,9 +29,9 @@ export class KeptSections implements Decompressor {
   }
 
   /** {@link Decompressor} */
-  async decompress(compression: Compression, packed: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
+  async decompress(compression: Compression, packed: Uint8Array, maxSizeBytes: number, isAhead?: boolean): Promise<Uint8Array> {
     const known = this.#find(compression, packed, maxSizeBytes);
-    const section = known ?? { compression, packed, unpacked: await this.#unpack(compression, packed, maxSizeBytes) };
+    const section = known ?? { compression, packed, unpacked: await this.#unpack(compression, packed, maxSizeBytes, isAhead) };
     if (sizeOf(section) > this.#maxSizeBytes) return section.unpacked;
     // Another request may have kept it meanwhile.
     this.#keep(this.#find(compression, packed, maxSizeBytes) ?? section);

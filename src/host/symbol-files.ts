@@ -74,8 +74,8 @@ export class NodeSymbolFiles implements SymbolFiles {
     }
   }
 
-  decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
-    return this.#keptSections?.decompress(compression, bytes, maxSizeBytes) ?? decompress(compression, bytes, maxSizeBytes);
+  decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number, isAhead?: boolean): Promise<Uint8Array> {
+    return (this.#keptSections ?? { decompress }).decompress(compression, bytes, maxSizeBytes, isAhead);
   }
 
   async ownVdso(): Promise<ByteSource | undefined> {

@@ -11,7 +11,7 @@ import { mayHaveGoTable } from '../gopclntab/go-functions.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { LinesBesideGo } from './debug/lines-beside-go.ts';
-import { openLines } from './debug/open-lines.ts';
+import { openAhead, openLines } from './debug/open-lines.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
@@ -180,6 +180,7 @@ export class RecordingSymbols {
     const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
     const rules = { compatPerf, needsDynsym, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
+    const sections = debugInfo && (await openAhead(debugInfo, this.#files));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
     const known = { table, functionStarts };
@@ -187,7 +188,8 @@ export class RecordingSymbols {
     const paths = [debugInfo.source.name, runtime.source.name];
     // Recordings have offsets in the binary. Debug files have the binary's addresses, but not its offsets.
     const toSvma = (fileOffset: number): number => runtime.svmaOf(fileOffset) ?? Number.NaN;
-    const lines = await openLines({ elf: debugInfo, toSvma, places: { ...this.#dirs, paths, recordedPath, files } }, this.#files, this.#diagnostics);
+    const places = { ...this.#dirs, paths, recordedPath, files };
+    const lines = await openLines({ elf: debugInfo, toSvma, sections, places }, this.#files, this.#diagnostics);
     if (lines === undefined || compatPerf || !mayHaveGoTable(runtime)) return codeOf({ ...known, lines });
     return codeOf({ ...known, lines: new LinesBesideGo(lines, async () => (await this.#openGo(runtime, true, files))?.lines) });
   }

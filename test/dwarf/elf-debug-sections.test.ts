@@ -97,6 +97,56 @@ describe('openDebugSections', () => {
     expect(unpacked).toBe(1);
   });
 
+  describe('ahead', () => {
+    const LARGE = Buffer.from('abcdefgh'.repeat(1 << 17));
+    const order = { classBits: 64, littleEndian: true } as const;
+
+    /** Notes each call as it begins and ends. */
+    async function openNoting(sections: readonly PlannedElfSection[], notes: string[]) {
+      const noting: Decompressor = {
+        decompress: async (compression, bytes, maxSizeBytes, isAhead) => {
+          notes.push(isAhead === true ? 'begins ahead' : 'begins');
+          const unpacked = await decompress(compression, bytes, maxSizeBytes, isAhead);
+          notes.push('ends');
+          return unpacked;
+        },
+      };
+      return openDebugSections(await ElfFile.open(new BufferSource(buildSectionElf({ sections }), '/bin/x')), noting);
+    }
+    const packed = (content: Uint8Array, sizeBytes = content.length): PlannedElfSection => ({
+      name: '.debug_info',
+      flags: COMPRESSED,
+      content: chdr(order, 1, sizeBytes, deflateSync(content)),
+    });
+
+    it('unpacks a large section beside other work, and once', async () => {
+      const notes: string[] = [];
+      const section = (await openNoting([packed(LARGE)], notes)).section('info');
+      await section.unpackAhead?.();
+      expect(notes).toEqual(['begins ahead']);
+      await section.unpackAhead?.();
+      expect(Buffer.from((await section.read(1, 3)).bytes).toString()).toBe('bcd');
+      expect(notes).toEqual(['begins ahead', 'ends']);
+    });
+
+    it('leaves small sections, and those that are not packed, to whoever reads them', async () => {
+      const notes: string[] = [];
+      const sections = await openNoting([packed(TEXT), { name: '.debug_line', content: LARGE }], notes);
+      for (const name of ['info', 'line', 'str'] as const) await sections.section(name).unpackAhead?.();
+      expect(notes).toEqual([]);
+      expect(Buffer.from((await sections.section('info').read(1, 3)).bytes).toString()).toBe('bcd');
+      expect(notes).toEqual(['begins', 'ends']);
+    });
+
+    it('tells of damage when the section is read', async () => {
+      for (const damaged of [packed(LARGE, LARGE.length + 1), packed(LARGE, 2 ** 40)]) {
+        const section = (await openNoting([damaged], [])).section('info');
+        await section.unpackAhead?.();
+        await expect(section.read(0, 10)).rejects.toThrow('/bin/x: .debug_info');
+      }
+    });
+  });
+
   it('refuses sizes that are lies, bombs and unknown methods, and asks nobody to unpack what cannot be', async () => {
     const order = { classBits: 64, littleEndian: true } as const;
     const packed = deflateSync(TEXT);

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { DebugInfo } from '../../dwarf/debug-info.ts';
+import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
@@ -22,6 +23,8 @@ export interface DebugFile {
   readonly elf: ElfFile;
   /** Translates a DSO's address to the one in debug information; NaN where there is none. */
   readonly toSvma: (address: number) => number;
+  /** Its sections, as {@link openAhead} opens them; absent: they are opened now. */
+  readonly sections?: DebugSections | undefined;
   /** Absent: debug information is read from this file alone. */
   readonly places?: DebugInfoPlaces;
 }
@@ -30,8 +33,9 @@ export interface DebugFile {
  * Functions, files and lines at a DSO's addresses, from the debug information of a file. Parts that cannot be read, and
  * files that cannot be found, are reported as warnings (`debug-info-damaged`, `debug-info-incomplete`).
  */
-export async function openDebugLines({ elf, toSvma, places }: DebugFile, host: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
-  const sections = await openDebugSections(elf, host);
+export async function openDebugLines(file: DebugFile, host: SymbolFiles, diagnostics: Diagnostics): Promise<SourceLines> {
+  const { elf, toSvma, places } = file;
+  const sections = file.sections ?? (await openDebugSections(elf, host));
   if (places === undefined) return new DebugLines(await DebugInfo.open(sections), toSvma, undefined, diagnostics);
   const shared = await findSupplementary(elf, host, places, diagnostics);
   const split = new SplitUnits(host, places, places.files.search);

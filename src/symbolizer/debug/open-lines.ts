@@ -1,8 +1,30 @@
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import type { DebugSections } from '../../dwarf/debug-sections.ts';
+import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
+import type { ElfFile } from '../../elf/elf-file.ts';
 import type { SourceLines } from '../../symbol-table/code-symbols.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { DebugFile } from './debug-lines.ts';
+
+/** What is read of every file whose addresses are looked up, and is large. */
+const ALWAYS_READ = ['info', 'abbrev', 'line'] as const;
+
+/**
+ * Opens the debug sections of a file, and begins to unpack those that look-ups need. They are unpacked as a whole, however few addresses are looked up,
+ * which takes longer than the look-up, and as long as reading a table of symbols.
+ * @returns undefined where they are damaged, which {@link openLines} reports
+ */
+export async function openAhead(elf: ElfFile, host: SymbolFiles): Promise<DebugSections | undefined> {
+  try {
+    const sections = await openDebugSections(elf, host);
+    for (const name of ALWAYS_READ) await sections.section(name).unpackAhead?.();
+    return sections;
+  } catch (error) {
+    if (!(error instanceof PerfconvError)) throw error;
+    return undefined;
+  }
+}
 
 /**
  * Loads `openDebugLines` when there is debug information to read, and calls it. It is a quarter of the library, and
