@@ -26,14 +26,22 @@ const MAX_SIZE_TIMES_STORED = 64;
  * may do something to it, and opening a FIFO must not wait for a writer.
  * @param opened notes it
  * @param descriptors may close it while it is not read; without them, it stays open
+ * @param onAbsent called where nothing is at the path
  * @returns undefined: it does not exist, is not readable or not a regular file
  * @throws PerfconvError `io` where the process can open no more files
  */
-export function openRegularFile(path: string, opened?: OpenedFiles, descriptors?: OpenDescriptors): DescriptorSource | BufferSource | undefined {
+export function openRegularFile(
+  path: string,
+  opened?: OpenedFiles,
+  descriptors?: OpenDescriptors,
+  onAbsent?: () => void,
+): DescriptorSource | BufferSource | undefined {
   let descriptor: number;
   try {
     // Most places where files are looked for have none: making an error takes much longer than asking the system.
-    if (!statSync(systemPath(path), { throwIfNoEntry: false })?.isFile()) return undefined;
+    const stats = statSync(systemPath(path), { throwIfNoEntry: false });
+    if (stats === undefined) onAbsent?.();
+    if (!stats?.isFile()) return undefined;
     descriptor = descriptors === undefined ? openToRead(path) : descriptors.opening(() => openToRead(path));
   } catch (error) {
     if (isOutOfDescriptors(error)) throw ioError(error, path);

@@ -28,6 +28,8 @@ export class NodeSymbolFiles implements SymbolFiles {
   readonly #opened: OpenedFiles | undefined;
   readonly #descriptors = new OpenDescriptors();
   readonly #keptSections: KeptSections | undefined;
+  /** Where {@link open} last found nothing; undefined where it did not yet. */
+  #lastAbsent: string | undefined;
 
   /**
    * @param debuginfod asked for what is not on this machine; nobody is without it
@@ -42,7 +44,9 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   async open(path: string): Promise<ByteSource | undefined> {
-    return openRegularFile(path, this.#opened, this.#descriptors);
+    return openRegularFile(path, this.#opened, this.#descriptors, () => {
+      this.#lastAbsent = path;
+    });
   }
 
   async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {
@@ -55,6 +59,8 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   async isForbidden(path: string): Promise<boolean> {
+    // Asked of each place where nothing was opened: hundreds, at almost all of which there is nothing.
+    if (path === this.#lastAbsent) return false;
     try {
       const place = systemPath(path);
       if (statSync(place, { throwIfNoEntry: false }) !== undefined) accessSync(place, constants.R_OK);

@@ -123,7 +123,11 @@ describe('NodeSymbolFiles', () => {
   });
 
   it('does not take what is missing for forbidden', async () => {
-    for (const path of [join(dir, 'missing'), join(dir, 'data', 'below'), '', 'a\0b', join(dir, 'data')]) expect(await files.isForbidden(path)).toBe(false);
+    for (const path of [join(dir, 'missing'), join(dir, 'data', 'below'), '', 'a\0b', join(dir, 'data')]) {
+      expect(await files.isForbidden(path)).toBe(false);
+      await (await files.open(path))?.close();
+      expect(await files.isForbidden(path)).toBe(false);
+    }
   });
 
   it('tells by inode and time that a file was made anew', async () => {
