@@ -57,7 +57,7 @@ const LEAST_AHEAD_SIZE_BYTES = 3 << 18;
 
 /** Whether a file has debug information of its own. */
 export function hasDebugInfo(elf: ElfFile): boolean {
-  return elf.sections.some(({ name, sizeBytes }) => debugSectionName(name, 'main') === 'info' && sizeBytes > 0);
+  return elf.sections.some(({ name, sizeBytes }) => (name === '.debug_info' || name === '.zdebug_info') && sizeBytes > 0);
 }
 
 /** The section headers of each name. */

@@ -241,31 +241,38 @@ async function readSections(source: ByteSource, header: ElfHeader): Promise<{ li
   const is64 = header.classBits === 64;
   const { shoff, shentsize } = header;
   if (shoff === 0 || shentsize < (is64 ? 64 : 40)) return { list: [], isCut: false };
-  const first = new ByteView(await readRange(source, shoff, shentsize), header.littleEndian);
-  if (first.length < shentsize) return { list: [], isCut: true };
-  const null0 = readSection(first, 0, is64);
+  // Where the count is not in the header, the first section has it.
+  let table = await readTable(Math.max(header.shnum, 1));
+  if (table.length < shentsize) return { list: [], isCut: true };
+  const null0 = readSection(table, 0, is64, NO_NAMES);
   const count = Math.min(header.shnum === 0 ? null0.sizeBytes : header.shnum, MAX_HEADERS);
-  const table = new ByteView(await readRange(source, shoff, count * shentsize), header.littleEndian);
+  if (header.shnum === 0) table = await readTable(count);
   const whole = Math.floor(table.length / shentsize);
-  const rows = Array.from({ length: whole }, (_, i) => readSection(table, i * shentsize, is64));
-  const strings = rows[header.shstrndx === 0xffff ? null0.link : header.shstrndx];
-  const names = new ByteView(
-    strings === undefined || strings.type === SHT_NOBITS ? new Uint8Array() : await readRange(source, strings.offset, strings.sizeBytes),
-    true,
-  );
+  const namesIndex = header.shstrndx === 0xffff ? null0.link : header.shstrndx;
+  const strings = namesIndex < whole ? readSection(table, namesIndex * shentsize, is64, NO_NAMES) : undefined;
+  const hasNames = strings !== undefined && strings.type !== SHT_NOBITS;
+  const names = hasNames ? new ByteView(await readRange(source, strings.offset, strings.sizeBytes), true) : NO_NAMES;
   return {
-    list: rows.map(({ nameOffset, ...row }) => ({ ...row, name: names.text(nameOffset, Math.min(nameOffset + MAX_SECTION_NAME_SIZE_BYTES, names.length)) })),
+    list: Array.from({ length: whole }, (_, i) => readSection(table, i * shentsize, is64, names)),
     isCut: whole < count,
     escape: { segmentCount: null0.info },
   };
+
+  async function readTable(entries: number): Promise<ByteView> {
+    return new ByteView(await readRange(source, shoff, entries * shentsize), header.littleEndian);
+  }
 }
 
-function readSection(view: ByteView, at: number, is64: boolean): Omit<ElfSection, 'name'> & { nameOffset: number } {
+const NO_NAMES = new ByteView(new Uint8Array(), true);
+
+/** @param names the bytes of the section that has the names */
+function readSection(view: ByteView, at: number, is64: boolean, names: ByteView): ElfSection {
   const nameOffset = view.u32(at);
+  const name = names.text(nameOffset, Math.min(nameOffset + MAX_SECTION_NAME_SIZE_BYTES, names.length));
   const type = view.u32(at + 4);
   return is64
     ? {
-        nameOffset,
+        name,
         type,
         flags: view.lo(at + 8),
         addr: view.i64(at + 16),
@@ -277,7 +284,7 @@ function readSection(view: ByteView, at: number, is64: boolean): Omit<ElfSection
         entsize: view.u64(at + 56),
       }
     : {
-        nameOffset,
+        name,
         type,
         flags: view.u32(at + 8),
         addr: view.u32(at + 12),

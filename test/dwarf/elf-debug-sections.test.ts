@@ -4,7 +4,7 @@ import { BufferSource } from '../../src/base/byte-source.ts';
 import type { Decompressor } from '../../src/base/decompressor.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import type { DebugSectionName } from '../../src/dwarf/debug-sections.ts';
-import { openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
+import { hasDebugInfo, openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { decompress } from '../../src/host/decompress.ts';
 import { ByteFields } from '../support/byte-fields.ts';
@@ -50,6 +50,14 @@ describe('openDebugSections', () => {
     const cut = (await open({ sections: [{ name: '.debug_info', content: TEXT, sizeBytes: 2 ** 40 }] })).section('info');
     expect((await cut.read(0, 2 ** 40)).length).toBeLessThan(TEXT.length + 1000);
     expect((await open({ sections: [{ name: '.debug_info', type: 8, content: TEXT }] })).section('info').sizeBytes).toBe(0);
+  });
+
+  it('tells whether a file has any', async () => {
+    const has = async (name: string, content: Uint8Array) =>
+      hasDebugInfo(await ElfFile.open(new BufferSource(buildSectionElf({ sections: [{ name, content }] }))));
+    const ofText = await Promise.all(['.debug_info', '.zdebug_info', '.debug_info.dwo', '.debug_line', 'debug_info'].map((name) => has(name, TEXT)));
+    expect(ofText).toEqual([true, true, false, false, false]);
+    expect(await has('.debug_info', new Uint8Array())).toBe(false);
   });
 
   it('tells whether code lies at 0', async () => {

@@ -145,6 +145,57 @@ async function expectSafe(bytes: Uint8Array): Promise<void> {
   }
 }
 
+describe('section headers', () => {
+  const content = new Uint8Array(16);
+  const sections = ['.text', '.data', '.bss'].map((name) => ({ name, content }));
+
+  /** Where the fields are in the file. */
+  function placesIn(bytes: Uint8Array, { classBits, littleEndian }: (typeof KINDS)[number]) {
+    const data = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    const is64 = classBits === 64;
+    const shoff = is64 ? Number(data.getBigUint64(40, littleEndian)) : data.getUint32(32, littleEndian);
+    return { data, shoff, shentsize: is64 ? 64 : 40, shnum: is64 ? 60 : 48, shstrndx: is64 ? 62 : 50, size: is64 ? 32 : 20, link: is64 ? 40 : 24 };
+  }
+
+  it.each(KINDS)('may be so many that the first one has their count: $classBits bits, little-endian $littleEndian', async (kind) => {
+    const bytes = buildSectionElf({ ...kind, sections });
+    const { sections: plain } = await open(bytes);
+    const { data, shoff, shnum, shstrndx, size, link } = placesIn(bytes, kind);
+    data.setUint32(shoff + (kind.classBits === 64 && !kind.littleEndian ? size + 4 : size), data.getUint16(shnum, kind.littleEndian), kind.littleEndian);
+    data.setUint32(shoff + link, data.getUint16(shstrndx, kind.littleEndian), kind.littleEndian);
+    data.setUint16(shnum, 0, kind.littleEndian);
+    data.setUint16(shstrndx, 0xffff, kind.littleEndian);
+    const escaped = await open(bytes);
+    expect(escaped.sections.map(({ name }) => name)).toEqual(['', '.text', '.data', '.bss', '.shstrtab']);
+    expect(escaped.sections.slice(1)).toEqual(plain.slice(1));
+    expect(escaped.isCut).toBe(false);
+  });
+
+  it.each(KINDS)('may be cut: $classBits bits, little-endian $littleEndian', async (kind) => {
+    const bytes = buildSectionElf({ ...kind, sections });
+    const { shoff, shentsize } = placesIn(bytes, kind);
+    const cutTo = async (size: number) => {
+      const { sections: left, isCut } = await open(bytes.subarray(0, size));
+      return [left.length, isCut];
+    };
+    expect(await cutTo(bytes.length)).toEqual([5, false]);
+    expect(await cutTo(shoff + 3 * shentsize - 1)).toEqual([2, true]);
+    expect(await cutTo(shoff + shentsize - 1)).toEqual([0, true]);
+  });
+
+  it.each(KINDS)('have no names where these are not in the file: $classBits bits, little-endian $littleEndian', async (kind) => {
+    const bytes = buildSectionElf({ ...kind, sections });
+    const { data, shoff, shentsize, shstrndx } = placesIn(bytes, kind);
+    const namesOf = async () => (await open(bytes)).sections.map(({ name }) => name).join('');
+    data.setUint16(shstrndx, 5, kind.littleEndian);
+    expect(await namesOf()).toBe('');
+    data.setUint16(shstrndx, 4, kind.littleEndian);
+    expect(await namesOf()).toBe('.text.data.bss.shstrtab');
+    data.setUint32(shoff + 4 * shentsize + 4, 8, kind.littleEndian);
+    expect(await namesOf()).toBe('');
+  });
+});
+
 describe('what counts as a symbol (observed: perf 6.1)', () => {
   const at = (value: number, name: string, more: Partial<PlannedSymbol> = {}): PlannedSymbol => ({ name, value: TEXT.vaddr + value, sizeBytes: 8, ...more });
 

@@ -35,8 +35,9 @@ export class CheckedFiles {
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
     const source = await this.#files.open(path);
+    let elf: ElfFile | undefined;
     if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
-    const elf = await this.check(source, buildId, crc);
+    else elf = await this.check(source, buildId, crc);
     this.#byPath.set(path, elf);
     return elf;
   }
