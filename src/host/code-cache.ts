@@ -38,7 +38,7 @@ type ScriptFunction<Exports> = (exports: Exports, require: NodeJS.Require, filen
 
 /**
  * Runs a CommonJS script with the bytecode that earlier runs have left, and keeps what this one compiles. V8 parses and compiles each function
- * when it is first called: for a small recording that takes about half of the time.
+ * when it is first called: for a small recording that takes a third of the time.
  *
  * Node has `module.enableCompileCache()` for this, but not before 22.1.
  * @param path the script: ASCII, and one expression, a function with the parameters `exports`, `require`, `__filename` and `importModule`,
