@@ -110,6 +110,7 @@ export async function commandFault({ words, isTerminal, disturbance }: Command, 
       (await runDisturbed([...args, ...symbols, '--no-progress'], disturbance, {
         stdoutPath: `${folder}.stdout`,
         home: root,
+        caches: `${folder}.caches`,
         hasOutput: () => listOf(folder).length !== before.length,
       }));
     const { status, stdout, stderr: messages } = disturbed ?? (await run());
@@ -137,7 +138,7 @@ export async function commandFault({ words, isTerminal, disturbance }: Command, 
     const wrong = lineFault(text);
     return wrong && `${words[0]} on a terminal: ${wrong}\n${shown}`;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    for (const path of [folder, `${folder}.caches`]) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { projectRoot } from './project-root.ts';
 import type { Random } from './random.ts';
 
@@ -25,6 +24,8 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** The program that was built. */
+const PROGRAM = join(projectRoot(), 'bin/perfconv.js');
 const BLOCKS = [0, 1, 2, 3, 5, 9, 33, 129];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** Most signals come before the program has ended. */
@@ -42,20 +43,21 @@ export function disturbanceFor(kind: 'full-disk' | 'signals', random: Random): D
 /**
  * Runs the program as a process of its own and disturbs it.
  * @param stdoutPath a file that is not there yet, to which standard output is redirected
+ * @param caches a directory that need not be there, in which compiled code is kept
  * @param hasOutput whether it has begun to write to other files
  * @throws Error where it does not end
  */
 export async function runDisturbed(
   args: readonly string[],
   disturbance: Disturbance,
-  { stdoutPath, home, hasOutput }: { readonly stdoutPath: string; readonly home: string; readonly hasOutput: () => boolean },
+  { stdoutPath, home, caches, hasOutput }: { readonly stdoutPath: string; readonly home: string; readonly caches: string; readonly hasOutput: () => boolean },
 ): Promise<Ended> {
   const limit = disturbance.kind === 'full' ? `ulimit -f ${disturbance.blocks}; ` : '';
   const output = openSync(stdoutPath, 'wx');
   try {
-    const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, program(), ...args], {
+    const child = spawn('/bin/sh', ['-c', `${limit}exec "$0" "$@"`, process.execPath, PROGRAM, ...args], {
       stdio: ['ignore', output, 'pipe'],
-      env: { PATH: process.env.PATH, HOME: home, NO_COLOR: '1' },
+      env: { PATH: process.env.PATH, HOME: home, XDG_CACHE_HOME: caches, NO_COLOR: '1' },
     });
     const hasBegun = (): boolean => statSync(stdoutPath).size > 0 || hasOutput();
     let signalling: NodeJS.Timeout | undefined;
@@ -86,10 +88,4 @@ export async function runDisturbed(
     closeSync(output);
     rmSync(stdoutPath, { force: true });
   }
-}
-
-/** The program as it was compiled with the fuzzer; from a test, which compiles nothing, the one that was built. */
-function program(): string {
-  const compiled = fileURLToPath(new URL('../src/cli/entry.js', import.meta.url));
-  return existsSync(compiled) ? compiled : join(projectRoot(), 'bin/perfconv.js');
 }

@@ -1,4 +1,18 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { cachedDataVersionTag } from 'node:v8';
@@ -90,10 +104,11 @@ interface Kept {
 function readKept(file: string): Kept | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(file, 'r');
+    // Opening a FIFO would wait for a writer.
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     // Code that somebody else may have written is not run.
-    const { uid, mode } = fstatSync(descriptor);
-    if (!isOwn(uid) || (mode & 0o022) !== 0) return undefined;
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile() || !isOwn(stats.uid) || (stats.mode & 0o022) !== 0) return undefined;
     const bytes = readFileSync(descriptor);
     if (bytes.length <= HEADER_BYTES || bytes.readUInt32LE(0) !== MAGIC) return undefined;
     const code = bytes.subarray(HEADER_BYTES);
@@ -122,9 +137,7 @@ function keep(script: Script, file: string, kept: Kept | undefined, looksAnyway:
 
 function writeKept(file: string, { code, longestMs }: Kept): void {
   const directory = dirname(file);
-  // With sudo, files in the home directory of somebody else would be in that user's way.
-  if (!isOwn(statSync(nearestExisting(directory)).uid)) return;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!makeDirectory(directory)) return;
   const header = Buffer.alloc(HEADER_BYTES);
   header.writeUInt32LE(MAGIC, 0);
   header.writeUInt32LE(crc32(code), 4);
@@ -143,16 +156,20 @@ function writeKept(file: string, { code, longestMs }: Kept): void {
 }
 
 function removeOldest(directory: string): void {
-  const names = readdirSync(directory);
-  if (names.length <= MAX_FILES) return;
-  const files = names.map((name) => ({ path: join(directory, name), time: statSync(join(directory, name)).mtimeMs })).sort((a, b) => b.time - a.time);
-  for (const { path } of files.slice(MAX_FILES)) rmSync(path, { force: true });
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  if (files.length <= MAX_FILES) return;
+  const dated = files.map(({ name }) => ({ path: join(directory, name), time: lstatSync(join(directory, name)).mtimeMs }));
+  for (const { path } of dated.sort((a, b) => b.time - a.time).slice(MAX_FILES)) rmSync(path, { force: true });
 }
 
-function nearestExisting(path: string): string {
-  for (let at = path; ; at = dirname(at)) {
-    if (statSync(at, { throwIfNoEntry: false }) !== undefined || at === dirname(at)) return at;
-  }
+/** @returns false where the directory would be in one of somebody else: with sudo, files in a user's home directory would be in that user's way */
+function makeDirectory(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) return isOwn(stats.uid);
+  if (path === dirname(path) || !makeDirectory(dirname(path))) return false;
+  // One by one: `recursive` has no end where a file system does not let directories be made and says that their parent is missing, as that of /proc.
+  mkdirSync(path, { mode: 0o700 });
+  return true;
 }
 
 /** Whether this is the user that runs the program. Windows has no such numbers. */

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -136,8 +136,16 @@ describe('what is kept', () => {
     expect(load().usesKeptCode).toBe(false);
   });
 
+  test.skipIf(process.platform !== 'linux')('is nothing where no directory can be made', () => {
+    expect(() => loadScript<Exports>(path, '/proc/perfconv/code').keepCode()).not.toThrow();
+    expect(existsSync('/proc/perfconv')).toBe(false);
+  });
+
   test('is of the newest versions alone', () => {
     mkdirSync(caches, { recursive: true });
+    // Not ours.
+    mkdirSync(join(caches, 'other'));
+    symlinkSync('nowhere', join(caches, 'link'));
     for (let age = 1; age <= 20; age++) {
       const old = join(caches, `old-${age}`);
       writeFileSync(old, '');

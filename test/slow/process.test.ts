@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -147,7 +147,12 @@ describe('code that earlier runs compiled', () => {
   let caches: string;
   let kept: string;
   const run = (variables: Record<string, string>, ...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { cwd: dir, encoding: 'utf8', env: { ...process.env, ...variables } });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, ...args], {
+      cwd: dir,
+      encoding: 'utf8',
+      env: { ...process.env, ...variables },
+      timeout: 60_000,
+    });
     return { status, stdout, stderr };
   };
   const convert = () => run({ XDG_CACHE_HOME: caches }, '-t', 'folded', '-o', '-', 'perf.data');
@@ -183,6 +188,14 @@ describe('code that earlier runs compiled', () => {
         .subarray(-100)
         .every((byte) => byte === 0x55),
     ).toBe(false);
+  });
+
+  test.skipIf(process.platform === 'win32')('is not waited for where it is a FIFO', () => {
+    const first = convert();
+    const [name] = readdirSync(kept);
+    rmSync(join(kept, name));
+    execFileSync('mkfifo', ['-m', '600', join(kept, name)]);
+    expect(convert()).toEqual(first);
   });
 
   test('is not kept where Node is told not to, or where there is no place for it', () => {
