@@ -53,7 +53,7 @@ export class RecordStream extends RecordCursor {
    * @param fileName see {@link RecordCursor}
    */
   constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES, fileName = '') {
-    const chunkBytes = Math.min(maxChunkBytes, Math.max(MIN_CHUNK_BYTES, source.sizeBytes ?? maxChunkBytes));
+    const chunkBytes = Math.max(MIN_CHUNK_BYTES, Math.min(maxChunkBytes, source.sizeBytes ?? maxChunkBytes));
     const readsAhead = source.mayReadAhead === true && chunkBytes >= MIN_AHEAD_BYTES;
     super(new ByteView(new Uint8Array(chunkBytes + (readsAhead ? FRONT_BYTES : 0)), littleEndian), start, diagnostics, fileName);
     this.#source = source;
