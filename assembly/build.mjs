@@ -3,7 +3,7 @@
 // and a test fails when it is out of date.
 
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
@@ -19,19 +19,11 @@ export const MODULES = [
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort='];
 
 /** The text of a module's target. @throws Error with what the compiler says */
-export async function compile({ source }) {
+export async function compile({ source, target }) {
   const { wasm, 'd.ts': declarations, wat } = await runCompiler(source);
   return `// Compiled from ${source} by \`npm run generate\`. Not to be edited.
 
-/** Memory of an instance. After it has grown, its \`buffer\` is another one, and views of the one before have no bytes any more. */
-export interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-}
-
-/** A variable that an instance exports. */
-export interface WasmGlobal {
-  value: number;
-}
+import type { WasmGlobal, WasmMemory } from '${relative(dirname(target), 'src/base/web-assembly.ts')}';
 
 /** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
 export interface WasmExports {

@@ -1,7 +1,5 @@
+import { LEAST_PLAIN } from '../plain-addresses';
 import { addressOf } from './host';
-
-/** From here to −1 as signed numbers, and below 2^53, addresses are doubles as they are: see `addressOf` of src/base/addresses.ts. */
-const LEAST_PLAIN: i64 = -(1 << 52);
 
 /** A 64-bit address as the signed double that stands for it everywhere. */
 export function toAddress(word: u64): f64 {

@@ -1,9 +1,10 @@
 /** The module of src/symbolizer/kernel/: reads the lines of a kernel's symbol list that are of the plain form. */
 
 import { LEAST_LINE_SIZE_BYTES, MAX_ROWS, MAX_TAIL_SIZE_BYTES, WINDOW_SIZE_BYTES } from '../../src/symbolizer/kernel/wasm/contract';
+import { reach } from '../pages';
+import { LEAST_PLAIN } from '../plain-addresses';
 import { hexDigits, NO_DIGITS, nameEnd } from './text';
 
-const PAGE_SIZE_BYTES: usize = 0x1_0000;
 const SPACE: u8 = 0x20;
 const DOLLAR: u8 = 0x24;
 const LOWER_CASE_BIT: u8 = 0x20;
@@ -11,8 +12,6 @@ const LOWER_B: u8 = 0x62;
 const LOWER_D: u8 = 0x64;
 const LOWER_T: u8 = 0x74;
 const LOWER_W: u8 = 0x77;
-/** From here on addresses are doubles as they are, see `addressOf` of src/base/addresses.ts. */
-const LEAST_ADDRESS: i64 = -(1 << 52);
 
 /** Columns, with a row for each symbol that was kept. */
 const STARTS: usize = (__heap_base + 15) & ~15;
@@ -35,8 +34,7 @@ export let rowCount: u32 = 0;
 
 /** To be called once. @returns whether there is memory */
 export function initialize(): bool {
-  const missing = <i32>((END + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES) - memory.size();
-  return missing <= 0 || memory.grow(missing) >= 0;
+  return reach(END);
 }
 
 /**
@@ -60,7 +58,7 @@ export function readLines(from: usize, sizeBytes: usize, windowStart: u32, tailS
     const lo = hexDigits(load<u64>(line, 8));
     if (hi === NO_DIGITS || lo === NO_DIGITS || load<u8>(line, 16) !== SPACE || load<u8>(line, 18) !== SPACE) break;
     const address = <i64>((hi << 32) | lo);
-    if (address === 0 || address < LEAST_ADDRESS) break;
+    if (address === 0 || address < LEAST_PLAIN) break;
     const name = line + 19;
     const after = nameEnd(name, end);
     if (after === name || after + tailSizeBytes > end || !hasTail(after, tailSizeBytes)) break;

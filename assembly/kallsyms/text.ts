@@ -1,8 +1,7 @@
-/** Text, eight bytes at a time: loops over single bytes take most of the time otherwise. */
+/** Text, eight bytes at a time. */
 
-/** A byte of 1 at each place. */
-const ONES: u64 = u64.MAX_VALUE / 0xff;
-const TOP_BITS: u64 = 0x80 * ONES;
+import { bytesBelow, ONES } from '../bytes';
+
 /** Between `9` and `a` besides their values: 0x61 − 0x3a. */
 const LETTER_GAP: u64 = 39;
 
@@ -23,9 +22,7 @@ export function hexDigits(text: u64): u64 {
 /** Where the first byte is, from `place` up to `end`, that is a blank or below; `end` where there is none. */
 export function nameEnd(place: usize, end: usize): usize {
   for (let at = place; at < end; at += 8) {
-    const text = load<u64>(at);
-    // Sets the top bit of each byte below 0x21; what a borrow sets besides is above the first of them.
-    const found = (text - 0x21 * ONES) & ~text & TOP_BITS;
+    const found = bytesBelow(load<u64>(at), 0x21);
     if (found !== 0) return min(at + <usize>(ctz(found) >> 3), end);
   }
   return end;

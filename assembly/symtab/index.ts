@@ -3,13 +3,11 @@
 import { SHN_LORESERVE, SHN_UNDEF, SHN_XINDEX, STB_GLOBAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT } from '../../src/elf/symbol-constants';
 import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from '../../src/elf/wasm/contract';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../src/symbol-table/symbol-rank';
+import { bytesBelow } from '../bytes';
+import { reach } from '../pages';
+import { LEAST_PLAIN } from '../plain-addresses';
 
-const PAGE_SIZE_BYTES: usize = 0x1_0000;
 const DOLLAR: u8 = 0x24;
-/** A byte of 1 at each place. */
-const ONES: u64 = u64.MAX_VALUE / 0xff;
-/** From here on addresses are doubles as they are, see `addressOf` of src/base/addresses.ts. */
-const LEAST_ADDRESS: i64 = -(1 << 52);
 
 /** Columns, with a row for each symbol that was collected. */
 const STARTS: usize = (__heap_base + 15) & ~15;
@@ -49,8 +47,7 @@ export function initialize(sizeBytes: u32, segments: u32): bool {
   namesSizeBytes = sizeBytes;
   loadCount = segments;
   // The zeros behind the names end the last of them, and are read eight bytes at a time.
-  const missing = <i32>((NAMES + sizeBytes + 8 + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES) - memory.size();
-  return missing <= 0 || memory.grow(missing) >= 0;
+  return reach(NAMES + sizeBytes + 8);
 }
 
 /**
@@ -81,7 +78,7 @@ export function readSymbols(from: u32, to: u32, leavesDollars: bool, maxNameByte
     if (nameLength === 0) continue;
     if ((leavesDollars && load<u8>(name) === DOLLAR) || total + <f64>nameLength > maxNameBytes) break;
     const value = load<i64>(entry, 8);
-    if (value < LEAST_ADDRESS) break;
+    if (value < LEAST_PLAIN) break;
     const start = fileOffsetOf(<f64>value);
     if (start < 0) break;
     total += <f64>nameLength;
@@ -111,9 +108,7 @@ function fileOffsetOf(address: f64): f64 {
 function lengthAt(place: usize): u32 {
   let at = place;
   while (true) {
-    const text = load<u64>(at);
-    // Sets the top bit of each byte that is 0; what a borrow sets besides is above the first of them.
-    const found = (text - ONES) & ~text & (0x80 * ONES);
+    const found = bytesBelow(load<u64>(at), 1);
     if (found !== 0) return <u32>(at - place) + <u32>(ctz(found) >> 3);
     at += 8;
   }

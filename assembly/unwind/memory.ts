@@ -1,8 +1,7 @@
 /** The memory: areas of fixed sizes, and behind them the table of rules, which grows. */
 
 import { INPUT_SIZE_BYTES, MAX_FRAMES, MAX_TABLE_MODULES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
-
-const PAGE_SIZE_BYTES: usize = 0x1_0000;
+import { reach } from '../pages';
 
 /** What a walk says of its end, see src/unwind/wasm/contract.ts: it takes JavaScript longer to ask for a variable than to read memory. */
 export const RESULTS: usize = (__heap_base + 15) & ~15;
@@ -54,9 +53,4 @@ export function allocate(sizeBytes: usize): usize {
   if (!reach(place + sizeBytes)) return 0;
   top = place + sizeBytes;
   return place;
-}
-
-function reach(end: usize): bool {
-  const missing = <i32>((end + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES) - memory.size();
-  return missing <= 0 || memory.grow(missing) >= 0;
 }

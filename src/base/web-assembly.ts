@@ -28,3 +28,46 @@ export function compileWasm(code: string): WasmModule {
 export function instantiateWasm(module: WasmModule, imports: object): unknown {
   return new WebAssembly.Instance(module, { host: imports }).exports;
 }
+
+/** Memory of an instance. After it has grown, its `buffer` is another one, and views of the one before have no bytes any more. */
+export interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+}
+
+/** A variable that an instance exports. */
+export interface WasmGlobal {
+  value: number;
+}
+
+/**
+ * Instances of a module that saves nothing but time: where the engine runs no WebAssembly, or had no memory for it once, there are none, and it is not asked
+ * again. It has collected all garbage by then, in vain, which would take it some 50 ms for each of thousands of files.
+ */
+export class OptionalWasm<Exports> {
+  readonly #code: string;
+  /** Compiled once, for any number of instances. */
+  #compiled: WasmModule | undefined;
+  #isRefused = false;
+
+  /** @param code in base64 */
+  constructor(code: string) {
+    this.#code = code;
+  }
+
+  /**
+   * A new instance, with memory of its own; undefined where there can be none.
+   * @param initialize calls what prepares it, which gives 0 where there is no memory
+   */
+  instantiate(initialize: (wasm: Exports) => number): Exports | undefined {
+    if (this.#isRefused) return undefined;
+    try {
+      this.#compiled ??= compileWasm(this.#code);
+      const wasm = instantiateWasm(this.#compiled, {}) as Exports;
+      if (initialize(wasm) !== 0) return wasm;
+    } catch {
+      // Nothing depends on it but time.
+    }
+    this.#isRefused = true;
+    return undefined;
+  }
+}

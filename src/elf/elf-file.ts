@@ -22,6 +22,7 @@ import {
   SHT_NOBITS,
   SHT_NOTE,
 } from './elf-constants.ts';
+import { MAX_LOADS } from './wasm/contract.ts';
 
 /** A section header; the fields that this program uses, in the gABI's names without `sh_`. */
 export interface ElfSection {
@@ -59,8 +60,6 @@ const MAX_SECTION_NAME_SIZE_BYTES = 64;
 const MAX_NOTE_PLACES = 64;
 /** Section and segment counts are 16-bit unless a file escapes that; no linker makes more than this. */
 const MAX_HEADERS = 1 << 20;
-/** Linkers make about five segments that are mapped. Each address is compared with all. */
-const MAX_LOADS = 256;
 
 /**
  * An ELF file: header, section headers and program headers. Everything else is read when asked for, through the

@@ -1,14 +1,6 @@
 // Compiled from assembly/dwarf/index.ts by `npm run generate`. Not to be edited.
 
-/** Memory of an instance. After it has grown, its `buffer` is another one, and views of the one before have no bytes any more. */
-export interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-}
-
-/** A variable that an instance exports. */
-export interface WasmGlobal {
-  value: number;
-}
+import type { WasmGlobal, WasmMemory } from '../../base/web-assembly.ts';
 
 /** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
 export interface WasmExports {

@@ -1,8 +1,7 @@
-import { compileWasm, instantiateWasm, type WasmModule } from '../../base/web-assembly.ts';
+import { OptionalWasm } from '../../base/web-assembly.ts';
 import { CODE, type WasmExports } from './module.ts';
 
-/** Compiled once, for any number of instances. */
-let compiled: WasmModule | undefined;
+const instances = new OptionalWasm<WasmExports>(CODE);
 
 /**
  * A new instance of the module, with memory of its own; undefined where there can be none.
@@ -10,12 +9,5 @@ let compiled: WasmModule | undefined;
  * @param loadCount how many segments are
  */
 export function instantiate(namesSizeBytes: number, loadCount: number): WasmExports | undefined {
-  try {
-    compiled ??= compileWasm(CODE);
-    const wasm = instantiateWasm(compiled, {}) as WasmExports;
-    return wasm.initialize(namesSizeBytes, loadCount) === 0 ? undefined : wasm;
-  } catch {
-    // Nothing depends on it but time.
-    return undefined;
-  }
+  return instances.instantiate((wasm) => wasm.initialize(namesSizeBytes, loadCount));
 }

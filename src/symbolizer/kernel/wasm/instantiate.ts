@@ -1,17 +1,9 @@
-import { compileWasm, instantiateWasm, type WasmModule } from '../../../base/web-assembly.ts';
+import { OptionalWasm } from '../../../base/web-assembly.ts';
 import { CODE, type WasmExports } from './module.ts';
 
-/** Compiled once, for any number of instances. */
-let compiled: WasmModule | undefined;
+const instances = new OptionalWasm<WasmExports>(CODE);
 
 /** A new instance of the module, with memory of its own; undefined where there can be none. */
 export function instantiate(): WasmExports | undefined {
-  try {
-    compiled ??= compileWasm(CODE);
-    const wasm = instantiateWasm(compiled, {}) as WasmExports;
-    return wasm.initialize() === 0 ? undefined : wasm;
-  } catch {
-    // Nothing depends on it but time.
-    return undefined;
-  }
+  return instances.instantiate((wasm) => wasm.initialize());
 }
