@@ -50,7 +50,9 @@ export class FrameGuess {
 
   #stepWithin(): StepEnd {
     const { isCall, pc } = this.#state;
-    if (isCall ? this.#returns.beginsStack(pc) : isAtArguments(this.#state)) return this.#endWithoutCall();
+    if (isCall && this.#returns.beginsStack(pc)) return this.#endWithoutCall();
+    // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
+    if (isAtArguments(this.#state)) return isCall ? 'outermost' : this.#endWithoutCall();
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;
     if (this.#returns.isBehindJump(pc)) return this.#endWithoutCall();

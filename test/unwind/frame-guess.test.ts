@@ -191,6 +191,16 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xc3], 5120: [0xf4] })).toMatchObject({ end, frames: frames(0x1010, 0x1400) });
   });
 
+  test.each<[string, Readonly<Record<number, number>>, string[]]>([
+    ['is the outermost, wherever its code leads', {}, frames(0x1010, 0x1400)],
+    ['has a caller where there are no arguments', { 8: 0 }, frames(0x1010, 0x1400, 0x1500)],
+  ])('that has called with the arguments of the program on top of the stack %s', async (_, changes, expected) => {
+    const stack = { 0: BIAS + 0x1400, 8: 2, 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120, 48: 0, 56: 0, 72: BIAS + 0x1500, ...changes };
+    // ret; add $64, %rsp and ret; hlt
+    const pieces = { 4112: [0xc3], 5120: [0x48, 0x83, 0xc4, 0x40, 0xc3], 5376: [0xf4] };
+    expect((await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, pieces)).frames).toEqual(expected);
+  });
+
   test.each<[string, Readonly<Record<number, number>>, string]>([
     ['is complete', {}, 'complete'],
     ['goes on where there is something else', { 0: SP + 0x100 }, 'no-rule'],
