@@ -15,6 +15,8 @@ const LOWER_CASE_BIT = 0x20;
 
 /** The types of symbols that perf keeps, in either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
+/** A call of WebAssembly takes as long as to read a line here. */
+const MAX_OWN_LINES = 64;
 const LATIN1 = new TextDecoder('latin1');
 /** The kernel image among the groups of symbols. */
 export const IMAGE = 0;
@@ -61,10 +63,16 @@ export class KallsymsLines {
     this.#bytes = bytes;
     this.#plain = plain;
     plain?.setTail(Uint8Array.of(NEWLINE));
+    /** Lines to be read here before the next ones are taken for plain: more with each time that this was wrong. */
+    let ownLines = 1;
     // hot
     for (let at = 0; at < bytes.length; ) {
-      if (plain !== undefined) at = this.#readPlain(plain, at);
-      if (at < bytes.length) at = this.#readLine(at);
+      if (plain !== undefined) {
+        const next = this.#readPlain(plain, at);
+        ownLines = next > at ? 1 : Math.min(2 * ownLines, MAX_OWN_LINES);
+        at = next;
+      }
+      for (let left = ownLines; left > 0 && at < bytes.length; left--) at = this.#readLine(at);
     }
     // What is read may be kept for long, and needs none of its memory.
     this.#plain = undefined;

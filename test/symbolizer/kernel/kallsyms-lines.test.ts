@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { KallsymsLines } from '../../../src/symbolizer/kernel/kallsyms-lines.ts';
 import { PlainLines } from '../../../src/symbolizer/kernel/plain-lines.ts';
 import { WINDOW_SIZE_BYTES } from '../../../src/symbolizer/kernel/wasm/contract.ts';
@@ -76,15 +76,21 @@ describe('KallsymsLines', () => {
 
   it('leaves nearly no line of a usual list to TypeScript', () => {
     const bytes = new TextEncoder().encode(`${plainLines(3000)}${plainLines(3000, '\t[mod_a]')}`);
-    const plain = PlainLines.over(bytes)!;
-    let calls = 0;
-    const read = plain.read.bind(plain);
-    plain.read = (from, least) => {
-      calls++;
-      return read(from, least);
-    };
-    expect(new KallsymsLines(bytes, plain).count).toBe(6000);
     // One after each window, and one where the module begins.
-    expect(calls).toBeLessThanOrEqual(2 + Math.ceil(bytes.length / WINDOW_SIZE_BYTES));
+    expect(callsFor(bytes, 6000)).toBeLessThanOrEqual(2 + Math.ceil(bytes.length / WINDOW_SIZE_BYTES));
+  });
+
+  it('seldom asks WebAssembly about lines that are all of another form', () => {
+    const text = `${'\n'.repeat(10_000)}${plainLines(100)}`;
+    expect(callsFor(new TextEncoder().encode(text), 100)).toBeLessThan(300);
+    expectSame(text);
   });
 });
+
+/** How often WebAssembly is called for a list with so many symbols. */
+function callsFor(bytes: Uint8Array, count: number): number {
+  const plain = PlainLines.over(bytes);
+  const read = vi.spyOn(plain!, 'read');
+  expect(new KallsymsLines(bytes, plain).count).toBe(count);
+  return read.mock.calls.length;
+}
