@@ -184,8 +184,8 @@ describe('what a recording says', () => {
     expect(evaluates).toEqual([]);
     // The program itself is a script that runs in a thread; what is loaded stands in its own text.
     expect(runs).toEqual(['host/code-cache.ts']);
-    expect(importersOf('host/code-cache.ts')).toEqual(['cli/load-program.ts']);
-    expect(textOf('cli/load-program.ts')).toContain("loadScript(fileURLToPath(new URL('./program.cjs', import.meta.url))");
+    expect(importersOf('host/code-cache.ts')).toEqual(['cli/run-program.ts']);
+    expect(textOf('cli/run-program.ts')).toContain("loadScript<Program>(fileURLToPath(new URL('./program.cjs', import.meta.url))");
     const threads = files.filter((file) => /\bnew Worker\(/.test(textOf(file)));
     expect(threads).toEqual(['host/work-thread.ts']);
     expect(importersOf('host/work-thread.ts')).toEqual(['cli/entry.ts']);

@@ -1,6 +1,6 @@
 import { withTheirBytes } from '../host/system-path.ts';
 import { runInThread } from '../host/work-thread.ts';
-import { loadProgram } from './load-program.ts';
+import { runProgram } from './run-program.ts';
 import { printMessage } from './standard-error.ts';
 import { EXIT_FAILED } from './terminal.ts';
 
@@ -10,7 +10,7 @@ const SHORT_WORK = ['--version', '--get-completions', 'completion'];
 /** Runs the program with the arguments of this process. @returns the exit status */
 export async function run(): Promise<number> {
   const args = withTheirBytes(process.argv.slice(2));
-  return (SHORT_WORK.includes(args[0]) ? undefined : await runInWorker(args)) ?? runHere(args);
+  return (SHORT_WORK.includes(args[0]) ? undefined : await runInWorker(args)) ?? runProgram(({ main }) => main(args, process));
 }
 
 /** @returns undefined where no thread can be started */
@@ -25,11 +25,4 @@ async function runInWorker(args: readonly string[]): Promise<number | undefined>
     for (const line of `perfconv: ${text}`.split('\n')) printMessage(process, line);
     return EXIT_FAILED;
   }
-}
-
-async function runHere(args: readonly string[]): Promise<number> {
-  const { exports, keepCode } = loadProgram();
-  const status = await exports.main(args, process);
-  keepCode();
-  return status;
 }

@@ -1,6 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { loadProgram } from './load-program.ts';
+import { runProgram } from './run-program.ts';
 
 // What runs in the thread that entry.ts starts.
-const { exports, keepCode } = loadProgram();
-void exports.work(process.argv.slice(2), parentPort).then(() => keepCode());
+void runProgram(({ work }) => work(process.argv.slice(2), parentPort));

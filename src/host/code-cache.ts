@@ -62,7 +62,8 @@ type ScriptFunction<Exports> = (exports: Exports, require: NodeJS.Require, filen
  */
 export function loadScript<Exports>(path: string, directory: string | undefined): LoadedScript<Exports> {
   const bytes = readFileSync(path);
-  const file = directory && join(directory, `${hex(crc32(bytes))}-${hex(cachedDataVersionTag())}`);
+  const tag = cachedDataVersionTag();
+  const file = directory && join(directory, `${hex(crc32(bytes))}-${hex(tag)}`);
   let kept = file === undefined ? undefined : readKept(file);
   const script = new Script(bytes.toString('latin1'), {
     filename: path,
@@ -78,7 +79,8 @@ export function loadScript<Exports>(path: string, directory: string | undefined)
     exports,
     usesKeptCode: kept !== undefined,
     keepCode(chance = Math.random()) {
-      if (file !== undefined) keep(script, file, kept, chance < LOOKING_SHARE);
+      // With other options than the next run will begin with, V8 would refuse it then.
+      if (file !== undefined && cachedDataVersionTag() === tag) keep(script, file, kept, chance < LOOKING_SHARE);
     },
   };
 }

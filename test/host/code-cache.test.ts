@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { codeCacheDir, loadScript } from '../../src/host/code-cache.ts';
 import { crc32 } from '../../src/host/crc32.ts';
+import { withLessInlining } from '../../src/host/inlining.ts';
 
 /** Chances that have a run look for more code than is kept, and that do not. */
 const LOOK = 0;
@@ -49,6 +50,14 @@ describe('a script', () => {
     const { exports, usesKeptCode } = loadScript<Exports>(path, undefined);
     expect([exports.small(), exports.filename, exports.separator, usesKeptCode]).toEqual([1, path, join('a', 'b')[1], false]);
     expect((await exports.load('node:os')).tmpdir).toBe(tmpdir);
+  });
+
+  test('has no code kept while V8 has other options than those that it began with', async () => {
+    const { keepCode } = load();
+    await withLessInlining(async () => keepCode());
+    expect(names()).toEqual([]);
+    keepCode();
+    expect(names()).toHaveLength(1);
   });
 
   test('runs with the code that was kept, and imports modules as before', async () => {

@@ -77,7 +77,7 @@ describe('what is built', () => {
   });
 
   test('has a program of one script, in ASCII, that loads other packages only when it comes to them', () => {
-    expect(readdirSync(join(dist, 'cli')).filter((name) => /\.c?js$/.test(name))).toEqual(['entry.cjs', 'load-program.cjs', 'program.cjs', 'worker.cjs']);
+    expect(readdirSync(join(dist, 'cli')).filter((name) => /\.c?js$/.test(name))).toEqual(['entry.cjs', 'program.cjs', 'run-program.cjs', 'worker.cjs']);
     expect(importsOfProgram().required.filter((name) => !isBuiltin(name))).toEqual([]);
     expect(importsOfProgram().required).toContain('node:fs');
     expect(importsOfProgram().lazy.sort()).toEqual(['@bufbuild/protobuf/wire', 'xz-decompress', 'yargs']);

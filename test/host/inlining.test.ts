@@ -1,0 +1,23 @@
+import { cachedDataVersionTag } from 'node:v8';
+import { afterEach, expect, test, vi } from 'vitest';
+import { withLessInlining } from '../../src/host/inlining.ts';
+
+// Node tells of V8's options no more than whether they are the same.
+const own = cachedDataVersionTag();
+
+afterEach(() => vi.restoreAllMocks());
+
+test('V8 has another option during the work, and its own ones afterwards', async () => {
+  expect(await withLessInlining(async () => cachedDataVersionTag())).not.toBe(own);
+  expect(cachedDataVersionTag()).toBe(own);
+});
+
+test('V8 has its own options also after work that fails', async () => {
+  await expect(withLessInlining(() => Promise.reject(new Error('it fails')))).rejects.toThrow('it fails');
+  expect(cachedDataVersionTag()).toBe(own);
+});
+
+test('an option that was given to Node stays', async () => {
+  vi.spyOn(process, 'execArgv', 'get').mockReturnValue(['--max-inlined-bytecode-size-cumulative=500']);
+  expect(await withLessInlining(async () => cachedDataVersionTag())).toBe(own);
+});
