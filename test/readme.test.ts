@@ -45,7 +45,8 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'sample-cpu',
     'threads',
   ], // perf
-  ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
+  ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'max-inlined-bytecode-size-cumulative'],
+  ...['perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags', 'jitmap'], // Wasmtime, Deno, Mono
   ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl
   ...['seconds', 'time'], // the fuzzer, benchmarks
