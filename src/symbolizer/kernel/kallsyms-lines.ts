@@ -15,7 +15,7 @@ const LOWER_CASE_BIT = 0x20;
 
 /** The types of symbols that perf keeps, in either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
-/** A call of WebAssembly takes as long as to read a line here. */
+/** Beside so many lines that are read here, a vain call of WebAssembly takes no time. */
 const MAX_OWN_LINES = 64;
 const LATIN1 = new TextDecoder('latin1');
 /** The kernel image among the groups of symbols. */
