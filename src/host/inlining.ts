@@ -12,7 +12,8 @@ const LESS_BYTES = 380;
  * The option holds for the whole process: this is for a program, and not for a library. One that was given to Node stays as it is.
  */
 export async function withLessInlining<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (process.execArgv.some((option) => option.startsWith(OPTION))) return work();
+  // V8 takes underscores for hyphens.
+  if (process.execArgv.some((option) => option.replaceAll('_', '-').startsWith(OPTION))) return work();
   setFlagsFromString(`${OPTION}=${LESS_BYTES}`);
   try {
     return await work();

@@ -17,7 +17,10 @@ test('V8 has its own options also after work that fails', async () => {
   expect(cachedDataVersionTag()).toBe(own);
 });
 
-test('an option that was given to Node stays', async () => {
-  vi.spyOn(process, 'execArgv', 'get').mockReturnValue(['--max-inlined-bytecode-size-cumulative=500']);
-  expect(await withLessInlining(async () => cachedDataVersionTag())).toBe(own);
-});
+test.each(['--max-inlined-bytecode-size-cumulative=500', '--max_inlined_bytecode_size_cumulative=500'])(
+  'an option that was given to Node stays: %s',
+  async (option) => {
+    vi.spyOn(process, 'execArgv', 'get').mockReturnValue([option]);
+    expect(await withLessInlining(async () => cachedDataVersionTag())).toBe(own);
+  },
+);
