@@ -13,8 +13,9 @@ const MAX_CHAIN_BYTES = 1 << 17;
  * user code was at.
  *
  * - By default, the chain has that address, then those that calls came from. They are the calls themselves, where callchains
- *   have return addresses, so each has a marker before it.
- * - As perf joins them, the target of the innermost call takes the place of the address. Observed: perf 6.1. (Where there are
+ *   have return addresses, so each has a marker before it. Where the kernel has cut the callchain off after the marker, the
+ *   target of the innermost call stands for the address: it is in the same function.
+ * - As perf joins them, the target always takes the place of the address. Observed: perf 6.1. (Where there are
  *   no branches, it goes on with what lies after the record. Here the callchain remains as it was recorded.)
  */
 export class BranchCallchains {
@@ -34,11 +35,12 @@ export class BranchCallchains {
     // hot
     const branches = view.u64(branchStack);
     const marker = userMarker(view, callchainIps, callchainCount);
-    if (branches === 0 || marker < 0 || marker + 1 >= callchainCount) return false;
+    if (branches === 0 || marker < 0) return false;
     const isAsPerf = this.#isAsPerf;
     this.count = 0;
     for (let i = 0; i <= marker; i++) this.#put(view, callchainIps + i * ENTRY_BYTES);
-    this.#put(view, isAsPerf ? branchEntries + ENTRY_BYTES : callchainIps + (marker + 1) * ENTRY_BYTES);
+    const hasAddress = marker + 1 < callchainCount;
+    this.#put(view, isAsPerf || !hasAddress ? branchEntries + ENTRY_BYTES : callchainIps + (marker + 1) * ENTRY_BYTES);
     for (let i = 0; i < branches; i++) {
       if (!isAsPerf) this.#putWords(abi.PERF_CONTEXT_USER >>> 0, 0xffffffff);
       this.#put(view, branchEntries + i * BRANCH_ENTRY_BYTES);

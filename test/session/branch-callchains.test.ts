@@ -71,8 +71,16 @@ describe('user stacks that were recorded as branches', () => {
   it('stay as the callchain has them where it has no user part', async () => {
     const ip = 0xffffffff81000010n;
     expect(addresses(await framesOf({ ip, callchain: [KERNEL, ip], branchStack: { entries: BRANCHES } }))).toEqual([ip]);
-    expect(addresses(await framesOf({ ip, callchain: [KERNEL, ip, USER], branchStack: { entries: BRANCHES } }))).toEqual([ip]);
   });
+
+  it.each([true, false])(
+    'begin with the target of the innermost call where the callchain is cut off before their address, with compatibility: %s',
+    async (compatPerf) => {
+      const ip = 0xffffffff81000010n;
+      const frames = await framesOf({ ip, callchain: [KERNEL, ip, USER], branchStack: { entries: BRANCHES } }, { compatPerf });
+      expect(addresses(frames)).toEqual([ip, 0x3000n, 0x2008n, 0x1008n]);
+    },
+  );
 
   it('are not made of branches that are not calls (-b)', async () => {
     const attr = { ...ATTR, branchSampleType: 1n };
