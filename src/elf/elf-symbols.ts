@@ -46,18 +46,17 @@ function symtabOf(elf: ElfFile): ElfSection | undefined {
 
 /** Whether the file has the symbols of dynamic linking. */
 export function hasDynsym(elf: ElfFile): boolean {
-  return elf.sections.some((section) => section.type === SHT_DYNSYM);
+  return dynsymOf(elf) !== undefined;
+}
+
+function dynsymOf(elf: ElfFile): ElfSection | undefined {
+  return elf.sections.find(({ type }) => type === SHT_DYNSYM);
 }
 
 /** How the symbols of a file are read. */
 export interface ElfSymbolRules {
   /** PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols. */
   readonly compatPerf: boolean;
-  /**
-   * Whether the file with the symbols has only those that the mapped file's `.dynsym` lacks (`.gnu_debugdata`): then
-   * both are merged.
-   */
-  readonly needsDynsym?: boolean;
   /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
   readonly linkageAliases?: boolean;
   /** Functions that something else in the file lists, at file offsets: they are added. */
@@ -65,32 +64,32 @@ export interface ElfSymbolRules {
 }
 
 /**
- * The symbols of `.symtab`, or of `.dynsym` when there is none, with the names of the PLT's entries. Addresses are file
- * offsets.
+ * The symbols of `.symtab` and what the mapped file's `.dynsym` has besides, with the names of the PLT's entries. Addresses are file offsets.
  *
- * Observed with perf 6.1: it never merges the two tables; functions and data objects count, labels (STT_NOTYPE) only in
- * sections whose name says text or data and when visible from outside the module; symbols of no section (undefined,
- * absolute) do not.
+ * Observed with perf 6.1: functions and data objects count, labels (STT_NOTYPE) only in sections whose name says text or data and when visible from outside
+ * the module; symbols of no section (undefined, absolute) do not. It adds the whole `.dynsym` of the file that has the `.symtab`, which is why it may prefer a
+ * label of `.dynsym` to a function of `.symtab`. With `compatPerf` so is done here.
  *
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
-  const { compatPerf, needsDynsym = false, linkageAliases = false, listed } = rules;
+  const { compatPerf, linkageAliases = false, listed } = rules;
   const descriptors = await FunctionDescriptors.read(runtime);
-  const { builder, names: ownNames } = await readSymbolSection(
-    symbols,
-    fileOffsets(symbols, runtime),
-    compatPerf,
-    descriptors,
-    mappedFile(symbols, runtime).loads,
-  );
-  if (compatPerf && builder.count === 0) return undefined;
+  const offsets = fileOffsets(symbols, runtime);
+  const section = symtabOf(symbols) ?? dynsymOf(symbols);
+  const { builder, names: ownNames } = await readSymbolSection(symbols, section, offsets, compatPerf, descriptors);
+  const linked = compatPerf ? symbols : runtime;
+  const linkedSection = dynsymOf(linked);
+  const hasBoth = linkedSection !== undefined && linkedSection !== section;
+  const dynsym = hasBoth ? await readSymbolSection(linked, linkedSection, fileOffsets(linked, runtime), compatPerf, descriptors) : undefined;
   let names = ownNames;
-  if (needsDynsym) {
-    const dynsym = await readSymbolSection(runtime, fileOffsets(runtime, runtime), compatPerf, descriptors, runtime.loads);
-    builder.addAll(dynsym.builder, names.length);
-    names = concat(names, dynsym.names);
+  if (compatPerf) {
+    if (dynsym !== undefined) {
+      builder.addAll(dynsym.builder, names.length);
+      names = concat(names, dynsym.names);
+    }
+    if (builder.count === 0) return undefined;
   }
   if (listed !== undefined) {
     builder.addListed(listed, names.length);
@@ -102,14 +101,18 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
     names = concat(names, plt.names);
   }
+  if (!compatPerf && dynsym !== undefined) {
+    builder.addMissing(dynsym.builder, names.length);
+    names = concat(names, dynsym.names);
+  }
   // perf has a symbol without a size go on up to the next one, be that in another section.
-  if (!compatPerf) builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
+  if (!compatPerf) builder.endUnsized(sectionEnds(symbols, offsets));
   else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
 
 /** Where sections with code end, ascending. */
-function sectionEnds(elf: ElfFile, toAddress: AddressOfSymbol): Float64Array {
+function sectionEnds(elf: ElfFile, { toAddress }: SymbolAddresses): Float64Array {
   const ends: number[] = [];
   for (const [index, { flags, addr, sizeBytes }] of elf.sections.entries()) {
     if ((flags & SHF_EXECINSTR) !== 0 && sizeBytes > 0) ends.push(toAddress(addr + sizeBytes - 1, index) + 1);
@@ -122,7 +125,8 @@ function sectionEnds(elf: ElfFile, toAddress: AddressOfSymbol): Float64Array {
  * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
  */
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const { builder, names } = await readSymbolSection(elf, toAddress, compatPerf, await FunctionDescriptors.read(elf), undefined);
+  const section = symtabOf(elf) ?? dynsymOf(elf);
+  const { builder, names } = await readSymbolSection(elf, section, { toAddress }, compatPerf, await FunctionDescriptors.read(elf));
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
@@ -150,15 +154,21 @@ function startsWith(bytes: Uint8Array, from: number, wanted: Uint8Array): boolea
 /** Translates a symbol's value, with the index of its section, to the address that is looked up. */
 export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
 
-/** @param loads by which `toAddress` goes where one of them holds the address; undefined where it goes by something else */
+/** How symbols are placed. */
+interface SymbolAddresses {
+  readonly toAddress: AddressOfSymbol;
+  /** The segments by which {@link toAddress} goes where one of them holds the value; absent where it goes by something else. */
+  readonly loads?: readonly ElfSegment[];
+}
+
+/** Reads one table of a file; nothing where it has none. */
 async function readSymbolSection(
   elf: ElfFile,
-  toAddress: AddressOfSymbol,
+  section: ElfSection | undefined,
+  { toAddress, loads }: SymbolAddresses,
   compatPerf: boolean,
   descriptors: FunctionDescriptors | undefined,
-  loads: readonly ElfSegment[] | undefined,
 ): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
-  const section = symtabOf(elf) ?? elf.sections.find(({ type }) => type === SHT_DYNSYM);
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
   const { bytes: names } = await elf.readSection(strings);
@@ -258,17 +268,14 @@ function isMappingSymbol(names: Uint8Array, offset: number, length: number): boo
  * From a symbol's value to the file offset in `runtime`; by its section where no segment holds it, as in relocatable
  * files.
  */
-function fileOffsets(symbols: ElfFile, runtime: ElfFile): AddressOfSymbol {
-  const mapped = mappedFile(symbols, runtime);
-  return (value, sectionIndex) => {
+function fileOffsets(symbols: ElfFile, runtime: ElfFile): SymbolAddresses {
+  // The segments of the code.
+  const mapped = runtime.segments.length > 0 ? runtime : symbols;
+  const toAddress: AddressOfSymbol = (value, sectionIndex) => {
     const offset = mapped.fileOffsetOf(value);
     if (offset !== undefined) return offset;
     const section: ElfSection | undefined = symbols.sections[sectionIndex];
     return section === undefined ? value : value - section.addr + section.offset;
   };
-}
-
-/** The one of two files whose segments are those of the code. */
-function mappedFile(symbols: ElfFile, runtime: ElfFile): ElfFile {
-  return runtime.segments.length > 0 ? runtime : symbols;
+  return { toAddress, loads: mapped.loads };
 }

@@ -53,6 +53,8 @@ export interface PlacementRules {
   readonly demangles: boolean;
   /** Addresses at which symbols of unknown size end, ascending. */
   readonly unsizedEnds: Float64Array;
+  /** From this row on, symbols count only where none of the rows before begins; Infinity for no such rows. */
+  readonly missingFrom: number;
 }
 
 /**
@@ -124,7 +126,7 @@ export class SymbolPlacement {
   #place(index: number): void {
     const order = this.#order;
     const { starts, nameOffsets, nameLengths } = this.#symbols;
-    const { unsizedEnds, demangles, shift } = this.#rules;
+    const { unsizedEnds, missingFrom, demangles, shift } = this.#rules;
     const from = this.#firsts[index];
     const start = starts[order[from]];
     let to = from + 1;
@@ -132,6 +134,8 @@ export class SymbolPlacement {
     const nextEnd = firstAbove(unsizedEnds, start, 0, unsizedEnds.length);
     const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
     const unsizedSize = Math.min(untilEnd, to < order.length ? starts[order[to]] - start : lastSymbolSize(start));
+    // Rows of one address are in the order of their numbers.
+    if (order[from] < missingFrom) while (order[to - 1] >= missingFrom) to--;
     const best = this.#bestOf(from, to, unsizedSize);
     const tied = demangles && to - from > 1 ? this.#tied(from, to, best) : undefined;
     if (tied !== undefined) this.#aliases.set(index, tied);

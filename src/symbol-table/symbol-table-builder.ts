@@ -42,6 +42,8 @@ export class SymbolTableBuilder {
   #count = 0;
   /** Ascending. */
   #unsizedEnds: Float64Array = new Float64Array();
+  /** Where the symbols of {@link addMissing} begin. */
+  #missingFrom = Number.POSITIVE_INFINITY;
 
   /** @param capacity number of symbols to allocate memory for at first; never an unchecked count of a file */
   constructor(capacity = 1024) {
@@ -95,9 +97,14 @@ export class SymbolTableBuilder {
 
   /** Adds the symbols of another builder, whose names begin at `namesAt` in the bytes given to {@link build}. */
   addAll(other: SymbolTableBuilder, namesAt: number): void {
-    for (let i = 0; i < other.#count; i++) {
-      this.add(other.#starts[i], other.#sizes[i], other.#nameOffsets[i] + namesAt, other.#nameLengths[i], other.#ranks[i] as SymbolRank);
-    }
+    const nameOffsets = other.#nameOffsets.subarray(0, other.#count);
+    this.addColumns({ ...other.#symbols(), nameOffsets: nameOffsets.map((offset) => offset + namesAt) });
+  }
+
+  /** As {@link addAll}, but only those that begin where none of the symbols added before does. Nothing may be added after them. */
+  addMissing(other: SymbolTableBuilder, namesAt: number): void {
+    this.#missingFrom = this.#count;
+    this.addAll(other, namesAt);
   }
 
   /** Adds listed symbols, all as global, whose names begin at `namesAt` in the bytes given to {@link build}. */
@@ -124,13 +131,17 @@ export class SymbolTableBuilder {
 
   /** The columns of the table that {@link build} makes. */
   columns(names: Uint8Array, shift = 0, demangles = false): SymbolColumns {
-    const symbols = {
+    const rules = { names, shift, demangles, unsizedEnds: this.#unsizedEnds, missingFrom: this.#missingFrom };
+    return new SymbolPlacement(this.#symbols(), rules).columns;
+  }
+
+  #symbols(): CollectedSymbols {
+    return {
       starts: this.#starts.subarray(0, this.#count),
       sizes: this.#sizes.subarray(0, this.#count),
       nameOffsets: this.#nameOffsets.subarray(0, this.#count),
       nameLengths: this.#nameLengths.subarray(0, this.#count),
       ranks: this.#ranks.subarray(0, this.#count),
     };
-    return new SymbolPlacement(symbols, { names, shift, demangles, unsizedEnds: this.#unsizedEnds }).columns;
   }
 }

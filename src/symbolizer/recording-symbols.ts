@@ -170,16 +170,11 @@ export class RecordingSymbols {
   }
 
   /** The symbols of the files that were found for a DSO. */
-  async #symbolsOf(
-    { symbols, runtime, needsDynsym, debugInfo }: ObjectFiles,
-    recordedPath: string,
-    files: CheckedFiles,
-    wants: Wants,
-  ): Promise<CodeSymbols | undefined> {
+  async #symbolsOf({ symbols, runtime, debugInfo }: ObjectFiles, recordedPath: string, files: CheckedFiles, wants: Wants): Promise<CodeSymbols | undefined> {
     const { compatPerf, linkageAliases = false } = this.#options;
     const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
-    const rules = { compatPerf, needsDynsym, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
+    const rules = { compatPerf, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
     const sections = debugInfo && (await openAhead(debugInfo, this.#files));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;

@@ -241,11 +241,28 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect(table.start(0)).toBe(TEXT.offset + 0x20);
   });
 
-  it('uses .dynsym only when there is no .symtab', async () => {
-    const dynamicSymbols = [at(0, 'dynamic')];
-    expect(await names({ dynamicSymbols }, [at(16, 'static')])).toEqual(['static']);
-    const stripped = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols }));
-    expect((await readElfSymbols(stripped, stripped, { compatPerf: true }))?.name(0)).toBe('dynamic');
+  it.each([true, false])('adds what .dynsym has besides .symtab, with compatibility: %s', async (compatPerf) => {
+    expect(await names({ dynamicSymbols: [at(0, 'dynamic')] }, [at(16, 'static')], compatPerf)).toEqual(['dynamic', 'static']);
+    const stripped = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols: [at(0, 'dynamic')] }));
+    expect((await readElfSymbols(stripped, stripped, { compatPerf }))?.name(0)).toBe('dynamic');
+  });
+
+  it('prefers names of .dynsym, when it is to be like perf, as if they were of .symtab', async () => {
+    const dynamicSymbols = [at(0, 'longer'), at(16, '_second'), at(32, 'a_label', { type: 0, sizeBytes: 0 })];
+    const list = [at(0, 'first'), at(16, 'second'), at(32, 'a_label', { type: 0, sizeBytes: 0 }), at(32, 'third')];
+    expect(await names({ dynamicSymbols }, list)).toEqual(['longer', 'second', 'a_label']);
+    expect(await names({ dynamicSymbols }, list, false)).toEqual(['first', 'second', 'third']);
+  });
+
+  it('takes .dynsym from the mapped file, but from that of the symbols when it is to be like perf', async () => {
+    const runtime = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols: [at(0, 'mapped')] }));
+    const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(16, 'debug')], dynamicSymbols: [at(32, 'other')] }));
+    const namesOf = async (compatPerf: boolean): Promise<string[]> => {
+      const table = (await readElfSymbols(debug, runtime, { compatPerf }))!;
+      return Array.from({ length: table.size }, (_, i) => table.name(i));
+    };
+    expect(await namesOf(false)).toEqual(['mapped', 'debug']);
+    expect(await namesOf(true)).toEqual(['debug', 'other']);
   });
 
   it('places a symbol outside all segments by its section', async () => {

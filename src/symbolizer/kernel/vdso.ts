@@ -59,7 +59,7 @@ export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: V
   files.search.use(runtime.source.name, 'addresses');
   files.search.use(symbols.source.name, 'symbols');
   if (debugInfo !== undefined) files.search.use(debugInfo.source.name, 'lines');
-  return { runtime, symbols, needsDynsym: false, debugInfo };
+  return { runtime, symbols, debugInfo };
 }
 
 async function take(opened: Promise<ElfFile | undefined>, found: ElfFile[]): Promise<void> {

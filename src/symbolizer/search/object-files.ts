@@ -38,8 +38,6 @@ export interface ObjectFiles {
    * are none.
    */
   readonly symbols: ElfFile | undefined;
-  /** Whether {@link symbols} lacks those of the binary's `.dynsym` (`.gnu_debugdata`). */
-  readonly needsDynsym: boolean;
   /** The file with debug information; undefined when there is none or it was not asked for. */
   readonly debugInfo: ElfFile | undefined;
 }
@@ -66,7 +64,7 @@ export interface WantedFile extends RecordedFile {
  * machine's. A file that the process still has mapped comes before all others: it is the recorded file itself.
  *
  * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab`
- * before `.gnu_debugdata`, which has fewer symbols. `.dynsym` is used where there is nothing else.
+ * before `.gnu_debugdata`, which has fewer symbols. `.dynsym` alone is used where there is nothing else.
  * @returns undefined when no useful file was found
  */
 export async function findObjectFiles(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, file: WantedFile): Promise<ObjectFiles | undefined> {
@@ -266,10 +264,10 @@ class Parts {
     const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
     const hasGoTable = !compatPerf && mayHaveGoTable(runtime);
     const { debugInfo } = this;
-    if (symbols === undefined && debugInfo === undefined && !hasGoTable) return wantsStarts ? { runtime, symbols, needsDynsym: false, debugInfo } : undefined;
+    if (symbols === undefined && debugInfo === undefined && !hasGoTable) return wantsStarts ? { runtime, symbols, debugInfo } : undefined;
     search.use(runtime.source.name, 'addresses');
     if (symbols !== undefined || hasGoTable) search.use((symbols ?? runtime).source.name, 'symbols');
     if (debugInfo !== undefined) search.use(debugInfo.source.name, 'lines');
-    return { runtime, symbols, needsDynsym: symbols !== undefined && symbols === this.mini, debugInfo };
+    return { runtime, symbols, debugInfo };
   }
 }
