@@ -105,9 +105,11 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     builder.addMissing(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
   }
-  // perf has a symbol without a size go on up to the next one, be that in another section.
-  if (!compatPerf) builder.endUnsized(sectionEnds(symbols, offsets));
-  else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
+  if (!compatPerf) {
+    builder.preferSizes();
+    // perf has a symbol without a size go on up to the next one, be that in another section.
+    builder.endUnsized(sectionEnds(symbols, offsets));
+  } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
 

@@ -53,6 +53,8 @@ export interface PlacementRules {
   readonly demangles: boolean;
   /** Addresses at which symbols of unknown size end, ascending. */
   readonly unsizedEnds: Float64Array;
+  /** Whether a symbol of known size is shown rather than others of its address; if not, as perf 6.1 has it. */
+  readonly prefersSizes: boolean;
   /** From this row on, symbols count only where none of the rows before begins; Infinity for no such rows. */
   readonly missingFrom: number;
 }
@@ -82,6 +84,7 @@ export class SymbolPlacement {
     const { starts: keys, sizes } = symbols;
     const total = keys.length;
     const order = ascendingOrder(keys);
+    this.#order = order;
     const starts = new Float64Array(total);
     const firsts = new Uint32Array(total);
     const reaches = new Float64Array(total);
@@ -98,14 +101,13 @@ export class SymbolPlacement {
         if (size > largest) largest = size;
       } while (to < total && keys[order[to]] === start);
       if (largest > 0 || start >= coveredUpTo) {
-        if (start + largest > coveredUpTo) coveredUpTo = start + largest;
+        if (start + largest > coveredUpTo && (largest === 0 || !this.#showsUnsized(from, to))) coveredUpTo = start + largest;
         starts[count] = start + rules.shift;
         reaches[count] = coveredUpTo + rules.shift;
         firsts[count++] = from;
       }
       from = to;
     }
-    this.#order = order;
     this.#firsts = firsts.subarray(0, count);
     this.#ends = new Float64Array(count).fill(Number.NaN);
     this.#nameOffsets = new Uint32Array(count);
@@ -120,6 +122,13 @@ export class SymbolPlacement {
       reaches: reaches.subarray(0, count),
       place: (index) => this.#place(index),
     };
+  }
+
+  /** Whether one of unknown size is shown of the symbols at [from, to) of the order, which have one address. That can only be the last one. */
+  #showsUnsized(from: number, to: number): boolean {
+    const { sizes } = this.#symbols;
+    const last = this.#order[to - 1];
+    return !this.#rules.prefersSizes && sizes[last] === 0 && this.#bestOf(from, to, 1) === last;
   }
 
   /** Finds the symbol that is shown of those at one address. */
@@ -190,7 +199,8 @@ export class SymbolPlacement {
   /** Whether two symbols of one address differ only in their names. The last one of an address always has a size. */
   #isTied(row: number, best: number, isLast: boolean): boolean {
     const { ranks, sizes } = this.#symbols;
-    return ranks[row] === ranks[best] && (sizes[row] > 0 || isLast);
+    if (ranks[row] !== ranks[best] || (this.#rules.prefersSizes && sizes[row] > 0 !== sizes[best] > 0)) return false;
+    return sizes[row] > 0 || isLast;
   }
 
   /**
@@ -214,7 +224,8 @@ export class SymbolPlacement {
   }
 
   #isBetter(a: number, sizeA: number, b: number, sizeB: number): boolean {
-    const { ranks, nameLengths } = this.#symbols;
+    const { ranks, sizes, nameLengths } = this.#symbols;
+    if (this.#rules.prefersSizes && sizes[a] > 0 !== sizes[b] > 0) return sizes[a] > 0;
     if (sizeA > 0 !== sizeB > 0) return sizeA > 0;
     if (ranks[a] !== ranks[b]) return ranks[a] > ranks[b];
     const underscores = this.#leadingUnderscores(a) - this.#leadingUnderscores(b);

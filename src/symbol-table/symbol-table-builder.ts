@@ -30,8 +30,8 @@ export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns
  * has a size, is not weak, is global, has fewer leading underscores, is longer, comes first in the file. The last three
  * are compared demangled if names are shown demangled; that is left to the table, since few of its names are asked for.
  * Where symbols with different starts overlap, perf's choice follows from the shape of its tree, which is not
- * reproduced here. A label without a size inside a function that has one counts as part of that function (V8's builtins
- * have many of them).
+ * reproduced here. A label without a size inside a function that has one, and that is shown, counts as part of that
+ * function (V8's builtins have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -42,6 +42,7 @@ export class SymbolTableBuilder {
   #count = 0;
   /** Ascending. */
   #unsizedEnds: Float64Array = new Float64Array();
+  #prefersSizes = false;
   /** Where the symbols of {@link addMissing} begin. */
   #missingFrom = Number.POSITIVE_INFINITY;
 
@@ -112,6 +113,11 @@ export class SymbolTableBuilder {
     for (let i = 0; i < starts.length; i++) this.add(starts[i], sizes[i], nameOffsets[i] + namesAt, nameLengths[i], RANK_GLOBAL);
   }
 
+  /** Has a symbol of known size be shown rather than any other of its address. perf may prefer a label. */
+  preferSizes(): void {
+    this.#prefersSizes = true;
+  }
+
   /**
    * Sets addresses at which symbols of unknown size end, even if no other symbol starts there.
    * @param ends ascending
@@ -131,7 +137,7 @@ export class SymbolTableBuilder {
 
   /** The columns of the table that {@link build} makes. */
   columns(names: Uint8Array, shift = 0, demangles = false): SymbolColumns {
-    const rules = { names, shift, demangles, unsizedEnds: this.#unsizedEnds, missingFrom: this.#missingFrom };
+    const rules = { names, shift, demangles, unsizedEnds: this.#unsizedEnds, prefersSizes: this.#prefersSizes, missingFrom: this.#missingFrom };
     return new SymbolPlacement(this.#symbols(), rules).columns;
   }
 

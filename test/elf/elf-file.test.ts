@@ -254,6 +254,12 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect(await names({ dynamicSymbols }, list, false)).toEqual(['first', 'second', 'third']);
   });
 
+  it('prefers a function to a label at its address, but not when it is to be like perf', async () => {
+    const list = [at(0, 'function'), at(0, 'longer_label', { type: 0, sizeBytes: 0 })];
+    expect(await names({}, list, false)).toEqual(['function']);
+    expect(await names({}, list)).toEqual(['longer_label']);
+  });
+
   it('takes .dynsym from the mapped file, but from that of the symbols when it is to be like perf', async () => {
     const runtime = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols: [at(0, 'mapped')] }));
     const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(16, 'debug')], dynamicSymbols: [at(32, 'other')] }));

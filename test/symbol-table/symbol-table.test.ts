@@ -12,8 +12,9 @@ interface Row {
   readonly rank?: SymbolRank;
 }
 
-function built(rows: readonly Row[], demangles = true, unsizedEnds: readonly number[] = []) {
+function built(rows: readonly Row[], demangles = true, unsizedEnds: readonly number[] = [], prefersSizes = false) {
   const builder = new SymbolTableBuilder(1);
+  if (prefersSizes) builder.preferSizes();
   let names = '';
   for (const { name, start, size, rank } of rows) {
     builder.add(start, size, names.length, name.length, rank ?? RANK_GLOBAL);
@@ -29,23 +30,31 @@ function nameAt(table: ReturnType<typeof built>, address: number): string | unde
 }
 
 /** What the table should hold, ascending, by the rules as they are written down: first the ends, then the best of each start. */
-function naiveSymbols(list: readonly Required<Row>[]): { name: string; start: number; end: number }[] {
-  const ordered = [...list].sort((a, b) => a.start - b.start).map((entry, i, all) => ({ ...entry, size: entry.size || naiveSize(entry.start, all[i + 1]) }));
-  // A start without any symbol of known size is a label where a symbol of known size reaches over it.
-  const isLabel = (start: number): boolean =>
-    list.every((entry) => entry.start !== start || entry.size === 0) && list.some((entry) => entry.start < start && start < entry.start + entry.size);
-  const starts = [...new Set(ordered.map(({ start }) => start))].filter((start) => !isLabel(start));
-  return starts.map((start) => {
+function naiveSymbols(list: readonly Required<Row>[], prefersSizes: boolean): { name: string; start: number; end: number }[] {
+  const ordered = [...list]
+    .sort((a, b) => a.start - b.start)
+    .map((entry, i, all) => ({ ...entry, ownSize: entry.size, size: entry.size || naiveSize(entry.start, all[i + 1]) }));
+  const bests = [...new Set(ordered.map(({ start }) => start))].map((start) => {
     const aliases = ordered.filter((entry) => entry.start === start);
-    const claims = ({ size, rank, name }: Required<Row>): number[] => [Math.sign(size), rank, -/^_*/.exec(name)![0].length, name.length];
-    const [best] = aliases.sort(
+    const claims = ({ ownSize, size, rank, name }: (typeof ordered)[0]): number[] => [
+      prefersSizes ? Math.sign(ownSize) : 0,
+      Math.sign(size),
+      rank,
+      -/^_*/.exec(name)![0].length,
+      name.length,
+    ];
+    const [best] = [...aliases].sort(
       (a, b) =>
         claims(b)
           .map((claim, i) => claim - claims(a)[i])
           .find((difference) => difference !== 0) ?? 0,
     );
-    return { name: best.name, start, end: start + best.size };
+    return { ...best, largest: Math.max(...aliases.map(({ ownSize }) => ownSize)) };
   });
+  // A start without any symbol of known size is a label where one reaches over it, unless a label is shown in its place.
+  const isLabel = ({ start, largest }: (typeof bests)[0]): boolean =>
+    largest === 0 && bests.some((other) => other.ownSize > 0 && other.start < start && start < other.start + other.largest);
+  return bests.filter((best) => !isLabel(best)).map(({ name, start, size }) => ({ name, start, end: start + size }));
 }
 
 function naiveSize(start: number, next: Row | undefined): number {
@@ -79,7 +88,7 @@ describe('SymbolTable', () => {
     fc.assert(
       fc.property(rows, (list) => {
         const table = built(list);
-        const naive = naiveSymbols(list);
+        const naive = naiveSymbols(list, false);
         for (let address = -310; address < 4700; address += address < 400 ? 1 : 97) {
           expect(nameAt(table, address)).toBe(naive.findLast(({ start, end }) => start <= address && address < end)?.name);
         }
@@ -109,9 +118,9 @@ describe('SymbolTable', () => {
 
   it('keeps exactly one symbol of each start address, ascending', () => {
     fc.assert(
-      fc.property(rows, (list) => {
-        const table = built(list);
-        const naive = naiveSymbols(list);
+      fc.property(rows, fc.boolean(), (list, prefersSizes) => {
+        const table = built(list, true, [], prefersSizes);
+        const naive = naiveSymbols(list, prefersSizes);
         expect(table.size).toBe(naive.length);
         // In another order than that of addresses, and before any address is looked up.
         for (const [i, { name, start, end }] of [...naive.entries()].reverse())
@@ -159,6 +168,15 @@ describe('aliases (observed: perf 6.1)', () => {
 
   it('prefers a name with a size', () => expect(chosen({ name: 'unsized', size: 0 }, { name: 's', rank: RANK_LOCAL })).toBe('s'));
   it('gives the last of them its size before choosing', () => expect(chosen({ name: 's', rank: RANK_LOCAL }, { name: 'g', size: 0 })).toBe('g'));
+  it('shows labels up to the next one where they are shown in place of a function', () => {
+    const list: Row[] = [
+      { name: 'f', start: 0x10, size: 0x10, rank: RANK_LOCAL },
+      { name: 'label', start: 0x10, size: 0, rank: RANK_LOCAL },
+      { name: 'inner', start: 0x18, size: 0, rank: RANK_LOCAL },
+    ];
+    expect([0x17, 0x18].map((address) => nameAt(built(list), address))).toEqual(['label', 'inner']);
+    expect([0x17, 0x18].map((address) => nameAt(built(list, true, [], true), address))).toEqual(['f', 'f']);
+  });
   it('prefers a local name to a weak one', () => expect(chosen({ name: 'weak', rank: RANK_WEAK }, { name: 'l', rank: RANK_LOCAL })).toBe('l'));
   it('prefers a global name to a local one', () => expect(chosen({ name: 'local', rank: RANK_LOCAL }, { name: 'g' })).toBe('g'));
   it('prefers fewer leading underscores', () => expect(chosen({ name: '__longer' }, { name: '_short' })).toBe('_short'));
