@@ -83,14 +83,8 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const linkedSection = dynsymOf(linked);
   const hasBoth = linkedSection !== undefined && linkedSection !== section;
   const dynsym = hasBoth ? await readSymbolSection(linked, linkedSection, fileOffsets(linked, runtime), compatPerf, descriptors) : undefined;
+  if (compatPerf && builder.count === 0 && (dynsym?.builder.count ?? 0) === 0) return undefined;
   let names = ownNames;
-  if (compatPerf) {
-    if (dynsym !== undefined) {
-      builder.addAll(dynsym.builder, names.length);
-      names = concat(names, dynsym.names);
-    }
-    if (builder.count === 0) return undefined;
-  }
   if (listed !== undefined) {
     builder.addListed(listed, names.length);
     names = concat(names, listed.names);
@@ -101,12 +95,12 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
     names = concat(names, plt.names);
   }
-  if (!compatPerf && dynsym !== undefined) {
-    builder.addMissing(dynsym.builder, names.length);
+  if (dynsym !== undefined) {
+    builder.addSecond(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
   }
   if (!compatPerf) {
-    builder.preferSizes();
+    builder.improve();
     // perf has a symbol without a size go on up to the next one, be that in another section.
     builder.endUnsized(sectionEnds(symbols, offsets));
   } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));

@@ -53,10 +53,10 @@ export interface PlacementRules {
   readonly demangles: boolean;
   /** Addresses at which symbols of unknown size end, ascending. */
   readonly unsizedEnds: Float64Array;
-  /** Whether a symbol of known size is shown rather than others of its address; if not, as perf 6.1 has it. */
-  readonly prefersSizes: boolean;
-  /** From this row on, symbols count only where none of the rows before begins; Infinity for no such rows. */
-  readonly missingFrom: number;
+  /** From this row on, the symbols are those of a second table; Infinity for none. */
+  readonly secondFrom: number;
+  /** Whether to choose by {@link SymbolTableBuilder.improve}. */
+  readonly improves: boolean;
 }
 
 /**
@@ -124,18 +124,17 @@ export class SymbolPlacement {
     };
   }
 
-  /** Whether one of unknown size is shown of the symbols at [from, to) of the order, which have one address. That can only be the last one. */
+  /** Whether one of unknown size is shown of the symbols at [from, to) of the order, which have one address. */
   #showsUnsized(from: number, to: number): boolean {
     const { sizes } = this.#symbols;
-    const last = this.#order[to - 1];
-    return !this.#rules.prefersSizes && sizes[last] === 0 && this.#bestOf(from, to, 1) === last;
+    return !this.#rules.improves && sizes[this.#bestOf(from, to)] === 0;
   }
 
   /** Finds the symbol that is shown of those at one address. */
   #place(index: number): void {
     const order = this.#order;
-    const { starts, nameOffsets, nameLengths } = this.#symbols;
-    const { unsizedEnds, missingFrom, demangles, shift } = this.#rules;
+    const { starts, sizes, nameOffsets, nameLengths } = this.#symbols;
+    const { unsizedEnds, secondFrom, improves, demangles, shift } = this.#rules;
     const from = this.#firsts[index];
     const start = starts[order[from]];
     let to = from + 1;
@@ -144,35 +143,30 @@ export class SymbolPlacement {
     const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
     const unsizedSize = Math.min(untilEnd, to < order.length ? starts[order[to]] - start : lastSymbolSize(start));
     // Rows of one address are in the order of their numbers.
-    if (order[from] < missingFrom) while (order[to - 1] >= missingFrom) to--;
-    const best = this.#bestOf(from, to, unsizedSize);
+    if (improves && order[from] < secondFrom) while (order[to - 1] >= secondFrom) to--;
+    const best = this.#bestOf(from, to);
     const tied = demangles && to - from > 1 ? this.#tied(from, to, best) : undefined;
     if (tied !== undefined) this.#aliases.set(index, tied);
-    this.#ends[index] = start + this.#sizeOf(best, order[to - 1], unsizedSize) + shift;
+    this.#ends[index] = start + (sizes[best] || unsizedSize) + shift;
     this.#nameOffsets[index] = nameOffsets[best];
     this.#nameLengths[index] = nameLengths[best];
   }
 
-  /**
-   * The row with the name that perf would choose among those at [from, to) of the order, which have one address.
-   * @param unsizedSize see {@link #sizeOf}
-   */
-  #bestOf(from: number, to: number, unsizedSize: number): number {
-    const order = this.#order;
-    const last = order[to - 1];
-    let best = order[from];
-    for (let i = from + 1; i < to; i++) {
-      if (this.#isBetter(order[i], this.#sizeOf(order[i], last, unsizedSize), best, this.#sizeOf(best, last, unsizedSize))) best = order[i];
-    }
-    return best;
+  /** The row with the best name of those at [from, to) of the order, which have one address. It has an end. */
+  #bestOf(from: number, to: number): number {
+    let best = from;
+    for (let at = from + 1; at < to; at++) if (this.#isBetter(at, best, to)) best = at;
+    return this.#order[best];
   }
 
   /**
-   * A symbol's size. Among symbols of one address without a size, the last one has `unsizedSize`, and the others are
-   * empty.
+   * Whether a symbol has an end when one of its address is chosen, all of which are up to `to` of the order: of those without a size, perf 6.1 has
+   * given one to the last one of each table.
    */
-  #sizeOf(row: number, last: number, unsizedSize: number): number {
-    return this.#symbols.sizes[row] || (row === last ? unsizedSize : 0);
+  #hasEnd(at: number, to: number): boolean {
+    const order = this.#order;
+    const { secondFrom } = this.#rules;
+    return this.#symbols.sizes[order[at]] > 0 || at + 1 === to || (order[at] < secondFrom && order[at + 1] >= secondFrom);
   }
 
   /**
@@ -186,21 +180,22 @@ export class SymbolPlacement {
     let isMangled = false;
     let differ = false;
     for (let i = from; i < last; i++) {
-      if (!this.#isTied(order[i], best, i === end - 1)) continue;
+      if (!this.#isTied(i, end, best)) continue;
       isMangled ||= mayBeMangled(this.#names[nameOffsets[order[i]]]);
       differ ||= order[i] !== best && !this.#areVariants(order[i], best);
     }
     if (!isMangled || !differ) return undefined;
     const tied: number[] = [];
-    for (let i = from; i < last; i++) if (this.#isTied(order[i], best, i === end - 1)) tied.push(nameOffsets[order[i]], nameLengths[order[i]]);
+    for (let i = from; i < last; i++) if (this.#isTied(i, end, best)) tied.push(nameOffsets[order[i]], nameLengths[order[i]]);
     return tied;
   }
 
-  /** Whether two symbols of one address differ only in their names. The last one of an address always has a size. */
-  #isTied(row: number, best: number, isLast: boolean): boolean {
+  /** Whether the symbol at a place of the order, all of whose address are up to `to`, differs from the best one only in its name. */
+  #isTied(at: number, to: number, best: number): boolean {
     const { ranks, sizes } = this.#symbols;
-    if (ranks[row] !== ranks[best] || (this.#rules.prefersSizes && sizes[row] > 0 !== sizes[best] > 0)) return false;
-    return sizes[row] > 0 || isLast;
+    const row = this.#order[at];
+    if (ranks[row] !== ranks[best] || (this.#rules.improves && sizes[row] > 0 !== sizes[best] > 0)) return false;
+    return this.#hasEnd(at, to);
   }
 
   /**
@@ -223,10 +218,14 @@ export class SymbolPlacement {
     return true;
   }
 
-  #isBetter(a: number, sizeA: number, b: number, sizeB: number): boolean {
+  /** Whether the symbol at one place of the order is better than that at another: both are of one address, all of which are up to `to`. */
+  #isBetter(at: number, than: number, to: number): boolean {
     const { ranks, sizes, nameLengths } = this.#symbols;
-    if (this.#rules.prefersSizes && sizes[a] > 0 !== sizes[b] > 0) return sizes[a] > 0;
-    if (sizeA > 0 !== sizeB > 0) return sizeA > 0;
+    const a = this.#order[at];
+    const b = this.#order[than];
+    if (this.#rules.improves && sizes[a] > 0 !== sizes[b] > 0) return sizes[a] > 0;
+    const hasEnd = this.#hasEnd(at, to);
+    if (hasEnd !== this.#hasEnd(than, to)) return hasEnd;
     if (ranks[a] !== ranks[b]) return ranks[a] > ranks[b];
     const underscores = this.#leadingUnderscores(a) - this.#leadingUnderscores(b);
     if (underscores !== 0) return underscores < 0;
