@@ -132,19 +132,28 @@ describe.skipIf(!hasPerf)('demangled names of one address', () => {
 });
 
 describe.skipIf(!hasPerf)('random tables of aliases', () => {
-  it.each([1, 2, 3, 4, 5, 6])('are resolved as by perf: number %d', async (seed) => {
+  const cases = [1, 2, 3, 4, 5, 6].flatMap((seed) => [
+    { seed, isDynamic: false },
+    { seed, isDynamic: true },
+  ]);
+  it.each(cases)('are resolved as by perf: number $seed, with .dynsym: $isDynamic', async ({ seed, isDynamic }) => {
     const random = randomNumbers(seed);
     const upTo = (limit: number): number => Math.floor(random() * limit);
-    const symbols = Array.from({ length: 400 }, (_, i) => ({
-      name: `${'_'.repeat(upTo(3))}s${i}${'x'.repeat(upTo(3))}`,
-      value: TEXT.vaddr + 16 * upTo(TEXT.sizeBytes / 16),
-      sizeBytes: upTo(17),
-      binding: upTo(3),
-    }));
+    const made = (length: number, prefix: string) =>
+      Array.from({ length }, (_, i) => ({
+        name: `${'_'.repeat(upTo(3))}${prefix}${i}${'x'.repeat(upTo(3))}`,
+        value: TEXT.vaddr + 16 * upTo(TEXT.sizeBytes / 16),
+        sizeBytes: upTo(17),
+        binding: upTo(3),
+      }));
+    const symbols = made(400, 's');
+    // Where symbols of .symtab begin: elsewhere, one without a size may reach over it.
+    const others = made(100, 'd').map((symbol) => ({ ...symbol, value: symbols[upTo(symbols.length)].value }));
+    const dynamicSymbols = isDynamic ? [...others, ...symbols.filter(() => upTo(3) === 0)] : [];
     const dir = mkdtempSync(join(tmpdir(), 'random-'));
     try {
       const path = join(dir, 'random.elf');
-      writeFileSync(path, buildElf({ classBits: 64, littleEndian: true, symbols }));
+      writeFileSync(path, buildElf({ classBits: 64, littleEndian: true, symbols, ...(isDynamic && { dynamicSymbols }) }));
       const { differing, table } = await compareFile(path);
       expect(table!.size).toBeGreaterThan(100);
       expect(differing).toEqual([]);
@@ -185,6 +194,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
     ['a PIE', []],
     ['an executable at a fixed address', ['-no-pie']],
     ['a static executable', ['-static']],
+    ['an executable that exports its functions', ['-rdynamic']],
     ['a stripped executable', ['-s']],
     ['a stripped executable that exports its functions', ['-s', '-rdynamic']],
     ['a shared library', ['-shared', '-fPIC']],
@@ -195,6 +205,16 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
     const { differing, asked } = await compareFile(compile(name.replaceAll(' ', '-'), ...args));
     expect(asked).toBeGreaterThan(9000);
     expectLikePerf(differing);
+  });
+
+  it('adds what only .dynsym has', async () => {
+    const path = compile('lacking', '-rdynamic');
+    execFileSync('objcopy', ['--strip-symbol=visible_one', '--strip-symbol=visible_one_longer', '--strip-symbol=weak_alias', path]);
+    const { table, differing } = await compareFile(path);
+    expectLikePerf(differing);
+    const shown = Array.from({ length: table!.size }, (_, i) => table!.name(i));
+    expect(shown).toContain('visible_one_longer');
+    expect(shown).toContain('local_one');
   });
 
   it('finds a separate debug file by its debug link', async () => {
