@@ -1,5 +1,6 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
@@ -55,12 +56,17 @@ function dynsymOf(elf: ElfFile): ElfSection | undefined {
 
 /** How the symbols of a file are read. */
 export interface ElfSymbolRules {
-  /** PLT entries as perf 6.1 names them: by their order in `.plt` alone; none in a file without other symbols. */
+  /**
+   * As perf 6.1 does: labels may be shown in place of functions, and PLT entries are named by their order in `.plt` alone; there are none in a file without
+   * other symbols.
+   */
   readonly compatPerf: boolean;
   /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
   readonly linkageAliases?: boolean;
   /** Functions that something else in the file lists, at file offsets: they are added. */
   readonly listed?: ListedSymbols;
+  /** Told why `.dynsym` could not be read, where there are other symbols. */
+  readonly onDamage?: (error: PerfconvError) => void;
 }
 
 /**
@@ -74,7 +80,7 @@ export interface ElfSymbolRules {
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
-  const { compatPerf, linkageAliases = false, listed } = rules;
+  const { compatPerf, linkageAliases = false, listed, onDamage } = rules;
   const descriptors = await FunctionDescriptors.read(runtime);
   const offsets = fileOffsets(symbols, runtime);
   const section = symtabOf(symbols) ?? dynsymOf(symbols);
@@ -82,7 +88,13 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const linked = compatPerf ? symbols : runtime;
   const linkedSection = dynsymOf(linked);
   const hasBoth = linkedSection !== undefined && linkedSection !== section;
-  const dynsym = hasBoth ? await readSymbolSection(linked, linkedSection, fileOffsets(linked, runtime), compatPerf, descriptors) : undefined;
+  const dynsym = hasBoth
+    ? await readSymbolSection(linked, linkedSection, fileOffsets(linked, runtime), compatPerf, descriptors).catch((error: unknown) => {
+        if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
+        onDamage?.(error);
+        return undefined;
+      })
+    : undefined;
   if (compatPerf && builder.count === 0 && (dynsym?.builder.count ?? 0) === 0) return undefined;
   let names = ownNames;
   if (listed !== undefined) {

@@ -55,7 +55,7 @@ export interface PlacementRules {
   readonly unsizedEnds: Float64Array;
   /** From this row on, the symbols are those of a second table; Infinity for none. */
   readonly secondFrom: number;
-  /** Whether to choose by {@link SymbolTableBuilder.improve}. */
+  /** Whether to choose as {@link SymbolTableBuilder.improve} says, and not as perf. */
   readonly improves: boolean;
 }
 

@@ -174,7 +174,8 @@ export class RecordingSymbols {
     const { compatPerf, linkageAliases = false } = this.#options;
     const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
-    const rules = { compatPerf, linkageAliases, ...(lacks.names && go && { listed: go.functions }) };
+    const onDamage = ({ message }: PerfconvError): void => this.#diagnostics.add('symbol-file-damaged', 'warning', message);
+    const rules = { compatPerf, linkageAliases, onDamage, ...(lacks.names && go && { listed: go.functions }) };
     const sections = debugInfo && (await openAhead(debugInfo, this.#files));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;

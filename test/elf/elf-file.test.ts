@@ -283,12 +283,29 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect((await readElfSymbols(debug, runtime, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
   });
 
+  /** A file with two tables, in one of which each name is the end of another, which is long. */
+  async function overlapping(table: '.symtab' | '.dynsym'): Promise<ElfFile> {
+    const many = [at(0, 'x'.repeat(2_000_000)), ...Array.from({ length: 60 }, (_, i) => at(16 * i, `s${i}`))];
+    const few = [at(0, 'static')];
+    const [symbols, dynamicSymbols] = table === '.symtab' ? [many, few] : [few, many];
+    const bytes = buildElf({ classBits: 64, littleEndian: true, symbols, dynamicSymbols });
+    const { offset } = (await open(bytes)).section(table)!;
+    for (let i = 1; i <= 60; i++) bytes.writeUInt32LE(1 + i, offset + 24 * i);
+    return open(bytes);
+  }
+
+  it('keeps what .symtab has where .dynsym cannot be read', async () => {
+    const elf = await overlapping('.dynsym');
+    for (const compatPerf of [false, true]) {
+      const damages: PerfconvError[] = [];
+      const table = await readElfSymbols(elf, elf, { compatPerf, onDamage: (error) => damages.push(error) });
+      expect(table?.name(0)).toBe('static');
+      expect(damages).toHaveLength(1);
+    }
+  });
+
   it('gives up on a string table whose names overlap beyond reason', async () => {
-    const long = 'x'.repeat(2_000_000);
-    const bytes = buildElf({ classBits: 64, littleEndian: true, symbols: [at(0, long), ...Array.from({ length: 60 }, (_, i) => at(16 * i, `s${i}`))] });
-    const elf = await open(bytes);
-    const symtab = elf.section('.symtab')!;
-    for (let i = 1; i <= 60; i++) bytes.writeUInt32LE(1 + i, symtab.offset + 24 * i);
+    const elf = await overlapping('.symtab');
     await expect(readElfSymbols(elf, elf, { compatPerf: true })).rejects.toThrow(PerfconvError);
   });
 });
