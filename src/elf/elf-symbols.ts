@@ -82,20 +82,18 @@ export interface ElfSymbolRules {
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
   const { compatPerf, linkageAliases = false, listed, onDamage } = rules;
   const descriptors = await FunctionDescriptors.read(runtime);
-  const offsets = fileOffsets(symbols, runtime);
-  const section = symtabOf(symbols) ?? dynsymOf(symbols);
-  const { builder, names: ownNames } = await readSymbolSection(symbols, section, offsets, compatPerf, descriptors);
+  const readTable = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
+    readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
+  const first = symtabOf(symbols) ?? dynsymOf(symbols);
+  const { builder, names: ownNames } = await readTable(symbols, first);
   const linked = compatPerf ? symbols : runtime;
-  const linkedSection = dynsymOf(linked);
-  const hasBoth = linkedSection !== undefined && linkedSection !== section;
-  const dynsym = hasBoth
-    ? await readSymbolSection(linked, linkedSection, fileOffsets(linked, runtime), compatPerf, descriptors).catch((error: unknown) => {
-        if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
-        onDamage?.(error);
-        return undefined;
-      })
-    : undefined;
-  if (compatPerf && builder.count === 0 && (dynsym?.builder.count ?? 0) === 0) return undefined;
+  const second = dynsymOf(linked);
+  const dynsym = await readTable(linked, second === first ? undefined : second).catch((error: unknown) => {
+    if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
+    onDamage?.(error);
+    return noSymbols();
+  });
+  if (compatPerf && builder.count + dynsym.builder.count === 0) return undefined;
   let names = ownNames;
   if (listed !== undefined) {
     builder.addListed(listed, names.length);
@@ -107,14 +105,14 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
     names = concat(names, plt.names);
   }
-  if (dynsym !== undefined) {
+  if (dynsym.builder.count > 0) {
     builder.addSecond(dynsym.builder, names.length);
     names = concat(names, dynsym.names);
   }
   if (!compatPerf) {
     builder.improve();
     // perf has a symbol without a size go on up to the next one, be that in another section.
-    builder.endUnsized(sectionEnds(symbols, offsets));
+    builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
   } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
   return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
@@ -169,6 +167,16 @@ interface SymbolAddresses {
   readonly loads?: readonly ElfSegment[];
 }
 
+/** Symbols, and the bytes that hold their names. */
+interface NamedSymbols {
+  readonly builder: SymbolTableBuilder;
+  readonly names: Uint8Array;
+}
+
+function noSymbols(): NamedSymbols {
+  return { builder: new SymbolTableBuilder(0), names: new Uint8Array() };
+}
+
 /** Reads one table of a file; nothing where it has none. */
 async function readSymbolSection(
   elf: ElfFile,
@@ -176,9 +184,9 @@ async function readSymbolSection(
   { toAddress, loads }: SymbolAddresses,
   compatPerf: boolean,
   descriptors: FunctionDescriptors | undefined,
-): Promise<{ builder: SymbolTableBuilder; names: Uint8Array }> {
+): Promise<NamedSymbols> {
   const strings = section && elf.sections[section.link];
-  if (section === undefined || strings === undefined) return { builder: new SymbolTableBuilder(), names: new Uint8Array() };
+  if (section === undefined || strings === undefined) return noSymbols();
   const { bytes: names } = await elf.readSection(strings);
   const skipsMapping = skipsMappingSymbols(elf.machine, compatPerf);
   const table = await elf.readSection(section);
