@@ -71,7 +71,8 @@ function resultOf(unwinder: Unwinder, sample: MadeSample, space: MadeSpace): obj
 }
 
 describe('stacks that are walked in WebAssembly are those of the unwinder', () => {
-  test.each(present)('through every kind of row: %s', async (path) => {
+  test.for(FILES)('through every kind of row: %s', async (path, { skip }) => {
+    skip(!present.includes(path));
     const module = await readUnwindModule(await ElfFile.open(new BufferSource(readFileSync(path))));
     const starts = rowStarts(module);
     const [plain, remembering] = [new MadeSpace(), new MadeSpace()].map((space) => space.map(BIAS, BIAS + 2 ** 32, module, BIAS));
