@@ -28,6 +28,9 @@ export class ModuleMemory {
   /** After `found`: bytes, in which what was asked for is at {@link offset}. */
   view: ByteView;
   offset = 0;
+  /** After `found`: from which svma on, and up to which, the view has the bytes that are there. */
+  foundStart = 0;
+  foundEnd = 0;
   /** The svma of the first byte that may be there. */
   readonly start: number;
   readonly #elf: ElfFile | undefined;
@@ -68,6 +71,8 @@ export class ModuleMemory {
     if (inPage + sizeBytes <= first.length) {
       this.view = first;
       this.offset = inPage;
+      this.foundStart = Math.max(segment.vaddr, svma - inPage);
+      this.foundEnd = Math.min(segment.vaddr + segment.filesz, svma - inPage + first.length);
       return 'found';
     }
     const second = this.#page(page + 1);
@@ -79,6 +84,8 @@ export class ModuleMemory {
     this.#peek.bytes.set(secondPart, firstPart.length);
     this.view = this.#peek;
     this.offset = 0;
+    this.foundStart = svma;
+    this.foundEnd = svma + sizeBytes;
     return 'found';
   }
 
