@@ -19,7 +19,12 @@ const PADDING = [
   [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
-const [RET, INT3, SHORT_JUMP, CALL, JUMP] = [0xc3, 0xcc, 0xeb, 0xe8, 0xe9];
+const RET = 0xc3;
+const INT3 = 0xcc;
+const SHORT_JUMP = 0xeb;
+const CALL = 0xe8;
+const JUMP = 0xe9;
+const NOP = 0x90;
 /** Instructions from a function's first one on, among which one makes room on the stack. */
 const MAX_FIRST_INSTRUCTIONS = 4;
 
@@ -79,7 +84,8 @@ export class EntrySearch {
     const last = this.#reader.byte(at - 1);
     if (last === RET || last === INT3 || this.#reader.byte(at - 2) === SHORT_JUMP) return true;
     const far = this.#reader.byte(at - 5);
-    return far === CALL || far === JUMP || (at % ALIGNMENT === 0 && PADDING.some((bytes) => this.#has(at - bytes.length, bytes)));
+    if (far === CALL || far === JUMP) return true;
+    return (at & (ALIGNMENT - 1)) === 0 && (last === NOP || last === 0) && PADDING.some((bytes) => this.#has(at - bytes.length, bytes));
   }
 
   #has(at: number, bytes: readonly number[]): boolean {
