@@ -1,6 +1,7 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { allocated } from '../base/growable.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
@@ -94,27 +95,20 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     return noSymbols();
   });
   if (compatPerf && builder.count + dynsym.builder.count === 0) return undefined;
-  let names = ownNames;
-  if (listed !== undefined) {
-    builder.addListed(listed, names.length);
-    names = concat(names, listed.names);
-  }
-
+  const names = new JoinedBytes(ownNames);
+  if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.entries.length > 0) {
-    for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, names.length + nameOffset, nameLength, RANK_GLOBAL);
-    names = concat(names, plt.names);
+    const namesAt = names.add(plt.names);
+    for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
   }
-  if (dynsym.builder.count > 0) {
-    builder.addSecond(dynsym.builder, names.length);
-    names = concat(names, dynsym.names);
-  }
+  if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
   if (!compatPerf) {
     builder.improve();
     // perf has a symbol without a size go on up to the next one, be that in another section.
     builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
   } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
-  return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
+  return builder.count === 0 ? undefined : builder.build(names.join(), 0, !linkageAliases);
 }
 
 /** Where sections with code end, ascending. */
@@ -195,11 +189,34 @@ async function readSymbolSection(
   return { builder: collectSymbols(table, names, elf, toAddress, skipsMapping, descriptors, plain), names };
 }
 
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
+/** Bytes that come in parts, and are copied once: those of names may be many megabytes. */
+class JoinedBytes {
+  readonly #parts: Uint8Array[];
+  #length: number;
+
+  constructor(first: Uint8Array) {
+    this.#parts = [first];
+    this.#length = first.length;
+  }
+
+  /** @returns where the part will be */
+  add(part: Uint8Array): number {
+    const at = this.#length;
+    this.#parts.push(part);
+    this.#length += part.length;
+    return at;
+  }
+
+  join(): Uint8Array {
+    if (this.#parts.length === 1) return this.#parts[0];
+    const whole = allocated(Uint8Array, this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
 }
 
 function collectSymbols(
