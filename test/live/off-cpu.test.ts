@@ -133,8 +133,8 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
     const { threads, decoded } = await recorded('stacks', ['-e', 'cpu-clock', '-e', 'sched:sched_switch', '--switch-events', '-g']);
     const { tid = -1 } = threads.find(({ name }) => name === 'sleeper') ?? {};
     const waits = decoded.samples.filter((sample) => sample.tid === tid && sample.event === 'off-cpu:sleeping');
-    expect(waits.length).toBeGreaterThanOrEqual(10);
-    for (const { frames } of waits) expect(frames.some(({ dso }) => dso?.endsWith('/waits'))).toBe(true);
+    // Threads may also wait while libc starts or ends them.
+    expect(waits.filter(({ frames }) => frames.some(({ dso }) => dso?.endsWith('/waits'))).length).toBeGreaterThanOrEqual(10);
   });
 
   test('are what perf sched timehist prints', async () => {
