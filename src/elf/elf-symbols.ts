@@ -1,7 +1,7 @@
 import { addressOf } from '../base/addresses.ts';
 import { type ByteView, wordsOf } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { allocated } from '../base/growable.ts';
+import { JoinedBytes } from '../base/joined-bytes.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
@@ -55,6 +55,11 @@ function dynsymOf(elf: ElfFile): ElfSection | undefined {
   return elf.sections.find(({ type }) => type === SHT_DYNSYM);
 }
 
+/** The full symbol table; the one of dynamic linking where there is no other. */
+function mainTableOf(elf: ElfFile): ElfSection | undefined {
+  return symtabOf(elf) ?? dynsymOf(elf);
+}
+
 /** How the symbols of a file are read. */
 export interface ElfSymbolRules {
   /**
@@ -85,7 +90,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const descriptors = await FunctionDescriptors.read(runtime);
   const readTable = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
     readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
-  const first = symtabOf(symbols) ?? dynsymOf(symbols);
+  const first = mainTableOf(symbols);
   const { builder, names: ownNames } = await readTable(symbols, first);
   const linked = compatPerf ? symbols : runtime;
   const second = dynsymOf(linked);
@@ -95,7 +100,8 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     return noSymbols();
   });
   if (compatPerf && builder.count + dynsym.builder.count === 0) return undefined;
-  const names = new JoinedBytes(ownNames);
+  const names = new JoinedBytes();
+  names.add(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
   const plt = await readPltEntries(runtime, compatPerf);
   if (plt.entries.length > 0) {
@@ -125,8 +131,7 @@ function sectionEnds(elf: ElfFile, { toAddress }: SymbolAddresses): Float64Array
  * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
  */
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
-  const section = symtabOf(elf) ?? dynsymOf(elf);
-  const { builder, names } = await readSymbolSection(elf, section, { toAddress }, compatPerf, await FunctionDescriptors.read(elf));
+  const { builder, names } = await readSymbolSection(elf, mainTableOf(elf), { toAddress }, compatPerf, await FunctionDescriptors.read(elf));
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
@@ -187,36 +192,6 @@ async function readSymbolSection(
   const isPlain = loads !== undefined && descriptors === undefined && elf.classBits === 64 && elf.littleEndian && elf.machine !== EM_ARM;
   const plain = isPlain && table.length >= LONG_SIZE_BYTES ? PlainSymbols.over(table.bytes, names, loads) : undefined;
   return { builder: collectSymbols(table, names, elf, toAddress, skipsMapping, descriptors, plain), names };
-}
-
-/** Bytes that come in parts, and are copied once: those of names may be many megabytes. */
-class JoinedBytes {
-  readonly #parts: Uint8Array[];
-  #length: number;
-
-  constructor(first: Uint8Array) {
-    this.#parts = [first];
-    this.#length = first.length;
-  }
-
-  /** @returns where the part will be */
-  add(part: Uint8Array): number {
-    const at = this.#length;
-    this.#parts.push(part);
-    this.#length += part.length;
-    return at;
-  }
-
-  join(): Uint8Array {
-    if (this.#parts.length === 1) return this.#parts[0];
-    const whole = allocated(Uint8Array, this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
-  }
 }
 
 function collectSymbols(

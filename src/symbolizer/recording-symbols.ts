@@ -49,6 +49,8 @@ export class RecordingSymbols {
   /** By the process that runs the virtual machine. */
   readonly #guests = new Map<number, KernelSymbols>();
 
+  readonly #noteDamage = ({ message }: PerfconvError): void => this.#diagnostics.add('symbol-file-damaged', 'warning', message);
+
   /** Use `Symbolizer.forRecording`. */
   constructor(files: SymbolFiles, options: SymbolizerOptions, recording: RecordingContext, diagnostics: Diagnostics, lastList?: LastList) {
     this.#files = files;
@@ -79,7 +81,7 @@ export class RecordingSymbols {
       symbols = await this.#open(object, { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts }, files);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
-      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      this.#noteDamage(error);
     } finally {
       if (!readsLater(symbols)) await files.close();
     }
@@ -174,8 +176,7 @@ export class RecordingSymbols {
     const { compatPerf, linkageAliases = false } = this.#options;
     const lacks = { names: symbols === undefined || symtabSize(symbols) < LEAST_GO_SYMBOLS, lines: wants.wantsLines && debugInfo === undefined };
     const go = !compatPerf && (lacks.names || lacks.lines) ? await this.#openGo(runtime, lacks.lines, files) : undefined;
-    const onDamage = ({ message }: PerfconvError): void => this.#diagnostics.add('symbol-file-damaged', 'warning', message);
-    const rules = { compatPerf, linkageAliases, onDamage, ...(lacks.names && go && { listed: go.functions }) };
+    const rules = { compatPerf, linkageAliases, onDamage: this.#noteDamage, ...(lacks.names && go && { listed: go.functions }) };
     const sections = debugInfo && (await openAhead(debugInfo, this.#files));
     const table = (symbols ?? go) && (await readElfSymbols(symbols ?? runtime, runtime, rules));
     const functionStarts = wants.wantsStarts && runtime.hasCode ? (addresses: Float64Array) => findFunctionStarts(runtime, addresses) : undefined;
@@ -193,12 +194,12 @@ export class RecordingSymbols {
   /** What a Go program says of itself; undefined for other programs, and where it is damaged, which is reported. */
   async #openGo(elf: ElfFile, wantsLines: boolean, { search }: CheckedFiles): Promise<GoCode | undefined> {
     try {
-      const go = await openGoCode(elf, wantsLines, ({ message }) => this.#diagnostics.add('symbol-file-damaged', 'warning', message));
+      const go = await openGoCode(elf, wantsLines, this.#noteDamage);
       if (go?.lines !== undefined) search.use(elf.source.name, 'lines');
       return go;
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
-      this.#diagnostics.add('symbol-file-damaged', 'warning', error.message);
+      this.#noteDamage(error);
       return undefined;
     }
   }

@@ -85,6 +85,7 @@ export class EntrySearch {
     if (last === RET || last === INT3 || this.#reader.byte(at - 2) === SHORT_JUMP) return true;
     const far = this.#reader.byte(at - 5);
     if (far === CALL || far === JUMP) return true;
+    // Padding ends in one of two bytes.
     return (at & (ALIGNMENT - 1)) === 0 && (last === NOP || last === 0) && PADDING.some((bytes) => this.#has(at - bytes.length, bytes));
   }
 

@@ -7,7 +7,7 @@ export class FileCode implements CodeReader {
   /** Whether some of what was read is not there. */
   isMissing = false;
   readonly #code: CodeBytes;
-  #module: UnwindModule | undefined;
+  #module!: UnwindModule;
   /** The bytes that were found last: of the svmas from one up to another, and where they are. */
   #bytes: Uint8Array = new Uint8Array();
   #start = 0;
@@ -34,12 +34,11 @@ export class FileCode implements CodeReader {
   }
 
   #look(svma: number): boolean {
-    const module = this.#module;
-    if (module === undefined || !this.#code.findInFile(module, svma, 1)) {
+    if (!this.#code.findInFile(this.#module, svma, 1)) {
       this.isMissing = true;
       return false;
     }
-    const { view, offset, foundStart, foundEnd } = module.memory;
+    const { view, offset, foundStart, foundEnd } = this.#module.memory;
     this.#bytes = view.bytes;
     this.#base = svma - offset;
     this.#start = foundStart;

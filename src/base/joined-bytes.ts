@@ -1,0 +1,27 @@
+import { allocated } from './growable.ts';
+
+/** Bytes that come in parts, and are copied once: those of names and of debug information may be many megabytes. */
+export class JoinedBytes {
+  readonly #parts: Uint8Array[] = [];
+  #length = 0;
+
+  /** @returns where the part will be */
+  add(part: Uint8Array): number {
+    const at = this.#length;
+    this.#parts.push(part);
+    this.#length += part.length;
+    return at;
+  }
+
+  /** All of them in their order: the part itself where there is but one. */
+  join(): Uint8Array {
+    if (this.#parts.length === 1) return this.#parts[0];
+    const whole = allocated(Uint8Array, this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+}
