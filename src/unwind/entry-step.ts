@@ -65,9 +65,9 @@ export class EntryStep {
   #stepByBeginning(module: UnwindModule): StepEnd {
     const { stack, registers, machine, pc } = this.#state;
     const sp = registers.value(machine.sp);
-    let entry = pc - this.#bias;
-    for (let i = 0; i < MAX_BEGINNINGS; i++) {
-      entry = this.#search.before(module, entry);
+    const svma = pc - this.#bias;
+    for (let i = 0, entry = svma; i < MAX_BEGINNINGS; i++) {
+      entry = this.#search.before(module, entry, svma);
       if (entry < 0) return 'no-rule';
       const rule = this.#rule(module, entry + this.#bias);
       if (this.#code.isPending) return 'no-rule';

@@ -10,6 +10,7 @@ import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
+import type { EntryWalk } from './scan/entry-walk.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
 import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
@@ -74,17 +75,23 @@ export class UnwindModule {
    */
   readonly entered = new CodeFacts();
   /**
-   * By svma: where its function seems to begin, or −1. Kept by whoever looked.
+   * By svma of a function's entry: how its code was read for {@link entered}. Kept by whoever read it.
    * @internal
    */
-  readonly entries = new CodeFacts();
+  readonly walks = new Map<number, EntryWalk>();
+  /**
+   * By {@link EntrySearch}'s blocks: the svmas at which functions seem to begin, the last first. A negative one ends a gap: there and below it are no bytes.
+   * Kept by whoever looked.
+   * @internal
+   */
+  readonly beginnings = new Map<number, readonly number[]>();
   /**
    * How many instructions were followed for {@link scanned}.
    * @internal
    */
   scannedInstructions = 0;
   /**
-   * How many were followed for {@link entered} and {@link entries}, and bytes looked at for the latter. Apart: those that lead to no frame are many, and
+   * How many were followed for {@link entered} and {@link beginnings}, and bytes looked at for the latter. Apart: those that lead to no frame are many, and
    * must not keep others from being found by their returns.
    * @internal
    */

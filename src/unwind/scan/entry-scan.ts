@@ -4,6 +4,7 @@ import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
+import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import { KEPT, MAX_FRAME_BYTES, SCRATCH } from './frame-scan.ts';
 import { ScanState } from './scan-state.ts';
@@ -15,6 +16,8 @@ export const OTHER_FUNCTION = -2;
 const MAX_BRANCHES = 256;
 /** What is read of one file, by {@link EntrySearch}, too: one to two seconds. */
 export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
+/** Places of one file to read code from that are remembered. */
+const MAX_WALKS = 1 << 12;
 const WORD = 8;
 
 /**
@@ -32,7 +35,7 @@ export class EntryScan {
   /** States at targets of branches, by svma. Those that are not in use are kept. */
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
-  #isOther = false;
+  #walk!: EntryWalk;
   /** Whether the state is one of a place before, for want of a better one. */
   #isGuess = false;
 
@@ -55,13 +58,23 @@ export class EntryScan {
     if (known !== undefined) return known;
     module.makeRoom();
     this.#reader.begin(module);
-    this.#isOther = false;
-    const rule = this.#reads(module, entry, svma, isCall) ? this.#ruleOf(module) : this.#isOther ? OTHER_FUNCTION : NO_RULE;
+    const walk = this.#walkFrom(module, entry);
+    const isReached = !walk.misses(svma) && this.#reads(module, entry, svma, isCall);
     for (const state of this.#branches.values()) this.#unused.push(state);
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
+    const rule = isReached ? this.#ruleOf(module) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
     module.entered.set(key, rule);
     return rule;
+  }
+
+  #walkFrom({ walks }: UnwindModule, entry: number): EntryWalk {
+    const known = walks.get(entry);
+    this.#walk = known ?? new EntryWalk(entry);
+    if (known !== undefined) return known;
+    if (walks.size === MAX_WALKS) walks.clear();
+    walks.set(entry, this.#walk);
+    return this.#walk;
   }
 
   /** Reads code up to an svma. @returns whether an instruction ends there, and the frame's state is known */
@@ -79,12 +92,15 @@ export class EntryScan {
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
       if (++module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
+      this.#walk.add(svma);
       if (this.#enter(svma, isReached)) mayBegin = false;
       const before = state.offsets[machine.sp];
       const flow = decoder.decode(reader, svma, state);
-      if (reader.isMissing || this.#code.isPending) return false;
-      if (mayBegin && flow === 'next' && state.offsets[machine.sp] < before) {
-        this.#isOther = true;
+      if (this.#code.isPending) return false;
+      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[machine.sp] < before;
+      if (reader.isMissing || isOther) {
+        this.#walk.stop = svma;
+        this.#walk.isOther = isOther;
         return false;
       }
       svma += decoder.sizeBytes;
@@ -97,6 +113,7 @@ export class EntryScan {
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[machine.sp] < 0);
       if (isInside) this.#last.copyFrom(state);
+      if (svma >= end) this.#walk.add(svma);
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
     }

@@ -8,6 +8,8 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** How far a function's entry is looked for. Few are longer. */
 const MAX_BYTES = 1 << 14;
+/** Looked through at once, so that no byte is looked at again for the next address of the same function. */
+const BLOCK_SIZE_BYTES = 256;
 /** Functions are aligned to so much where something fills the space before. */
 const ALIGNMENT = 16;
 /** What compilers and assemblers fill space with: NOPs. They may have prefixes. */
@@ -19,6 +21,10 @@ const PADDING = [
   [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
+/** The longest of them. */
+const BYTES_BEFORE = 8;
+/** In place of a byte that is not there. */
+const MISSING = -1;
 const RET = 0xc3;
 const INT3 = 0xcc;
 const SHORT_JUMP = 0xeb;
@@ -37,40 +43,63 @@ export class EntrySearch {
   readonly #reader: FileCode;
   readonly #decoder = new X8664Decoder();
   readonly #state = new ScanState();
+  /** The block that is looked through, and what is before. */
+  readonly #bytes = new Int16Array(BYTES_BEFORE + BLOCK_SIZE_BYTES);
 
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
   }
 
-  /** The svma of the nearest beginning before an svma; −1 where there is none, or where code has to be read first ({@link CodeBytes.isPending}). */
-  before(module: UnwindModule, svma: number): number {
-    const known = module.entries.get(svma);
-    if (known !== undefined) return known;
+  /**
+   * The svma of the nearest beginning before an svma; −1 where there is none, or where code has to be read first ({@link CodeBytes.isPending}).
+   * @param from the svma for whose function it is looked for
+   */
+  before(module: UnwindModule, svma: number, from: number): number {
+    const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
-    const found = this.#find(module, svma, MACHINE_REGISTERS.x86_64.sp);
-    if (this.#code.isPending) return -1;
-    module.entries.set(svma, found);
-    return found;
-  }
-
-  #find(module: UnwindModule, svma: number, sp: number): number {
-    for (let at = svma - 1; at > svma - MAX_BYTES && at > 0; at--) {
-      if (++module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
-      this.#reader.isMissing = false;
-      this.#reader.byte(at);
-      if (this.#reader.isMissing || this.#code.isPending) return -1;
-      const mayBegin = this.#ends(at);
-      // What is before the file's first function is not there.
-      this.#reader.isMissing = false;
-      if (mayBegin && this.#begins(module, at, sp)) return at;
+    for (let block = Math.floor((svma - 1) / BLOCK_SIZE_BYTES); (block + 1) * BLOCK_SIZE_BYTES > least; block--) {
+      const places = module.beginnings.get(block) ?? this.#look(module, block);
+      if (places === undefined) return -1;
+      const place = places.find((at) => Math.abs(at) < svma);
+      if (place !== undefined) return place > least ? place : -1;
     }
     return -1;
   }
 
-  #begins(module: UnwindModule, at: number, sp: number): boolean {
+  /** Looks through a block. undefined where code has to be read first, or where enough was looked at. */
+  #look(module: UnwindModule, block: number): readonly number[] | undefined {
+    if (module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return undefined;
+    module.enteredInstructions += BLOCK_SIZE_BYTES;
+    const start = block * BLOCK_SIZE_BYTES;
+    this.#readBlock(start);
+    const bytes = this.#bytes;
+    const places: number[] = [];
+    for (let i = bytes.length - 1; i >= BYTES_BEFORE; i--) {
+      const at = start + i - BYTES_BEFORE;
+      if (bytes[i] === MISSING) {
+        if (bytes[i + 1] !== MISSING) places.push(-at);
+      } else if (this.#ends(i) && this.#begins(module, at)) places.push(at);
+    }
+    if (this.#code.isPending) return undefined;
+    module.beginnings.set(block, places);
+    return places;
+  }
+
+  #readBlock(start: number): void {
+    const reader = this.#reader;
+    for (let i = 0; i < this.#bytes.length; i++) {
+      reader.isMissing = false;
+      const byte = reader.byte(start - BYTES_BEFORE + i);
+      this.#bytes[i] = reader.isMissing ? MISSING : byte;
+    }
+  }
+
+  #begins(module: UnwindModule, at: number): boolean {
+    const { sp } = MACHINE_REGISTERS.x86_64;
     const state = this.#state;
     state.begin(sp);
+    this.#reader.isMissing = false;
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
       module.enteredInstructions++;
       if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
@@ -79,17 +108,18 @@ export class EntrySearch {
     return false;
   }
 
-  /** Whether a function may have ended before an svma. */
-  #ends(at: number): boolean {
-    const last = this.#reader.byte(at - 1);
-    if (last === RET || last === INT3 || this.#reader.byte(at - 2) === SHORT_JUMP) return true;
-    const far = this.#reader.byte(at - 5);
+  /** Whether a function may have ended before a byte of the block. */
+  #ends(i: number): boolean {
+    const bytes = this.#bytes;
+    const last = bytes[i - 1];
+    if (last === RET || last === INT3 || bytes[i - 2] === SHORT_JUMP) return true;
+    const far = bytes[i - 5];
     if (far === CALL || far === JUMP) return true;
     // Padding ends in one of two bytes.
-    return (at & (ALIGNMENT - 1)) === 0 && (last === NOP || last === 0) && PADDING.some((bytes) => this.#has(at - bytes.length, bytes));
+    return i % ALIGNMENT === BYTES_BEFORE % ALIGNMENT && (last === NOP || last === 0) && PADDING.some((padding) => this.#has(i - padding.length, padding));
   }
 
-  #has(at: number, bytes: readonly number[]): boolean {
-    return bytes.every((byte, i) => this.#reader.byte(at + i) === byte);
+  #has(i: number, padding: readonly number[]): boolean {
+    return padding.every((byte, k) => this.#bytes[i + k] === byte);
   }
 }

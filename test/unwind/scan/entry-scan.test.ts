@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { MadeSpace, madeInput } from '../../support/made-process.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../support/made-process.ts';
+import { randomOf } from '../../support/path-programs.ts';
 import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
 
 const BIAS = 0x4000_0000;
@@ -12,6 +13,31 @@ const OWN = 0x1100;
 const FRAMED = 0x1200;
 /** Behind call *rax; ret. */
 const OTHER = 0x1300;
+
+/** Of which random code is made: what functions begin and end with, make room with, branch and call, and bytes that are no code. */
+const PIECES = [
+  '53',
+  '41 54',
+  '55 48 89 e5',
+  '48 83 ec 18',
+  '48 81 ec 00 01 00 00',
+  '90',
+  '0f 1f 84 00 00 00 00 00',
+  'c3',
+  'cc cc',
+  'eb 05',
+  'eb f3',
+  '74 07',
+  '75 f0',
+  'ff e0',
+  'ff d0',
+  'e8 20 00 00 00',
+  'e9 10 00 00 00',
+  '48 83 c4 18 5b c3',
+  '48 8b 45 f8',
+  '00 00 53 00 00 00',
+  'f3 0f 1e fa',
+];
 
 type Code = Readonly<Record<number, string>>;
 
@@ -208,6 +234,40 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(before).toBeGreaterThan(0);
     unwinder.unwind(input, space);
     expect(module?.enteredInstructions).toBe(before);
+  });
+
+  test.each([0x1400, 0x14ff, 0x1500])('finds its caller, wherever it begins: %s', async (entry) => {
+    // push rbx; nop; jmp back. Before it is INT3.
+    const space = await spaceOf({ [entry]: '53 90 eb fd' });
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + entry + 1, sp: SP, bp: 5 }, stack: { 8: BIAS + OTHER, 16: 0 } }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(entry + 1, OTHER) });
+  });
+
+  test('finds its caller after it was looked for where no instruction begins', async () => {
+    // sub rsp, 16; nop; jmp back
+    const space = await spaceOf({ 5120: '48 83 ec 10 90 eb fd' });
+    const unwindAt = (pc: number): Promise<UnwoundSample> =>
+      unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp: 5 }, stack: { 16: BIAS + OTHER, 24: 0 } }, space);
+    expect(await unwindAt(0x1402)).toMatchObject({ end: 'no-rule' });
+    expect(await unwindAt(0x1404)).toMatchObject({ end: 'complete', frames: frames(0x1404, OTHER) });
+  });
+
+  test.each([1, 2, 3])('is the same in whatever order its addresses are asked for, code %s', async (seed) => {
+    const random = randomOf(seed);
+    const pieces = Array.from({ length: 400 }, () => PIECES[Math.floor(random() * PIECES.length)]);
+    const code: Code = { [START]: pieces.join(' ').slice(0, 3 * 0xb00 - 1) };
+    const shared = await spaceOf(code);
+    const stack = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [8 * i, BIAS + [OTHER, OWN, 7][Math.floor(random() * 3)]]));
+    const ends = new Set<string>();
+    for (let i = 0; i < 100; i++) {
+      const ip = BIAS + START + Math.floor(random() * 0xb00);
+      const sample: MadeSample = { machine: 'x86_64', registers: { ip, sp: SP, bp: 5 }, stack };
+      const alone = await unwound(sample, await spaceOf(code));
+      expect(await unwound(sample, shared)).toEqual(alone);
+      ends.add(alone.frames.join());
+    }
+    // Most are unwound, and differ.
+    expect(ends.size).toBeGreaterThan(50);
   });
 
   test('does not count for what is found by returns, of which a file may have so much: where no beginning is found, much is looked at', async () => {
