@@ -3,8 +3,13 @@ import type { ReturnAddresses } from './return-addresses.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** mov $111, %edi; mov $60, %eax (exit); syscall, after the call of a thread's function. Source: Go's runtime/sys_linux_amd64.s, `clone`. */
-const GO_THREAD_END = [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05];
+/** What is behind the call of a thread's function, where nothing calls `clone` of libc: the system call that ends the thread. */
+const THREAD_ENDS = [
+  // mov $111, %edi; mov $60, %eax (exit); syscall. Source: Go's runtime/sys_linux_amd64.s, `clone`.
+  [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
+  // mov %rax, %rdi; mov $60, %rax; syscall. Source: `internal_clone` of compiler-rt's sanitizers.
+  [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
+];
 /** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
 /** syscall */
@@ -39,14 +44,14 @@ export class StackEnds {
     return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#returns.isFunction(registers.value(RDX));
   }
 
-  /** Whether a return address is where a thread of Go's runtime ends, or a context of glibc: their rules go on beyond the first frame. */
+  /** Whether a return address is where a thread ends that libc did not make, or a context of glibc: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
     const { machine, space } = this.#state;
     const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - space.bias;
-    const isEnd = module.threadEnds.get(svma) ?? (this.#code.is(address, GO_THREAD_END) || this.#beginsContext(module, svma - 1) ? 1 : 0);
+    const isEnd = module.threadEnds.get(svma) ?? (THREAD_ENDS.some((code) => this.#code.is(address, code)) || this.#beginsContext(module, svma - 1) ? 1 : 0);
     if (this.#code.isPending) return 'pending';
     module.threadEnds.set(svma, isEnd);
     return isEnd === 1 ? 'outermost' : 'no-rule';

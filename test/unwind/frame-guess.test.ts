@@ -291,14 +291,16 @@ test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: 
   expect(result).toMatchObject({ end, frames: frames(0x1022) });
 });
 
-test('a stack of Go is complete where its thread ends, though a rule leads on', async () => {
-  const end = [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05];
+test.each([
+  ['Go', [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05]],
+  ['a sanitizer', [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0, 0, 0, 0x0f, 0x05]],
+])('a stack of %s is complete where its thread ends, though a rule leads on', async (_, end) => {
   const framesAt = 0x3000;
   const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100, code().defCfaOffset(16))];
   const content = assembleFrames([[CIE, functions]], { addr: framesAt }).bytes;
   for (const [bytes, expected] of [
     [end, 'complete'],
-    [[...end.slice(0, 6), 0x3d, ...end.slice(7)], 'truncated'],
+    [[...end.slice(0, -1), 0x06], 'truncated'],
   ] as const) {
     const elf = await madeElf('x86_64', [{ svma: 0x1110, bytes: Uint8Array.from(bytes) }], [{ name: '.eh_frame', flags: 2, addr: framesAt, content }]);
     const made = new MadeSpace().map(BIAS, BIAS + 0x10000, await readUnwindModule(elf), BIAS);
