@@ -50,7 +50,7 @@ export class FrameGuess {
 
   #stepWithin(): StepEnd {
     const { isCall, pc } = this.#state;
-    if (isCall && this.#returns.beginsStack(pc)) return this.#endWithoutCall();
+    if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return this.#endWithoutCall();
     // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
     if (isAtArguments(this.#state)) return isCall ? 'outermost' : this.#endWithoutCall();
     const end = this.#guess();

@@ -12,6 +12,8 @@ const THREAD_ENDS = [
 ];
 /** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
+/** lea (%esp,%ebx,4), %esp; cmpl $0, (%esp). Source: glibc's sysdeps/unix/sysv/linux/i386/makecontext.S, which has a context's function return there. */
+const I386_CONTEXT_END = [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
 /** Registers of x86-64. Source: its psABI, figure 3.36. */
@@ -61,6 +63,11 @@ export class StackEnds {
   #beginsContext(module: UnwindModule, svma: number): boolean {
     const start = module.functionStart(svma);
     return start !== undefined && this.#code.is(start + this.#state.space.bias, CONTEXT_START);
+  }
+
+  /** Whether a return address of i386 is where a context of glibc ends: makecontext put it there, and there is no rule for it. */
+  endsI386Context(address: number): boolean {
+    return this.#state.machine.machine === 'i386' && this.#code.is(address, I386_CONTEXT_END);
   }
 
   /**

@@ -488,6 +488,21 @@ test('i386 code without rules gives rules the stack pointer of its caller, where
   }
 });
 
+test.each([
+  ['complete', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00]],
+  ['no-rule', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x01]],
+] as const)('a stack of i386 is %s whose first function returns to what makecontext has behind a return', async (end, piece) => {
+  const bytes = new Uint8Array(0x200).fill(0x90);
+  bytes.set([0xc3, ...piece], 0x17f);
+  const cie = { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
+  const content = assembleFrames([[cie, [fde(0x1000, code().defCfaOffset(16))]]], { addr: 0x3000, addressSize: 4 }).bytes;
+  const module = await madeModule('i386', [{ svma: START, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const [bias, sp] = [0x800_0000, 0xbf00_0000];
+  const mapped = new MadeSpace().map(bias, bias + 0x10000, module, bias);
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: 7 }, stack: { 12: bias + 0x1180, 16: 5, 20: 0x1234 } }, mapped);
+  expect(result).toMatchObject({ end, frames: ['!8001010', `${end === 'complete' ? '!' : ''}8001180`] });
+});
+
 describe('arm64 code without rules', () => {
   const word = (value: number): number[] => [value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff, value >>> 24];
   const [NOP, RET, BL, BLR, MOV_FP, STP, LDP, STP_FAR] = [0xd503201f, 0xd65f03c0, 0x94000010, 0xd63f0100, 0x910003fd, 0xa9be7bfd, 0xa8c27bfd, 0xa9017bfd];
