@@ -12,6 +12,8 @@ const THREAD_ENDS = [
 ];
 /** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
+/** Functions that make threads, or that contexts return to, have less than 160. The code of longer ones need not be looked at, nor read. */
+const MAX_END_BYTES = 256;
 /** lea (%esp,%ebx,4), %esp; cmpl $0, (%esp). Source: glibc's sysdeps/unix/sysv/linux/i386/makecontext.S, which has a context's function return there. */
 const I386_CONTEXT_END = [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00];
 /** syscall */
@@ -53,16 +55,18 @@ export class StackEnds {
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - space.bias;
-    const isEnd = module.threadEnds.get(svma) ?? (THREAD_ENDS.some((code) => this.#code.is(address, code)) || this.#beginsContext(module, svma - 1) ? 1 : 0);
+    const isEnd = module.threadEnds.get(svma) ?? (this.#isEnd(address, module, svma) ? 1 : 0);
     if (this.#code.isPending) return 'pending';
     module.threadEnds.set(svma, isEnd);
     return isEnd === 1 ? 'outermost' : 'no-rule';
   }
 
-  /** Whether the function at an svma begins with taking over another stack pointer: what its rule leads to is no caller. */
-  #beginsContext(module: UnwindModule, svma: number): boolean {
-    const start = module.functionStart(svma);
-    return start !== undefined && this.#code.is(start + this.#state.space.bias, CONTEXT_START);
+  #isEnd(address: number, module: UnwindModule, svma: number): boolean {
+    const start = module.functionStart(svma - 1, MAX_END_BYTES);
+    if (start === undefined && !module.isGo(svma - 1)) return false;
+    if (THREAD_ENDS.some((code) => this.#code.is(address, code))) return true;
+    // A function that begins with taking over another stack pointer: what its rule leads to is no caller.
+    return start !== undefined && this.#code.is(start + address - svma, CONTEXT_START);
   }
 
   /** Whether a return address of i386 is where a context of glibc ends: makecontext put it there, and there is no rule for it. */

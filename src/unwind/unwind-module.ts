@@ -176,10 +176,12 @@ export class UnwindModule {
 
   /**
    * The svma at which the rules of the function at an svma begin; undefined where there are none.
+   * @param maxSizeBytes larger functions do not count
    * @internal
    */
-  functionStart(svma: number): number | undefined {
-    return this.#frames.find((index) => index.find(svma))?.section.start;
+  functionStart(svma: number, maxSizeBytes = Number.POSITIVE_INFINITY): number | undefined {
+    const section = this.#frames.find((index) => index.find(svma))?.section;
+    return section !== undefined && section.end - section.start <= maxSizeBytes ? section.start : undefined;
   }
 
   /**

@@ -369,7 +369,7 @@ test.each([
 ] as const)('a stack is %s at a function that %s with another stack pointer, though a rule leads on', async (end, _, first) => {
   const text = new Uint8Array(0x200).fill(0x90);
   text.set(first, 0x100);
-  const content = assembleFrames([[CIE, [fde(0x1000, code().defCfaOffset(16)), fde(0x1100)]]], { addr: 0x3000 }).bytes;
+  const content = assembleFrames([[CIE, [fde(0x1000, code().defCfaOffset(16)), { ...fde(0x1100), sizeBytes: 0x20 }]]], { addr: 0x3000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 8: BIAS + 0x1111, 16: SP + 0x100 } }, mapped);

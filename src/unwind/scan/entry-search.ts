@@ -73,6 +73,7 @@ export class EntrySearch {
     module.enteredInstructions += BLOCK_SIZE_BYTES;
     const start = block * BLOCK_SIZE_BYTES;
     this.#readBlock(start);
+    if (this.#code.isPending) return undefined;
     const bytes = this.#bytes;
     const places: number[] = [];
     for (let i = bytes.length - 1; i >= BYTES_BEFORE; i--) {
@@ -88,7 +89,7 @@ export class EntrySearch {
 
   #readBlock(start: number): void {
     const reader = this.#reader;
-    for (let i = 0; i < this.#bytes.length; i++) {
+    for (let i = 0; i < this.#bytes.length && !this.#code.isPending; i++) {
       reader.isMissing = false;
       const byte = reader.byte(start - BYTES_BEFORE + i);
       this.#bytes[i] = reader.isMissing ? MISSING : byte;
