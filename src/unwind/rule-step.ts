@@ -55,6 +55,8 @@ export class RuleStep {
     const kind = data[at] >>> RULE_KIND_SHIFT;
     const value = data[at + 1];
     const addressBits = state.machine.addressSize * 8;
+    // libunwind goes on from the CFA, also where a rule says that the stack pointer is another, as when longjmp has loaded what it leads to.
+    if (state.followsLibunwind && register === state.machine.sp) return 'stepped';
     switch (kind) {
       case RegisterRule.undefined:
         next.known[register] = 0;

@@ -247,7 +247,10 @@ export class StackWalk {
       if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
       this.#emptyFrames = 0;
     } else if (nextSp > sp) this.#emptyFrames = 0;
-    else if (nextSp < state.stack.start) return this.#endOnOtherStack();
+    else if (this.#followsLibunwind) {
+      // It looks for no other stack, nor for one that leads back.
+      if (nextSp === sp && state.pc === pc) return 'bad-frame';
+    } else if (nextSp < state.stack.start) return this.#endOnOtherStack();
     // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame;
@@ -259,7 +262,7 @@ export class StackWalk {
     this.#isCall = true;
     const match = this.#find();
     if (match === 'unmapped') return 'bad-frame';
-    return this.#addFrame(match) ?? (this.#followsLibunwind ? 'bad-frame' : 'truncated');
+    return this.#addFrame(match) ?? 'truncated';
   }
 
   /** Adds a frame at the registers that the walk has come to. */

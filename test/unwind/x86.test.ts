@@ -80,8 +80,24 @@ describe('x86-64 stacks', () => {
       unwound({ machine: 'x86_64', registers, stack: { 0: BIAS + 0x1410, 64: caller, 72: sp } }, space(switching), options);
     const found = [frames[0], (BIAS + 0x1410).toString(16), (BIAS + 0x1210).toString(16)];
     expect(await ends(BIAS + 0x1210, SP - 0x10000)).toMatchObject({ end: 'truncated', endStackOffset: -0x10000, frames: found });
-    expect(await ends(BIAS + 0x1210, SP - 0x10000, { followsLibunwind: true })).toMatchObject({ end: 'bad-frame', frames: found });
+    // libunwind takes no notice of the other stack: by the frame pointer it finds the next word of this one.
+    expect(await ends(BIAS + 0x1210, SP - 0x10000, { followsLibunwind: true })).toMatchObject({ end: 'unmapped', endAddress: SP - 0x10000, frames: found });
     expect(await ends(0x1234, SP - 0x10000)).toMatchObject({ end: 'bad-frame', frames: found.slice(0, 2) });
+  });
+
+  test('go on where a rule has the stack pointer in a register, but from its CFA to libunwind', async () => {
+    // longjmp has loaded what it goes on with; the CFA is what it loaded that from.
+    const [RDX, RDI, R8] = [1, 5, 8];
+    const jumping = fde(0x1400, code().defCfa(RDI, 0).register(RSP, R8).register(RIP, RDX));
+    const jump = { ip: BIAS + 0x1410, sp: SP, bp: 0, dx: BIAS + 0x1110, r8: SP + 0x20 };
+    const ends = async (di: number, options = {}): Promise<UnwoundSample> =>
+      unwound({ machine: 'x86_64', registers: { ...jump, di }, stack: { 24: BIAS + 0x1310, 56: BIAS + 0x1310 } }, space(jumping), options);
+    const found = [`!${(BIAS + 0x1410).toString(16)}`, (BIAS + 0x1110).toString(16)];
+    const whole = [...found, (BIAS + 0x1310).toString(16)];
+    expect(await ends(BIAS + 0x1800)).toMatchObject({ end: 'complete', frames: whole });
+    expect(await ends(BIAS + 0x1800, { followsLibunwind: true })).toMatchObject({ end: 'truncated', frames: found });
+    expect(await ends(0x1234, { followsLibunwind: true })).toMatchObject({ end: 'bad-frame', frames: found });
+    expect(await ends(SP, { followsLibunwind: true })).toMatchObject({ end: 'complete', frames: whole });
   });
 
   test('go on through functions that save vectors, as those of Wine do, but not to libunwind once one was saved', async () => {
