@@ -1,5 +1,6 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { CodeExtent, CodeMatch, CodeSpace } from '../unwind/code-space.ts';
+import type { KeptRules } from '../unwind/kept-rules.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import type { UnwindModule } from '../unwind/unwind-module.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -18,6 +19,8 @@ export class MappedCode implements CodeSpace {
   mayBeData = false;
   isVdso = false;
   file = -1;
+  /** Those that are to be taken, to be set before each stack. */
+  keptRules: KeptRules | undefined;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
   /** That of the process, to be set before each stack. */

@@ -189,7 +189,7 @@ export class Replay {
       const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
       // Values that a sample has read are of several events, and so is what begins with a switch.
       const isWanted = this.#filter.isOpen || (row.extra >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
-      if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process].space);
+      if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process]);
     }
     this.#userStacks.drop(row);
     return true;

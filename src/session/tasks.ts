@@ -14,6 +14,8 @@ export interface SessionProcess {
   /** Shared with other processes after a fork, until one of them changes its maps. */
   space: AddressSpace;
   isSpaceShared: boolean;
+  /** How many programs it has executed. */
+  execs: number;
 }
 
 /** A thread over its life. */
@@ -162,6 +164,7 @@ export class TaskTable {
 
   /** A new program begins with no maps; those of the last one are kept as its fallback. To perf 6.1 all old ones are: the new ones come over them. */
   #exec(process: SessionProcess): void {
+    process.execs++;
     if (this.#keepsMapsAtExec) return;
     const old = process.space;
     // Recorded again: see above.
@@ -187,7 +190,7 @@ export class TaskTable {
   }
 
   #newProcess(pid: number, forkNr: number, space: AddressSpace, isSpaceShared: boolean): number {
-    const index = this.processes.push({ pid, forkNr, name: '', space, isSpaceShared }) - 1;
+    const index = this.processes.push({ pid, forkNr, name: '', space, isSpaceShared, execs: 0 }) - 1;
     this.#processOf.set(pid, index);
     return index;
   }

@@ -11,9 +11,11 @@ import type { SessionEvent } from './events.ts';
 import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
 import { MappedCode } from './mapped-code.ts';
+import { AllProcessRules } from './process-rules.ts';
 import { DROPPED, type RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import { SampledRegisters } from './stack-machine.ts';
+import type { SessionProcess } from './tasks.ts';
 import { MAX_DUMP_BYTES, UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
@@ -60,6 +62,8 @@ export class UserStacks {
   readonly #options: UserStackOptions;
   readonly #diagnostics: Diagnostics;
   readonly #code: MappedCode;
+  /** Undefined where rules are taken as they are found. */
+  readonly #processRules: AllProcessRules | undefined;
   /** Loaded when the first stack needs it. */
   #unwinder: Unwinder | undefined;
   #input: Input | undefined;
@@ -89,6 +93,7 @@ export class UserStacks {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#code = new MappedCode(dsos.dsos, jitDumps, options.compatPerf);
+    this.#processRules = options.compatPerf ? new AllProcessRules() : undefined;
   }
 
   /** Bytes of the stacks that the next ones are compared with. */
@@ -104,23 +109,27 @@ export class UserStacks {
 
   /**
    * Gives a sample its whole stack in place of what its chain says.
-   * @param space what is mapped in its process
    * @returns false where something has to be read first: await {@link settle}, then call it again
    */
-  unwind(row: RecordRow, event: SessionEvent, space: AddressSpace): boolean {
+  unwind(row: RecordRow, event: SessionEvent, process: SessionProcess): boolean {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) return false;
+    const { space } = process;
     const input = this.#fill(row.stackDump, event, space);
     if (input === undefined) {
       this.ends.notUnwound++;
     } else {
       this.#code.space = space;
       this.#code.machine = input.machine;
+      const kept = this.#processRules?.of(process);
+      const isKept = kept?.differFrom(this.#code) === true;
+      this.#code.keptRules = isKept ? kept : undefined;
       const last = this.#lastStacks.of(row.tid);
       if (last.generation !== space.generation) last.stackCount = 0;
       const end = unwinder.unwindAfter(last.generation === space.generation ? last.unwound : undefined, input, this.#code);
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
+      if (!isKept) kept?.add(unwinder.stack, this.#code);
       const fate = this.#fateOf(row.chain, unwinder, this.#dumps.isWhole(row.stackDump));
       if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;

@@ -1,3 +1,4 @@
+import type { KeptRules } from './kept-rules.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
@@ -37,6 +38,11 @@ export interface CodeSpace {
    * given, only those of which the same is mapped may have the same one. Absent: nothing is remembered from one stack to the next, which is slower.
    */
   readonly generation?: number | undefined;
+  /**
+   * What counts before rules that are found: libunwind's. Absent: nothing.
+   * @internal
+   */
+  readonly keptRules?: KeptRules | undefined;
   /**
    * After {@link find} found a module at an address: the addresses around it of which `module`, `bias` and `file` are the same, if that is known.
    * Absent: it is not.

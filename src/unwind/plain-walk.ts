@@ -76,8 +76,8 @@ export class PlainWalk {
   }
 
   /** Whether a sample's stack may be walked here: it is of x86-64, and something may be remembered of the space. */
-  static isFor({ machine, view }: UnwindInput, { generation }: CodeSpace): boolean {
-    return machine === 'x86_64' && view.littleEndian && generation !== undefined;
+  static isFor({ machine, view }: UnwindInput, { generation, keptRules }: CodeSpace): boolean {
+    return machine === 'x86_64' && view.littleEndian && generation !== undefined && keptRules === undefined;
   }
 
   /** @returns undefined where there is no WebAssembly */

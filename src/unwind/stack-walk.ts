@@ -112,7 +112,7 @@ export class StackWalk {
   }
 
   #beginSteps(previous: UnwoundStack | undefined): void {
-    this.#shared.begin(previous);
+    this.#shared.begin(this.#state.space.keptRules === undefined ? previous : undefined);
     this.#frameStep.begin();
     this.#landing.begin();
     this.#state.entryWordsLeft = MAX_STACK_WORDS;
@@ -188,7 +188,9 @@ export class StackWalk {
     const step = this.#frameStep;
     const frames = this.#stack;
     const isCall = this.#isCall;
-    const module = match === 'found' ? space.module : undefined;
+    const kept = space.keptRules?.of(pc, isCall, space);
+    const module = kept?.module ?? (match === 'found' ? space.module : undefined);
+    const svma = kept === undefined ? pc - space.bias : isCall ? kept.svma + 1 : kept.svma;
     // Before other addresses are looked for.
     const mayBeData = match === 'found' && space.mayBeData === true;
     const sp = state.registers.value(machine.sp);
@@ -199,7 +201,7 @@ export class StackWalk {
     state.isUnchained = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
-    const end = step.step(frames, module, pc - space.bias, isCall);
+    const end = step.step(frames, module, svma, isCall);
     if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
       this.#land();
       return undefined;

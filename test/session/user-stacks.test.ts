@@ -326,6 +326,28 @@ describe('stacks with compatPerf', () => {
     expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
   });
 
+  it('go on by the rules that were found before the program mapped the file once more, up to an exec', async () => {
+    const again = text(11n, RULED.library - 0x80000n, LIBRARY);
+    const [exec, ...anew] = [
+      record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 14n } }),
+      text(15n, RULED.app, APP),
+      text(16n, RULED.library, LIBRARY),
+      text(17n, RULED.library - 0x80000n, LIBRARY),
+    ];
+    const [sp] = dumpedStack(ips).regsUser?.regs ?? [];
+    const withoutFramePointer = (time: bigint, [leaf, ...callers]: readonly bigint[]): RecordSpec =>
+      sample(time, [leaf, ...callers], { regsUser: { abi: 2, regs: [0n, sp, leaf] } });
+    const others = ips.map((ip) => ip + 1n);
+    const before = [...maps, withoutFramePointer(10n, ips), again, withoutFramePointer(12n, ips), withoutFramePointer(13n, others)];
+    const records = [...before, exec, ...anew, withoutFramePointer(18n, ips)];
+    expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([
+      `10: 1010 101f 10ff ${UNREAD}`,
+      `12: 1010 101f 10ff ${UNREAD}`,
+      '13: 1011',
+      '18: 1010',
+    ]);
+  });
+
   it('go on in code of files whose .eh_frame_hdr lists nothing, in whatever map that is', async () => {
     const { samples } = await decodeAll([...maps, sample(10n, ips)], perfOptions(true, [], DATA.vaddr + 0x200, false));
     expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
