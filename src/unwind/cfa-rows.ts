@@ -52,8 +52,10 @@ export const RegisterRule = {
   valExpression: 7,
   /** As the offset says, in memory below the stack pointer; but the value has been taken back from there (see UnwindModule). No instruction says so. */
   popped: 8,
-  /** At the register that the CFA is computed from, plus value. No instruction says so: see UnwindRules.beginMoved. */
-  baseOffset: 9,
+  /** At the stack pointer, plus value. No instruction says so: see FrameScan. */
+  spOffset: 9,
+  /** At the frame pointer, plus value. No instruction says so: see FrameScan. */
+  fpOffset: 10,
 } as const;
 
 /** Large functions of hand-made interpreters have some ten thousand instructions. */

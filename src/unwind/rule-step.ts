@@ -37,7 +37,7 @@ export class RuleStep {
     next.set(machine.sp, cfa - machine.cfaBias);
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
-      const stepEnd = this.#restore(state, module, at, cfa, cfaRegister);
+      const stepEnd = this.#restore(state, module, at, cfa);
       if (stepEnd !== 'stepped') return stepEnd;
     }
     state.swapRegisters();
@@ -48,7 +48,7 @@ export class RuleStep {
    * Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet.
    * @param at where the rules have the register
    */
-  #restore(state: UnwindState, module: UnwindModule, at: number, cfa: number, cfaRegister: number): StepEnd {
+  #restore(state: UnwindState, module: UnwindModule, at: number, cfa: number): StepEnd {
     const { registers, next } = state;
     const { data } = module.rules;
     const register = data[at] & RULE_REGISTER_MASK;
@@ -66,8 +66,10 @@ export class RuleStep {
         return 'stepped';
       case RegisterRule.offset:
         return this.#load(state, register, cfa + value);
-      case RegisterRule.baseOffset:
-        return this.#load(state, register, registers.value(cfaRegister) + value);
+      case RegisterRule.spOffset:
+        return this.#load(state, register, registers.value(state.machine.sp) + value);
+      case RegisterRule.fpOffset:
+        return this.#load(state, register, registers.known[state.machine.fp] === 1 ? registers.value(state.machine.fp) + value : -1);
       case RegisterRule.valOffset:
         setBig(next, register, BigInt.asUintN(addressBits, BigInt(cfa + value)));
         return 'stepped';

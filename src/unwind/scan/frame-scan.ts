@@ -12,6 +12,7 @@ import { RiscvDecoder } from './riscv-decoder.ts';
 import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
+import { CALLEE_SAVED } from './x86-64-operations.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
@@ -43,7 +44,7 @@ const RETURNED = {
 } satisfies Record<keyof typeof SCRATCH, readonly number[]>;
 /** Those that it has to restore, besides the stack pointer. */
 export const KEPT = {
-  x86_64: [3, 6, 12, 13, 14, 15],
+  x86_64: CALLEE_SAVED,
   aarch64: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
   arm: [4, 5, 6, 7, 8, 9, 10, 11],
   riscv64: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
@@ -142,7 +143,10 @@ export class FrameScan {
     return always < words * LEAST_ALWAYS;
   }
 
-  /** Follows code, first straight on, then from branches in their order, up to the first return that can be. */
+  /**
+   * Follows code, first straight on, then from branches in their order, up to the first return that can be; or else up to the first jump that may have been
+   * one in place of a return.
+   */
   #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
     const { machine, sp, lr } = this.#machine;
     const scratch = SCRATCH[machine as ScannedMachine];
@@ -155,6 +159,7 @@ export class FrameScan {
     this.#isStraight = true;
     let svma = start;
     let next = 0;
+    let ruleAtJump = NO_RULE;
     decoder.enter();
     for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && this.#module.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
       this.#module.scannedInstructions++;
@@ -177,16 +182,19 @@ export class FrameScan {
         const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, lr);
         if (rule !== NO_RULE) return rule;
         if (!decoder.isConditional) svma = -1;
+      } else if (flow === 'may-leave') {
+        if (ruleAtJump === NO_RULE) ruleAtJump = this.#ruleAtReturn(state, decoder.via, lr);
+        svma = -1;
       }
       this.#reader.isMissing = false;
       if (svma >= 0) continue;
-      if (next === this.#branchCount) return NO_RULE;
+      if (next === this.#branchCount) return ruleAtJump;
       this.#isStraight = false;
       state.copyFrom(this.#branches[next]);
       svma = this.#targets[next++];
       decoder.enter();
     }
-    return NO_RULE;
+    return ruleAtJump;
   }
 
   #addBranch(target: number, state: ScanState): void {
@@ -230,8 +238,10 @@ export class FrameScan {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);
-      else if (isMoved && base === SAVED + movedBase && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
-        rules.addRegister(register, RegisterRule.baseOffset, offsets[register]);
+      else if (cfaBase !== sp && base === SAVED + sp && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
+        rules.addRegister(register, RegisterRule.spOffset, offsets[register]);
+      else if (cfaBase !== fp && base === SAVED + fp && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
+        rules.addRegister(register, RegisterRule.fpOffset, offsets[register]);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
     return rules.end();

@@ -8,9 +8,10 @@ import type { ScanState } from './scan-state.ts';
  * - `branch`: behind it, or at {@link InstructionDecoder.target}
  * - `jump`: at {@link InstructionDecoder.target}
  * - `leave`: at what the register {@link InstructionDecoder.via} holds
+ * - `may-leave`: the same, or at a case of a switch
  * - `end`: nowhere that is known
  */
-export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'end';
+export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'may-leave' | 'end';
 
 /** Reads code of one file by svma. What is read says in `isMissing` afterwards whether some of it was not there. */
 export interface CodeReader {
@@ -24,7 +25,7 @@ export interface CodeReader {
 export interface InstructionDecoder {
   /** After `branch` and `jump`: an svma. */
   readonly target: number;
-  /** After `leave`: the number of a register. */
+  /** After `leave` and `may-leave`: the number of a register. */
   readonly via: number;
   /** After `leave`: whether it may go on behind the instruction, too. */
   readonly isConditional: boolean;

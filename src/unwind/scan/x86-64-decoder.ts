@@ -1,8 +1,25 @@
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
-import { ScanState } from './scan-state.ts';
+import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X8664Instruction } from './x86-64-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-64-long-opcodes.ts';
-import { ANYTHING, change, pop, push, RAX, RBP, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP, sum, sumWithNumber, takeReturnAddress } from './x86-64-operations.ts';
+import {
+  ANYTHING,
+  CALLEE_SAVED,
+  change,
+  pop,
+  push,
+  RAX,
+  RBP,
+  RCX,
+  RDI,
+  RDX,
+  RETURN_ADDRESS,
+  RSI,
+  RSP,
+  sum,
+  sumWithNumber,
+  takeReturnAddress,
+} from './x86-64-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
@@ -202,9 +219,20 @@ export class X8664Decoder implements InstructionDecoder {
     return (first === 0xcc && immediate === 1) || (first === 0xf3 && code.byte(svma + sizeBytes + 1) === 0x90);
   }
 
+  /** A jump to what a register or memory tells. */
+  #jump(state: ScanState): CodeFlow {
+    const { isMemory, isIpRelative } = this.#instruction;
+    // To another file's function, in place of a return.
+    const isToOtherFile = isIpRelative && isMemory;
+    // Others may be those of a switch, unless a frame has just been given back.
+    if (!isToOtherFile && !hasGivenBack(state)) return 'end';
+    takeReturnAddress(state);
+    return isToOtherFile ? 'leave' : 'may-leave';
+  }
+
   /** INC, DEC, CALL, JMP, PUSH */
   #group5(opcode: number, state: ScanState): CodeFlow {
-    const { extension, isMemory, isWide, other, isIpRelative } = this.#instruction;
+    const { extension, isMemory, isWide, other } = this.#instruction;
     switch (extension) {
       case 0:
       case 1:
@@ -214,10 +242,7 @@ export class X8664Decoder implements InstructionDecoder {
       case 2:
         return 'call';
       case 4:
-        // To another file's function, in place of a return. Others may be those of a switch.
-        if (!isIpRelative || !isMemory) return 'end';
-        takeReturnAddress(state);
-        return 'leave';
+        return this.#jump(state);
       case 6:
         push(state, isMemory ? ANYTHING : other);
         return 'next';
@@ -225,4 +250,13 @@ export class X8664Decoder implements InstructionDecoder {
         return 'end';
     }
   }
+}
+
+/**
+ * Whether the stack pointer is above where it was at first, or above the frame pointer of then, and a register was taken back that a caller needs. The stack
+ * pointer alone is moved up behind calls, too, whose arguments were pushed.
+ */
+function hasGivenBack({ bases, offsets }: ScanState): boolean {
+  const isAbove = (bases[RSP] === RSP || bases[RSP] === RBP) && offsets[RSP] > 0;
+  return isAbove && CALLEE_SAVED.some((register) => bases[register] === SAVED + RSP || bases[register] === SAVED + RBP);
 }

@@ -14,6 +14,9 @@ export const RBP = 6;
 export const RSP = 7;
 export const R11 = 11;
 
+/** Those that a function has to restore, besides the stack pointer. */
+export const CALLEE_SAVED = [RBX, RBP, 12, 13, 14, 15];
+
 /** Where a return address is put that was taken from the stack. */
 export const RETURN_ADDRESS = 16;
 /** In place of a register: whatever is not followed. */

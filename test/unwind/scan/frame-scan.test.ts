@@ -241,6 +241,43 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1030, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'no-rule', frames: frames(0x1030) });
   });
 
+  test.each<[string, string, Readonly<Record<number, number>>]>([
+    // mov rbp, [rbp]; add rsp, 0x50; jmp *rcx
+    ['has taken back the frame pointer', '48 8b 6d 00 48 83 c4 50 ff e1', { 72: SP + 0x200, 80: CALL, 88: 0 }],
+    // pop rbx; pop rbp; jmp *[rax+8]
+    ['has popped registers', '5b 5d ff 60 08', { 16: CALL, 24: 0 }],
+    // leave; jmp *rax
+    ['has left its frame', 'c9 ff e0', { 72: SP + 0x200, 80: CALL, 88: 0 }],
+    // test eax, eax; je to INT3; pop rbx; jmp *rax
+    ['may also go on where nothing returns', '85 c0 74 3c 5b ff e0', { 8: CALL, 16: 0 }],
+  ])('is left by a jump that a register tells where it %s', async (_, listing, stack) => {
+    const registers = { ip: BIAS + 0x1020, bp: SP + 0x48, sp: SP };
+    const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CODE, 4128: listing }, [0xcc]));
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+  });
+
+  test('is left by a return rather than by a jump that a register tells', async () => {
+    // test eax, eax; je 0x1030; pop rbx; jmp *rax; and 0x1030: add rsp, 16; ret
+    const pieces = { ...CODE, 4128: '85 c0 74 0c 5b ff e0', 4144: '48 83 c4 10 c3' };
+    const registers = { ip: BIAS + 0x1020, bp: 5, sp: SP };
+    const result = await unwound({ machine: 'x86_64', registers, stack: { 8: BIAS + 0x1108, 16: CALL, 24: 0 } }, await spaceOf('x86_64', pieces, [0xcc]));
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+  });
+
+  test.each<[string, string, readonly number[]]>([
+    // mov rbp, [rbp]; add rsp, 0x50; ret
+    ['the frame pointer by the frame pointer', '48 8b 6d 00 48 83 c4 50 c3', [0x1180, 0x1200]],
+    // mov rbx, [rsp]; leave; ret
+    ['another register by the stack pointer', '48 8b 1c 24 c9 c3', [0x1180, 0x1200, 0x1100]],
+  ])('gives its caller what it takes back beside its stack: %s', async (_, listing, expected) => {
+    // 0x1180: leave; ret. 0x1200: lea rsp, [rbx+8]; ret.
+    const pieces = { ...CODE, 4128: listing, 4478: 'ff d0 c9 c3', 4606: 'ff d0 48 8d 63 08 c3' };
+    const registers = { ip: BIAS + 0x1020, bp: SP + 0x48, bx: 5, sp: SP };
+    const stack = { 0: SP + 0x80, 72: SP + 0x60, 80: BIAS + 0x1180, 96: 7, 104: BIAS + 0x1200, 136: CALL, 144: 0 };
+    const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', pieces, [0xcc]));
+    expect(result.frames).toEqual(frames(0x1020, ...expected));
+  });
+
   test('is not left to an address that it stores where another register points', async () => {
     // mov rcx, [rbp+8]; lea rsp, [r15+8]; push rcx; ret
     const pieces = { ...CODE, 4128: '48 8b 4d 08 49 8d 67 08 51 c3' };
