@@ -210,8 +210,11 @@ export class FrameScan {
   #ruleAtReturn(state: ScanState, via: number, lr: number): number {
     const { machine, sp, fp, pc, addressSize } = this.#machine;
     const { bases, offsets, movedBase, movedPlace } = state;
-    const cfaBase = bases[sp];
-    const cfa = offsets[sp];
+    // What takes back the frame pointer from where that points has its return address beside it, also where the stack pointer is not the one that is followed:
+    // behind calls of functions that take their arguments off the stack.
+    const isChained = machine === 'x86_64' && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
+    const cfaBase = isChained ? fp : bases[sp];
+    const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isMoved = cfaBase === MOVED;
     // What is found by other registers is most often the stack of another context, to which the code switches.
     if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedPlace) > MAX_FRAME_BYTES)) return NO_RULE;
@@ -221,8 +224,10 @@ export class FrameScan {
     // Where it goes on as another function, that one returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;
-    const distance = cfa - offsets[link];
-    const isSaved = bases[link] === SAVED + cfaBase && distance >= addressSize && distance <= MAX_FRAME_BYTES && (cfaBase !== sp || offsets[link] >= 0);
+    const linkBase = isChained ? SAVED + fp : bases[link];
+    const linkOffset = isChained ? addressSize : offsets[link];
+    const distance = cfa - linkOffset;
+    const isSaved = linkBase === SAVED + cfaBase && distance >= addressSize && distance <= MAX_FRAME_BYTES && (cfaBase !== sp || linkOffset >= 0);
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
     if (!isSaved && !isInLink) return NO_RULE;
     // It may also be a table of jumps.
@@ -232,7 +237,7 @@ export class FrameScan {
     const column = pc >= 0 ? pc : lr;
     if (isMoved) rules.beginMoved(this.#isStraight, movedBase, movedPlace, cfa, column);
     else rules.begin(this.#isStraight, cfaBase, cfa, column);
-    if (isSaved) rules.addRegister(column, RegisterRule.offset, offsets[link] - cfa);
+    if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
     for (const register of KEPT[machine as ScannedMachine]) {
       const base = bases[register];
