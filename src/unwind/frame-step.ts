@@ -22,6 +22,8 @@ const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | Rule
 export class FrameStep {
   /** Whether the last step was out of a signal's frame. */
   wasSignalFrame = false;
+  /** Whether it was out of a function that returns to the handler of an exception, and the caller's address is where that begins: no return address. */
+  wasToPad = false;
   /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   readonly #state: UnwindState;
@@ -79,6 +81,7 @@ export class FrameStep {
     // hot
     const state = this.#state;
     this.wasSignalFrame = false;
+    this.wasToPad = false;
     this.wasPlain = false;
     if (module === undefined || module.registers !== state.machine) return this.#stepWithoutRule();
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
@@ -140,7 +143,10 @@ export class FrameStep {
     const sp = state.registers.value(state.machine.sp);
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) this.#landing.leave(state, sp, frames.count, frames.count - this.#handlerFrames);
+    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) {
+      this.#landing.leave(state, sp, frames.count, frames.count - this.#handlerFrames);
+      this.wasToPad = this.#landing.isAtPad;
+    }
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
   }

@@ -15,6 +15,8 @@ const MAX_FRAMES_WHILE_COPYING = 2;
  * The layout of the records is what the code of libgcc shows; that of other run times does not match, and nothing is done.
  */
 export class Landing {
+  /** Whether the last step led to the landing pad itself. Before, the handler's frame goes on at the call that the exception came out of. */
+  isAtPad = false;
   /** The record of the handler's frame: an address in the stack, while a caller may turn out to be out of reach; else −1. */
   #record = -1;
   #frameCount = 0;
@@ -31,6 +33,7 @@ export class Landing {
    * @param depth how many of them are not of a signal's handler
    */
   leave(state: UnwindState, start: number, frameCount: number, depth: number): void {
+    this.isAtPad = false;
     if (depth > MAX_FRAMES_WHILE_COPYING) return;
     const { registers, stack, machine } = state;
     const { addressSize, fp, pc } = machine;
@@ -77,7 +80,9 @@ export class Landing {
       if (register === machine.sp) continue;
       if (stack.read(wordAt(stack, record + register * addressSize))) registers.setWords(register, stack.lo, stack.hi);
     }
-    registers.set(machine.sp, wordAt(stack, record + RECORDED_REGISTERS * addressSize));
+    const cfaSlot = record + RECORDED_REGISTERS * addressSize;
+    registers.set(machine.sp, wordAt(stack, cfaSlot));
+    this.isAtPad = registers.value(machine.pc) === wordAt(stack, cfaSlot + addressSize);
     return this.#frameCount;
   }
 }

@@ -32,7 +32,7 @@ export class StackWalk {
   #begunPlain: PlainWalk | undefined;
   /** The frames so far. */
   #stack = new UnwoundStack();
-  /** Of the place that the walk has come to: whether it is a caller, and not code that was sampled, or that a signal interrupted. */
+  /** Of the place that the walk has come to: whether it is a caller, and not code that was sampled, that a signal interrupted, or that an exception goes to. */
   #isCall = false;
   /** Whether the frame before is one of those. */
   #isAfterLeaf = false;
@@ -221,7 +221,7 @@ export class StackWalk {
     frames.count = this.#landing.land(state);
     frames.plainFrom = frames.count;
     state.pc = state.registers.value(state.machine.pc);
-    this.#isCall = true;
+    this.#isCall = !this.#landing.isAtPad;
   }
 
   /** How a stack ends after a step from code of which nothing is known. @param mayBeData whether it may be no code at all */
@@ -255,7 +255,7 @@ export class StackWalk {
     } else if (nextSp < state.stack.start) return this.#endOnOtherStack();
     // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
-    this.#isCall = !step.wasSignalFrame;
+    this.#isCall = !step.wasSignalFrame && !step.wasToPad;
     return undefined;
   }
 

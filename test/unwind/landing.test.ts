@@ -50,6 +50,7 @@ const COPIED_ALL = { ...COPIED_RBP, [RETURN]: CALL_IN_HANDLER };
 interface Setting {
   readonly throws?: PlannedFde;
   readonly raises?: PlannedFde;
+  readonly handler?: PlannedFde;
   readonly bp?: number;
   readonly followsLibunwind?: boolean;
   /** Whether the sample is in what looks for a handler. */
@@ -58,9 +59,9 @@ interface Setting {
 
 function frames(
   changes: Readonly<Record<number, number>>,
-  { throws = THROWS, raises = RAISES, bp = SP + SAVED_RBP, isSearching = false, ...options }: Setting = {},
+  { throws = THROWS, raises = RAISES, handler = HANDLER, bp = SP + SAVED_RBP, isSearching = false, ...options }: Setting = {},
 ): string {
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, HANDLER, START, SEARCH]]]), BIAS);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, handler, START, SEARCH]]]), BIAS);
   const unwinder = new Unwinder(options);
   const below = isSearching ? SEARCH_BYTES : 0;
   const registers = { ip: BIAS + (isSearching ? 0x1510 : 0x1010), sp: SP - below, bp };
@@ -101,6 +102,14 @@ describe('stacks of an exception on its way to its handler', () => {
 
   test('go on at the handler once the return address is copied', () => {
     expect(frames(COPIED_ALL)).toBe('1010 1310 1410 complete');
+  });
+
+  test('go on by the rule of the landing pad, not of the code before it, once it has taken the place of the return address', () => {
+    // As gcc compiles it: the pad is behind the return of the function, whose rule is another.
+    const handler = fde(0x1300, code().defCfaOffset(48).advance(0x4f).remember().defCfaOffset(8).advance(1).restoreState());
+    const changes = { ...COPIED_ALL, 568: LANDING_PAD };
+    expect(frames(changes, { handler })).toBe('1010 1350 1410 complete');
+    expect(frames(COPIED_ALL, { handler })).toBe('1010 1310 1410 complete');
   });
 
   test('are followed by the rules where the records are left over from before', () => {
