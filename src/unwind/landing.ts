@@ -3,6 +3,9 @@ import type { UnwindState } from './unwind-state.ts';
 
 /** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
+/** Which word of a record has its flags, and the one that all records have, in their upper 32 bits. */
+const FLAGS_WORD = 24;
+const EXTENDED_FLAG = 0x4000_0000;
 /** The function that returns to the handler, and the one that copies the registers for it, which calls nothing. Deeper stacks are still looking for a handler. */
 const MAX_FRAMES_WHILE_COPYING = 2;
 
@@ -46,7 +49,7 @@ export class Landing {
     let handler = -1;
     for (let at = Math.max(start, stack.start) + toCfa; at < searchEnd; at += addressSize) {
       const cfa = wordAt(stack, at);
-      if (cfa < end || wordAt(stack, at - toReturnSlot) !== cfa - addressSize) continue;
+      if (cfa < end || wordAt(stack, at - toReturnSlot) !== cfa - addressSize || !hasFlags(stack, at - toCfa, addressSize)) continue;
       if (cfa === end) own = at - toCfa;
       else if (handler < 0 && wordAt(stack, cfa - addressSize) > 0) handler = at - toCfa;
     }
@@ -100,6 +103,12 @@ function hasCopied({ stack, machine }: UnwindState, own: number, handler: number
     if (has >= 0 && wants >= 0 && has !== wants) return false;
   }
   return true;
+}
+
+/** Whether there are flags where those of a record would be. Where registers were saved side by side, their places alone look like a record, too. */
+function hasFlags(stack: StackMemory, record: number, addressSize: number): boolean {
+  if (!stack.read(record + FLAGS_WORD * addressSize)) return false;
+  return ((addressSize === 8 ? stack.hi : stack.lo) & EXTENDED_FLAG) !== 0;
 }
 
 /** A word of the stack; −1 where the dump has none. */

@@ -5,6 +5,7 @@ import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
 import { CIE, code, fde, RAX, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
 
+const R14 = 14;
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
 
@@ -22,7 +23,8 @@ const SEARCH_BYTES = 32;
 const OWN = 0x20;
 const FOUND = 0xe0;
 const [SAVED_RBP, RETURN] = [0x200, 0x208];
-const [RECORDED_RBP, RECORDED_RETURN, RECORDED_CFA, RECORDED_PC] = [8 * RBP, 8 * RIP, 144, 152];
+const [RECORDED_RBP, RECORDED_RETURN, RECORDED_CFA, RECORDED_PC, RECORDED_FLAGS] = [8 * RBP, 8 * RIP, 144, 152, 192];
+const FLAGS = 2 ** 62;
 const LANDING_PAD = BIAS + 0x1350;
 const CALL_IN_HANDLER = BIAS + 0x1310;
 
@@ -31,10 +33,12 @@ const STACK: Readonly<Record<number, number>> = {
   [OWN + RECORDED_RETURN]: SP + RETURN,
   [OWN + RECORDED_CFA]: SP + 0x210,
   [OWN + RECORDED_PC]: BIAS + 0x1110,
+  [OWN + RECORDED_FLAGS]: FLAGS,
   [FOUND + RECORDED_RBP]: SP + 0x230,
   [FOUND + RECORDED_RETURN]: SP + 0x238,
   [FOUND + RECORDED_CFA]: SP + 0x240,
   [FOUND + RECORDED_PC]: LANDING_PAD,
+  [FOUND + RECORDED_FLAGS]: FLAGS,
   [SAVED_RBP]: SP + 0x230,
   [RETURN]: BIAS + 0x1110,
   536: BIAS + 0x1210,
@@ -102,6 +106,10 @@ describe('stacks of an exception on its way to its handler', () => {
 
   test('go on at the handler once the return address is copied', () => {
     expect(frames(COPIED_ALL)).toBe('1010 1310 1410 complete');
+  });
+
+  test('go on at the handler where the function before it has saved a register right below its return address', () => {
+    expect(frames({ ...COPIED_ALL, [FOUND + 8 * R14]: SP + 0x230 })).toBe('1010 1310 1410 complete');
   });
 
   test('go on by the rule of the landing pad, not of the code before it, once it has taken the place of the return address', () => {
