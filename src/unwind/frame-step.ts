@@ -143,12 +143,27 @@ export class FrameStep {
     const sp = state.registers.value(state.machine.sp);
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) {
-      this.#landing.leave(state, sp, frames.count, frames.count - this.#handlerFrames);
-      this.wasToPad = this.#landing.isAtPad;
-    }
+    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
+  }
+
+  /** Finishes a step out of a function that returns to the handler of an exception. @param sp the stack pointer in it */
+  #leaveToHandler(flags: number, sp: number, frameCount: number): void {
+    const state = this.#state;
+    const { registers, next, machine } = state;
+    this.wasToPad = (flags & RuleFlag.atHandler) !== 0;
+    if (!this.wasToPad) {
+      this.#landing.leave(state, sp, frameCount, frameCount - this.#handlerFrames);
+      this.wasToPad = this.#landing.isAtPad;
+      return;
+    }
+    // The rule still tells where they were saved, but from a CFA that is the handler's.
+    for (let register = 0; register < machine.count; register++) {
+      if (register === machine.sp || register === machine.pc) continue;
+      registers.setWords(register, next.lo[register], next.hi[register]);
+      registers.known[register] = next.known[register];
+    }
   }
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {

@@ -56,6 +56,8 @@ export const RuleFlag = {
   moved: 1024,
   /** Of x86-64: the function saves vectors, too, as Windows' ABI asks of it. */
   savesVectors: 2048,
+  /** With {@link RuleFlag.toHandler}: the registers are those of the handler already, and the return address is where it begins. */
+  atHandler: 4096,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -135,6 +137,7 @@ export class UnwindRules {
     if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
     if (rows.tellsOfOthers && this.#registers === MACHINE_REGISTERS.x86_64) flags |= RuleFlag.savesVectors;
     if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
+    if (!cie.isSignalFrame && isAtHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.atHandler | RuleFlag.complex;
     for (let register = 0; register < count; register++) {
       const kind = rows.kinds[register];
       if (kind === RegisterRule.unspecified || kind === RegisterRule.sameValue) continue;
@@ -291,6 +294,16 @@ export class UnwindRules {
  */
 function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegisters): boolean {
   return ehData >= 0 && kinds[ehData] === RegisterRule.offset;
+}
+
+/**
+ * Whether a row is of the end of such a function: it has given back its frame pointer, the last of all registers, and the handler's stack pointer or address
+ * is in a register of its own. All others count as saved still.
+ */
+function isAtHandler({ kinds, cfaRegister }: CfaRows, { ehData, fp, sp, pc }: MachineRegisters): boolean {
+  if (ehData < 0 || (kinds[ehData] !== RegisterRule.offset && kinds[ehData] !== RegisterRule.popped)) return false;
+  if (kinds[fp] !== RegisterRule.unspecified && kinds[fp] !== RegisterRule.sameValue) return false;
+  return kinds[pc] === RegisterRule.register || (cfaRegister >= 0 && cfaRegister !== sp && cfaRegister !== fp);
 }
 
 function isWord(value: number): boolean {

@@ -3,9 +3,9 @@ import { Unwinder } from '../../src/unwind/unwinder.ts';
 import type { PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
-import { CIE, code, fde, RAX, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
+import { CIE, code, fde, RAX, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
 
-const R14 = 14;
+const [RCX, R14] = [2, 14];
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
 
@@ -56,6 +56,11 @@ interface Setting {
   readonly raises?: PlannedFde;
   readonly handler?: PlannedFde;
   readonly bp?: number;
+  /** Where the sample is, from the function's start. */
+  readonly at?: number;
+  readonly sp?: number;
+  /** Further ones. */
+  readonly registers?: Readonly<Record<string, number>>;
   readonly followsLibunwind?: boolean;
   /** Whether the sample is in what looks for a handler. */
   readonly isSearching?: boolean;
@@ -63,14 +68,24 @@ interface Setting {
 
 function frames(
   changes: Readonly<Record<number, number>>,
-  { throws = THROWS, raises = RAISES, handler = HANDLER, bp = SP + SAVED_RBP, isSearching = false, ...options }: Setting = {},
+  {
+    throws = THROWS,
+    raises = RAISES,
+    handler = HANDLER,
+    bp = SP + SAVED_RBP,
+    at = 0x10,
+    sp = SP,
+    registers: others,
+    isSearching = false,
+    ...options
+  }: Setting = {},
 ): string {
   const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, handler, START, SEARCH]]]), BIAS);
   const unwinder = new Unwinder(options);
-  const below = isSearching ? SEARCH_BYTES : 0;
-  const registers = { ip: BIAS + (isSearching ? 0x1510 : 0x1010), sp: SP - below, bp };
-  const above = Object.entries({ ...STACK, ...changes }).map(([at, value]) => [Number(at) + below, value]);
-  const stack = { ...(isSearching && { 8: BIAS + 0x1520, 24: BIAS + 0x1010 }), ...Object.fromEntries(above) };
+  const below = isSearching ? SEARCH_BYTES : SP - sp;
+  const registers = { ip: BIAS + (isSearching ? 0x1510 : 0x1000 + at), sp: SP - below, bp, ...others };
+  const above = Object.entries({ ...STACK, ...changes }).map(([place, value]) => [Number(place) + below, value]);
+  const stack = { ...(isSearching && { 8: BIAS + 0x1520, 24: BIAS + 0x1010 }), ...Object.fromEntries(above.filter(([place]) => place >= 0)) };
   const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack }), space);
   return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
 }
@@ -118,6 +133,17 @@ describe('stacks of an exception on its way to its handler', () => {
     const changes = { ...COPIED_ALL, 568: LANDING_PAD };
     expect(frames(changes, { handler })).toBe('1010 1350 1410 complete');
     expect(frames(COPIED_ALL, { handler })).toBe('1010 1310 1410 complete');
+  });
+
+  test('go on at the landing pad with the registers at hand, once the function has given back its own', () => {
+    // As gcc 12 ends the function: mov (%rbp), %rbp; mov %rcx, %rsp; pop %rcx; jmp *%rcx.
+    const end = code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7).offset(RAX, 9).advance(0x40).restore(RBP).defCfa(RCX, 8);
+    const raises = fde(0x1000, end.advance(3).defCfaRegister(RSP).advance(1).register(RIP, RCX).defCfaOffset(0));
+    const handler = fde(0x1300, code().defCfa(RBX, 16).advance(0x4f).remember().defCfa(RSP, 8).advance(1).restoreState());
+    const bx = SP + 0x260;
+    const changes = { ...COPIED_ALL, 568: LANDING_PAD };
+    expect(frames(changes, { raises, handler, at: 0x40, registers: { bx, cx: SP + 0x238 } })).toBe('1040 1350 1410 complete');
+    expect(frames(changes, { raises, handler, at: 0x44, sp: SP + 0x240, registers: { bx, cx: LANDING_PAD } })).toBe('1044 1350 1410 complete');
   });
 
   test('are followed by the rules where the records are left over from before', () => {
