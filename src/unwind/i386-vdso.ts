@@ -1,23 +1,11 @@
 import type { CodeBytes } from './code-bytes.ts';
+import { I386_CONTEXT } from './signal-trampolines.ts';
 import type { UnwindState } from './unwind-state.ts';
 
 /** call *%gs:0x10 */
 const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
 /** What is on top of the stack in a system call: ebp, edx, ecx; then the return address. */
 const SAVED_BYTES = 12;
-/** Registers (DWARF: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip) and where they are in a sigcontext. */
-const CONTEXT = [
-  [7, 16],
-  [6, 20],
-  [5, 24],
-  [4, 28],
-  [3, 32],
-  [2, 36],
-  [1, 40],
-  [0, 44],
-  [8, 56],
-] as const;
-
 /** Steps out of the vdso of i386, which no file has: by how it is called, and by what the kernel leaves for it. */
 export class I386Vdso {
   readonly #state: UnwindState;
@@ -58,7 +46,7 @@ export class I386Vdso {
     if (context === undefined) return false;
     const { next, registers } = this.#state;
     next.copyFrom(registers);
-    for (const [register, at] of CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
+    for (const [register, at] of I386_CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
     this.#state.swapRegisters();
     return true;
   }

@@ -20,6 +20,20 @@ const X86_64_SAVED: [number, number][] = [
   ...consecutive(8, 8, 40, 8),
   ...[5, 4, 6, 3, 1, 0, 2, 7, 16].map((register, i): [number, number] => [register, 104 + 8 * i]),
 ];
+/** Of i386: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip, and where they are in a sigcontext (arch/x86/include/uapi/asm/sigcontext.h). */
+export const I386_CONTEXT = [
+  [7, 16],
+  [6, 20],
+  [5, 24],
+  [4, 28],
+  [3, 32],
+  [2, 36],
+  [1, 40],
+  [0, 44],
+  [8, 56],
+] as const;
+// sig, pinfo, puc, siginfo (128 bytes), uc_flags, uc_link, uc_stack (arch/x86/include/asm/sigframe.h).
+const I386_WITH_SIGINFO = I386_CONTEXT.map(([register, at]): [number, number] => [register, 12 + 128 + 20 + at]);
 // siginfo (128 bytes), uc_flags, uc_link, uc_stack, uc_sigmask (128 bytes), uc_mcontext on a 16-byte boundary: fault_address, x0 … x30, sp, pc
 // (arch/arm64/include/uapi/asm/sigcontext.h, ucontext.h).
 const AARCH64_SAVED = consecutive(0, 33, 128 + 176 + 8, 8);
@@ -39,8 +53,12 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7, 9], saved: X86_64_SAVED },
     { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5, 7], saved: X86_64_SAVED },
   ],
-  // Those of i386 and 32-bit Arm have rules in the vdso and in libc.
-  i386: [],
+  // Those of i386 and 32-bit Arm have rules in the vdso and in libc, but none behind i386's system call.
+  i386: [
+    // pop %eax (sig, which is gone then); mov $119, %eax; int $0x80; with siginfo: mov $173, %eax; int $0x80
+    { code: [0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80], offsets: [1, 6, 8], saved: I386_CONTEXT },
+    { code: [0xb8, 0xad, 0x00, 0x00, 0x00, 0xcd, 0x80], offsets: [0, 5, 7], saved: I386_WITH_SIGINFO },
+  ],
   // mov x8, #139; svc #0
   aarch64: [{ code: [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4], offsets: [0, 4, 8], saved: AARCH64_SAVED }],
   arm: [],

@@ -413,13 +413,30 @@ describe('i386 stacks', () => {
   const [EBP, ESP, EIP] = [5, 4, 8];
   const cie: PlannedCie = { returnAddress: EIP, dataAlignment: -4, code: code().defCfa(ESP, 4).offset(EIP, 1) };
   const functions = [fde(0x1000), fde(0x1100, code().defCfa(EBP, 8).offset(EBP, 2)), fde(0x1200, code().undefined(EIP))];
-  const mapped = new MadeSpace().map(0xf700_0000, 0xf701_0000, moduleOf('i386', [[cie, functions]]), 0xf700_0000);
+  const space = (): MadeSpace => new MadeSpace().map(0xf700_0000, 0xf701_0000, moduleOf('i386', [[cie, functions]]), 0xf700_0000);
+  const mapped = space();
 
   test('are unwound in words of 4 bytes, up to the top of the address space', async () => {
     const registers = { ip: 0xf700_1010, sp: 0xffff_ff00, bp: 0xffff_fff0 };
     const stack = { 0: 0xf700_1110, 240: 0, 244: 0xf700_1210 };
     const result = await unwound({ machine: 'i386', registers, stack }, mapped);
     expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001110', 'f7001210'] });
+  });
+
+  test.each<[string, number[], number]>([
+    ['pop %eax; mov $119, %eax; int $0x80', [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80], 0],
+    ['mov $173, %eax; int $0x80', [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80], 160],
+  ])('lead on from behind the call of the kernel that returns from a signal’s handler, which no rule is for: %s', async (_name, bytes, at) => {
+    const text = new Uint8Array(0x100);
+    text.set(bytes);
+    const withTrampoline = space().map(0xf600_0000, 0xf600_8000, await madeModule('i386', [{ svma: 0x1000, bytes: text }]), 0xf600_0000);
+    const context = { [at + 24]: 0xffff_fff0, [at + 28]: 0xffff_ff00, [at + 56]: 0xf700_1010 };
+    const sp = 0xffff_fb00;
+    const result = await unwound(
+      { machine: 'i386', registers: { ip: 0xf600_1000 + bytes.length, sp, bp: 0 }, stack: { ...context, [0xffff_ff00 - sp]: 0xf700_1210 } },
+      withTrampoline,
+    );
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(0xf600_1000 + bytes.length).toString(16)}`, '!f7001010', 'f7001210'] });
   });
 
   test('have upper halves of registers that mean nothing', async () => {
