@@ -104,9 +104,10 @@ export class ReturnAddresses {
 
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
-    const { space } = this.#state;
+    const { space, stack } = this.#state;
     this.isInData = false;
-    if (address <= 0) return 'unmapped';
+    // A stack may hold code, too (of nested functions, in GNU C), but such as jumps: nothing returns there.
+    if (address <= 0 || (address >= stack.start && address < stack.end)) return 'unmapped';
     if (this.#code.find(address - 1) !== 'found') return 'unmapped';
     const { module, bias } = space;
     if (module === undefined) {

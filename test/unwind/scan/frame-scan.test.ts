@@ -241,6 +241,14 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1030, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'no-rule', frames: frames(0x1030) });
   });
 
+  test('is left to code, where what the frame pointer points at leads to the stack, which may hold code', async () => {
+    // call *rax; add rsp, 64; ret
+    const space = (await spaceOf('x86_64', { ...CODE, 4128: 'ff d0 48 83 c4 40 c3' }, [0xcc])).map(SP - 0x1000, SP + 0x1000, undefined, 0);
+    const stack = { 16: SP + 0x50, 24: SP + 0x30, 64: CALL, 72: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
+  });
+
   test.each<[string, string, Readonly<Record<number, number>>]>([
     // mov rbp, [rbp]; add rsp, 0x50; jmp *rcx
     ['has taken back the frame pointer', '48 8b 6d 00 48 83 c4 50 ff e1', { 72: SP + 0x200, 80: CALL, 88: 0 }],
