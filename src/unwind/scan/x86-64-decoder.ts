@@ -221,11 +221,11 @@ export class X8664Decoder implements InstructionDecoder {
 
   /** A jump to what a register or memory tells. */
   #jump(state: ScanState): CodeFlow {
-    const { isMemory, isIpRelative } = this.#instruction;
+    const { isMemory, isIpRelative, isNotrack, base } = this.#instruction;
     // To another file's function, in place of a return.
     const isToOtherFile = isIpRelative && isMemory;
     // Others may be those of a switch, unless a frame has just been given back.
-    if (!isToOtherFile && !hasGivenBack(state)) return 'end';
+    if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(state))) return 'end';
     takeReturnAddress(state);
     return isToOtherFile ? 'leave' : 'may-leave';
   }

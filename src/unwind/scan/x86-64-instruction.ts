@@ -47,6 +47,7 @@ const TWO_BYTES = [
 const PREFIXES: ReadonlySet<number> = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
 const OPERAND_SIZE = 0x66;
 export const REP = 0xf3;
+const NOTRACK = 0x3e;
 const REPNE = 0xf2;
 const ADDRESS_SIZE = 0x67;
 const TWO_BYTE_ESCAPE = 0x0f;
@@ -79,6 +80,8 @@ export class X8664Instruction {
   isShort = false;
   /** The last prefix that may be a part of the opcode: {@link REP}, 66 or F2; 0 for none. */
   prefix = 0;
+  /** Of a jump through a register: whether it may go where no ENDBR64 is, as jumps of a switch alone do. */
+  isNotrack = false;
   /** ModRM's middle field as it is: of some opcodes a part of them. */
   extension = 0;
   /** The register that ModRM's middle field names. */
@@ -114,6 +117,7 @@ export class X8664Instruction {
     this.#hasOperandSize = false;
     this.#hasAddressSize = false;
     this.prefix = 0;
+    this.isNotrack = false;
     this.immediate = 0;
     this.isMemory = false;
     this.base = -1;
@@ -147,6 +151,7 @@ export class X8664Instruction {
         this.#hasOperandSize ||= byte === OPERAND_SIZE;
         this.#hasAddressSize ||= byte === ADDRESS_SIZE;
         if (VECTOR_PREFIXES.includes(byte)) this.prefix = byte;
+        this.isNotrack ||= byte === NOTRACK;
         // REX counts right before the opcode alone.
         this.#rex = 0;
       } else if (byte >> 4 === 4) this.#rex = byte;

@@ -289,6 +289,8 @@ describe('x86-64', () => {
     ['bnd jmp *0x10(rip)', 'f2 ff 25 10 00 00 00', 'leave 16 7=7+8 16=[7+0]'],
     ['jmp *(rax,rbx,8)', 'ff 24 d8', 'end'],
     ['pop rbx; jmp *rax', '5b ff e0', 'may-leave 3=[7+0] 7=7+16 16=[7+8]'],
+    ['pop rbx; notrack jmp *rax', '5b 3e ff e0', 'end 3=[7+0] 7=7+8'],
+    ['pop rbx; jmp *0x400000(,rax,8)', '5b ff 24 c5 00 00 40 00', 'end 3=[7+0] 7=7+8'],
     ['leave; jmp *8(rax)', 'c9 ff 60 08', 'may-leave 6=[6+0] 7=6+16 16=[6+8]'],
     ['mov (rsp), rbx; jmp *rax', '48 8b 1c 24 ff e0', 'end 3=[7+0]'],
     ['pop rax; jmp *rax', '58 ff e0', 'end 0=[7+0] 7=7+8'],
