@@ -90,7 +90,7 @@ export class RecordingSymbols {
 
   /**
    * The rules for unwinding a file's or a vdso's code; undefined where none were found. The file stays open until `close` is called.
-   * @param lines see {@link CodeQuestion}: whether a file with debug information is looked for, which may have rules of its own
+   * @param lines see {@link CodeQuestion}: whether servers are asked for a file with debug information, too, which may have rules of its own
    * @internal
    */
   async unwindRulesFor(object: CodeObject, lines: boolean): Promise<UnwindRules | undefined> {
@@ -98,7 +98,7 @@ export class RecordingSymbols {
     const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
     let rules: UnwindRules | undefined;
     try {
-      const found = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true }, files);
+      const found = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
       if (found !== undefined) rules = { ...(await readRules(found, this.#files, !this.#options.compatPerf)), close: () => files.close() };
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
@@ -209,6 +209,8 @@ export class RecordingSymbols {
 interface Wants {
   readonly wantsLines: boolean;
   readonly wantsStarts: boolean;
+  /** See {@link WantedFile.wantsRules}. */
+  readonly wantsRules?: boolean;
 }
 
 /** Undefined where nothing is known of the code. */

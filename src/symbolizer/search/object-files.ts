@@ -49,6 +49,8 @@ export interface WantedFile extends RecordedFile {
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
   readonly sharesName?: boolean;
   readonly wantsLines: boolean;
+  /** Whether a file with debug information is of use that is on this machine: it may have the rules for unwinding that the binary has not. */
+  readonly wantsRules?: boolean;
   /** Whether a binary without symbols is of use: it may say where its functions begin. */
   readonly wantsStarts?: boolean;
   /** A time at which the recording had ended, nanoseconds since 1970; absent when unknown. */
@@ -81,7 +83,7 @@ async function isAlive(host: SymbolFiles, pid = 0): Promise<boolean> {
 }
 
 async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, wanted: WantedFile): Promise<ObjectFiles | undefined> {
-  const parts = new Parts(wanted.wantsLines);
+  const parts = new Parts(wanted.wantsLines || wanted.wantsRules === true);
   const mapped = await openMapped(files, mappedFiles, wanted);
   const buildId = mapped === undefined ? wanted.buildId : await checkedId('', mapped);
   if (mapped !== undefined) parts.take(mapped);
@@ -108,6 +110,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
+  parts.wantsDebugInfo = wanted.wantsLines;
   if (!parts.isComplete) await takeServed(files, host, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, host, files);
   const found = parts.finish(files, wanted);
@@ -235,16 +238,17 @@ class Parts {
   symbols: ElfFile | undefined;
   debugInfo: ElfFile | undefined;
   mini: ElfFile | undefined;
-  readonly #wantsLines: boolean;
+  /** Whether files are looked for until one has debug information. */
+  wantsDebugInfo: boolean;
   #firstDebugFile: ElfFile | undefined;
 
-  constructor(wantsLines: boolean) {
-    this.#wantsLines = wantsLines;
+  constructor(wantsDebugInfo: boolean) {
+    this.wantsDebugInfo = wantsDebugInfo;
   }
 
   /** Whether nothing is missing that a debug file could add. */
   get needsNoDebugFile(): boolean {
-    return this.symbols !== undefined && (this.debugInfo !== undefined || !this.#wantsLines);
+    return this.symbols !== undefined && (this.debugInfo !== undefined || !this.wantsDebugInfo);
   }
 
   get isComplete(): boolean {
@@ -255,7 +259,7 @@ class Parts {
     if (elf.hasCode) this.runtime ??= elf;
     else this.#firstDebugFile ??= elf;
     if (hasSymtab(elf)) this.symbols ??= elf;
-    if (this.#wantsLines && hasDebugInfo(elf)) this.debugInfo ??= elf;
+    if (this.wantsDebugInfo && hasDebugInfo(elf)) this.debugInfo ??= elf;
   }
 
   finish({ search }: CheckedFiles, { codeStart, wantsStarts = false, compatPerf }: WantedFile): ObjectFiles | undefined {

@@ -8,8 +8,10 @@ import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
+import { assembleFrames } from '../../support/frame-assembler.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
 import { spread } from '../../support/thoroughness.ts';
+import { CIE, fde } from '../../support/x86-64-functions.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';
@@ -360,6 +362,35 @@ describe('servers', () => {
     expect(outcomeOf('/cache/debuginfo')).toMatchObject({ outcome: 'other-build-id' });
     expect(outcomeOf(`https://server/buildid/${ID}/executable`)).toMatchObject({ outcome: 'failed', detail: 'it answered with status 503' });
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['build-id-mismatch', 'debuginfod-failed']);
+  });
+});
+
+describe('rules for unwinding', () => {
+  const rules = assembleFrames([[CIE, [{ ...fde(TEXT.vaddr), sizeBytes: TEXT.sizeBytes }]]], { isDebugFrame: true }).bytes;
+  const withRules = {
+    moreSections: [
+      { name: '.debug_frame', content: rules },
+      { name: '.debug_info', content: Buffer.alloc(16) },
+    ],
+  };
+  const hasRules = async (lines: boolean): Promise<boolean | undefined> => {
+    const symbolizer = new Symbolizer(files, { debugDirs: ['/usr/lib/debug'], compatPerf: false }, diagnostics);
+    const found = await symbolizer.forRecording({}).unwindRulesFor({ name: PATH, kind: 'file', buildId: ID, osRelease: '' }, lines);
+    await found?.close();
+    expect(files.openCount).toBe(0);
+    return found?.module.hasRules;
+  };
+
+  it('are looked for in debug files of this machine, whether lines are wanted or not, but not on servers', async () => {
+    files.content.set(PATH, named('here'));
+    files.served.set('debuginfo', named('served', { isDebugFile: true, ...withRules }));
+    expect(await hasRules(false)).toBe(false);
+    expect(files.fetched).toEqual([]);
+    expect(await hasRules(true)).toBe(true);
+    expect(files.fetched).toEqual(['debuginfo']);
+    files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('here', { isDebugFile: true, ...withRules }));
+    for (const lines of [false, true]) expect(await hasRules(lines)).toBe(true);
+    expect(files.fetched).toEqual(['debuginfo']);
   });
 });
 
