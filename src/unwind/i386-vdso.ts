@@ -6,6 +6,7 @@ import type { UnwindState } from './unwind-state.ts';
 const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
 /** What is on top of the stack in a system call: ebp, edx, ecx; then the return address. */
 const SAVED_BYTES = 12;
+
 /** Steps out of the vdso of i386, which no file has: by how it is called, and by what the kernel leaves for it. */
 export class I386Vdso {
   readonly #state: UnwindState;
