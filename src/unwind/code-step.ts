@@ -71,7 +71,8 @@ export class CodeStep {
     if (rule < 0) return 'no-rule';
     const state = this.#state;
     const { machine } = state;
-    this.isStraight = (module.rules.data[rule + RuleWord.flags] & RuleFlag.straight) !== 0;
+    const flags = module.rules.data[rule + RuleWord.flags];
+    this.isStraight = (flags & RuleFlag.straight) !== 0;
     const end = this.#ruleStep.step(state, module, rule);
     if (end !== 'stepped') return end;
     const column = machine.pc >= 0 ? machine.pc : machine.lr;
@@ -83,7 +84,9 @@ export class CodeStep {
     }
     // arm64 signs return addresses in the bits that addresses do not have.
     const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];
-    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData) || this.#beginsContext()) return end;
+    // Where a switch may have gone, 0 is no end of the stack.
+    const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
+    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#beginsContext()) return end;
     state.swapRegisters();
     return 'no-rule';
   }

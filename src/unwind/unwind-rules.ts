@@ -58,6 +58,8 @@ export const RuleFlag = {
   savesVectors: 2048,
   /** With {@link RuleFlag.toHandler}: the registers are those of the handler already, and the return address is where it begins. */
   atHandler: 4096,
+  /** Of a rule that was found in code: at a jump that may be in place of the function's return, or one of a switch. */
+  atJump: 8192,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -193,19 +195,19 @@ export class UnwindRules {
 
   /**
    * Begins a rule that was found in code; {@link end} ends it.
-   * @param isStraight {@link RuleFlag.straight}
+   * @param flags {@link RuleFlag.straight} and {@link RuleFlag.atJump}, where they hold
    * @param returnAddressRegister where the return address is to be afterwards
    */
-  begin(isStraight: boolean, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
-    this.#begin(RuleFlag.complex | (isStraight ? RuleFlag.straight : 0), cfaRegister, cfaOffset, returnAddressRegister);
+  begin(flags: number, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
+    this.#begin(RuleFlag.complex | flags, cfaRegister, cfaOffset, returnAddressRegister);
   }
 
   /**
    * Begins the same of a frame whose CFA counts from a word in memory.
    * @param register from which the word is at `place`
    */
-  beginMoved(isStraight: boolean, register: number, place: number, cfaOffset: number, returnAddressRegister: number): void {
-    this.begin(isStraight, register, cfaOffset, returnAddressRegister);
+  beginMoved(flags: number, register: number, place: number, cfaOffset: number, returnAddressRegister: number): void {
+    this.begin(flags, register, cfaOffset, returnAddressRegister);
     this.#scratch[RuleWord.flags] |= RuleFlag.moved;
     this.#scratch[RuleWord.movedPlace] = place;
   }

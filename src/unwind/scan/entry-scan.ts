@@ -152,7 +152,7 @@ export class EntryScan {
     // The return address is where the stack pointer was at the entry.
     const distance = -offsets[register];
     if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD !== 0) return NO_RULE;
-    rules.begin(false, register, distance + WORD, pc);
+    rules.begin(0, register, distance + WORD, pc);
     rules.addRegister(pc, RegisterRule.offset, -WORD);
     for (const kept of KEPT.x86_64) {
       if (bases[kept] === kept && offsets[kept] === 0) continue;

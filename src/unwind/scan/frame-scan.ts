@@ -2,7 +2,7 @@ import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import type { MachineRegisters, UnwindMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE } from '../unwind-rules.ts';
+import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
@@ -179,11 +179,11 @@ export class FrameScan {
         svma = decoder.target;
         decoder.enter();
       } else if (flow === 'leave') {
-        const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, lr);
+        const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, lr, 0);
         if (rule !== NO_RULE) return rule;
         if (!decoder.isConditional) svma = -1;
       } else if (flow === 'may-leave') {
-        if (ruleAtJump === NO_RULE) ruleAtJump = this.#ruleAtReturn(state, decoder.via, lr);
+        if (ruleAtJump === NO_RULE) ruleAtJump = this.#ruleAtReturn(state, decoder.via, lr, RuleFlag.atJump);
         svma = -1;
       }
       this.#reader.isMissing = false;
@@ -206,8 +206,11 @@ export class FrameScan {
     this.#branchCount++;
   }
 
-  /** The rule that follows from what registers hold where a function returns, or goes on as another one; NO_RULE where it does not. */
-  #ruleAtReturn(state: ScanState, via: number, lr: number): number {
+  /**
+   * The rule that follows from what registers hold where a function returns, or goes on as another one; NO_RULE where it does not.
+   * @param kind {@link RuleFlag.atJump}, where that holds
+   */
+  #ruleAtReturn(state: ScanState, via: number, lr: number, kind: number): number {
     const { machine, sp, fp, pc, addressSize } = this.#machine;
     const { bases, offsets, movedBase, movedPlace } = state;
     // What takes back the frame pointer from where that points has its return address beside it, also where the stack pointer is not the one that is followed:
@@ -235,8 +238,9 @@ export class FrameScan {
     if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
-    if (isMoved) rules.beginMoved(this.#isStraight, movedBase, movedPlace, cfa, column);
-    else rules.begin(this.#isStraight, cfaBase, cfa, column);
+    const flags = kind | (this.#isStraight ? RuleFlag.straight : 0);
+    if (isMoved) rules.beginMoved(flags, movedBase, movedPlace, cfa, column);
+    else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
     for (const register of KEPT[machine as ScannedMachine]) {

@@ -264,6 +264,12 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
+  test('is not left to nowhere by a jump that a register tells', async () => {
+    // pop rbx; jmp *rax
+    expect(await unwind(0x1020, { 8: 0 }, { ...CODE, 4128: '5b ff e0' })).toMatchObject({ end: 'no-rule', frames: frames(0x1020) });
+    expect(await unwind(0x1020, { 8: 0 }, { ...CODE, 4128: '5b c3' })).toMatchObject({ end: 'complete', frames: frames(0x1020) });
+  });
+
   test('is left by a return rather than by a jump that a register tells', async () => {
     // test eax, eax; je 0x1030; pop rbx; jmp *rax; and 0x1030: add rsp, 16; ret
     const pieces = { ...CODE, 4128: '85 c0 74 0c 5b ff e0', 4144: '48 83 c4 10 c3' };
