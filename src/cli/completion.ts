@@ -30,6 +30,7 @@ const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
 }
 complete -o default -F _perfconv perfconv
 `,
+  // compdef is there once compinit has run, which a ~/.zshrc need not have done yet.
   zsh: `#compdef perfconv
 _perfconv() {
   local -a candidates
@@ -38,6 +39,7 @@ _perfconv() {
   compadd -a candidates
   _files
 }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i -D }
 compdef _perfconv perfconv
 `,
   fish: `complete -c perfconv -a '(perfconv --get-completions (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
