@@ -1,6 +1,5 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
-import type { CodeExtent, CodeMatch, CodeSpace } from '../unwind/code-space.ts';
-import type { KeptRules } from '../unwind/kept-rules.ts';
+import type { CodeExtent, CodeMatch, CodeSpace, RuleKeeper } from '../unwind/code-space.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import type { UnwindModule } from '../unwind/unwind-module.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -20,7 +19,7 @@ export class MappedCode implements CodeSpace {
   isVdso = false;
   file = -1;
   /** Those that are to be taken, to be set before each stack. */
-  keptRules: KeptRules | undefined;
+  keptRules: RuleKeeper | undefined;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
   /** That of the process, to be set before each stack. */

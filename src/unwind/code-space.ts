@@ -1,4 +1,3 @@
-import type { KeptRules } from './kept-rules.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
@@ -7,6 +6,18 @@ import type { UnwindModule } from './unwind-module.ts';
  * - `pending`: a file is mapped there whose rules have not been read yet; unwinding stops, to be repeated
  */
 export type CodeMatch = 'found' | 'unmapped' | 'pending';
+
+/** Where a rule is that was kept. */
+export interface KeptRule {
+  readonly module: UnwindModule;
+  readonly svma: number;
+}
+
+/** Keeps rules by the addresses of frames. */
+export interface RuleKeeper {
+  /** The rule by which a frame at an address is left: if none is kept, that which is found, and is kept from then on. */
+  of(address: number, isCall: boolean, space: CodeSpace): KeptRule | undefined;
+}
 
 /** What is mapped in the address space of the thread at the moment of the sample. */
 export interface CodeSpace {
@@ -42,7 +53,7 @@ export interface CodeSpace {
    * What counts before rules that are found: libunwind's. Absent: nothing.
    * @internal
    */
-  readonly keptRules?: KeptRules | undefined;
+  readonly keptRules?: RuleKeeper | undefined;
   /**
    * After {@link find} found a module at an address: the addresses around it of which `module`, `bias` and `file` are the same, if that is known.
    * Absent: it is not.

@@ -1,12 +1,6 @@
-import type { CodeSpace } from './code-space.ts';
+import type { CodeSpace, KeptRule, RuleKeeper } from './code-space.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
-
-/** Where the rule is by which a frame was left. */
-export interface KeptRule {
-  readonly module: UnwindModule;
-  readonly svma: number;
-}
 
 /** As many as libunwind 1.6 keeps of a process. */
 const MAX_RULES = 128;
@@ -17,7 +11,7 @@ const CHAINS = 256;
  * The rules that libunwind keeps of a process, by the addresses of frames, to compare with tools that use it: it takes them also after other code was mapped
  * there, or where it would not find them any more.
  */
-export class KeptRules {
+export class KeptRules implements RuleKeeper {
   /** By place: the address of the frame, that of its code, and where the rule is. */
   readonly #addresses = new Float64Array(MAX_RULES);
   readonly #codeAddresses = new Float64Array(MAX_RULES);
@@ -32,7 +26,6 @@ export class KeptRules {
   #generation: number | undefined;
   #differs = false;
 
-  /** The one by which a frame at an address is left: if none is kept, that which is found, and is kept from then on. */
   of(address: number, isCall: boolean, space: CodeSpace): KeptRule | undefined {
     const known = this.#find(address);
     const place = known >= 0 ? known : this.#keep(address, isCall ? address - 1 : address, space, true);
