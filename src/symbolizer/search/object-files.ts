@@ -110,6 +110,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
+  // Servers are not asked for rules alone.
   parts.wantsDebugInfo = wanted.wantsLines;
   if (!parts.isComplete) await takeServed(files, host, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, host, files);

@@ -1,3 +1,5 @@
+import { grown } from '../../base/growable.ts';
+
 const BITS = 8;
 const FIRST_BYTES = 64;
 
@@ -28,11 +30,7 @@ export class EntryWalk {
     this.#reached = svma;
     const place = svma - this.#entry;
     const at = Math.floor(place / BITS);
-    if (at >= this.#starts.length) {
-      const larger = new Uint8Array(2 * at);
-      larger.set(this.#starts);
-      this.#starts = larger;
-    }
+    this.#starts = grown(this.#starts, at + 1);
     this.#starts[at] |= 1 << (place % BITS);
   }
 
