@@ -1,9 +1,10 @@
 import type { Transform } from 'node:stream';
 import { PerfconvError } from '../base/errors.ts';
-import { ZstdBlockDecoder } from '../zstd/block.ts';
-import { COMPRESSED_BLOCK, MAX_BLOCK_BYTES, ZstdFrames, zstdError } from '../zstd/frames.ts';
+import { COMPRESSED_BLOCK, ZstdFrames, zstdError } from '../zstd/frames.ts';
+import { ZstdLiterals } from '../zstd/literals.ts';
+import { PlainCore } from '../zstd/plain-core.ts';
 import type { ZstdStream } from '../zstd/stream.ts';
-import { ZstdWindow } from '../zstd/window.ts';
+import { MAX_BLOCK_BYTES } from '../zstd/wasm/contract.ts';
 import { ZlibPump } from './zlib-pump.ts';
 
 /** Of node:zlib. */
@@ -24,7 +25,7 @@ const MAX_SMALL_BATCHES = 1000;
  */
 export class NativeZstdStream implements ZstdStream {
   readonly #frames = new ZstdFrames();
-  readonly #literals = new ZstdBlockDecoder(new ZstdWindow());
+  readonly #literals = new ZstdLiterals(new PlainCore());
   readonly #pump: ZlibPump;
   #failure: unknown;
   #smallBatches = 0;
@@ -78,7 +79,7 @@ export class NativeZstdStream implements ZstdStream {
       while (this.#frames.next()) {
         const { part, blockType, bytes } = this.#frames;
         if (part === 'frame') this.#literals.startFrame();
-        if (part === 'block' && blockType === COMPRESSED_BLOCK) this.#literals.checkLiterals(this.#frames);
+        if (part === 'block' && blockType === COMPRESSED_BLOCK) this.#literals.read(this.#frames);
         // Only these can turn out to be broken.
         const mayFail = part === 'checksum' || (part === 'block' && blockType === COMPRESSED_BLOCK);
         const isWorthIt = batchBytes >= SMALL_BATCH_BYTES || this.#smallBatches < MAX_SMALL_BATCHES;

@@ -1,6 +1,7 @@
 import { ZstdBlockDecoder } from './block.ts';
 import { ZstdChecksum } from './checksum.ts';
 import { ZstdFrames, zstdError } from './frames.ts';
+import { PlainCore } from './plain-core.ts';
 import type { ZstdStream } from './stream.ts';
 import { ZstdWindow } from './window.ts';
 
@@ -11,8 +12,9 @@ import { ZstdWindow } from './window.ts';
  */
 export class ZstdDecoder implements ZstdStream {
   readonly #frames = new ZstdFrames();
-  readonly #window = new ZstdWindow();
-  readonly #blocks = new ZstdBlockDecoder(this.#window);
+  readonly #core = new PlainCore();
+  readonly #window = new ZstdWindow(this.#core);
+  readonly #blocks = new ZstdBlockDecoder(this.#core, this.#window);
   readonly #checksum = new ZstdChecksum();
   /** Bytes of the current frame so far. */
   #contentBytes = 0;
@@ -64,8 +66,8 @@ export class ZstdDecoder implements ZstdStream {
     if (isLastBlock && contentBytes >= 0 && contentBytes !== this.#contentBytes) {
       throw zstdError(`a frame of ${contentBytes} bytes has ${this.#contentBytes}`);
     }
-    const { bytes, end } = this.#window;
-    const piece = bytes.subarray(end, end + sizeBytes);
+    const { end } = this.#window;
+    const piece = this.#core.window.subarray(end, end + sizeBytes);
     this.#window.advance(sizeBytes);
     if (hasChecksum) this.#checksum.update(piece);
     if (sizeBytes > 0) take(piece);

@@ -1,4 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
+import { MAX_BLOCK_BYTES } from './wasm/contract.ts';
 
 /** Source: RFC 8878, 3.1.1 and 3.1.2; every skippable frame's magic differs in its last four bits only. */
 const FRAME_MAGIC = 0xfd2fb528;
@@ -6,10 +7,7 @@ const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
 const SKIPPABLE_HEADER_BYTES = 8;
 const CHECKSUM_BYTES = 4;
-const BLOCK_HEADER_BYTES = 3;
-
-/** A block holds no more than this, nor more than its frame's window. Source: RFC 8878, 3.1.1.2.4. */
-export const MAX_BLOCK_BYTES = 128 << 10;
+export const BLOCK_HEADER_BYTES = 3;
 
 /**
  * As far as matches may reach back: what `perf record -z22`, perf's highest level, asks for, and the most that zstd

@@ -1,95 +1,108 @@
+import type { BlockCore } from './block-core.ts';
 import { zstdError } from './frames.ts';
-import { buildFseTable, type FseTable, readFseTable, singleSymbolTable } from './fse.ts';
+import { readFseShares } from './fse.ts';
+import { LITERALS_LENGTH, LITERALS_LENGTH_CODES, MATCH_LENGTH, MATCH_LENGTH_CODES, MAX_ACCURACY_LOG, OFFSET, PREDEFINED_TABLES } from './wasm/contract.ts';
 
-/** What a kind of code stands for, and how its table is found when a block does not describe one. */
+/** What a kind of codes allows, and its table where a block does not describe one. */
 interface CodeKind {
+  readonly kind: number;
   readonly maxSymbol: number;
   readonly maxAccuracyLog: number;
-  readonly predefined: FseTable;
+  readonly predefinedShares: readonly number[];
+  readonly predefinedLog: number;
 }
 
-/** Extra bits of the codes of lengths: a code's values begin where those of the code before it end. Source: RFC 8878, 3.1.1.3.2.1. */
-const LITERALS_LENGTH_BITS = [...Array<number>(16).fill(0), 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
-const MATCH_LENGTH_BITS = [...Array<number>(32).fill(0), 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
-const MIN_MATCH = 3;
-
-/** By code, `extra bits | first value << 8`. */
-export const LITERALS_LENGTHS = firstValues(LITERALS_LENGTH_BITS, 0);
-export const MATCH_LENGTHS = firstValues(MATCH_LENGTH_BITS, MIN_MATCH);
-
-/** Source: RFC 8878, 3.1.1.3.2.2. */
-const LITERALS_LENGTH_SHARES = [4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1];
-const MATCH_LENGTH_SHARES = [1, 4, 3, 2, 2, 2, 2, 2, 2, ...Array<number>(37).fill(1), ...Array<number>(7).fill(-1)];
-const OFFSET_SHARES = [1, 1, 1, 1, 1, 1, 2, 2, 2, ...Array<number>(15).fill(1), ...Array<number>(5).fill(-1)];
-
-const LITERALS_LENGTH: CodeKind = { maxSymbol: 35, maxAccuracyLog: 9, predefined: buildFseTable(LITERALS_LENGTH_SHARES, 6) };
-const OFFSET: CodeKind = { maxSymbol: 31, maxAccuracyLog: 8, predefined: buildFseTable(OFFSET_SHARES, 5) };
-const MATCH_LENGTH: CodeKind = { maxSymbol: 52, maxAccuracyLog: 9, predefined: buildFseTable(MATCH_LENGTH_SHARES, 6) };
+/** In the order in which a block describes their tables. Source: RFC 8878, 3.1.1.3.2.1 and 3.1.1.3.2.2. */
+const CODE_KINDS: readonly CodeKind[] = [
+  {
+    kind: LITERALS_LENGTH,
+    maxSymbol: LITERALS_LENGTH_CODES - 1,
+    maxAccuracyLog: MAX_ACCURACY_LOG,
+    predefinedShares: [4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1],
+    predefinedLog: 6,
+  },
+  {
+    kind: OFFSET,
+    maxSymbol: 31,
+    maxAccuracyLog: 8,
+    predefinedShares: [1, 1, 1, 1, 1, 1, 2, 2, 2, ...Array<number>(15).fill(1), ...Array<number>(5).fill(-1)],
+    predefinedLog: 5,
+  },
+  {
+    kind: MATCH_LENGTH,
+    maxSymbol: MATCH_LENGTH_CODES - 1,
+    maxAccuracyLog: MAX_ACCURACY_LOG,
+    predefinedShares: [1, 4, 3, 2, 2, 2, 2, 2, 2, ...Array<number>(37).fill(1), ...Array<number>(7).fill(-1)],
+    predefinedLog: 6,
+  },
+];
 
 const PREDEFINED = 0;
 const SINGLE_SYMBOL = 1;
 const DESCRIBED = 2;
 
-/** The tables that the sequences of a block are written with. */
-export interface SequenceTables {
-  readonly literalsLength: FseTable;
-  readonly offset: FseTable;
-  readonly matchLength: FseTable;
-}
+/** Reads Sequences_Section_Header of one block after the other: how many sequences there are, and the tables of their codes. */
+export class SequencesHeaders {
+  /** How many sequences the current block has. */
+  count = 0;
+  readonly #core: BlockCore;
+  /** Whether a block of the frame had sequences, whose tables those after it may use. */
+  #hasTables = false;
 
-/** The head of a block's sequences. */
-export interface SequencesHeader {
-  readonly count: number;
-  /** undefined where there are no sequences. */
-  readonly tables: SequenceTables | undefined;
-  /** Where the bit stream starts. */
-  readonly end: number;
-}
-
-/**
- * Reads Sequences_Section_Header: how many there are, and the tables of their codes.
- * Source: RFC 8878, 3.1.1.3.2.1.
- * @param previous what a table that is to be used again is taken from; undefined in a frame's first block with sequences
- * @throws PerfconvError `damaged`
- */
-export function readSequencesHeader(bytes: Uint8Array, at: number, end: number, previous: SequenceTables | undefined): SequencesHeader {
-  let next = at;
-  const take = (): number => {
-    if (next >= end) throw zstdError('the sequences of a block are cut off');
-    return bytes[next++];
-  };
-  let count = take();
-  if (count === 255) count = take() + take() * 256 + 0x7f00;
-  else if (count >= 128) count = (count - 128) * 256 + take();
-  if (count === 0) return { count, tables: undefined, end: next };
-  const modes = take();
-  if ((modes & 3) !== 0) throw zstdError('a reserved bit of the sequences of a block is set');
-  const readTable = (mode: number, { maxSymbol, maxAccuracyLog, predefined }: CodeKind, known: FseTable | undefined): FseTable => {
-    if (mode === PREDEFINED) return predefined;
-    if (mode === SINGLE_SYMBOL) {
-      const symbol = take();
-      if (symbol > maxSymbol) throw zstdError(`a sequence code of ${symbol}`);
-      return singleSymbolTable(symbol);
+  constructor(core: BlockCore) {
+    this.#core = core;
+    for (const { kind, predefinedShares, predefinedLog } of CODE_KINDS) {
+      core.shares.set(predefinedShares);
+      core.buildFseTable(PREDEFINED_TABLES + kind, predefinedShares.length, predefinedLog);
     }
-    if (mode === DESCRIBED) {
-      const read = readFseTable(bytes, next, end, maxAccuracyLog, maxSymbol);
-      next = read.end;
-      return read.table;
-    }
-    if (known === undefined) throw zstdError('a block uses the table of a block before it, and there is none');
-    return known;
-  };
-  const literalsLength = readTable(modes >> 6, LITERALS_LENGTH, previous?.literalsLength);
-  const offset = readTable((modes >> 4) & 3, OFFSET, previous?.offset);
-  const matchLength = readTable((modes >> 2) & 3, MATCH_LENGTH, previous?.matchLength);
-  return { count, tables: { literalsLength, offset, matchLength }, end: next };
-}
+  }
 
-function firstValues(extraBits: readonly number[], first: number): Int32Array {
-  let value = first;
-  return Int32Array.from(extraBits, (bits) => {
-    const entry = bits | (value << 8);
-    value += 1 << bits;
-    return entry;
-  });
+  startFrame(): void {
+    this.#hasTables = false;
+  }
+
+  /**
+   * Has the core use the block's tables. Source: RFC 8878, 3.1.1.3.2.1.
+   * @param at where the section starts in the block's area
+   * @param end of the block
+   * @returns where the bit stream starts
+   * @throws PerfconvError `damaged`
+   */
+  read(at: number, end: number): number {
+    const core = this.#core;
+    const { block } = core;
+    let next = at;
+    const take = (): number => {
+      if (next >= end) throw zstdError('the sequences of a block are cut off');
+      return block[next++];
+    };
+    let count = take();
+    if (count === 255) count = take() + take() * 256 + 0x7f00;
+    else if (count >= 128) count = (count - 128) * 256 + take();
+    this.count = count;
+    if (count === 0) return next;
+    const modes = take();
+    if ((modes & 3) !== 0) throw zstdError('a reserved bit of the sequences of a block is set');
+    for (const { kind, maxSymbol, maxAccuracyLog, predefinedLog } of CODE_KINDS) {
+      const mode = (modes >> (6 - 2 * kind)) & 3;
+      if (mode === PREDEFINED) {
+        core.useTable(kind, PREDEFINED_TABLES + kind, predefinedLog);
+      } else if (mode === SINGLE_SYMBOL) {
+        const symbol = take();
+        if (symbol > maxSymbol) throw zstdError(`a sequence code of ${symbol}`);
+        // Its one state costs no bits, and leads to itself.
+        core.fseEntries[kind << MAX_ACCURACY_LOG] = symbol;
+        core.useTable(kind, kind, 0);
+      } else if (mode === DESCRIBED) {
+        const { symbolCount, accuracyLog, end: tableEnd } = readFseShares(block, next, end, maxAccuracyLog, maxSymbol, core.shares);
+        core.buildFseTable(kind, symbolCount, accuracyLog);
+        core.useTable(kind, kind, accuracyLog);
+        next = tableEnd;
+      } else if (!this.#hasTables) {
+        throw zstdError('a block uses the table of a block before it, and there is none');
+      }
+    }
+    this.#hasTables = true;
+    return next;
+  }
 }

@@ -1,16 +1,24 @@
-import { MAX_BLOCK_BYTES } from './frames.ts';
+import type { BlockCore } from './block-core.ts';
+import { MAX_BLOCK_BYTES } from './wasm/contract.ts';
+
+/** Room besides a window, so that it is moved once for so much that comes, not for every block. */
+const MIN_SPARE_BYTES = 1 << 20;
 
 /**
- * What was decompressed last, as far as matches may reach back, and room for the next block after it. It grows with what is
- * there, not with what a frame's header asks for.
+ * Where in a core's window what was decompressed last is, as far as matches may reach back, and the room for the next block after it. It grows
+ * with what is there, not with what a frame's header asks for.
  */
 export class ZstdWindow {
-  bytes = new Uint8Array(2 * MAX_BLOCK_BYTES);
   /** Just after what was decompressed: the next block begins here. */
   end = 0;
   /** Bytes before {@link end} that belong to the frame and may be reached. */
   reach = 0;
+  readonly #core: BlockCore;
   #windowBytes = 0;
+
+  constructor(core: BlockCore) {
+    this.#core = core;
+  }
 
   /** Begins a frame: nothing before it may be reached. */
   startFrame(windowBytes: number): void {
@@ -18,20 +26,14 @@ export class ZstdWindow {
     this.reach = 0;
   }
 
-  /** Makes room for one block after {@link end}. */
+  /** Makes room for one block after {@link end}. @throws RangeError when there is no memory */
   reserve(): void {
-    if (this.end + MAX_BLOCK_BYTES <= this.bytes.length) return;
-    const keep = this.bytes.subarray(this.end - this.reach, this.end);
-    // Half a window to spare: the window is then moved once for every half of it that comes, not for every block.
-    const enough = this.#windowBytes + Math.max(this.#windowBytes >> 1, 2 * MAX_BLOCK_BYTES);
+    const { length } = this.#core.window;
+    if (this.end + MAX_BLOCK_BYTES <= length) return;
+    const enough = this.#windowBytes + Math.max(this.#windowBytes >> 1, MIN_SPARE_BYTES);
     const needed = this.reach + MAX_BLOCK_BYTES;
-    if (needed + this.reach > this.bytes.length && this.bytes.length < enough) {
-      const grown = new Uint8Array(Math.min(Math.max(this.bytes.length * 2, needed), enough));
-      grown.set(keep);
-      this.bytes = grown;
-    } else {
-      this.bytes.set(keep);
-    }
+    if (needed + this.reach > length && length < enough) this.#core.growWindow(Math.min(Math.max(length * 2, 2 * MAX_BLOCK_BYTES, needed), enough));
+    this.#core.window.copyWithin(0, this.end - this.reach, this.end);
     this.end = this.reach;
   }
 

@@ -1,0 +1,68 @@
+/**
+ * Memory that blocks of zstd are decoded in, and the loops over it. Places in the areas are counted from each area's start. What the loops
+ * take is checked by the caller except where it says so: places, sizes and shares; what bits stand for is checked by the loops.
+ */
+export interface BlockCore {
+  /** The current block, with padding on both sides, then room for its literals: see `BLOCK_AREA_BYTES`. */
+  readonly block: Uint8Array;
+  /** Over {@link block}. */
+  readonly blockView: DataView;
+  /** By symbol, for {@link buildFseTable}, which overwrites them; −1 is a share of less than one, which takes a state all the same. */
+  readonly shares: Int16Array;
+  /** By symbol, for {@link buildHuffmanTable}. */
+  readonly weights: Uint8Array;
+  /** All entropy tables, `2 ** MAX_ACCURACY_LOG` entries each: `symbol | bits << 8 | base << 16`; the next state is base + the next `bits` bits. */
+  readonly fseEntries: Uint32Array;
+  /** What was decompressed. */
+  readonly window: Uint8Array;
+
+  /**
+   * Makes the window longer. All areas are new views then.
+   * @throws RangeError when there is no memory
+   */
+  growWindow(sizeBytes: number): void;
+
+  /** Forgets which offsets matches may repeat. */
+  startFrame(): void;
+
+  /** Lays out an entropy table from {@link shares}, which sum up to 2 to the power of `accuracyLog`. */
+  buildFseTable(table: number, symbolCount: number, accuracyLog: number): void;
+
+  /** Has the next sequences use a table for one kind of codes, until it is called again. */
+  useTable(kind: number, table: number, accuracyLog: number): void;
+
+  /**
+   * Lays out the Huffman table from {@link weights}; it completes them by the weight of the last symbol, which follows from the others.
+   * @param count how many weights there are
+   * @returns how many bits the longest code has; below 0 why the weights make no table
+   */
+  buildHuffmanTable(count: number): number;
+
+  /**
+   * Decodes a stream of Huffman codes, which is read from its last bit backward.
+   * @param firstBit of the stream, in the block
+   * @param endBit behind its last bit
+   * @param from place of the first literal, in the block's area
+   * @returns 0 unless it ends exactly with its last symbol
+   */
+  decodeHuffman(firstBit: number, endBit: number, from: number, to: number): number;
+
+  /**
+   * Executes the sequences of a block, by the tables in use: so many literals, then so much of what came before, and at last the literals that are left.
+   * @param endBit behind the last bit of the sequences, which are read backward
+   * @param literals place of the first literal, in the block's area
+   * @param to where in the window the block begins
+   * @param reach how many bytes before that matches may reach back to
+   * @returns how many bytes the block has; below 0 what is wrong
+   */
+  executeSequences(
+    count: number,
+    firstBit: number,
+    endBit: number,
+    literals: number,
+    literalsEnd: number,
+    to: number,
+    reach: number,
+    maxBlockBytes: number,
+  ): number;
+}
