@@ -14,6 +14,7 @@ export const MODULES = [
   { source: 'assembly/kallsyms/index.ts', target: 'src/symbolizer/kernel/wasm/module.ts' },
   { source: 'assembly/symtab/index.ts', target: 'src/elf/wasm/module.ts' },
   { source: 'assembly/unwind/index.ts', target: 'src/unwind/wasm/module.ts' },
+  { source: 'assembly/zstd/index.ts', target: 'src/zstd/wasm/module.ts' },
 ];
 
 const OPTIONS = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--use', 'abort='];

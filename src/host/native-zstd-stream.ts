@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream';
 import { PerfconvError } from '../base/errors.ts';
 import { COMPRESSED_BLOCK, ZstdFrames, zstdError } from '../zstd/frames.ts';
 import { ZstdLiterals } from '../zstd/literals.ts';
-import { PlainCore } from '../zstd/plain-core.ts';
+import { openCore } from '../zstd/open-core.ts';
 import type { ZstdStream } from '../zstd/stream.ts';
 import { MAX_BLOCK_BYTES } from '../zstd/wasm/contract.ts';
 import { ZlibPump } from './zlib-pump.ts';
@@ -25,7 +25,7 @@ const MAX_SMALL_BATCHES = 1000;
  */
 export class NativeZstdStream implements ZstdStream {
   readonly #frames = new ZstdFrames();
-  readonly #literals = new ZstdLiterals(new PlainCore());
+  readonly #literals = new ZstdLiterals(openCore());
   readonly #pump: ZlibPump;
   #failure: unknown;
   #smallBatches = 0;

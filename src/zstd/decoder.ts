@@ -1,24 +1,32 @@
 import { ZstdBlockDecoder } from './block.ts';
+import type { BlockCore } from './block-core.ts';
 import { ZstdChecksum } from './checksum.ts';
 import { ZstdFrames, zstdError } from './frames.ts';
-import { PlainCore } from './plain-core.ts';
+import { openCore } from './open-core.ts';
 import type { ZstdStream } from './stream.ts';
 import { ZstdWindow } from './window.ts';
 
 /**
- * Decompresses zstd in JavaScript. Every length is checked and every bit accounted for: damage is reported, as the
+ * Decompresses zstd. Every length is checked and every bit accounted for: damage is reported, as the
  * reference decoder reports it, and costs neither more time nor more memory than what is whole. Memory is what matches may
  * reach back, at most 1.5 times the frame's window.
  */
 export class ZstdDecoder implements ZstdStream {
   readonly #frames = new ZstdFrames();
-  readonly #core = new PlainCore();
-  readonly #window = new ZstdWindow(this.#core);
-  readonly #blocks = new ZstdBlockDecoder(this.#core, this.#window);
+  readonly #core: BlockCore;
+  readonly #window: ZstdWindow;
+  readonly #blocks: ZstdBlockDecoder;
   readonly #checksum = new ZstdChecksum();
   /** Bytes of the current frame so far. */
   #contentBytes = 0;
   #failure: unknown;
+
+  /** @param core for this stream alone */
+  constructor(core: BlockCore = openCore()) {
+    this.#core = core;
+    this.#window = new ZstdWindow(core);
+    this.#blocks = new ZstdBlockDecoder(core, this.#window);
+  }
 
   get isAtFrameEnd(): boolean {
     return this.#frames.isAtFrameEnd;

@@ -6,8 +6,11 @@ import { Decompress } from 'fzstd';
 import { describe, expect, test } from 'vitest';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { nativeZstd } from '../../src/host/native-zstd.ts';
+import { ZstdDecoder } from '../../src/zstd/decoder.ts';
 import { openZstdStream } from '../../src/zstd/open.ts';
+import { PlainCore } from '../../src/zstd/plain-core.ts';
 import type { OpenZstdStream } from '../../src/zstd/stream.ts';
+import { WasmCore } from '../../src/zstd/wasm-core.ts';
 import { runs } from '../support/thoroughness.ts';
 import { decompress, equal, joined } from '../support/zstd-decoding.ts';
 import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
@@ -23,10 +26,19 @@ const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [
 ];
 /** zlib's where Node has one: the tests are the same for each Node. */
 const openPreferred = nativeZstd() ?? openZstdStream;
+const openWithWasm: OpenZstdStream = async () => new ZstdDecoder(wasmCore());
+const openPlain: OpenZstdStream = async () => new ZstdDecoder(new PlainCore());
 const DECODERS: readonly (readonly [name: string, open: OpenZstdStream])[] = [
-  ['our decoder of zstd', openZstdStream],
+  ['our decoder of zstd, in WebAssembly', openWithWasm],
+  ['our decoder of zstd, in JavaScript', openPlain],
   ["the decoder of zstd that is used, Node's own where it has one", openPreferred],
 ];
+
+function wasmCore(): WasmCore {
+  const core = WasmCore.create();
+  if (core === undefined) throw new Error('there is no WebAssembly');
+  return core;
+}
 
 function vector(name: string): Uint8Array {
   return new Uint8Array(readFileSync(fileURLToPath(new URL(`zstd/${name}.zst`, import.meta.url))));
