@@ -34,8 +34,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   stats: ['session', 'perfdata'],
   // CSV reads the rows of stats; a test below keeps the others from it.
   writers: ['profile', 'stats'],
-  pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'zstd', 'demangle'],
-  records: ['session', 'perfdata', 'zstd'],
+  pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'demangle'],
+  records: ['session', 'perfdata'],
   info: ['session', 'perfdata', 'profile'],
   host: ['symbolizer', 'elf', 'jitdump', 'zstd'],
   // What users call: in a browser, in Node, on a command line.

@@ -1,6 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
-import { openZstdStream } from '../zstd/open.ts';
-import { nativeZstd } from './native-zstd.ts';
+import { openZstd } from '../zstd/open.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 
 /** Reported of bytes after the end of a frame that do not begin another: the first frame's magic was looked at before. */
@@ -10,11 +9,11 @@ const NO_MAGIC = new Uint8Array(4);
 
 /** Unpacks zstd, frame after frame. */
 export async function openZstdUnpacker(): Promise<Unpacker> {
-  const stream = await (nativeZstd() ?? openZstdStream)();
+  const stream = await openZstd();
   let hasTrailing = false;
   const push = async (bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> => {
     try {
-      await stream.push(bytes, take);
+      stream.push(bytes, take);
     } catch (error) {
       if (!(error instanceof PerfconvError) || !error.message.endsWith(NO_FRAME)) throw error;
       hasTrailing = true;
@@ -31,6 +30,6 @@ export async function openZstdUnpacker(): Promise<Unpacker> {
       await push(NO_MAGIC, () => {}).catch(() => {});
       if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
     },
-    close: () => stream.close(),
+    close: () => {},
   };
 }

@@ -25,8 +25,8 @@ export interface Compressor extends ByteSink {
 
 /** What a recording gets from where it is read: Node, or a browser. */
 export interface Platform<Options extends ReadingOptions> {
-  /** What every reading uses: decompressor and memory. */
-  readonly reading: Pick<ReadProfileOptions, 'openZstd' | 'availableMemory'>;
+  /** What every reading uses. */
+  readonly reading: Pick<ReadProfileOptions, 'availableMemory'>;
   /** Options of its own. */
   readonly optionChecks: Readonly<Record<string, Check>>;
   /**

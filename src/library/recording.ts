@@ -89,12 +89,11 @@ export class OpenedRecording<Options extends ReadingOptions> {
     checkOptions(options, RECORDS_CHECKS);
     const { types, onProgress } = options;
     const wanted = types && new Set<string>(types);
-    const { openZstd } = this.#platform.reading;
     const diagnostics = this.#findings.begin();
     try {
       const { source } = await this.#open(diagnostics);
       try {
-        for await (const record of readRecords(source, diagnostics, withoutUndefined({ openZstd, onProgress }))) {
+        for await (const record of readRecords(source, diagnostics, withoutUndefined({ onProgress }))) {
           if (wanted === undefined || wanted.has(record.type)) yield record;
         }
       } finally {

@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import type { OpenZstdStream, ZstdStream } from '../zstd/stream.ts';
+import type { ZstdDecoder } from '../zstd/decoder.ts';
+import { openZstd } from '../zstd/open.ts';
 import { NestedRecords } from './nested-records.ts';
 
 /**
@@ -15,18 +16,16 @@ const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 /** What the COMPRESSED records of one file hold: one zstd stream, of records one after the other. */
 export class CompressedRecords {
   readonly #records: NestedRecords;
-  readonly #open: OpenZstdStream;
   readonly #visit: (records: NestedRecords) => boolean;
   readonly #diagnostics: Diagnostics;
-  #stream: ZstdStream | undefined;
+  #stream: ZstdDecoder | undefined;
   #isBroken = false;
   #packedBytes = 0;
   #unpackedBytes = 0;
 
   /** @param visit called when there may be whole records to step through. It returns false to be called again later, by {@link resume} */
-  constructor(littleEndian: boolean, open: OpenZstdStream, visit: (records: NestedRecords) => boolean, diagnostics: Diagnostics) {
+  constructor(littleEndian: boolean, visit: (records: NestedRecords) => boolean, diagnostics: Diagnostics) {
     this.#records = new NestedRecords(littleEndian, diagnostics);
-    this.#open = open;
     this.#visit = visit;
     this.#diagnostics = diagnostics;
   }
@@ -68,13 +67,8 @@ export class CompressedRecords {
     return true;
   }
 
-  close(): void {
-    this.#stream?.close();
-  }
-
   /** perf's stream has no checksum: pushed into it, what follows a gap would give bytes that never were. */
   #resume(bytes: Uint8Array): void {
-    this.#stream?.close();
     this.#stream = undefined;
     this.#isBroken = false;
     if (!ZSTD_MAGIC.every((byte, i) => bytes[i] === byte)) throw new PerfconvError('damaged', 'a part of them is missing');
@@ -83,8 +77,8 @@ export class CompressedRecords {
   async #push(bytes: Uint8Array, fileOffset: number): Promise<void> {
     this.#packedBytes += bytes.length;
     const limit = FREE_BYTES + MAX_RATIO * this.#packedBytes;
-    this.#stream ??= await this.#open();
-    await this.#stream.push(bytes, (piece) => {
+    this.#stream ??= await openZstd();
+    this.#stream.push(bytes, (piece) => {
       this.#unpackedBytes += piece.length;
       if (this.#unpackedBytes > limit) throw new PerfconvError('damaged', `they decompress to more than ${MAX_RATIO} times their size`);
       this.#records.append(piece, fileOffset);

@@ -3,8 +3,6 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
 import { SplitRecords } from '../simpleperf/split-records.ts';
-import { openZstdStream } from '../zstd/open.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
 import { CompressedRecords } from './compressed-records.ts';
 import * as abi from './constants.ts';
 import type { RecordingHeader } from './file-header.ts';
@@ -40,8 +38,8 @@ export interface RecordVisitor {
 }
 
 export interface WalkOptions {
-  /** Opens the decompressor of COMPRESSED records; without it, our own in JavaScript is used. */
-  readonly openZstd?: OpenZstdStream;
+  /** Waited for before each COMPRESSED record is unpacked, which may hold a great many. */
+  readonly beforeUnpacking?: () => Promise<void>;
   /** Called now and then with the number of bytes read, of all parts. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -74,25 +72,21 @@ export async function walkRecords(
   const files = source.parts ?? [];
   const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
   const parts = files.map((part, i) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes, `data.${i}`));
-  try {
-    progress(header.dataStart);
-    await main.toEnd(progress);
-    await main.readLateFeatures(header);
-    if (visitor.endPiece === undefined) {
-      for (const part of parts) await part.toEnd(progress);
-    } else {
-      await walkSideBySide(
-        parts,
-        async (part, isLast) => {
-          const newest = visitor.endPiece?.(part, isLast) ?? 0;
-          if (visitor.isBlocked) await visitor.settle?.();
-          return newest;
-        },
-        progress,
-      );
-    }
-  } finally {
-    for (const part of [main, ...parts]) part.close();
+  progress(header.dataStart);
+  await main.toEnd(progress);
+  await main.readLateFeatures(header);
+  if (visitor.endPiece === undefined) {
+    for (const part of parts) await part.toEnd(progress);
+  } else {
+    await walkSideBySide(
+      parts,
+      async (part, isLast) => {
+        const newest = visitor.endPiece?.(part, isLast) ?? 0;
+        if (visitor.isBlocked) await visitor.settle?.();
+        return newest;
+      },
+      progress,
+    );
   }
   for (const part of [main, ...parts]) part.reportStop();
 }
@@ -156,11 +150,6 @@ class PartWalk {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#splits = new SplitRecords(diagnostics);
-  }
-
-  /** Gives back what the walk holds, also when it was left in its middle. */
-  close(): void {
-    this.#compressed?.close();
   }
 
   /** Lets the walk end where the feature table begins, which the header could not say. */
@@ -283,14 +272,15 @@ class PartWalk {
     }
   }
 
-  #decompress(bytes: Uint8Array, fileOffset: number): Promise<void> {
-    const { openZstd = openZstdStream } = this.#options;
+  async #decompress(bytes: Uint8Array, fileOffset: number): Promise<void> {
+    const { beforeUnpacking } = this.#options;
+    if (beforeUnpacking !== undefined) await beforeUnpacking();
     const visit = (records: NestedRecords): boolean => this.#visitNested(records);
-    this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, openZstd, visit, this.#diagnostics);
+    this.#compressed ??= new CompressedRecords(this.#stream.view.littleEndian, visit, this.#diagnostics);
     const { gapCount } = this.#stream;
     const isAfterGap = gapCount > this.#gapsBeforeCompressed;
     this.#gapsBeforeCompressed = gapCount;
-    return this.#compressed.unpack(bytes, fileOffset, isAfterGap);
+    await this.#compressed.unpack(bytes, fileOffset, isAfterGap);
   }
 
   /** @returns false where the visitor waits for something: then the rest is left for {@link #settleNested} */

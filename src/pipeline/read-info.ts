@@ -3,7 +3,6 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { anonymousInfo, type RecordingInfo, recordingInfo } from '../info/recording-info.ts';
 import { SampleOrder } from '../info/sample-order.ts';
 import type { AvailableMemory } from '../session/memory-budget.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
 import { readProfile } from './read-profile.ts';
 
 export interface RecordingInfoOptions {
@@ -11,8 +10,6 @@ export interface RecordingInfoOptions {
   readonly anonymous?: boolean;
   /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
   readonly modifiedNs?: bigint | undefined;
-  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
-  readonly openZstd?: OpenZstdStream;
   /** The memory that there is; see ReadProfileOptions. */
   readonly availableMemory?: AvailableMemory;
   /** Called now and then with the number of bytes read. */
@@ -26,8 +23,8 @@ export interface RecordingInfoOptions {
  */
 export async function readRecordingInfo(source: RecordingSource, options: RecordingInfoOptions, diagnostics: Diagnostics): Promise<RecordingInfo> {
   const order = new SampleOrder();
-  const { availableMemory, onProgress, openZstd, modifiedNs } = options;
-  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }), ...(openZstd && { openZstd }) };
+  const { availableMemory, onProgress, modifiedNs } = options;
+  const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }) };
   const { profile, session } = await readProfile(source, { observer: order, ...reading }, diagnostics);
   const info = recordingInfo({ source, profile, session, samplesOutOfOrder: order.outOfOrder, modifiedNs, findings: diagnostics.list() });
   return options.anonymous ? anonymousInfo(info) : info;

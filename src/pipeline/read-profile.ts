@@ -24,7 +24,6 @@ import type { LeafRule } from '../session/sample-reader.ts';
 import { runSession, type SessionResult } from '../session/session.ts';
 import type { TruncatedStacks } from '../session/user-stacks.ts';
 import type { Symbolizer } from '../symbolizer/symbolizer.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 
 /** How a recording is read and named. What is known of it besides its bytes (RecordingContext) says where some of its symbols may be. */
@@ -75,8 +74,6 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly openJitDump?: OpenJitDump;
   /** Sees every record in time order, filters or not. */
   readonly observer?: RecordObserver;
-  /** Opens the decompressor of `perf record -z`'s records; by default one in JavaScript. */
-  readonly openZstd?: OpenZstdStream;
   /** The memory that there is: what would need more of it is not read, and reported. By default, only what is out of proportion to the recording's size. */
   readonly availableMemory?: AvailableMemory;
   /** Called once with what was found of the symbols of each binary, and where was looked for them; the most sampled first. */
@@ -124,7 +121,6 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
         openJitDump: options.openJitDump,
         availableMemory: options.availableMemory,
         observer: options.observer,
-        openZstd: options.openZstd,
         onProgress: options.onProgress,
       }),
     },

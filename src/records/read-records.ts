@@ -12,12 +12,8 @@ import { readSampleId } from '../perfdata/sample-id.ts';
 import { reportSurplus } from '../perfdata/sample-layout.ts';
 import { type EventList, eventsOf } from '../session/events.ts';
 import { UserRecordReader } from '../session/user-records.ts';
-import { openZstdStream } from '../zstd/open.ts';
-import type { OpenZstdStream } from '../zstd/stream.ts';
 
 export interface ReadRecordsOptions {
-  /** Opens the decompressor of COMPRESSED records; without it perfconv's own is used. */
-  readonly openZstd?: OpenZstdStream;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -41,8 +37,8 @@ export async function* readRecords(
   const header = await readHeader(source, diagnostics);
   const visitor = new RecordCollector(header, diagnostics);
   const turns = new Turns(() => visitor.hasRecords);
-  const { onProgress, openZstd = openZstdStream } = options;
-  const walkOptions = { ...(onProgress && { onProgress }), openZstd: turns.guardZstd(openZstd) };
+  const { onProgress } = options;
+  const walkOptions = { ...(onProgress && { onProgress }), beforeUnpacking: () => turns.giveReaderItsTurn() };
   const walk = walkRecords(turns.guardSource(source), header, visitor, walkOptions, diagnostics).finally(() => turns.endWalk());
   // Its failure is thrown below; until then nobody waits for it.
   walk.catch(() => {});
@@ -202,29 +198,12 @@ class Turns {
         return one.sizeBytes;
       },
       readAt: async (position, target) => {
-        await this.#giveReaderItsTurn();
+        await this.giveReaderItsTurn();
         return one.readAt(position, target.subarray(0, READ_BYTES));
       },
       close: () => one.close(),
     });
     return source.parts === undefined ? guard(source) : Object.assign(guard(source), { parts: source.parts.map(guard) });
-  }
-
-  /** The walk's decompressor: the same for what it is to decompress. */
-  guardZstd(open: OpenZstdStream): OpenZstdStream {
-    return async () => {
-      const stream = await open();
-      return {
-        push: async (bytes, take) => {
-          await this.#giveReaderItsTurn();
-          return stream.push(bytes, take);
-        },
-        get isAtFrameEnd() {
-          return stream.isAtFrameEnd;
-        },
-        close: () => stream.close(),
-      };
-    };
   }
 
   /** @returns false when the walk has ended: what it found last can still be taken */
@@ -252,7 +231,8 @@ class Turns {
     this.#wakeReader?.();
   }
 
-  async #giveReaderItsTurn(): Promise<void> {
+  /** Called by the walk before it finds more: waits until all that it has found was taken. @throws Stopped when the reader has had enough */
+  async giveReaderItsTurn(): Promise<void> {
     if (this.#hasRecords()) {
       await new Promise<void>((resolve) => {
         this.#wakeWalk = resolve;

@@ -102,7 +102,7 @@ export interface SessionResult {
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, profile: ProfileBuilder, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
-  const sampleTimes = needsSampleTimes(options.filter) ? await findSampleTimes(source, header, options) : undefined;
+  const sampleTimes = needsSampleTimes(options.filter) ? await findSampleTimes(source, header) : undefined;
   const session = new Session(source, header, options, sampleTimes, profile, diagnostics);
   await walkInitialRecords(header, session, diagnostics);
   await walkRecords(source, header, session, options, diagnostics);

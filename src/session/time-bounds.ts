@@ -5,7 +5,7 @@ import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
-import { type RecordVisitor, type WalkOptions, walkRecords } from '../perfdata/record-walk.ts';
+import { type RecordVisitor, walkRecords } from '../perfdata/record-walk.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { RecordingClock } from './clock.ts';
 import { type EventList, eventsOf } from './events.ts';
@@ -22,14 +22,14 @@ export function notedSampleTimes({ sampleTime }: Features): TimeSpan | undefined
  * The times of a recording's first and last sample: as noted in its header, else found by reading all of it once. Both
  * are 0 when no sample has a time; undefined for a stream, which can be read only once.
  */
-export async function findSampleTimes(source: RecordingSource, header: RecordingHeader, { openZstd }: WalkOptions): Promise<TimeSpan | undefined> {
+export async function findSampleTimes(source: RecordingSource, header: RecordingHeader): Promise<TimeSpan | undefined> {
   const noted = notedSampleTimes(header.features);
   if (noted !== undefined || source.sizeBytes === undefined) return noted;
   // Damage is reported when the recording is read for good; and in a pipe's form, reading changes the header.
   const unheard = new Diagnostics();
   const scannedHeader = await readHeader(source, unheard);
   const scan = new SampleTimeScan(scannedHeader, unheard);
-  await walkRecords(source, scannedHeader, scan, openZstd === undefined ? {} : { openZstd }, unheard);
+  await walkRecords(source, scannedHeader, scan, {}, unheard);
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 

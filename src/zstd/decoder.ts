@@ -3,15 +3,14 @@ import type { BlockCore } from './block-core.ts';
 import { ZstdChecksum } from './checksum.ts';
 import { ZstdFrames, zstdError } from './frames.ts';
 import { openCore } from './open-core.ts';
-import type { ZstdStream } from './stream.ts';
 import { ZstdWindow } from './window.ts';
 
 /**
- * Decompresses zstd. Every length is checked and every bit accounted for: damage is reported, as the
+ * Decompresses one continuous zstd stream, given in pieces as they come (perf: one per data file, over all COMPRESSED records). Every length is checked and every bit accounted for: damage is reported, as the
  * reference decoder reports it, and costs neither more time nor more memory than what is whole. Memory is what matches may
  * reach back, at most 1.5 times the frame's window.
  */
-export class ZstdDecoder implements ZstdStream {
+export class ZstdDecoder {
   readonly #frames = new ZstdFrames();
   readonly #core: BlockCore;
   readonly #window: ZstdWindow;
@@ -28,12 +27,18 @@ export class ZstdDecoder implements ZstdStream {
     this.#blocks = new ZstdBlockDecoder(core, this.#window);
   }
 
+  /** Whether the stream could end here: neither within a frame nor within a frame's header. perf never ends its frame. */
   get isAtFrameEnd(): boolean {
     return this.#frames.isAtFrameEnd;
   }
 
-  /** Async only because other streams are: its work is done when it returns. */
-  async push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
+  /**
+   * Decompresses what `bytes` complete, and calls `take` with piece after piece, at most 128 KiB each; a piece is gone after
+   * `take` returns (copy it to keep it). Nothing else may be pushed before it is done.
+   * @throws PerfconvError `damaged` when the stream is broken, needs a dictionary or reaches back more than 128 MiB: what
+   * was given before remains valid
+   */
+  push(bytes: Uint8Array, take: (piece: Uint8Array) => void): void {
     // After damage nothing can be read.
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -43,10 +48,6 @@ export class ZstdDecoder implements ZstdStream {
       this.#failure = error;
       throw error;
     }
-  }
-
-  close(): void {
-    // Nothing is held that the garbage collector would not take.
   }
 
   #takePart(take: (piece: Uint8Array) => void): void {

@@ -1,4 +1,7 @@
-import type { OpenZstdStream } from './stream.ts';
+import type { ZstdDecoder } from './decoder.ts';
 
-/** perfconv's own decoder, loaded when first needed. */
-export const openZstdStream: OpenZstdStream = async () => new (await import('./decoder.ts')).ZstdDecoder();
+/** A decoder for one stream. Its code is loaded when it is first needed. */
+export async function openZstd(): Promise<ZstdDecoder> {
+  const { ZstdDecoder } = await import('./decoder.ts');
+  return new ZstdDecoder();
+}

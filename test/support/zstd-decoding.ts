@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OpenZstdStream } from '../../src/zstd/stream.ts';
+import type { ZstdDecoder } from '../../src/zstd/decoder.ts';
 
 export interface Outcome {
   readonly bytes: Uint8Array;
@@ -10,8 +10,7 @@ export interface Outcome {
 }
 
 /** Pushes bytes in pieces that end at the cuts and at their end. */
-export async function decompress(open: OpenZstdStream, bytes: Uint8Array, cuts: readonly number[] = []): Promise<Outcome> {
-  const stream = await open();
+export function decompress(stream: ZstdDecoder, bytes: Uint8Array, cuts: readonly number[] = []): Outcome {
   const pieces: Uint8Array[] = [];
   const counts: number[] = [];
   let error: unknown;
@@ -21,7 +20,7 @@ export async function decompress(open: OpenZstdStream, bytes: Uint8Array, cuts: 
     // What is pushed may be overwritten afterwards.
     const pushed = bytes.slice(from, to);
     try {
-      await stream.push(pushed, (piece) => {
+      stream.push(pushed, (piece) => {
         expect(piece.length).toBeGreaterThan(0);
         expect(piece.length).toBeLessThanOrEqual(128 << 10);
         count += piece.length;
@@ -34,10 +33,7 @@ export async function decompress(open: OpenZstdStream, bytes: Uint8Array, cuts: 
     counts.push(count);
     from = to;
   }
-  const { isAtFrameEnd } = stream;
-  stream.close();
-  stream.close();
-  return { bytes: Buffer.concat(pieces), counts, error, isAtFrameEnd };
+  return { bytes: Buffer.concat(pieces), counts, error, isAtFrameEnd: stream.isAtFrameEnd };
 }
 
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
