@@ -1,7 +1,7 @@
 /**
- * Random bytes as hexadecimal digits, for names of files that nobody else uses. Made by the global `crypto`, which Node loads at its
- * first use: `node:crypto` would cost every start, also those of programs that never make a file.
+ * Random bytes as hexadecimal digits, for names of files that nobody else uses. Nobody need be kept from guessing them: such files are made
+ * where there is none yet (`wx`). `crypto` would take some 8 ms to load, of each run that writes a file.
  */
 export function randomHex(sizeBytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(sizeBytes))).toString('hex');
+  return Array.from({ length: sizeBytes }, () => Math.floor(Math.random() * 256).toString(16).padStart(2, '0')).join('');
 }
