@@ -11,6 +11,8 @@ const LEAST_SAMPLES = 10;
 const SHOWN_CAUSES = 3;
 /** How many files a cause names. */
 const SHOWN_FILES = 2;
+/** What helps where no dump is large enough. */
+const FRAME_POINTERS = 'build with -fno-omit-frame-pointer and record with --call-graph fp';
 
 /** Why stacks end too early, and what helps. */
 interface Cause {
@@ -31,8 +33,14 @@ export function reportUnwoundStacks(
 ): void {
   if (ends.cut === 0) return;
   const dumpBytes = Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
+  const areLargest = dumpBytes >= MAX_DUMP_BYTES;
   const causes = [
-    { samples: ends.truncated, what: 'are cut off by the size of the stack dumps', remedy: largerDumps(dumpBytes) },
+    {
+      samples: ends.truncated + (areLargest ? ends.beyondLargest : 0),
+      what: 'are cut off by the size of the stack dumps',
+      remedy: areLargest ? `there are no larger ones: ${FRAME_POINTERS}` : largerDumps(dumpBytes),
+    },
+    { samples: areLargest ? 0 : ends.beyondLargest, what: 'go on beyond the largest dumps, as where local variables take 64 KB', remedy: FRAME_POINTERS },
     {
       samples: ends.outOfReach,
       what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
@@ -59,7 +67,6 @@ function percent(part: number, all: number): string {
 }
 
 function largerDumps(dumpBytes: number): string {
-  if (dumpBytes >= MAX_DUMP_BYTES) return 'there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp';
   return `record with --call-graph dwarf,${Math.min(MAX_DUMP_BYTES, Math.max(8192, dumpBytes) * 2)}`;
 }
 

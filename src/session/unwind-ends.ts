@@ -3,6 +3,9 @@ import type { UnwindEnd } from '../unwind/unwinder.ts';
 /** perf accepts no larger dumps; their size is a multiple of 8. */
 export const MAX_DUMP_BYTES = 65_528;
 
+/** What is so far from the dump's first byte, in bytes, is on another stack; what is nearer may be behind large local variables. */
+const MAX_FRAMES_BYTES = 1 << 20;
+
 /** Why stacks ended in a file. */
 export interface FileEnds {
   /** In code without a rule. */
@@ -17,6 +20,8 @@ export class UnwindEnds {
   complete = 0;
   /** The dump was too small. */
   truncated = 0;
+  /** So is the largest that perf accepts: the stack is too deep, or large local variables are on it. */
+  beyondLargest = 0;
   /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
   outOfReach = 0;
   /** A frame needs a register that was not recorded. */
@@ -34,21 +39,24 @@ export class UnwindEnds {
 
   /** Number of stacks that do not reach a start. */
   get cut(): number {
-    return this.truncated + this.outOfReach + this.withoutRegister + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule');
+    return (
+      this.truncated + this.beyondLargest + this.outOfReach + this.withoutRegister + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule')
+    );
   }
 
   get all(): number {
     return this.complete + this.cut;
   }
 
-  /** @param isOutOfReach of a truncated one: whether a larger dump would not hold more */
-  add(end: UnwindEnd, file: number, isOutOfReach = false): void {
+  /** @param stackOffset of a truncated one: how far from the dump's first byte it goes on; undefined where a larger dump would not hold more */
+  add(end: UnwindEnd, file: number, stackOffset?: number): void {
     switch (end) {
       case 'complete':
         this.complete++;
         break;
       case 'truncated':
-        if (isOutOfReach) this.outOfReach++;
+        if (stackOffset === undefined || stackOffset < 0 || stackOffset > MAX_FRAMES_BYTES) this.outOfReach++;
+        else if (stackOffset > MAX_DUMP_BYTES) this.beyondLargest++;
         else this.truncated++;
         break;
       case 'no-rule':

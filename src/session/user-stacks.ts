@@ -16,7 +16,7 @@ import { DROPPED, type RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import { SampledRegisters } from './stack-machine.ts';
 import type { SessionProcess } from './tasks.ts';
-import { MAX_DUMP_BYTES, UnwindEnds } from './unwind-ends.ts';
+import { UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
 /**
@@ -201,7 +201,7 @@ export class UserStacks {
       this.ends.betterRecorded++;
       return 'recorded';
     }
-    this.ends.add(end, endFile, !isWholeDump || endStackOffset < 0 || endStackOffset > MAX_DUMP_BYTES);
+    this.ends.add(end, endFile, isWholeDump ? endStackOffset : undefined);
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
   }
 

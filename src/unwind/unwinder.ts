@@ -35,8 +35,8 @@ export class Unwinder {
    */
   endModule: UnwindModule | undefined = undefined;
   /**
-   * After `truncated`: how far from the dump's first byte the stack pointer was then. Where no dump reaches so far, what follows is on another stack: one of
-   * a signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
+   * After `truncated`: how far from the dump's first byte the stack pointer was then. Where no stack reaches so far, what follows is on another one: of a
+   * signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
    */
   endStackOffset = 0;
   readonly #state = new UnwindState();

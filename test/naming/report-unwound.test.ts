@@ -14,9 +14,9 @@ const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so',
 });
 
 /** @param ends how many samples end so, and in which file */
-function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, isOutOfReach?: boolean])[], sampleStackUser = 8192): string[] {
+function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, stackOffset?: number])[], sampleStackUser = 8192): string[] {
   const counts = new UnwindEnds();
-  for (const [count, end, file = 0, isOutOfReach] of ends) for (let i = 0; i < count; i++) counts.add(end, file, isOutOfReach);
+  for (const [count, end, file = 0, stackOffset = 10_000] of ends) for (let i = 0; i < count; i++) counts.add(end, file, stackOffset);
   const events = [
     { hasStackDumps: true, attr: { sampleStackUser } },
     { hasStackDumps: false, attr: { sampleStackUser: 0 } },
@@ -46,7 +46,8 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     [
       [
         [80, 'complete'],
-        [20, 'truncated', 0, true],
+        [15, 'truncated', 0, Number.POSITIVE_INFINITY],
+        [5, 'truncated', 0, -4096],
       ],
     ],
     [
@@ -64,6 +65,32 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
     [
       'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp)',
+    ],
+  ],
+  [
+    'that stacks go on a little behind the largest ones, too',
+    [
+      [
+        [80, 'complete'],
+        [15, 'truncated', 0, 65_300],
+        [5, 'truncated', 0, 65_600],
+      ],
+      65_528,
+    ],
+    [
+      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp)',
+    ],
+  ],
+  [
+    'that local variables may be larger than any dump',
+    [
+      [
+        [80, 'complete'],
+        [20, 'truncated', 0, 100_000],
+      ],
+    ],
+    [
+      'warning: 20 % …: 20 % go on beyond the largest dumps, as where local variables take 64 KB (build with -fno-omit-frame-pointer and record with --call-graph fp)',
     ],
   ],
   [
