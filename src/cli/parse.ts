@@ -84,14 +84,24 @@ export function parseCommandLine(line: readonly string[]): Request {
   const { command: named, words, literalWords, given } = takeApart(line);
   const command = named ?? CONVERT;
   if (words[0] === 'help') return { helpOf: named ?? commandOf(words[1]) };
-  if (given.has('help')) return { helpOf: named };
-  if (given.has('version')) return 'version';
+  if (isAskedFor('help', given, line)) return { helpOf: named };
+  if (isAskedFor('version', given, line)) return 'version';
   checkOptions(line, words, command);
   const inputs = [...words, ...literalWords];
   if (named === undefined && COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not available yet`);
   if (inputs.includes('')) throw new PerfconvError('usage', 'the name of an input is empty');
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };
+}
+
+/** Whether a flag is given other than by a letter among unknown ones: `-dash.data`, a file, has that of the help in it, and is refused instead. */
+function isAskedFor(flag: string, given: GivenOptions, line: readonly string[]): boolean {
+  return given.has(flag) && takeApart(line.filter((word) => !hasUnknownLetter(word))).given.has(flag);
+}
+
+function hasUnknownLetter(word: string): boolean {
+  const [letters] = withEqualsSign(word).split('=', 1);
+  return /^-[^-\d]/.test(letters) && [...letters.slice(1)].some((letter) => !LETTERS.has(letter));
 }
 
 /** @throws PerfconvError `usage` for a word that is no command */
@@ -122,7 +132,10 @@ function checkOptions(line: readonly string[], words: readonly string[], command
     const isLong = names.startsWith('--');
     for (const given of isLong ? [names] : [...names.slice(1)].map((letter) => `-${letter}`)) {
       const option = isLong ? OPTIONS.get(given.slice(2)) : LETTERS.get(given.slice(1));
-      if (!isKnown(option)) throw new PerfconvError('usage', noOptionText(given, command));
+      if (!isKnown(option)) {
+        const hint = !isLong && word.includes('.') ? `; if ${word} is an input: ./${word}` : '';
+        throw new PerfconvError('usage', noOptionText(given, command) + hint);
+      }
       if (option.value === undefined && value !== undefined && names.endsWith(given.slice(1)))
         throw new PerfconvError('usage', `${word}: this option takes no value`);
       if (option.value !== undefined && value === undefined) requireValue(given, line[index + 1]);

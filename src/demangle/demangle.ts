@@ -1,3 +1,4 @@
+import { PerfconvError } from '../base/errors.ts';
 import { demangleItanium } from './itanium.ts';
 import { demangleJava } from './java.ts';
 import { demangleOcaml } from './ocaml.ts';
@@ -7,11 +8,15 @@ import type { DemangleStyle } from './style.ts';
 
 export type { DemangleStyle } from './style.ts';
 
+const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
+
 /**
  * Turns a linker's name into the source's.
  * @returns undefined when the name is not mangled, or cannot be demangled within bounds of work and output
+ * @throws PerfconvError `usage` for a style that there is not
  */
 export function demangle(name: string, style: DemangleStyle = 'full'): string | undefined {
+  if (!STYLES.includes(style)) throw new PerfconvError('usage', `${String(style)}: unknown style; expected one of ${STYLES.join(', ')}`);
   // Rust's legacy names look like C++ ones (_ZN…17h<16 hex>E): they come first, here.
   return demangleRustLegacy(name, style) ?? demangleRustV0(name, style) ?? demangleItanium(name, style) ?? demangleOcaml(name) ?? demangleJava(name, style);
 }

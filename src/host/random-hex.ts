@@ -3,5 +3,9 @@
  * where there is none yet (`wx`). `crypto` would take some 8 ms to load, of each run that writes a file.
  */
 export function randomHex(sizeBytes: number): string {
-  return Array.from({ length: sizeBytes }, () => Math.floor(Math.random() * 256).toString(16).padStart(2, '0')).join('');
+  return Array.from({ length: sizeBytes }, () =>
+    Math.floor(Math.random() * 256)
+      .toString(16)
+      .padStart(2, '0'),
+  ).join('');
 }

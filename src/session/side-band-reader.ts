@@ -111,7 +111,7 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
   } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
     diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose while recording, by a BPF filter', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
-    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording, as perf counted at the end', fileOffset, record.record.lost);
+    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording: so many in all, as perf counted at the end', fileOffset, record.record.lost);
   }
 }
 

@@ -124,6 +124,13 @@ test('words behind -- are inputs', () => {
   expect(argumentsOf('info', 'view').inputs).toEqual(['view']);
 });
 
+test('a file whose name has the letters of the help in it is not taken for a question', () => {
+  expect(refusalOf('-t', 'folded', '-dash.data')).toBe('there is no option -d; if -dash.data is an input: ./-dash.data');
+  expect(refusalOf('-xh')).toBe('there is no option -x');
+  expect(refusalOf('-xV')).toBe('there is no option -x');
+  expect(parseCommandLine(['-F', '-srcline', '--help'])).toEqual({ helpOf: undefined });
+});
+
 test('help and version are asked for whatever else is given', () => {
   for (const words of [['-h'], ['--help', '--bogus'], ['web.data', '-qh'], ['help']]) expect(parseCommandLine(words)).toEqual({ helpOf: undefined });
   for (const words of [
