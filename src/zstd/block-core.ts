@@ -1,6 +1,6 @@
 /**
- * Memory that blocks of zstd are decoded in, and the loops over it. Places in the areas are counted from each area's start. What the loops
- * take is checked by the caller except where it says so: places, sizes and shares; what bits stand for is checked by the loops.
+ * Memory that blocks of zstd are decoded in, and the loops over it. Places are counted from the start of each area. What the loops
+ * are given has been checked: places, sizes and shares. They check what the bits stand for.
  */
 export interface BlockCore {
   /** The current block, with padding on both sides, then room for its literals: see `BLOCK_AREA_BYTES`. */

@@ -6,9 +6,9 @@ import { openCore } from './open-core.ts';
 import { ZstdWindow } from './window.ts';
 
 /**
- * Decompresses one continuous zstd stream, given in pieces as they come (perf: one per data file, over all COMPRESSED records). Every length is checked and every bit accounted for: damage is reported, as the
- * reference decoder reports it, and costs neither more time nor more memory than what is whole. Memory is what matches may
- * reach back, at most 1.5 times the frame's window.
+ * Decompresses one continuous zstd stream, given in pieces as they come (perf: one per data file, over all COMPRESSED records).
+ * Every length is checked and every bit accounted for: damage is reported, as the reference decoder reports it, and costs
+ * neither more time nor more memory than what is whole. Memory is what matches may reach back, and half as much or 1 MiB again.
  */
 export class ZstdDecoder {
   readonly #frames = new ZstdFrames();
