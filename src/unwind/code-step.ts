@@ -5,11 +5,10 @@ import { FrameScan } from './scan/frame-scan.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
+import { RBX } from './x86-64-registers.ts';
 
 /** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
 const MAX_CALLED_BYTES = 1 << 10;
-/** Source: x86-64 psABI, figure 3.36. */
-const RBX = 3;
 /** Those of a context's function that are on the stack: few have more than the six that are in registers. */
 const MAX_ARGUMENTS_BYTES = 64;
 

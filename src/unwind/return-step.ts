@@ -1,5 +1,6 @@
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { StackEnds } from './stack-ends.ts';
+import { MAX_FRAME_BYTES } from './stack-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
@@ -8,8 +9,6 @@ const MAX_SCANNED_WORDS = 16;
 const MAX_SAVED_REGISTERS = 6;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
-/** A frame pointer that is farther from the stack pointer does not point into this stack. */
-const MAX_FRAME_BYTES = 1 << 26;
 
 /**
  * Steps by where the return address would be: on the stack, beside what the frame pointer points at, in the link register. It has to be in code that is
@@ -26,7 +25,7 @@ export class ReturnStep {
     this.#stackEnds = stackEnds;
   }
 
-  /** Whether a value of the frame pointer may point into the stack. */
+  /** Whether a value of the frame pointer may point into the stack: one that is farther from the stack pointer than any frame reaches does not. */
   isFramePointer(fp: number): boolean {
     const { registers, machine } = this.#state;
     const sp = registers.value(machine.sp);

@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
+import { RAX, RDX, RSI } from './x86-64-registers.ts';
 
 /** What is behind the call of a thread's function, where nothing calls `clone` of libc: the system call that ends the thread. */
 const THREAD_ENDS = [
@@ -18,8 +19,6 @@ const MAX_END_BYTES = 256;
 const I386_CONTEXT_END = [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
-/** Registers of x86-64. Source: its psABI, figure 3.36. */
-const [RAX, RDX, RSI] = [0, 1, 4];
 /** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
 const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 

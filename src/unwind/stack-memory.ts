@@ -2,6 +2,9 @@ import { ByteView } from '../base/byte-view.ts';
 
 const NONE = new ByteView(new Uint8Array(), true);
 
+/** No frame is larger: whole stacks have some megabytes. */
+export const MAX_FRAME_BYTES = 1 << 26;
+
 /** The dump of a stack: a piece of the process's memory. */
 export class StackMemory {
   /** The address of its first byte: the stack pointer. */

@@ -1,12 +1,13 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
+import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
+import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
-import { KEPT, MAX_FRAME_BYTES, SCRATCH } from './frame-scan.ts';
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
@@ -19,6 +20,7 @@ export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 /** Places of one file to read code from that are remembered. */
 const MAX_WALKS = 1 << 12;
 const WORD = 8;
+const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.x86_64;
 
 /**
  * Finds out how large the frame of a function of x86-64 is at an address, and what it has saved where, by reading its code from its entry up to there. So it
@@ -108,7 +110,7 @@ export class EntryScan {
       // Between calls, arguments are pushed, too, but not at once.
       mayBegin = flow === 'next' ? mayBegin && (!isBehindCall || decoder.isPadding) : flow !== 'branch';
       if (flow !== 'next') isBehindCall = flow === 'call';
-      if (flow === 'call') for (const register of SCRATCH.x86_64) state.clobber(register);
+      if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[machine.sp] < 0);
@@ -154,11 +156,11 @@ export class EntryScan {
     if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD !== 0) return NO_RULE;
     rules.begin(0, register, distance + WORD, pc);
     rules.addRegister(pc, RegisterRule.offset, -WORD);
-    for (const kept of KEPT.x86_64) {
-      if (bases[kept] === kept && offsets[kept] === 0) continue;
-      const place = state.placeOf(kept);
-      if (place === undefined) rules.addRegister(kept, RegisterRule.undefined, 0);
-      else rules.addRegister(kept, RegisterRule.offset, place - WORD);
+    for (const saved of CALLEE_SAVED) {
+      if (bases[saved] === saved && offsets[saved] === 0) continue;
+      const place = state.placeOf(saved);
+      if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
+      else rules.addRegister(saved, RegisterRule.offset, place - WORD);
     }
     return rules.end();
   }

@@ -1,18 +1,19 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
-import type { MachineRegisters, UnwindMachine } from '../unwind-machine.ts';
+import { MAX_FRAME_BYTES } from '../stack-memory.ts';
+import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import type { UnwindState } from '../unwind-state.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
+import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
-import { CALLEE_SAVED } from './x86-64-operations.ts';
 
 /** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
 const MAX_INSTRUCTIONS = 4096;
@@ -20,36 +21,12 @@ const MAX_INSTRUCTIONS = 4096;
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
-/** Stacks have some megabytes. */
-export const MAX_FRAME_BYTES = 1 << 26;
 /** Words about an address of 32-bit Arm that tell its instruction set. */
 const MODE_WORDS = 32;
 /** How many of them have the condition `always` in A32. Observed in Debian's libc: fewer about 4 % of its addresses, and in Thumb more about 0.3 %. */
 const LEAST_ALWAYS = 0.3;
 /** Bits of a fact's key besides the svma. */
 const KEYS = 8;
-/** Registers that a function may leave changed: what a call returns with in them is not known. */
-export const SCRATCH = {
-  x86_64: [0, 1, 2, 4, 5, 8, 9, 10, 11],
-  aarch64: [...Array.from({ length: 19 }, (_, register) => register), 30],
-  arm: [0, 1, 2, 3, 12, 14],
-  riscv64: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
-} satisfies Partial<Record<UnwindMachine, readonly number[]>>;
-/** Those of them in which it may return something, and the link register. */
-const RETURNED = {
-  x86_64: [0, 1],
-  aarch64: [0, 1, 30],
-  arm: [0, 1, 2, 3, 14],
-  riscv64: [1, 10, 11],
-} satisfies Record<keyof typeof SCRATCH, readonly number[]>;
-/** Those that it has to restore, besides the stack pointer. */
-export const KEPT = {
-  x86_64: CALLEE_SAVED,
-  aarch64: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
-  arm: [4, 5, 6, 7, 8, 9, 10, 11],
-  riscv64: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
-} satisfies Partial<Record<UnwindMachine, readonly number[]>>;
-type ScannedMachine = keyof typeof SCRATCH;
 
 /**
  * Finds out how a frame is left, by following its code from where it is to where the function returns: on the way there it restores whatever it has saved,
@@ -67,6 +44,7 @@ export class FrameScan {
   /** What is being scanned. */
   #module!: UnwindModule;
   #machine!: MachineRegisters;
+  #convention!: CallingConvention;
   readonly #reader: FileCode;
   #isEmpty = false;
   #isStraight = false;
@@ -94,18 +72,20 @@ export class FrameScan {
     const key = svma * KEYS + (isCall ? 1 : 0) + (isThumb ? 2 : 0) + (isEmpty ? 4 : 0);
     const known = module.scanned.get(key);
     if (known !== undefined) return known;
+    const scanned = machine.machine as ScannedMachine;
     this.#module = module;
     this.#machine = machine;
+    this.#convention = CALLING_CONVENTIONS[scanned];
     this.#isEmpty = isEmpty;
     this.#reader.begin(module);
     module.makeRoom();
-    const rule = this.#scan(this.#decoderOf(machine.machine, isThumb), svma, isCall);
+    const rule = this.#scan(this.#decoderOf(scanned, isThumb), svma, isCall);
     if (this.#code.isPending) return NO_RULE;
     module.scanned.set(key, rule);
     return rule;
   }
 
-  #decoderOf(machine: UnwindMachine, isThumb: boolean): InstructionDecoder {
+  #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {
     switch (machine) {
       case 'arm':
         return isThumb ? this.#thumb : this.#arm;
@@ -113,7 +93,7 @@ export class FrameScan {
         return this.#a64;
       case 'x86_64':
         return this.#x86;
-      default:
+      case 'riscv64':
         return this.#riscv;
     }
   }
@@ -148,12 +128,11 @@ export class FrameScan {
    * one in place of a return.
    */
   #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
-    const { machine, sp, lr } = this.#machine;
-    const scratch = SCRATCH[machine as ScannedMachine];
-    const returned: readonly number[] = RETURNED[machine as ScannedMachine];
+    const { sp, lr } = this.#machine;
+    const { callerSaved, changedByCall } = this.#convention;
     const state = this.#state;
     state.begin(sp);
-    if (isCall) for (const register of scratch) state.clobber(register);
+    if (isCall) for (const register of callerSaved) state.clobber(register);
     this.#visited.clear();
     this.#branchCount = 0;
     this.#isStraight = true;
@@ -172,7 +151,7 @@ export class FrameScan {
       if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
         // A number that code still takes from a register afterwards was left there: compilers know what functions of the same file change (gcc's -fipa-ra).
-        for (const register of scratch) if (!state.isConstant(register) || returned.includes(register)) state.clobber(register);
+        for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
         this.#isStraight = false;
       } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
@@ -243,7 +222,7 @@ export class FrameScan {
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
-    for (const register of KEPT[machine as ScannedMachine]) {
+    for (const register of this.#convention.calleeSaved) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.offset, offsets[register] - cfa);

@@ -1,25 +1,10 @@
+import { RAX, RBP, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from '../x86-64-registers.ts';
+import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X8664Instruction } from './x86-64-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-64-long-opcodes.ts';
-import {
-  ANYTHING,
-  CALLEE_SAVED,
-  change,
-  pop,
-  push,
-  RAX,
-  RBP,
-  RCX,
-  RDI,
-  RDX,
-  RETURN_ADDRESS,
-  RSI,
-  RSP,
-  sum,
-  sumWithNumber,
-  takeReturnAddress,
-} from './x86-64-operations.ts';
+import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } from './x86-64-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
@@ -258,5 +243,6 @@ export class X8664Decoder implements InstructionDecoder {
  */
 function hasGivenBack({ bases, offsets }: ScanState): boolean {
   const isAbove = (bases[RSP] === RSP || bases[RSP] === RBP) && offsets[RSP] > 0;
-  return isAbove && CALLEE_SAVED.some((register) => bases[register] === SAVED + RSP || bases[register] === SAVED + RBP);
+  const { calleeSaved } = CALLING_CONVENTIONS.x86_64;
+  return isAbove && calleeSaved.some((register) => bases[register] === SAVED + RSP || bases[register] === SAVED + RBP);
 }

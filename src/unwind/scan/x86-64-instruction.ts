@@ -1,3 +1,4 @@
+import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP } from '../x86-64-registers.ts';
 import type { CodeReader } from './instruction-decoder.ts';
 
 /**
@@ -55,8 +56,8 @@ const POP_OR_XOP = 0x8f;
 const FIRST_XOP_MAP = 8;
 /** Processors know no longer ones. */
 const MAX_BYTES = 15;
-/** By the number in an instruction: a register's DWARF number. Source: x86-64 psABI, figure 3.36. */
-const DWARF_NUMBERS = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
+/** By the number in an instruction: a register's DWARF number. */
+const DWARF_NUMBERS = [RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15];
 
 /** Opcodes besides sums whose registers have 8 bits; those of the other map are behind 0F. */
 const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);

@@ -1,9 +1,10 @@
 /** What instructions of x86-64 do whose opcodes are longer than a byte, and those of vectors. */
 
+import { R11, RAX, RBX, RCX, RDX } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X8664Instruction } from './x86-64-instruction.ts';
-import { ANYTHING, change, pop, push, R11, RAX, RBX, RCX, RDX } from './x86-64-operations.ts';
+import { ANYTHING, change, pop, push } from './x86-64-operations.ts';
 
 /** Opcodes of VEX and EVEX whose results are integers. */
 const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);

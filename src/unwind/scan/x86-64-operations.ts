@@ -1,24 +1,9 @@
 /** What instructions of x86-64 do to registers and the stack, as far as that is followed. */
 
+import { RAX, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import type { ScanState } from './scan-state.ts';
 import type { X8664Instruction } from './x86-64-instruction.ts';
 
-// DWARF numbers. Source: x86-64 psABI, figure 3.36.
-export const RAX = 0;
-export const RDX = 1;
-export const RCX = 2;
-export const RBX = 3;
-export const RSI = 4;
-export const RDI = 5;
-export const RBP = 6;
-export const RSP = 7;
-export const R11 = 11;
-
-/** Those that a function has to restore, besides the stack pointer. */
-export const CALLEE_SAVED = [RBX, RBP, 12, 13, 14, 15];
-
-/** Where a return address is put that was taken from the stack. */
-export const RETURN_ADDRESS = 16;
 /** In place of a register: whatever is not followed. */
 export const ANYTHING = -1;
 const WORD = 8;

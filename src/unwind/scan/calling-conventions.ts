@@ -1,0 +1,39 @@
+import type { UnwindMachine } from '../unwind-machine.ts';
+import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI } from '../x86-64-registers.ts';
+
+/** Machines whose code is followed. */
+export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'aarch64' | 'arm' | 'riscv64'>;
+
+/** Which registers a function has to restore, by DWARF number. */
+export interface CallingConvention {
+  /** What a call leaves in these is not known. */
+  readonly callerSaved: readonly number[];
+  /** Those of {@link callerSaved} in which a function may return a value, and the link register: every call changes them. */
+  readonly changedByCall: readonly number[];
+  /** A function restores these before it returns. Without the stack pointer. */
+  readonly calleeSaved: readonly number[];
+}
+
+/** Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register Convention". */
+export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvention>> = {
+  x86_64: {
+    callerSaved: [RAX, RDX, RCX, RSI, RDI, R8, R9, R10, R11],
+    changedByCall: [RAX, RDX],
+    calleeSaved: [RBX, RBP, R12, R13, R14, R15],
+  },
+  aarch64: {
+    callerSaved: [...Array.from({ length: 19 }, (_, register) => register), 30],
+    changedByCall: [0, 1, 30],
+    calleeSaved: [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29],
+  },
+  arm: {
+    callerSaved: [0, 1, 2, 3, 12, 14],
+    changedByCall: [0, 1, 2, 3, 14],
+    calleeSaved: [4, 5, 6, 7, 8, 9, 10, 11],
+  },
+  riscv64: {
+    callerSaved: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
+    changedByCall: [1, 10, 11],
+    calleeSaved: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
+  },
+};
