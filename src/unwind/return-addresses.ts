@@ -114,7 +114,7 @@ export class ReturnAddresses {
       this.isInData = space.mayBeData === true;
       return 'unknown';
     }
-    const fact = module.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
+    const fact = module.code.calls.get(address - bias) ?? this.#lookBefore(address, bias, module);
     if (fact >= 0) this.target = fact + bias;
     return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];
   }
@@ -131,7 +131,7 @@ export class ReturnAddresses {
     }
     const target = this.#calls.target - bias;
     const fact = kind === 'direct' && target >= 0 ? target : -1 - CALL_KINDS.indexOf(kind === 'direct' ? 'call' : kind);
-    if (!this.#code.isPending) module.calls.set(address - bias, fact);
+    if (!this.#code.isPending) module.code.calls.set(address - bias, fact);
     this.#code.isPending ||= wasPending;
     return fact;
   }

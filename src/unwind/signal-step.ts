@@ -34,12 +34,12 @@ export class SignalStep {
 
   /** Which trampoline is at an address, or began just before; −1 for none. */
   #trampolineAt(address: number, svma: number, module: UnwindModule): number {
-    const known = module.trampolines.get(svma);
+    const known = module.code.trampolines.get(svma);
     if (known !== undefined) return known;
     const found = signalTrampolines(this.#state.machine.machine).findIndex(({ code, offsets }) =>
       offsets.some((offset) => this.#code.is(address - offset, code)),
     );
-    if (!this.#code.isPending) module.trampolines.set(svma, found);
+    if (!this.#code.isPending) module.code.trampolines.set(svma, found);
     return found;
   }
 }

@@ -54,9 +54,9 @@ export class StackEnds {
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - space.bias;
-    const isEnd = module.threadEnds.get(svma) ?? (this.#isEnd(address, module, svma) ? 1 : 0);
+    const isEnd = module.code.threadEnds.get(svma) ?? (this.#isEnd(address, module, svma) ? 1 : 0);
     if (this.#code.isPending) return 'pending';
-    module.threadEnds.set(svma, isEnd);
+    module.code.threadEnds.set(svma, isEnd);
     return isEnd === 1 ? 'outermost' : 'no-rule';
   }
 

@@ -5,12 +5,11 @@ import { FrameSection } from '../elf/frame-section.ts';
 import type { FrameTable } from '../elf/frame-table.ts';
 import type { GoFrames } from '../gopclntab/go-frames.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
-import { CodeFacts } from './code-facts.ts';
+import { CodeFindings } from './code-findings.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
-import type { EntryWalk } from './scan/entry-walk.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
 import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
@@ -50,57 +49,10 @@ export class UnwindModule {
   readonly exidx: ExidxTable | undefined;
   readonly #goFrames: GoFrames | undefined;
   /**
-   * By svma of a return address: what is before it. Kept by whoever looked.
+   * What was found out about its code where rules do not say it.
    * @internal
    */
-  readonly calls = new CodeFacts();
-  /**
-   * By svma: which signal trampoline is there. Kept by whoever looked.
-   * @internal
-   */
-  readonly trampolines = new CodeFacts();
-  /**
-   * By svma of a return address: 1 where a thread ends there, else 0. Kept by whoever looked.
-   * @internal
-   */
-  readonly threadEnds = new CodeFacts();
-  /**
-   * By {@link FrameScan}'s key: the number of the rule that was found in the code, or NO_RULE. Kept by whoever looked.
-   * @internal
-   */
-  readonly scanned = new CodeFacts();
-  /**
-   * By {@link EntryScan}'s key: the number of the rule that was found from the function's entry on, or NO_RULE. Kept by whoever looked.
-   * @internal
-   */
-  readonly entered = new CodeFacts();
-  /**
-   * By svma of a function's entry: how its code was read for {@link entered}. Kept by whoever read it.
-   * @internal
-   */
-  readonly walks = new Map<number, EntryWalk>();
-  /**
-   * By {@link EntrySearch}'s blocks: the svmas at which functions seem to begin, the last first. A negative one ends a gap: there and below it are no bytes.
-   * Kept by whoever looked.
-   * @internal
-   */
-  readonly beginnings = new Map<number, readonly number[]>();
-  /**
-   * How many instructions were followed for {@link scanned}.
-   * @internal
-   */
-  scannedInstructions = 0;
-  /**
-   * How many were followed for {@link entered} and {@link beginnings}, and bytes looked at for the latter. Apart: those that lead to no frame are many, and
-   * must not keep others from being found by their returns.
-   * @internal
-   */
-  enteredInstructions = 0;
-  /**
-   * By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. Kept by whoever looked.
-   * @internal
-   */
-  readonly modes = new CodeFacts();
+  readonly code = new CodeFindings();
   /** How many rules were asked for that are damaged, each address once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
@@ -199,8 +151,7 @@ export class UnwindModule {
   makeRoom(): void {
     if (!this.rules.makeRoom()) return;
     for (const ranges of this.#ranges) ranges.clear();
-    this.scanned.clear();
-    this.entered.clear();
+    this.code.forgetRules();
   }
 
   #look(svma: number): number {

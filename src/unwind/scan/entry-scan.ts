@@ -56,7 +56,7 @@ export class EntryScan {
   rule(module: UnwindModule, entry: number, svma: number, isCall: boolean): number {
     // Exact below 2^36, which no file reaches from its first byte on: svmas may be larger, as of libraries that were prelinked.
     const key = ((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
-    const known = module.entered.get(key);
+    const known = module.code.entered.get(key);
     if (known !== undefined) return known;
     module.makeRoom();
     this.#reader.begin(module);
@@ -66,11 +66,11 @@ export class EntryScan {
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
     const rule = isReached ? this.#ruleOf(module) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
-    module.entered.set(key, rule);
+    module.code.entered.set(key, rule);
     return rule;
   }
 
-  #walkFrom({ walks }: UnwindModule, entry: number): EntryWalk {
+  #walkFrom({ code: { walks } }: UnwindModule, entry: number): EntryWalk {
     const known = walks.get(entry);
     this.#walk = known ?? new EntryWalk(entry);
     if (known !== undefined) return known;
@@ -93,7 +93,7 @@ export class EntryScan {
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
-      if (++module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
+      if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       this.#walk.add(svma);
       if (this.#enter(svma, isReached)) mayBegin = false;
       const before = state.offsets[machine.sp];

@@ -59,7 +59,7 @@ export class EntrySearch {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let block = Math.floor((svma - 1) / BLOCK_SIZE_BYTES); (block + 1) * BLOCK_SIZE_BYTES > least; block--) {
-      const places = module.beginnings.get(block) ?? this.#look(module, block);
+      const places = module.code.beginnings.get(block) ?? this.#look(module, block);
       if (places === undefined) return -1;
       const place = places.find((at) => Math.abs(at) < svma);
       if (place !== undefined) return place > least ? place : -1;
@@ -69,8 +69,8 @@ export class EntrySearch {
 
   /** Looks through a block. undefined where code has to be read first, or where enough was looked at. */
   #look(module: UnwindModule, block: number): readonly number[] | undefined {
-    if (module.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return undefined;
-    module.enteredInstructions += BLOCK_SIZE_BYTES;
+    if (module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return undefined;
+    module.code.enteredInstructions += BLOCK_SIZE_BYTES;
     const start = block * BLOCK_SIZE_BYTES;
     this.#readBlock(start);
     if (this.#code.isPending) return undefined;
@@ -83,7 +83,7 @@ export class EntrySearch {
       } else if (this.#ends(i) && this.#begins(module, at)) places.push(at);
     }
     if (this.#code.isPending) return undefined;
-    module.beginnings.set(block, places);
+    module.code.beginnings.set(block, places);
     return places;
   }
 
@@ -102,7 +102,7 @@ export class EntrySearch {
     state.begin(sp);
     this.#reader.isMissing = false;
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
-      module.enteredInstructions++;
+      module.code.enteredInstructions++;
       if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
       if (state.offsets[sp] < 0) return true;
     }

@@ -70,7 +70,7 @@ export class FrameScan {
   rule(module: UnwindModule, svma: number, isThumb: boolean, isEmpty: boolean): number {
     const { machine, isCall } = this.#unwinding;
     const key = svma * KEYS + (isCall ? 1 : 0) + (isThumb ? 2 : 0) + (isEmpty ? 4 : 0);
-    const known = module.scanned.get(key);
+    const known = module.code.scanned.get(key);
     if (known !== undefined) return known;
     const scanned = machine.machine as ScannedMachine;
     this.#module = module;
@@ -81,7 +81,7 @@ export class FrameScan {
     module.makeRoom();
     const rule = this.#scan(this.#decoderOf(scanned, isThumb), svma, isCall);
     if (this.#code.isPending) return NO_RULE;
-    module.scanned.set(key, rule);
+    module.code.scanned.set(key, rule);
     return rule;
   }
 
@@ -103,11 +103,11 @@ export class FrameScan {
    * in the upper four bits of each word.
    */
   looksLikeThumb(module: UnwindModule, svma: number): boolean {
-    const known = module.modes.get(svma);
+    const known = module.code.modes.get(svma);
     if (known !== undefined) return known === 1;
     this.#reader.begin(module);
     const found = this.#looksLikeThumb(svma);
-    if (!this.#code.isPending) module.modes.set(svma, found ? 1 : 0);
+    if (!this.#code.isPending) module.code.modes.set(svma, found ? 1 : 0);
     return found;
   }
 
@@ -140,8 +140,8 @@ export class FrameScan {
     let next = 0;
     let ruleAtJump = NO_RULE;
     decoder.enter();
-    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && this.#module.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
-      this.#module.scannedInstructions++;
+    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && this.#module.code.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
+      this.#module.code.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
       const flow = isNew ? decoder.decode(this.#reader, svma, state) : 'end';

@@ -230,10 +230,10 @@ describe('x86-64 code without rules that leads to no return', () => {
     for (let reads = 0; unwinder.unwind(input, space) === 'pending' && reads < 10; reads++) await unwinder.endModule?.readWanted();
     expect(unwinder.end).toBe('complete');
     const { module } = space;
-    const before = module?.enteredInstructions;
+    const before = module?.code.enteredInstructions;
     expect(before).toBeGreaterThan(0);
     unwinder.unwind(input, space);
-    expect(module?.enteredInstructions).toBe(before);
+    expect(module?.code.enteredInstructions).toBe(before);
   });
 
   test.each([0x1400, 0x14ff, 0x1500])('finds its caller, wherever it begins: %s', async (entry) => {
@@ -274,7 +274,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     const space = await spaceOf({ 7936: '90 90 eb fd' });
     const stack = { 0: 7, 8: 7 };
     expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1f02, sp: SP, bp: 5 }, stack }, space)).end).toBe('no-rule');
-    expect(space.module?.enteredInstructions).toBeGreaterThan(0xc00);
-    expect(space.module?.scannedInstructions).toBeLessThan(0x10);
+    expect(space.module?.code.enteredInstructions).toBeGreaterThan(0xc00);
+    expect(space.module?.code.scannedInstructions).toBeLessThan(0x10);
   });
 });

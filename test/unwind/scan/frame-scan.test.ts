@@ -80,7 +80,7 @@ describe('RISC-V code without rules', () => {
     const unwinder = new Unwinder();
     const input = madeInput({ machine: 'riscv64', registers: { pc: BIAS + 0x1020, ra: CALL, s0: 1, sp: SP }, stack: { 24: 0 } });
     while (unwinder.unwind(input, space) === 'pending') await module.readWanted();
-    expect(module.scanned.get(0x1020 * 8)).toBe(-1);
+    expect(module.code.scanned.get(0x1020 * 8)).toBe(-1);
   });
 
   test('is not left where it jumps by a register, unless its frame is gone', async () => {
@@ -92,7 +92,7 @@ describe('RISC-V code without rules', () => {
       [0x1030, true],
     ] as const) {
       await unwound({ machine: 'riscv64', registers: { pc: BIAS + svma, ra: CALL, s0: 1, sp: SP }, stack: { 24: 0 } }, space);
-      expect((module.scanned.get(svma * 8) ?? -1) >= 0).toBe(isLeft);
+      expect((module.code.scanned.get(svma * 8) ?? -1) >= 0).toBe(isLeft);
     }
   });
 
@@ -107,7 +107,7 @@ describe('RISC-V code without rules', () => {
         { machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } },
         new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS),
       );
-      expect(module.scanned.get(START * 8)).toBe(rule);
+      expect(module.code.scanned.get(START * 8)).toBe(rule);
     }
   });
 
@@ -117,10 +117,10 @@ describe('RISC-V code without rules', () => {
       [2 ** 24, -1],
     ] as const) {
       const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ 4096: '0141 8082' }, [0]) }]);
-      module.scannedInstructions = before;
+      module.code.scannedInstructions = before;
       const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
       await unwound({ machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } }, space);
-      expect(module.scanned.get(START * 8)).toBe(rule);
+      expect(module.code.scanned.get(START * 8)).toBe(rule);
     }
   });
 
@@ -145,7 +145,7 @@ describe('RISC-V code without rules', () => {
       const module = await madeModule('riscv64', [{ svma: START, bytes: Uint8Array.from([...bytes, ...rest]) }]);
       const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
       await unwound({ machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } }, space);
-      expect(module.scanned.get(START * 8)).toBe(rule);
+      expect(module.code.scanned.get(START * 8)).toBe(rule);
     }
   });
 
@@ -155,10 +155,10 @@ describe('RISC-V code without rules', () => {
     const input = madeInput({ machine: 'riscv64', registers: { pc: BIAS + 0x1008, ra: 5, sp: SP }, stack: { 24: CALL, 56: 0 } });
     expect(unwinder.unwind(input, space)).toBe('pending');
     const module = unwinder.endModule;
-    expect([module?.wantsBytes, module?.scanned.get(0x1008 * 8)]).toEqual([true, undefined]);
+    expect([module?.wantsBytes, module?.code.scanned.get(0x1008 * 8)]).toEqual([true, undefined]);
     await module?.readWanted();
     expect(unwinder.unwind(input, space)).toBe('complete');
-    expect(module?.scanned.get(0x1008 * 8)).toBeGreaterThanOrEqual(0);
+    expect(module?.code.scanned.get(0x1008 * 8)).toBeGreaterThanOrEqual(0);
   });
 });
 

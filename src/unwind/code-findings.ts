@@ -1,0 +1,37 @@
+import { CodeFacts } from './code-facts.ts';
+import type { EntryWalk } from './scan/entry-walk.ts';
+
+/** What was found out about the code of one file by looking at it. Whoever looks keeps it here, so that no place is looked at twice. */
+export class CodeFindings {
+  /** By svma of a return address: what is before it, see {@link ReturnAddresses}. */
+  readonly calls = new CodeFacts();
+  /** By svma: which signal trampoline is there. */
+  readonly trampolines = new CodeFacts();
+  /** By svma of a return address: 1 where a thread ends there, else 0. */
+  readonly threadEnds = new CodeFacts();
+  /** By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. */
+  readonly modes = new CodeFacts();
+  /** By {@link FrameScan}'s key: the number of the rule that follows from the code up to the function's return, or NO_RULE. */
+  readonly scanned = new CodeFacts();
+  /** How many instructions were followed for {@link scanned}. */
+  scannedInstructions = 0;
+  /** By {@link EntryScan}'s key: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
+  readonly entered = new CodeFacts();
+  /** By svma of a function's entry: how its code was read for {@link entered}. */
+  readonly walks = new Map<number, EntryWalk>();
+  /**
+   * By {@link EntrySearch}'s blocks: the svmas at which functions seem to begin, the last first. A negative one ends a gap: there and below it are no bytes.
+   */
+  readonly beginnings = new Map<number, readonly number[]>();
+  /**
+   * How many instructions were followed for {@link entered} and {@link beginnings}, and bytes looked at for the latter. Counted apart from
+   * {@link scannedInstructions}: most of them lead to no frame, and they must not keep others from being found by their returns.
+   */
+  enteredInstructions = 0;
+
+  /** The rules of the module were forgotten, and their numbers with them. */
+  forgetRules(): void {
+    this.scanned.clear();
+    this.entered.clear();
+  }
+}
