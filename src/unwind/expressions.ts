@@ -44,6 +44,7 @@ import {
   DW_OP_swap,
   DW_OP_xor,
 } from './dwarf-operations.ts';
+import type { MemoryMatch } from './module-memory.ts';
 import type { RegisterFile } from './register-file.ts';
 import { wordOf } from './stack-memory.ts';
 
@@ -58,7 +59,7 @@ export type ExpressionEnd = 'done' | 'bad' | 'absent' | 'wanted';
 /** Memory as expressions read it. */
 export interface ExpressionMemory {
   /** Reads up to 8 bytes at an address; the value, not signed, is in {@link word}. */
-  readWord(address: number, sizeBytes: number): 'found' | 'absent' | 'wanted';
+  readWord(address: number, sizeBytes: number): MemoryMatch;
   readonly word: bigint;
 }
 

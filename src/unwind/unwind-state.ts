@@ -1,5 +1,6 @@
 import type { CodeMatch, CodeSpace } from './code-space.ts';
 import type { ExpressionMemory } from './expressions.ts';
+import type { MemoryMatch } from './module-memory.ts';
 import { RegisterFile } from './register-file.ts';
 import { StackMemory, wordOf } from './stack-memory.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
@@ -100,7 +101,7 @@ export class UnwindState implements ExpressionMemory {
   }
 
   /** Memory as rules and expressions may read it: the dump, and what is read-only in files. */
-  readWord(address: number, sizeBytes: number): 'found' | 'absent' | 'wanted' {
+  readWord(address: number, sizeBytes: number): MemoryMatch {
     const word = this.stack.bytes(address, sizeBytes);
     if (word !== undefined) {
       this.word = word;
