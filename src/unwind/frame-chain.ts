@@ -1,7 +1,8 @@
 import { CodeBytes } from './code-bytes.ts';
+import type { FallbackSteps } from './fallback-steps.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** A frame pointer farther from the stack pointer is none. */
+/** libunwind takes no frame pointer that is farther from the stack pointer. */
 const MAX_FRAME_BYTES = 0x4000;
 
 /** A PLT stub's instructions, by distance from its start: jmp *n(%rip), push $n, jmp. Source: x86-64 psABI, figure 5.2. */
@@ -16,7 +17,7 @@ const PLT_STUB_BYTES = 16;
  * Steps without a rule by the frame pointer alone, whatever that leads to, but out of a PLT stub's start: as libunwind does on x86-64 (observed, 1.6), to
  * compare with tools that use it. Signals are left to rules.
  */
-export class FrameChain {
+export class FrameChain implements FallbackSteps {
   readonly isSignalFrame = false;
   readonly #state: UnwindState;
   readonly #code: CodeBytes;

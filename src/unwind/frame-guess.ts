@@ -1,5 +1,6 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
+import type { FallbackSteps } from './fallback-steps.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
 import { isAtArguments, isBelowArguments } from './program-start.ts';
@@ -14,7 +15,7 @@ import { X86Guess } from './x86-guess.ts';
  * Steps without a rule: by frame pointers, by what functions begin and end with, by return addresses where they must be. What is found this way has to
  * be in code that is mapped, behind a call. Here is which ways there are on which machine, and what has to be read first.
  */
-export class FrameGuess {
+export class FrameGuess implements FallbackSteps {
   readonly #state: UnwindState;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
@@ -24,7 +25,6 @@ export class FrameGuess {
   readonly #vdso: I386Vdso;
   readonly #x86: X86Guess;
   readonly #links: LinkGuess;
-  /** Whether the last step went from a signal's trampoline to what was interrupted. */
   isSignalFrame = false;
 
   constructor(state: UnwindState) {
@@ -40,7 +40,6 @@ export class FrameGuess {
     this.#links = new LinkGuess(state, this.#code, this.#returns, this.#returnStep, codeStep);
   }
 
-  /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     this.#state.callerSp = Number.NaN;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
@@ -64,10 +63,6 @@ export class FrameGuess {
     return 'outermost';
   }
 
-  /**
-   * Whether a frame ends its stack though the code before its address has a rule, for that has not called: {@link ReturnAddresses.beginsStack}.
-   * @param callee where the frame before is
-   */
   beginsStack(callee: number): StepEnd {
     this.isSignalFrame = false;
     this.#code.isPending = false;
@@ -96,7 +91,6 @@ export class FrameGuess {
     }
   }
 
-  /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
   stepOverSignal(): StepEnd {
     this.#code.isPending = false;
     const end = this.#signalStep.step();
@@ -104,7 +98,6 @@ export class FrameGuess {
     return end;
   }
 
-  /** Steps out of a leaf of 32-bit Arm, for which there are only rules of calls. */
   stepOutOfLeaf(): StepEnd {
     this.isSignalFrame = false;
     this.#code.isPending = false;
@@ -112,10 +105,6 @@ export class FrameGuess {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  /**
-   * Steps out of a leaf whose rule led nowhere: hand-written code moves the stack pointer and does not say so. Such code has little on its stack, above
-   * which the return address is.
-   */
   recoverLeaf(): StepEnd {
     const { machine, registers } = this.#state;
     this.isSignalFrame = false;
@@ -125,7 +114,6 @@ export class FrameGuess {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  /** Whether a return address is where a stack ends, though its rule goes on. */
   endsThread(address: number): StepEnd {
     this.#code.isPending = false;
     return this.#stackEnds.endsThread(address);

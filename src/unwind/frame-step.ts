@@ -1,7 +1,6 @@
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
-import type { FrameChain } from './frame-chain.ts';
-import type { FrameGuess } from './frame-guess.ts';
+import type { FallbackSteps } from './fallback-steps.ts';
 import type { Landing } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep, withoutCfa } from './rule-step.ts';
@@ -27,7 +26,7 @@ export class FrameStep {
   /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   readonly #state: UnwindState;
-  readonly #guess: FrameGuess | FrameChain;
+  readonly #fallback: FallbackSteps;
   readonly #shared: SharedFrames;
   readonly #landing: Landing;
   readonly #ruleStep = new RuleStep();
@@ -39,9 +38,9 @@ export class FrameStep {
   /** How many frames there were up to the last of those. */
   #handlerFrames = 0;
 
-  constructor(state: UnwindState, guess: FrameGuess | FrameChain, shared: SharedFrames, landing: Landing) {
+  constructor(state: UnwindState, fallback: FallbackSteps, shared: SharedFrames, landing: Landing) {
     this.#state = state;
-    this.#guess = guess;
+    this.#fallback = fallback;
     this.#shared = shared;
     this.#landing = landing;
   }
@@ -72,8 +71,8 @@ export class FrameStep {
     state.registers.copyFrom(this.#leaf);
     state.pc = this.#leafPc;
     state.isCall = false;
-    const end = this.#guess.recoverLeaf();
-    return end === 'stepped' ? this.#afterGuess() : end;
+    const end = this.#fallback.recoverLeaf();
+    return end === 'stepped' ? this.#afterFallback() : end;
   }
 
   /** Steps out of the last of the frames to the caller: its registers, and its address in `pc`. */
@@ -129,13 +128,13 @@ export class FrameStep {
     if (this.#shared.isPartial) return 'repeat';
     // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
-      const end = this.#guess.stepOverSignal();
-      if (end === 'stepped') return this.#afterGuess();
+      const end = this.#fallback.stepOverSignal();
+      if (end === 'stepped') return this.#afterFallback();
       if (end === 'pending') return end;
     }
     if ((flags & RuleFlag.endsHere) !== 0 && state.isCall) {
       const callee = frames.count - 2;
-      const end = this.#guess.beginsStack(frames.addresses[callee] - frames.isCall[callee]);
+      const end = this.#fallback.beginsStack(frames.addresses[callee] - frames.isCall[callee]);
       if (end !== 'no-rule') return end;
     }
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
@@ -169,8 +168,8 @@ export class FrameStep {
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
     if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
     if (!this.#state.isCall) {
-      const byCode = this.#guess.stepOutOfLeaf();
-      if (byCode === 'stepped') return this.#afterGuess();
+      const byCode = this.#fallback.stepOutOfLeaf();
+      if (byCode === 'stepped') return this.#afterFallback();
       if (byCode === 'pending') return byCode;
     }
     const end = this.#exidxStep.step(this.#state, module.exidx, start);
@@ -179,14 +178,14 @@ export class FrameStep {
 
   #stepWithoutRule(): StepEnd {
     if (this.#shared.isPartial) return 'repeat';
-    const end = this.#guess.step();
+    const end = this.#fallback.step();
     if (end !== 'truncated') this.#state.callerSp = Number.NaN;
-    return end === 'stepped' ? this.#afterGuess() : end;
+    return end === 'stepped' ? this.#afterFallback() : end;
   }
 
-  #afterGuess(): StepEnd {
+  #afterFallback(): StepEnd {
     const { machine } = this.#state;
-    this.wasSignalFrame = this.#guess.isSignalFrame;
+    this.wasSignalFrame = this.#fallback.isSignalFrame;
     const column = this.wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
     // Whether it is signed, nobody says; it was looked at as if it were.
     return this.#takeReturnAddress(column, RuleFlag.signed, 0);

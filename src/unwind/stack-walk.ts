@@ -1,7 +1,6 @@
 import type { CodeMatch, CodeSpace } from './code-space.ts';
 import { MAX_STACK_WORDS } from './entry-step.ts';
-import type { FrameChain } from './frame-chain.ts';
-import type { FrameGuess } from './frame-guess.ts';
+import type { FallbackSteps } from './fallback-steps.ts';
 import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
 import { PlainWalk } from './plain-walk.ts';
@@ -43,12 +42,12 @@ export class StackWalk {
   /** Whether a step was taken since WebAssembly could not walk on. */
   #mayBePlain = false;
 
-  constructor(state: UnwindState, guess: FrameGuess | FrameChain, maxFrames: number) {
+  constructor(state: UnwindState, fallback: FallbackSteps, maxFrames: number) {
     this.#state = state;
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = state.followsLibunwind;
     this.#shared = new SharedFrames(state);
-    this.#frameStep = new FrameStep(state, guess, this.#shared, this.#landing);
+    this.#frameStep = new FrameStep(state, fallback, this.#shared, this.#landing);
   }
 
   /**

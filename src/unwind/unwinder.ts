@@ -1,4 +1,5 @@
 import type { CodeSpace } from './code-space.ts';
+import type { FallbackSteps } from './fallback-steps.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { RegisterPlaces } from './register-places.ts';
@@ -40,15 +41,15 @@ export class Unwinder {
    */
   endStackOffset = 0;
   readonly #state = new UnwindState();
-  readonly #guess: FrameGuess | FrameChain;
+  readonly #fallback: FallbackSteps;
   readonly #walk: StackWalk;
   readonly #places = new RegisterPlaces();
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#guess = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
+    this.#fallback = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
     this.#state.followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#state, this.#guess, maxFrames);
+    this.#walk = new StackWalk(this.#state, this.#fallback, maxFrames);
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -178,7 +179,7 @@ export class Unwinder {
   /** How a stack ended after whose last frame no caller was found: there may be none. */
   #afterLast(end: 'truncated' | 'unmapped'): UnwindEnd {
     const { addresses, isCall, count } = this.#stack;
-    const found = count > 0 && isCall[count - 1] === 1 ? this.#guess.endsThread(addresses[count - 1]) : 'no-rule';
+    const found = count > 0 && isCall[count - 1] === 1 ? this.#fallback.endsThread(addresses[count - 1]) : 'no-rule';
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
   }
 
