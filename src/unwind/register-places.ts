@@ -1,3 +1,4 @@
+import { bitCount } from '../base/bit-count.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
 /** Where a sample's registers are, as the mask says which were recorded. It is most often the mask of the sample before. */
@@ -28,10 +29,4 @@ function placeOf(bit: number, maskLo: number, maskHi: number): number {
   const flag = 1 << (bit & 31);
   if ((mask & flag) === 0) return -1;
   return 8 * ((isHigh ? bitCount(maskLo) : 0) + bitCount(mask & (flag - 1)));
-}
-
-function bitCount(word: number): number {
-  let bits = word - ((word >>> 1) & 0x5555_5555);
-  bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333);
-  return Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }

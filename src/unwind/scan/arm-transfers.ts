@@ -1,3 +1,4 @@
+import { bitCount } from '../../base/bit-count.ts';
 import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 
@@ -45,10 +46,4 @@ export function transferOne(state: ScanState, register: number, base: number, di
 /** A register is written where the code says so only if it is of one of several kinds: what must be kept for the caller is restored before it matters. */
 export function clobberScratch(state: ScanState, register: number): void {
   if (register < 4 || register === 12) state.clobber(register);
-}
-
-export function bitCount(word: number): number {
-  let count = 0;
-  for (let rest = word; rest !== 0; rest &= rest - 1) count++;
-  return count;
 }

@@ -1,4 +1,5 @@
-import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, bitCount, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
+import { bitCount } from '../../base/bit-count.ts';
+import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
