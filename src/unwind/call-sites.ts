@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import { thumbBranchDistance } from './thumb-branch.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
 
 /**
@@ -66,16 +67,14 @@ export class CallSites {
     return isRegister ? 'call' : 'none';
   }
 
-  /** BL, BLX of Thumb and of the instructions of 32 bits: which of them the code is, is not known here. @see Arm Architecture Reference Manual, A7.7, A8.8 */
+  /** BL, BLX of T32 and of A32: which of the two the code is is not known here. @see Arm Architecture Reference Manual, A7.7, A8.8 */
   #beforeArm(address: number): CallKind {
     if (address % 2 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
     const [first, second] = [word & 0xffff, word >>> 16];
     if ((first & 0xf800) === 0xf000 && (second & 0xc000) === 0xc000) {
-      const sign = (first >>> 10) & 1;
-      const [i1, i2] = [1 - (((second >>> 13) & 1) ^ sign), 1 - (((second >>> 11) & 1) ^ sign)];
-      const distance = (-sign << 24) | (i1 << 23) | (i2 << 22) | ((first & 0x3ff) << 12) | ((second & 0x7ff) << 1);
+      const distance = thumbBranchDistance(first, second);
       const isThumb = (second & 0x1000) !== 0;
       this.target = isThumb ? address + distance : address - (address % 4) + (distance & ~3);
       return 'direct';

@@ -1,4 +1,5 @@
 import { bitCount } from '../../base/bit-count.ts';
+import { thumbBranchDistance } from '../thumb-branch.ts';
 import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
@@ -283,11 +284,8 @@ export class ThumbDecoder implements InstructionDecoder {
 
   #branch(first: number, second: number, svma: number): CodeFlow {
     if ((second & 0x4000) !== 0) return 'call';
-    const sign = (first >> 10) & 1;
-    const [j1, j2] = [(second >> 13) & 1, (second >> 11) & 1];
     if ((second & 0x1000) !== 0) {
-      const [i1, i2] = [1 - (j1 ^ sign), 1 - (j2 ^ sign)];
-      this.target = svma + PC_AHEAD + ((-sign << 24) | (i1 << 23) | (i2 << 22) | ((first & 0x3ff) << 12) | ((second & 0x7ff) << 1));
+      this.target = svma + PC_AHEAD + thumbBranchDistance(first, second);
       return 'jump';
     }
     // UDF; system registers, hints, barriers.
@@ -295,6 +293,8 @@ export class ThumbDecoder implements InstructionDecoder {
       if ((first & 0xfff0) === 0xf7f0 && (second & 0xf000) === 0xa000) return 'end';
       return 'next';
     }
+    const sign = (first >> 10) & 1;
+    const [j1, j2] = [(second >> 13) & 1, (second >> 11) & 1];
     this.target = svma + PC_AHEAD + ((-sign << 20) | (j2 << 19) | (j1 << 18) | ((first & 0x3f) << 12) | ((second & 0x7ff) << 1));
     return 'branch';
   }
