@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { FrameScan } from './scan/frame-scan.ts';
+import { InstructionSet } from './scan/instruction-set.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -18,6 +19,7 @@ export class CodeStep {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #scan: FrameScan;
+  readonly #instructionSet: InstructionSet;
   readonly #ruleStep = new RuleStep();
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
@@ -27,6 +29,7 @@ export class CodeStep {
     this.#code = code;
     this.#returns = returns;
     this.#scan = new FrameScan(state, code);
+    this.#instructionSet = new InstructionSet(code);
   }
 
   /** Turns the registers of the frame into those of its caller. */
@@ -62,7 +65,7 @@ export class CodeStep {
         return (registers.lo[lr] & 1) !== 0 ? (word & 0x1000_0000) !== 0 : word >>> 28 === 0xf;
       }
     }
-    return this.#scan.looksLikeThumb(module, svma);
+    return this.#instructionSet.isThumb(module, svma);
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {

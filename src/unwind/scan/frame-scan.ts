@@ -21,12 +21,8 @@ const MAX_INSTRUCTIONS = 4096;
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose other way is still to be followed. */
 const MAX_BRANCHES = 64;
-/** Words about an address of 32-bit Arm that tell its instruction set. */
-const MODE_WORDS = 32;
-/** How many of them have the condition `always` in A32. Observed in Debian's libc: fewer about 4 % of its addresses, and in Thumb more about 0.3 %. */
-const LEAST_ALWAYS = 0.3;
-/** Bits of a fact's key besides the svma. */
-const KEYS = 8;
+/** What an svma is multiplied by in the key of a rule, to make room for what else the rule depends on. */
+const KEYS_PER_ADDRESS = 8;
 
 /**
  * Finds out how a frame is left, by following its code from where it is to where the function returns: on the way there it restores whatever it has saved,
@@ -69,7 +65,7 @@ export class FrameScan {
    */
   rule(module: UnwindModule, svma: number, isThumb: boolean, isEmpty: boolean): number {
     const { machine, isCall } = this.#unwinding;
-    const key = svma * KEYS + (isCall ? 1 : 0) + (isThumb ? 2 : 0) + (isEmpty ? 4 : 0);
+    const key = svma * KEYS_PER_ADDRESS + (isCall ? 1 : 0) + (isThumb ? 2 : 0) + (isEmpty ? 4 : 0);
     const known = module.code.scanned.get(key);
     if (known !== undefined) return known;
     const scanned = machine.machine as ScannedMachine;
@@ -99,31 +95,6 @@ export class FrameScan {
   }
 
   /**
-   * Whether code of 32-bit Arm about an address that is a multiple of 4 looks like Thumb. Most instructions of the other set have the condition `always`,
-   * in the upper four bits of each word.
-   */
-  looksLikeThumb(module: UnwindModule, svma: number): boolean {
-    const known = module.code.modes.get(svma);
-    if (known !== undefined) return known === 1;
-    this.#reader.begin(module);
-    const found = this.#looksLikeThumb(svma);
-    if (!this.#code.isPending) module.code.modes.set(svma, found ? 1 : 0);
-    return found;
-  }
-
-  #looksLikeThumb(svma: number): boolean {
-    let [always, words] = [0, 0];
-    for (let i = 0; i < MODE_WORDS; i++) {
-      this.#reader.isMissing = false;
-      const half = this.#reader.half(svma + 4 * (i - MODE_WORDS / 2) + 2);
-      if (this.#reader.isMissing) continue;
-      words++;
-      if (half >>> 12 === 0xe) always++;
-    }
-    return always < words * LEAST_ALWAYS;
-  }
-
-  /**
    * Follows code, first straight on, then from branches in their order, up to the first return that can be; or else up to the first jump that may have been
    * one in place of a return.
    */
@@ -140,8 +111,9 @@ export class FrameScan {
     let next = 0;
     let ruleAtJump = NO_RULE;
     decoder.enter();
-    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && this.#module.code.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
-      this.#module.code.scannedInstructions++;
+    const { code: findings } = this.#module;
+    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && findings.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
+      findings.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
       const flow = isNew ? decoder.decode(this.#reader, svma, state) : 'end';
@@ -222,6 +194,14 @@ export class FrameScan {
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
+    this.#addCalleeSaved(state, cfaBase, cfa);
+    return rules.end();
+  }
+
+  /** Adds to the rule where the caller's values of registers are. */
+  #addCalleeSaved({ bases, offsets }: ScanState, cfaBase: number, cfa: number): void {
+    const { rules } = this.#module;
+    const { sp, fp } = this.#machine;
     for (const register of this.#convention.calleeSaved) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
@@ -232,6 +212,5 @@ export class FrameScan {
         rules.addRegister(register, RegisterRule.fpOffset, offsets[register]);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
-    return rules.end();
   }
 }
