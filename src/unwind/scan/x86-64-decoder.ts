@@ -8,6 +8,24 @@ import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } fr
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
+/** Jcc; LOOPNE, LOOPE, LOOP, JRCXZ. */
+const BRANCHES: ReadonlySet<number> = new Set([...Array.from({ length: 16 }, (_, condition) => 0x70 + condition), 0xe0, 0xe1, 0xe2, 0xe3]);
+/** ENTER, which compilers do not use; returns to other segments and from interrupts; traps, HLT. */
+const ENDS: ReadonlySet<number> = new Set([0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xf1, 0xf4]);
+/** MOV of 8 bits and from a segment register, shifts: what they write to the operand that may be in memory is not followed. */
+const WRITES_OPERAND: ReadonlySet<number> = new Set([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
+/** MOVSXD, IMUL, MOV of 8 bits: the same of the register. */
+const WRITES_REGISTER: ReadonlySet<number> = new Set([0x63, 0x69, 0x6b, 0x8a]);
+/** Registers that instructions write without naming them. */
+const STRING_REGISTERS = [RAX, RCX, RSI, RDI];
+const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number, readonly number[]>([
+  // CDQE, MOV from an address, XLAT, IN
+  ...[0x98, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [RAX]] as const),
+  // CQO
+  [0x99, [RDX]],
+  // MOVS, CMPS, STOS, LODS, SCAS
+  ...[0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf].map((opcode) => [opcode, STRING_REGISTERS] as const),
+]);
 
 /** x86-64: by opcode what an instruction does, and where it goes on. @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 */
 export class X8664Decoder implements InstructionDecoder {
@@ -42,129 +60,13 @@ export class X8664Decoder implements InstructionDecoder {
   }
 
   #oneByte(opcode: number, code: CodeReader, svma: number, state: ScanState): CodeFlow {
-    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = this.#instruction;
-    switch (opcode >> 3) {
-      case 0x0a: // PUSH
-        push(state, opcodeRegister);
-        return 'next';
-      case 0x0b: // POP
-        pop(state, opcodeRegister);
-        return 'next';
-      case 0x0e: // Jcc
-      case 0x0f:
-        return 'branch';
-      case 0x12: // XCHG; NOP
-        if (opcode === 0x90 && opcodeRegister === RAX) return 'next';
-        state.clobber(RAX);
-        state.clobber(opcodeRegister);
-        return 'next';
-      case 0x16: // MOV of a number
-        state.clobber(opcodeRegister);
-        return 'next';
-      case 0x17:
-        if (Number.isNaN(immediate) || isShort) state.clobber(opcodeRegister);
-        else state.setConstant(opcodeRegister, immediate >>> 0);
-        return 'next';
-    }
+    const { immediate } = this.#instruction;
     switch (opcode) {
-      case 0x68: // PUSH, PUSHF
-      case 0x6a:
-      case 0x9c:
-        push(state, ANYTHING);
-        return 'next';
-      case 0x9d: // POPF
-        pop(state, ANYTHING);
-        return 'next';
-      case 0x63: // MOVSXD, IMUL, MOV of 8 bits
-      case 0x69:
-      case 0x6b:
-      case 0x8a:
-        state.clobber(register);
-        return 'next';
-      case 0x80: // ADD … CMP with a number
-      case 0x81:
-      case 0x83:
-        sumWithNumber(this.#instruction, state);
-        return 'next';
-      case 0x86: // XCHG
-      case 0x87:
-        state.clobber(register);
-        change(this.#instruction, state);
-        return 'next';
-      case 0x89: // MOV
-        if (!isWide) change(this.#instruction, state);
-        else if (!isMemory) state.add(other, register, 0);
-        else if (base >= 0) state.store(register, base, displacement);
-        return 'next';
-      case 0x8b:
-        if (!isWide || (isMemory && base < 0)) state.clobber(register);
-        else if (isMemory) state.load(register, base, displacement);
-        else state.add(register, other, 0);
-        return 'next';
-      case 0x8d: // LEA
-        if (isWide && base >= 0) state.add(register, base, displacement);
-        else state.clobber(register);
-        return 'next';
-      case 0x8f: // POP
-        change(this.#instruction, state);
-        pop(state, isMemory ? ANYTHING : other);
-        return 'next';
-      case 0xc7: // MOV of a number
-        // XBEGIN is one of them, too.
-        if (extension !== 0) state.clobber(RAX);
-        else if (isMemory || isShort) change(this.#instruction, state);
-        else state.setConstant(other, isWide ? immediate : immediate >>> 0);
-        return 'next';
-      case 0x88: // MOV of 8 bits, MOV from a segment register, shifts
-      case 0x8c:
-      case 0xc0:
-      case 0xc1:
-      case 0xc6:
-      case 0xd0:
-      case 0xd1:
-      case 0xd2:
-      case 0xd3:
-        change(this.#instruction, state);
-        return 'next';
-      case 0x98: // CDQE, MOV from an address, IN, XLAT
-      case 0xa0:
-      case 0xa1:
-      case 0xd7:
-      case 0xe4:
-      case 0xe5:
-      case 0xec:
-      case 0xed:
-        state.clobber(RAX);
-        return 'next';
-      case 0x99: // CQO
-        state.clobber(RDX);
-        return 'next';
-      case 0xa4: // MOVS, CMPS, STOS, LODS, SCAS
-      case 0xa5:
-      case 0xa6:
-      case 0xa7:
-      case 0xaa:
-      case 0xab:
-      case 0xac:
-      case 0xad:
-      case 0xae:
-      case 0xaf:
-        for (const each of [RAX, RCX, RSI, RDI]) state.clobber(each);
-        return 'next';
       case 0xc2: // RET
       case 0xc3:
         takeReturnAddress(state);
         state.add(RSP, RSP, immediate & 0xffff);
         return 'leave';
-      case 0xc9: // LEAVE
-        state.add(RSP, RBP, 0);
-        pop(state, RBP);
-        return 'next';
-      case 0xe0: // LOOPNE, LOOPE, LOOP, JRCXZ
-      case 0xe1:
-      case 0xe2:
-      case 0xe3:
-        return 'branch';
       case 0xe8: // CALL; of what is next, it is a way to know where that is
         if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
         push(state, ANYTHING);
@@ -172,25 +74,95 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xe9: // JMP
       case 0xeb:
         return 'jump';
-      case 0xc8: // ENTER, returns from interrupts, traps, HLT
-      case 0xca:
-      case 0xcb:
-      case 0xcc:
-      case 0xcf:
-      case 0xf1:
-      case 0xf4:
-        return 'end';
-      case 0xf6: // TEST, NOT, NEG, MUL, IMUL, DIV, IDIV
-      case 0xf7:
-        if (extension === 2 || extension === 3) change(this.#instruction, state);
-        else if (extension > 3) for (const each of [RAX, RDX]) state.clobber(each);
-        return 'next';
       case 0xfe:
       case 0xff:
         return this.#group5(opcode, state);
-      default:
-        return 'next';
     }
+    if (BRANCHES.has(opcode)) return 'branch';
+    if (ENDS.has(opcode)) return 'end';
+    this.#compute(opcode, state);
+    return 'next';
+  }
+
+  /** What an instruction does after which code goes on behind it. */
+  #compute(opcode: number, state: ScanState): void {
+    const instruction = this.#instruction;
+    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = instruction;
+    switch (opcode) {
+      case 0x68: // PUSH, PUSHF
+      case 0x6a:
+      case 0x9c:
+        push(state, ANYTHING);
+        return;
+      case 0x9d: // POPF
+        pop(state, ANYTHING);
+        return;
+      case 0x8f: // POP
+        change(instruction, state);
+        pop(state, isMemory ? ANYTHING : other);
+        return;
+      case 0xc9: // LEAVE
+        state.add(RSP, RBP, 0);
+        pop(state, RBP);
+        return;
+      case 0x80: // ADD … CMP with a number
+      case 0x81:
+      case 0x83:
+        sumWithNumber(instruction, state);
+        return;
+      case 0x86: // XCHG
+      case 0x87:
+        state.clobber(register);
+        change(instruction, state);
+        return;
+      case 0x89: // MOV
+        if (!isWide) change(instruction, state);
+        else if (!isMemory) state.add(other, register, 0);
+        else if (base >= 0) state.store(register, base, displacement);
+        return;
+      case 0x8b:
+        if (!isWide || (isMemory && base < 0)) state.clobber(register);
+        else if (isMemory) state.load(register, base, displacement);
+        else state.add(register, other, 0);
+        return;
+      case 0x8d: // LEA
+        if (isWide && base >= 0) state.add(register, base, displacement);
+        else state.clobber(register);
+        return;
+      case 0xc7: // MOV of a number; XBEGIN
+        if (extension !== 0) state.clobber(RAX);
+        else if (isMemory || isShort) change(instruction, state);
+        else state.setConstant(other, isWide ? immediate : immediate >>> 0);
+        return;
+      case 0xf6: // TEST, NOT, NEG, MUL, IMUL, DIV, IDIV
+      case 0xf7:
+        if (extension === 2 || extension === 3) change(instruction, state);
+        else if (extension > 3) for (const each of [RAX, RDX]) state.clobber(each);
+        return;
+    }
+    switch (opcode >> 3) {
+      case 0x0a: // PUSH
+        push(state, opcodeRegister);
+        return;
+      case 0x0b: // POP
+        pop(state, opcodeRegister);
+        return;
+      case 0x12: // XCHG; NOP
+        if (this.isPadding) return;
+        state.clobber(RAX);
+        state.clobber(opcodeRegister);
+        return;
+      case 0x16: // MOV of a number with 8 bits
+        state.clobber(opcodeRegister);
+        return;
+      case 0x17: // MOV of a number
+        if (Number.isNaN(immediate) || isShort) state.clobber(opcodeRegister);
+        else state.setConstant(opcodeRegister, immediate >>> 0);
+        return;
+    }
+    if (WRITES_OPERAND.has(opcode)) change(instruction, state);
+    else if (WRITES_REGISTER.has(opcode)) state.clobber(register);
+    else for (const each of WRITTEN_REGISTERS.get(opcode) ?? []) state.clobber(each);
   }
 
   /**

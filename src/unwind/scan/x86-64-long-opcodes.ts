@@ -6,6 +6,10 @@ import type { ScanState } from './scan-state.ts';
 import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X8664Instruction } from './x86-64-instruction.ts';
 import { ANYTHING, change, pop, push } from './x86-64-operations.ts';
 
+/** LAR, LSL; conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
+const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x2c, 0x2d, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
+/** RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. */
+const WRITES_OTHER: ReadonlySet<number> = new Set([0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
 /** Opcodes of VEX and EVEX whose results are integers. */
 const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
 
@@ -25,6 +29,14 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
   if (opcode >= 0xc8 && opcode < 0xd0) {
     // BSWAP
     state.clobber(instruction.opcodeRegister);
+    return 'next';
+  }
+  if (WRITES_REGISTER.has(opcode)) {
+    state.clobber(register);
+    return 'next';
+  }
+  if (WRITES_OTHER.has(opcode)) {
+    if (!isMemory) state.clobber(other);
     return 'next';
   }
   switch (opcode) {
@@ -52,39 +64,11 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
     case 0xa9:
       pop(state, ANYTHING);
       return 'next';
-    case 0x02: // LAR, LSL
-    case 0x03:
-    case 0x2c: // Conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR
-    case 0x2d:
-    case 0x50:
-    case 0xc5:
-    case 0xd7:
-    case 0xaf:
-    case 0xb6:
-    case 0xb7:
-    case 0xb8:
-    case 0xbc:
-    case 0xbd:
-    case 0xbe:
-    case 0xbf:
-      state.clobber(register);
-      return 'next';
     case 0x7e: // MOVD, and MOVQ between registers of vectors
       if (!isMemory && prefix !== REP) state.clobber(other);
       return 'next';
     case 0x1e: // RDSSP is one of many without effect
       if (!isMemory && prefix === REP && extension === 1) state.clobber(other);
-      return 'next';
-    case 0xc7: // RDRAND, RDSEED
-    case 0xa4: // SHLD, SHRD, BTS, BTR, BTC
-    case 0xa5:
-    case 0xab:
-    case 0xac:
-    case 0xad:
-    case 0xb3:
-    case 0xba:
-    case 0xbb:
-      if (!isMemory) state.clobber(other);
       return 'next';
     case 0xb0: // CMPXCHG, XADD
     case 0xb1:
