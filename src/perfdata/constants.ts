@@ -194,6 +194,11 @@ export const PERF_SAMPLE_WEIGHT_STRUCT = 1 << 24;
 /** The first bit that has no meaning yet. */
 export const PERF_SAMPLE_MAX = 1 << 25;
 
+/** What a sample's registers are of: nothing, for it has none; a process of 32 bits, whatever the kernel has; one of 64. */
+export const PERF_SAMPLE_REGS_ABI_NONE = 0;
+export const PERF_SAMPLE_REGS_ABI_32 = 1;
+export const PERF_SAMPLE_REGS_ABI_64 = 2;
+
 export const PERF_FORMAT_TOTAL_TIME_ENABLED = 1 << 0;
 export const PERF_FORMAT_TOTAL_TIME_RUNNING = 1 << 1;
 export const PERF_FORMAT_ID = 1 << 2;

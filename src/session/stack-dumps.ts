@@ -1,10 +1,9 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { grown } from '../base/growable.ts';
+import { PERF_SAMPLE_REGS_ABI_NONE } from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
-/** PERF_SAMPLE_REGS_ABI_NONE of perf_event.h: the sample has no registers. */
-const ABI_NONE = 0;
 /** What the size of the stack takes, which lies between the registers and the stack. */
 const STACK_SIZE_BYTES = 8;
 
@@ -37,7 +36,7 @@ export class StackDumps {
   add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number): number {
     const abi = view.u64(regsUser);
     const dumpedBytes = view.u64(stackUser);
-    if (abi === ABI_NONE || dumpedBytes === 0) return -1;
+    if (abi === PERF_SAMPLE_REGS_ABI_NONE || dumpedBytes === 0) return -1;
     const regsBytes = regsCount * 8;
     const stackBytes = Math.min(dumpedBytes, view.u64(stackUser + 8 + dumpedBytes));
     // The stack's size and the stack itself follow the registers: one copy of both takes half as long as two.
@@ -82,7 +81,7 @@ export class StackDumps {
     return this.#isWhole[place] === 1;
   }
 
-  /** PERF_SAMPLE_REGS_ABI_*: 1 for a process of 32 bits, 2 for one of 64. */
+  /** What the registers are of: PERF_SAMPLE_REGS_ABI_32 or PERF_SAMPLE_REGS_ABI_64. */
   abi(place: number): number {
     return this.#abi[place];
   }

@@ -1,8 +1,6 @@
 import type { PerfEventAttr } from '../perfdata/attr.ts';
+import { PERF_SAMPLE_REGS_ABI_32 } from '../perfdata/constants.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
-
-/** PERF_SAMPLE_REGS_ABI_32 of perf_event.h: the process has 32 bits, whatever the kernel has. */
-const ABI_32 = 1;
 
 /** By what uname reports, what it means for processes of 64 bits and of 32. */
 const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefined, narrow: UnwindMachine | undefined])[] = [
@@ -21,7 +19,7 @@ const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefine
  * @param mask `sample_regs_user` of its event
  */
 export function stackMachine(arch: string, abi: number, mask: bigint): UnwindMachine | undefined {
-  const isNarrow = abi === ABI_32;
+  const isNarrow = abi === PERF_SAMPLE_REGS_ABI_32;
   if (arch === '') return machineByMask(isNarrow, mask);
   const known = MACHINES.find(([name]) => name.test(arch));
   if (known === undefined) return undefined;
