@@ -1,0 +1,77 @@
+import type { PerfEventAttr } from '../perfdata/attr.ts';
+import * as abi from '../perfdata/constants.ts';
+
+// Names of generic events by config, in the order of perf_event.h (PERF_COUNT_*), as perf lists them.
+const HARDWARE_NAMES = [
+  'cycles',
+  'instructions',
+  'cache-references',
+  'cache-misses',
+  'branches',
+  'branch-misses',
+  'bus-cycles',
+  'stalled-cycles-frontend',
+  'stalled-cycles-backend',
+  'ref-cycles',
+];
+const SOFTWARE_NAMES = [
+  'cpu-clock',
+  'task-clock',
+  'page-faults',
+  'context-switches',
+  'cpu-migrations',
+  'minor-faults',
+  'major-faults',
+  'alignment-faults',
+  'emulation-faults',
+  'dummy',
+  'bpf-output',
+  'cgroup-switches',
+];
+const CACHE_NAMES = ['L1-dcache', 'L1-icache', 'LLC', 'dTLB', 'iTLB', 'branch', 'node'];
+const CACHE_OPERATIONS = [
+  ['loads', 'load-misses'],
+  ['stores', 'store-misses'],
+  ['prefetches', 'prefetch-misses'],
+];
+
+/** A name for an event that the recording does not name: perf's own for the generic ones, else `type:config`. */
+export function nameFromAttr(attr: PerfEventAttr): string {
+  return genericName(attr) + eventModifiers(attr);
+}
+
+function genericName({ type, config }: PerfEventAttr): string {
+  const low = Number(config & 0xffffffffn);
+  switch (type) {
+    case abi.PERF_TYPE_HARDWARE:
+      return HARDWARE_NAMES[low] ?? `hardware:${low}`;
+    case abi.PERF_TYPE_SOFTWARE:
+      return SOFTWARE_NAMES[low] ?? `software:${low}`;
+    case abi.PERF_TYPE_TRACEPOINT:
+      return `tracepoint:${low}`;
+    case abi.PERF_TYPE_HW_CACHE: {
+      const name = CACHE_NAMES[low & 0xff];
+      const operation = CACHE_OPERATIONS[(low >> 8) & 0xff]?.[(low >> 16) & 0xff];
+      return name === undefined || operation === undefined ? `hw-cache:0x${low.toString(16)}` : `${name}-${operation}`;
+    }
+    case abi.PERF_TYPE_RAW:
+      return `r${config.toString(16)}`;
+    case abi.PERF_TYPE_BREAKPOINT:
+      return 'mem';
+    default:
+      return `pmu${type}/config=0x${config.toString(16)}/`;
+  }
+}
+
+/** `:u`, `:ku`, `:ppp` … as perf writes them after a name, in its order. Observed: perf 6.1. */
+export function eventModifiers(attr: PerfEventAttr): string {
+  const { flags } = attr;
+  let text = '';
+  if (flags.has('exclude_user') || flags.has('exclude_kernel') || flags.has('exclude_hv')) {
+    if (!flags.has('exclude_kernel')) text += 'k';
+    if (!flags.has('exclude_user')) text += 'u';
+    if (!flags.has('exclude_hv')) text += 'h';
+  }
+  text += 'p'.repeat(attr.preciseIp);
+  return text === '' ? '' : `:${text}`;
+}
