@@ -7,7 +7,7 @@ import type { AddressSpace } from './address-space.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
-import { SymbolMaps } from './simpleperf.ts';
+import { SymbolMaps } from './symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
 
 /** About what an object needs, with its strings and the ways to find it. Observed: Node 20. */

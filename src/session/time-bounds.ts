@@ -9,7 +9,7 @@ import { type RecordVisitor, walkRecords } from '../perfdata/record-walk.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { RecordingClock } from './clock.ts';
 import { type EventList, eventsOf } from './events.ts';
-import { readEventIds } from './simpleperf.ts';
+import { readEventIds } from './simpleperf-records.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 
