@@ -28,6 +28,26 @@ import type { SwitchSampleReader } from './switch-samples.ts';
  */
 export type LeafRule = 'callchain' | 'callchain-or-ip' | 'ip';
 
+/** What a reader of samples works with. */
+export interface SampleReaderParts {
+  readonly events: EventList;
+  readonly chains: CallchainTable;
+  readonly clock: RecordingClock;
+  /** Gets the values of samples with READ, and what samples say of switches. */
+  readonly extras: RecordExtras;
+  readonly leaf: LeafRule;
+  /** Keeps details of samples; undefined where none are kept. */
+  readonly details: DetailReader | undefined;
+  /** Gets the user registers and stacks of samples that have them. */
+  readonly stackDumps: StackDumps;
+  /** Gets the branches of samples; undefined where nobody wants them. */
+  readonly branchStacks: BranchStacks | undefined;
+  /** Join recorded branches with callchains as perf does. */
+  readonly compatPerf: boolean;
+  /** Reads what samples say of switches; undefined where nobody asks. */
+  readonly switches: SwitchSampleReader | undefined;
+}
+
 /** Words of the leading fields at most: nine fields of two words. */
 const MAX_LEADING_WORDS = 18;
 
@@ -52,37 +72,17 @@ export class SampleReader {
   /** There is none before the first sample with such branches. */
   #branchChains: BranchCallchains | undefined;
 
-  /**
-   * @param extras gets the values of samples with READ
-   * @param details keeps details of samples; undefined: none are kept
-   * @param stackDumps gets the user registers and stacks of samples that have them
-   * @param branchStacks gets the branches of samples; undefined: nobody wants them
-   * @param compatPerf join recorded branches with callchains as perf does
-   * @param switches reads what samples say of switches; undefined: nobody asks
-   */
-  constructor(
-    events: EventList,
-    chains: CallchainTable,
-    clock: RecordingClock,
-    extras: RecordExtras,
-    leaf: LeafRule,
-    details: DetailReader | undefined,
-    stackDumps: StackDumps,
-    branchStacks: BranchStacks | undefined,
-    compatPerf: boolean,
-    switches: SwitchSampleReader | undefined,
-    diagnostics: Diagnostics,
-  ) {
-    this.#events = events;
-    this.#chains = chains;
-    this.#clock = clock;
-    this.#extras = extras;
-    this.#leaf = leaf;
-    this.#details = details;
-    this.#stackDumps = stackDumps;
-    this.#branchStacks = branchStacks;
-    this.#compatPerf = compatPerf;
-    this.#switches = switches;
+  constructor(parts: SampleReaderParts, diagnostics: Diagnostics) {
+    this.#events = parts.events;
+    this.#chains = parts.chains;
+    this.#clock = parts.clock;
+    this.#extras = parts.extras;
+    this.#leaf = parts.leaf;
+    this.#details = parts.details;
+    this.#stackDumps = parts.stackDumps;
+    this.#branchStacks = parts.branchStacks;
+    this.#compatPerf = parts.compatPerf;
+    this.#switches = parts.switches;
     this.#diagnostics = diagnostics;
   }
 

@@ -28,7 +28,7 @@ import { Machine } from './machine.ts';
 import { type AvailableMemory, MemoryBudget, SessionMemory } from './memory-budget.ts';
 import { RecordCounts } from './record-counts.ts';
 import { RecordExtras } from './record-extras.ts';
-import { RecordOrder } from './record-order.ts';
+import { RecordOrder, type RecordOrderRules } from './record-order.ts';
 import { RecordRow } from './record-row.ts';
 import { type RecordObserver, Replay } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
@@ -139,6 +139,11 @@ function offCpuTimesOf({ offCpuTimes }: SessionOptions, { features }: RecordingH
   return new OffCpuTimes();
 }
 
+function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader): RecordOrderRules {
+  const isInFileOrder = mode === 'file' && attrs[0]?.attr.flags.has('sample_id_all') === false;
+  return { isInFileOrder, partCount: source.parts?.length ?? 0 };
+}
+
 /** A recording at work: sees each record once, in the order of the file, and hands on a row for what takes effect at a time. */
 class Session implements RecordVisitor {
   readonly #header: RecordingHeader;
@@ -180,6 +185,7 @@ class Session implements RecordVisitor {
     const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
     const isSimpleperf = isSimpleperfRecording(features);
     const clock = this.#clock;
+    const events = eventsOf(header);
     const extras = new RecordExtras();
     const stackDumps = new StackDumps(header.littleEndian);
     const wantsBranches = profile.branches !== undefined || profile.samples?.branches !== undefined;
@@ -189,32 +195,33 @@ class Session implements RecordVisitor {
     this.#diagnostics = diagnostics;
     this.#observer = observer;
     this.#profile = profile;
-    this.#events = eventsOf(header);
+    this.#events = events;
     this.#filter = new CompiledFilter(options.filter, clock, () => sampleTimes ?? notedSampleTimes(features));
-    this.#simpleperfOffCpu = offCpuTimesOf(options, header, this.#events);
+    this.#simpleperfOffCpu = offCpuTimesOf(options, header, events);
     this.#memory = new SessionMemory(new MemoryBudget(source, options.availableMemory), observer?.bytesPerRecord ?? 0);
     // perf script does not read jitdump files.
     const openJitDump = compatPerf ? undefined : options.openJitDump;
-    this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, this.#events.events, tasks, diagnostics), diagnostics);
+    this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
     // simpleperf's have their times already.
     const findsOffCpu = options.findsOffCpu && this.#simpleperfOffCpu === undefined;
-    const switchReader = findsOffCpu ? new SwitchSampleReader(features) : undefined;
-    this.#switchReader = switchReader;
-    this.#samples = new SampleReader(this.#events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switchReader, diagnostics);
+    const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
+    this.#switchReader = switches;
+    this.#samples = new SampleReader({ events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches }, diagnostics);
     const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
-    this.#sideBand = new SideBandReader(this.#events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
-    this.#userRecords = new UserRecordReader(this.#events, features, header.littleEndian, diagnostics);
-    this.#simpleperfRecords = new SimpleperfRecordReader(this.#events, this.#recordedSymbols, diagnostics);
+    this.#sideBand = new SideBandReader(events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
+    this.#userRecords = new UserRecordReader(events, features, header.littleEndian, diagnostics);
+    this.#simpleperfRecords = new SimpleperfRecordReader(events, this.#recordedSymbols, diagnostics);
 
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const frames = new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics);
     const { dsos, jitCode } = this.#machine;
-    this.#userStacks = new UserStacks(stackDumps, chains, frames, dsos, jitCode.dumps, features, options.unwindFiles, options, diagnostics);
-    const parts = {
+    const unwindingParts = { dumps: stackDumps, chains, frames, dsos, jitDumps: jitCode.dumps, features, files: options.unwindFiles };
+    this.#userStacks = new UserStacks(unwindingParts, options, diagnostics);
+    const replayParts = {
       machine: this.#machine,
-      events: this.#events,
+      events,
       chains,
       extras,
       userStacks: this.#userStacks,
@@ -229,20 +236,10 @@ class Session implements RecordVisitor {
       keepsOwnPeriod: isSimpleperf && !compatPerf,
       leafIsSampleIp: leaf === 'ip',
     };
-    this.#replay = new Replay(parts, diagnostics);
-    const isInFileOrder = header.mode === 'file' && header.attrs[0]?.attr.flags.has('sample_id_all') === false;
-    this.#order = new RecordOrder({ isInFileOrder, partCount: source.parts?.length ?? 0 }, this.#replay.deliver);
-    this.#memory.add(
-      chains,
-      extras,
-      stackDumps,
-      this.#userStacks,
-      this.#machine,
-      this.#order.queue,
-      this.#replay,
-      profile,
-      ...(branchStacks === undefined ? [] : [branchStacks]),
-    );
+    this.#replay = new Replay(replayParts, diagnostics);
+    this.#order = new RecordOrder(orderRulesOf(source, header), this.#replay.deliver);
+    this.#memory.add(chains, extras, stackDumps, this.#userStacks, this.#machine, this.#order.queue, this.#replay, profile);
+    if (branchStacks !== undefined) this.#memory.add(branchStacks);
   }
 
   visit(record: RecordCursor): void {

@@ -40,6 +40,19 @@ export interface UserStackOptions {
   readonly compatPerf: boolean;
 }
 
+/** What unwinding works with. */
+export interface UserStackParts {
+  readonly dumps: StackDumps;
+  readonly chains: CallchainTable;
+  readonly frames: FrameResolver;
+  readonly dsos: DsoTable;
+  /** By DSO; they are added as they are met. */
+  readonly jitDumps: ReadonlyMap<number, JitDump>;
+  readonly features: Features;
+  /** Reads rules; undefined where there are none: stacks are unwound by frame pointers then. */
+  readonly files: UnwindFiles | undefined;
+}
+
 /** A file is opened once, and is asked for bytes now and then: a stack that waits more often than this has no end. */
 const MAX_WAITS = 4096;
 
@@ -73,17 +86,7 @@ export class UserStacks {
   #askedGeneration = -1;
   #hasFiles = false;
 
-  constructor(
-    dumps: StackDumps,
-    chains: CallchainTable,
-    frames: FrameResolver,
-    dsos: DsoTable,
-    jitDumps: ReadonlyMap<number, JitDump>,
-    features: Features,
-    files: UnwindFiles | undefined,
-    options: UserStackOptions,
-    diagnostics: Diagnostics,
-  ) {
+  constructor({ dumps, chains, frames, dsos, jitDumps, features, files }: UserStackParts, options: UserStackOptions, diagnostics: Diagnostics) {
     this.#dumps = dumps;
     this.#chains = chains;
     this.#frames = frames;
