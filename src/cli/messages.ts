@@ -29,7 +29,7 @@ const LABELS: Readonly<Record<Diagnostic['severity'], string>> = { info: 'note',
 /**
  * A finding with its count, the bytes lost and the first offset: `… (12 times, 4096 bytes in all, first at 0x1f30)`.
  */
-export function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): string {
+function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): string {
   const isOnce = count === 1;
   const at = firstOffset === undefined ? undefined : `0x${firstOffset.toString(16)}`;
   const sum = bytes === undefined ? undefined : `${bytes} bytes${isOnce ? '' : ' in all'}`;

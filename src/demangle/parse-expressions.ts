@@ -25,7 +25,7 @@ function withArguments(p: Parser, name: number): number {
 }
 
 /** Expressions up to the terminator and past it. @returns a list */
-export function parseExpressions(p: Parser, terminator: number): number {
+function parseExpressions(p: Parser, terminator: number): number {
   const begin = p.beginList();
   while (!p.take(terminator)) p.addMember(p.peek() === CHAR.I || p.peek() === CHAR.J || p.peek() === CHAR.X ? parseTemplateArgument(p) : parseExpression(p));
   return p.endList(begin);

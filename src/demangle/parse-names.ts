@@ -186,7 +186,7 @@ export function parseSourceName(p: Parser): number {
 
 /** A source name and its ABI tags, in a scope unless that is −1. */
 // hot
-export function parseMember(p: Parser, scope: number): number {
+function parseMember(p: Parser, scope: number): number {
   const start = parseIdentifier(p);
   if (scope < 0 || p.peek() === CHAR.B || isUnnamedNamespace(p, start)) {
     const name = identifierNode(p, start);

@@ -257,7 +257,7 @@ function partWithArguments(pr: Printer, nested: number): number {
 }
 
 /** A function with its return type, parameters and qualifiers; or data. */
-export function printEncoding(pr: Printer, node: number, withReturnType: boolean, withParameters = true): void {
+function printEncoding(pr: Printer, node: number, withReturnType: boolean, withParameters = true): void {
   const tree = pr.tree;
   const name = tree.a(node);
   const type = tree.b(node);

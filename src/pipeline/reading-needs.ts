@@ -89,7 +89,7 @@ export function keptBranches({ keepLog, scriptFields }: ReadingNeeds): KeptBranc
 }
 
 /** Whether a format shows samples one by one, so that the profile must have kept them. */
-export function needsSamples(format: Format): boolean {
+function needsSamples(format: Format): boolean {
   return format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox' || format === 'script';
 }
 

@@ -295,7 +295,7 @@ export class RecordQueue {
 }
 
 /** A time after all others (Infinity) is good for the order only. @returns NaN for it */
-export function shownTime(timeNs: number): number {
+function shownTime(timeNs: number): number {
   return timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
 }
 

@@ -72,7 +72,7 @@ export class JsonWriter extends TextWriter {
 }
 
 /** Number of decimal digits of a non-negative integer. */
-export function decimalDigits(value: number): number {
+function decimalDigits(value: number): number {
   let digits = 1;
   for (let limit = 10; value >= limit; limit *= 10) digits++;
   return digits;

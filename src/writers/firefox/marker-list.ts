@@ -15,7 +15,7 @@ export const TRACEPOINT = 4;
 export const WAIT = 5;
 
 /** What the value of {@link OFF_CPU} says. */
-export const WAITS = 0;
+const WAITS = 0;
 export const IS_PREEMPTED = 1;
 
 /** More texts of tracepoints would make the file too large to open; their samples are there in any case. */
