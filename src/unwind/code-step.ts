@@ -8,9 +8,9 @@ import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 import { RBX } from './x86-64-registers.ts';
 
-/** Behind the start of a function that was called: nearly as sure to be its code as the start itself. */
+/** How far behind the start of a function that was just called an address is taken to be in that function. */
 const MAX_CALLED_BYTES = 1 << 10;
-/** Those of a context's function that are on the stack: few have more than the six that are in registers. */
+/** Arguments of a context's function that are on the stack: few functions have more than the six that are in registers. */
 const MAX_ARGUMENTS_BYTES = 64;
 
 /** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
@@ -42,7 +42,7 @@ export class CodeStep {
     const rule = this.#scan.rule(module, svma, isThumb, false);
     const end = this.#stepByRule(module, rule);
     if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
-    // It was the wrong instruction set, or the function does not return. By the right one, code that seemed to return somewhere has mostly saved nothing.
+    // It was the wrong instruction set, or the function does not return. If code of the wrong one seemed to return, the right one has mostly saved nothing.
     const other = this.#stepByRule(module, this.#scan.rule(module, svma, !isThumb, rule >= 0));
     return other === 'stepped' ? other : 'no-rule';
   }

@@ -8,7 +8,7 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
-/** What looks like the function's beginning may be something else, as cases of a computed jump that begin with ENDBR64. */
+/** How many places before an address are tried that look like the beginning of its function: it may also be the case of a switch, for example. */
 const MAX_BEGINNINGS = 16;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
@@ -17,9 +17,9 @@ const MAX_WORDS = 1024;
 export const MAX_STACK_WORDS = 1 << 15;
 
 /**
- * Steps on x86-64 where the code does not lead to a return: out of functions that never return, or by jumps that only tables tell. A word of the stack that
- * is behind a direct call tells where a function begins. Where the code from there on to the frame's address makes a frame at whose end that very word is, it
- * is the frame's return address.
+ * Steps on x86-64 where following the code leads to no return: out of functions that never return, or that get there only by the jump of a switch. A word of the
+ * stack that is the address behind a direct call tells where a function begins. If the code from there up to the frame's address makes a frame that ends at
+ * that very word, it is the frame's return address.
  */
 export class EntryStep {
   readonly #state: UnwindState;
@@ -38,7 +38,7 @@ export class EntryStep {
     this.#search = new EntrySearch(code);
   }
 
-  /** Turns the registers of the frame into those of its caller. */
+  /** Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin. */
   step(): StepEnd {
     const state = this.#state;
     const { space, stack, registers, machine, pc } = state;
@@ -59,8 +59,7 @@ export class EntryStep {
   }
 
   /**
-   * The same where the function was called by a pointer, or by what is now gone (a jump as the last thing that another one does): its code tells by itself
-   * where it begins.
+   * The same where the function was called by a pointer, or by a function that has left the stack (a tail call): its code has to tell where it begins.
    */
   #stepByBeginning(module: UnwindModule): StepEnd {
     const { stack, registers, machine, pc } = this.#state;

@@ -12,8 +12,8 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 import { X86Guess } from './x86-guess.ts';
 
 /**
- * Steps without a rule: by frame pointers, by what functions begin and end with, by return addresses where they must be. What is found this way has to
- * be in code that is mapped, behind a call. Here is which ways there are on which machine, and what has to be read first.
+ * Steps without a rule: by frame pointers, by what functions begin and end with, by return addresses where they must be. A caller that is found this way has to
+ * be in mapped code, behind a call. This class knows which of these ways each machine has, and when code has to be read first.
  */
 export class FrameGuess implements FallbackSteps {
   readonly #state: UnwindState;

@@ -5,7 +5,7 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
-/** Those that functions of x86 save at most, and the stack pointer. */
+/** Among how many registers that an x86 function saves the stack pointer is looked for: it saves no more. */
 const MAX_SAVED_REGISTERS = 6;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;

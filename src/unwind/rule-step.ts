@@ -24,7 +24,7 @@ export class RuleStep {
       if (registers.known[cfaRegister] === 0) return withoutCfa(state, cfaRegister);
       let from = registers.value(cfaRegister);
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
-        if (!state.stack.read(from + data[rule + RuleWord.movedPlace])) return withoutCfa(state);
+        if (!state.stack.read(from + data[rule + RuleWord.movedOffset])) return withoutCfa(state);
         from = state.stack.value;
         // No stack pointer is between two words.
         if (from % machine.addressSize !== 0) return 'no-rule';

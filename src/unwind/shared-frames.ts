@@ -3,7 +3,7 @@ import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-s
 
 /**
  * Takes over the frames that a stack has in common with another one: from a frame on that has the same address, stack pointer and frame pointer, as long as
- * the slots hold the same by which it was left then.
+ * the slots by which frames were left then hold the same.
  */
 export class SharedFrames {
   /** Whether only the stack and frame pointer are known, because frames were taken over. */

@@ -22,7 +22,7 @@ export interface EhFrameBytes {
   readonly addr: number;
 }
 
-/** Instructions that are followed for all addresses of one file: some hundred for each of ten million. Who needs more made the file so. */
+/** Call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was made to. */
 const MAX_STEPS = 2 ** 30;
 
 /**

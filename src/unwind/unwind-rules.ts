@@ -19,8 +19,8 @@ export const RuleWord = {
   registerCount: 4,
   /** Of a plain rule: where the return address was saved, from the CFA. */
   returnOffset: 5,
-  /** The same word, with {@link RuleFlag.moved}: where the word is, from the register, that the offset of the CFA counts from. */
-  movedPlace: 5,
+  /** With {@link RuleFlag.moved}, in the same word of the rule: how far from the register the word in memory is that the CFA's offset counts from. */
+  movedOffset: 5,
   /** The same of the frame pointer, with {@link RuleFlag.savesFp}. */
   fpOffset: 6,
   registers: 7,
@@ -52,13 +52,13 @@ export const RuleFlag = {
   savesFp: 256,
   /** Of a rule that was found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
   straight: 512,
-  /** The CFA counts from a word in memory, not from a register: the function has aligned its stack to more than the ABI does, and kept there where it was. */
+  /** The CFA counts from a word in memory, not from a register: the function has aligned its stack to more than the ABI does, and kept the old stack pointer there. */
   moved: 1024,
   /** Of x86-64: the function saves vectors, too, as Windows' ABI asks of it. */
   savesVectors: 2048,
   /** With {@link RuleFlag.toHandler}: the registers are those of the handler already, and the return address is where it begins. */
   atHandler: 4096,
-  /** Of a rule that was found in code: at a jump that may be in place of the function's return, or one of a switch. */
+  /** Of a rule that was found in code: at a jump that may be a tail call, or that of a switch. */
   atJump: 8192,
 } as const;
 
@@ -204,12 +204,12 @@ export class UnwindRules {
 
   /**
    * Begins the same of a frame whose CFA counts from a word in memory.
-   * @param register from which the word is at `place`
+   * @param register from whose value the word is at `offset`
    */
-  beginMoved(flags: number, register: number, place: number, cfaOffset: number, returnAddressRegister: number): void {
+  beginMoved(flags: number, register: number, offset: number, cfaOffset: number, returnAddressRegister: number): void {
     this.begin(flags, register, cfaOffset, returnAddressRegister);
     this.#scratch[RuleWord.flags] |= RuleFlag.moved;
-    this.#scratch[RuleWord.movedPlace] = place;
+    this.#scratch[RuleWord.movedOffset] = offset;
   }
 
   /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */

@@ -38,8 +38,8 @@ export class UnwindState implements ExpressionMemory {
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   beganWithoutFp = false;
   /**
-   * Whether the frame is a caller in code of which nothing is known, and the frame before left the frame pointer as a rule has it: one of 0 then ends no
-   * chain, as nobody has followed one.
+   * Whether the frame is a caller in code of which nothing is known, and the frame before was left by a rule: a frame pointer of 0 then is not the end of a chain,
+   * since none was followed.
    */
   isUnchained = false;
   /** Whether {@link pc} is a return address; after `outermost` also whether it is behind a call, as whoever made a stack may have put any address on it. */

@@ -2,11 +2,11 @@ import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-dec
 import { ScanState } from './scan-state.ts';
 
 const LR = 30;
-/** Where the stack pointer is no operand, the number of the register that is always 0. */
+/** The number of the zero register, where it does not stand for the stack pointer. */
 const ZERO = 31;
 const WORD = 8;
 const MAX_VECTOR_BYTES = 16;
-/** What one tag of memory is for. */
+/** How many bytes of memory have a tag. */
 const TAGGED_BYTES = 16;
 
 /** A64. @see Arm Architecture Reference Manual for A-profile, "C4.1 A64 instruction set encoding" */
@@ -22,11 +22,11 @@ export class A64Decoder implements InstructionDecoder {
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const word = code.half(svma) | (code.half(svma + 2) << 16);
     switch ((word >>> 25) & 15) {
-      case 0x8: // of numbers
+      case 0x8: // data processing with an immediate
       case 0x9:
-        this.#ofNumber(word, svma, state);
+        this.#ofImmediate(word, svma, state);
         return 'next';
-      case 0xa: // branches, exceptions, system
+      case 0xa: // branches, exceptions, system instructions
       case 0xb:
         return this.#branch(word, svma, state);
       case 0x4: // loads and stores
@@ -35,15 +35,15 @@ export class A64Decoder implements InstructionDecoder {
       case 0xe:
         this.#memory(word, state);
         return 'next';
-      case 0x5: // of registers
+      case 0x5: // data processing of registers
       case 0xd:
         ofRegisters(word, state);
         return 'next';
-      case 0x7: // of floating point and vectors: some results are integers
+      case 0x7: // floating point and vectors: some results are integers
       case 0xf:
         if (resultsInInteger(word)) write(state, word & 31);
         return 'next';
-      case 0x2: // of scalable vectors: ADDVL and ADDPL may write the stack pointer; RDVL, CNTB …, INCB … and what counts others
+      case 0x2: // scalable vectors: ADDVL and ADDPL may write the stack pointer, RDVL, CNTB …, INCB … and others a register
         if ((word & 0xffa0_f800) >>> 0 === 0x0420_5000) state.clobber(word & 31);
         else if ((word & 0xff20_c000) >>> 0 === 0x0420_c000 || (word & 0xffe0_f800) >>> 0 === 0x04a0_5000 || (word & 0xff38_0000) === 0x2520_0000)
           write(state, word & 31);
@@ -54,12 +54,12 @@ export class A64Decoder implements InstructionDecoder {
     }
   }
 
-  #ofNumber(word: number, svma: number, state: ScanState): void {
+  #ofImmediate(word: number, svma: number, state: ScanState): void {
     const [rd, rn] = [word & 31, (word >>> 5) & 31];
     const isWide = word < 0;
     switch ((word >>> 23) & 7) {
       case 2: {
-        // ADD, SUB; with flags, to no stack pointer
+        // ADD, SUB; those that set flags do not write the stack pointer
         const distance = ((word >>> 10) & 0xfff) << ((word & 0x40_0000) === 0 ? 0 : 12);
         const hasFlags = (word & 0x2000_0000) !== 0;
         if (hasFlags && rd === ZERO) return;
@@ -70,7 +70,7 @@ export class A64Decoder implements InstructionDecoder {
       case 5: // MOVN, MOVZ, MOVK
         moveNumber(word, state);
         return;
-      case 4: // AND, ORR, EOR may write the stack pointer, ANDS not
+      case 4: // AND, ORR and EOR may write the stack pointer, ANDS does not
         if ((word & 0x6000_0000) === 0x6000_0000) write(state, rd);
         else state.clobber(rd);
         return;
@@ -100,7 +100,7 @@ export class A64Decoder implements InstructionDecoder {
       return 'branch';
     }
     if ((word & 0xfe00_0000) >>> 0 === 0xd600_0000) return this.#branchToRegister(word, state);
-    // BRK, HLT, UDF and calls of other levels, but for SVC
+    // BRK, HLT, HVC …: code does not go on after these, but does after SVC
     if ((word & 0xff00_0000) >>> 0 === 0xd400_0000) return (word & 0xe0_001f) === 1 ? 'next' : 'end';
     // MRS, SYSL
     if ((word & 0xfff0_0000) >>> 0 === 0xd530_0000 || (word & 0xfff8_0000) >>> 0 === 0xd528_0000) write(state, word & 31);
@@ -132,14 +132,14 @@ export class A64Decoder implements InstructionDecoder {
       // LDR (literal), PRFM
       if ((word & 0x0400_0000) === 0 && word >>> 30 !== 3) write(state, word & 31);
     } else if ((word & 0x3f00_0000) === 0x0800_0000) {
-      // Exclusive, compare and swap, with acquire and release: status, or what was loaded
+      // Exclusive, compare and swap, acquire and release: they write a status, or what was loaded
       write(state, word & 31);
       write(state, (word >>> 16) & 31);
     } else if ((word & 0xbf00_0000) >>> 0 === 0x0c00_0000 || (word & 0xbf00_0000) >>> 0 === 0x0d00_0000) {
-      // Vectors, one to four: behind the last one where the base is written
+      // One to four vectors: the base may be written
       if ((word & 0x80_0000) !== 0) state.clobber((word >>> 5) & 31);
     } else if ((word & 0xff20_0000) >>> 0 === 0xd920_0000) {
-      // STG …, LDG, of memory's tags
+      // STG …, LDG: tags of memory
       const mode = (word >>> 10) & 3;
       const base = (word >>> 5) & 31;
       if ((mode & 1) === 1) state.add(base, base, ((word << 11) >> 23) * TAGGED_BYTES);
@@ -159,7 +159,7 @@ export class A64Decoder implements InstructionDecoder {
     const scale = isTagged ? TAGGED_BYTES : width;
     const distance = ((word << 10) >> 25) * scale;
     const mode = (word >>> 23) & 3;
-    // The base is written before, or after.
+    // The base may be written before the access, or after it.
     if (mode === 3) state.add(base, base, distance);
     const at = mode === 1 || mode === 3 ? 0 : distance;
     if (!isVector) {
@@ -167,7 +167,7 @@ export class A64Decoder implements InstructionDecoder {
         store(state, first, base, at, isWide);
         store(state, second, base, at + width, isWide);
       } else if (first === base) {
-        // The second is still to be loaded from there.
+        // The second is loaded first: its address counts from the base.
         load(state, second, base, at + width, isWide);
         load(state, first, base, at, isWide);
       } else {
@@ -179,7 +179,7 @@ export class A64Decoder implements InstructionDecoder {
   }
 }
 
-/** LDR, STR, and of parts of words. */
+/** LDR, STR, and those of parts of words. */
 function single(word: number, state: ScanState): void {
   const [register, base] = [word & 31, (word >>> 5) & 31];
   const isVector = (word & 0x0400_0000) !== 0;
@@ -196,7 +196,7 @@ function single(word: number, state: ScanState): void {
     access(state, register, base, mode === 0 || mode === 2 ? distance : 0, operation, isWide, isVector);
     if (mode === 1) state.add(base, base, near);
   } else if (operation !== 0 && !isVector && !(size === 3 && operation === 2)) write(state, register);
-  // An atomic operation of memory
+  // Atomic operations of memory
   else if ((word & 0x0c00) === 0 && !isVector) write(state, register);
 }
 
@@ -223,12 +223,12 @@ function overwrite(state: ScanState, base: number, distance: number, sizeBytes: 
   for (let from = 0; from < sizeBytes; from += WORD) state.overwrite(base, distance + from);
 }
 
-/** Whether an operation of floating point or vectors writes an integer: comparisons do not, nor what goes the other way. */
+/** Whether a floating-point or vector instruction writes an integer register. Comparisons and conversions to floating point do not. */
 function resultsInInteger(word: number): boolean {
-  // FCVT to integers, and FMOV to them
+  // FCVT … and FMOV to integers
   const conversion = (word >>> 16) & 7;
   if ((word & 0x5f20_fc00) === 0x1e20_0000) return conversion !== 2 && conversion !== 3 && conversion !== 7;
-  // FCVTZS and FCVTZU of numbers with a fixed point; UMOV, SMOV
+  // FCVTZS and FCVTZU to fixed point; UMOV, SMOV
   return (word & 0x5f3e_0000) === 0x1e18_0000 || (word & 0xbfe0_ec00) === 0x0e00_2c00;
 }
 
@@ -236,7 +236,7 @@ function write(state: ScanState, register: number): void {
   if (register !== ZERO) state.clobber(register);
 }
 
-/** MOVN, MOVZ, MOVK. Beyond 53 bits, nothing is known. */
+/** MOVN, MOVZ, MOVK. Numbers of more than 53 bits are not followed. */
 function moveNumber(word: number, state: ScanState): void {
   const rd = word & 31;
   if (rd === ZERO) return;
@@ -255,24 +255,24 @@ function moveNumber(word: number, state: ScanState): void {
 function ofRegisters(word: number, state: ScanState): void {
   const [rd, rn, rm] = [word & 31, (word >>> 5) & 31, (word >>> 16) & 31];
   const sign = (word & 0x4000_0000) === 0 ? 1 : -1;
-  // ADD, SUB (extended), of 64 bits as they are
+  // ADD, SUB (extended) of 64 bits without extension
   if ((word & 0xbfe0_fc00) >>> 0 === 0x8b20_6000) {
     if (rm === ZERO) state.add(rd, rn, 0);
     else state.combine(rd, rn, rm, sign);
     return;
   }
   if ((word & 0x1f20_0000) === 0x0b20_0000) {
-    // With flags, to no stack pointer.
+    // Those that set flags do not write the stack pointer.
     if ((word & 0x2000_0000) === 0) state.clobber(rd);
     else write(state, rd);
     return;
   }
   if (rd === ZERO) return;
-  // MOV is ORR with what is always 0.
+  // MOV is ORR with the zero register.
   if ((word & 0xffe0_ffe0) >>> 0 === 0xaa00_03e0 && rm !== ZERO) state.add(rd, rm, 0);
   else if ((word & 0x7fff_ffff) === (0x2a1f_03e0 | rd)) state.setConstant(rd, 0);
-  // ADD, SUB (shifted), by nothing
+  // ADD, SUB (shifted register) without a shift
   else if ((word & 0xbfe0_fc00) >>> 0 === 0x8b00_0000 && rn !== ZERO && rm !== ZERO) state.combine(rd, rn, rm, sign);
-  // CCMP and CCMN have flags where others have a register.
+  // CCMP and CCMN have flags where others have the register that they write.
   else if ((word & 0x1fe0_0000) !== 0x1a40_0000) state.clobber(rd);
 }

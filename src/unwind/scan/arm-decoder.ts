@@ -3,9 +3,9 @@ import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-dec
 import { ScanState } from './scan-state.ts';
 
 const ALWAYS = 0xe;
-/** Of instructions that know no condition. */
+/** Marks instructions that cannot have a condition. */
 const UNCONDITIONAL = 0xf;
-/** What the program counter is ahead of the instruction that reads it. */
+/** How far the program counter that an instruction reads is ahead of that instruction. */
 const PC_AHEAD = 8;
 
 /** A32. @see Arm Architecture Reference Manual for ARMv7-A, chapter A5 "ARM Instruction Set Encoding" */
@@ -83,7 +83,7 @@ export class ArmDecoder implements InstructionDecoder {
       if (bit(word, 5) && bit(word, 4)) return 'call';
       this.via = rm;
       if (!state.isConstant(rm)) return 'leave';
-      // The lowest bit would be that of Thumb.
+      // An odd address leads to Thumb code.
       this.target = state.offsets[rm];
       return this.target % 2 === 0 ? 'jump' : 'end';
     }
@@ -94,7 +94,7 @@ export class ArmDecoder implements InstructionDecoder {
     const opcode = (word >>> 21) & 15;
     const isCompare = (opcode & 0xc) === 8;
     if (isCompare) {
-      // MRS, CLZ and others have their numbers, without flags.
+      // Without flags, these numbers stand for MRS, CLZ and others.
       if (!bit(word, 20)) clobberScratch(state, rd);
       return 'next';
     }
@@ -182,14 +182,17 @@ export class ArmDecoder implements InstructionDecoder {
       if (!isBefore || writesBack) state.add(rn, rn, distance);
       return 'next';
     }
-    // A return address is on the stack; what is at an address of the file leads to another function, as in the PLT.
+    // A return address comes from the stack. What is loaded from an address of the file leads to another function, as in the PLT.
     this.via = state.isConstant(rn) ? ARM_IP : ARM_PC;
     transferOne(state, rd, rn, distance, isLoad, isBefore, writesBack);
     return isLoad && rd === ARM_PC ? 'leave' : 'next';
   }
 }
 
-/** Of what reads or writes memory: whether the distance counts before, up or down, what is moved, whether the base changes, and whether it is a load. */
+/**
+ * Bits of an instruction that reads or writes memory: whether the distance is part of the address, whether it is added and not subtracted, a bit that depends on
+ * the instruction, whether the base is written, and whether it is a load.
+ */
 function modesOf(word: number): readonly [boolean, boolean, boolean, boolean, boolean] {
   return [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];
 }

@@ -13,19 +13,19 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** In place of a rule: between the entry and the svma another function begins. */
 export const OTHER_FUNCTION = -2;
-/** Branches ahead whose targets were not reached yet. */
+/** Branches forward whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
-/** What is read of one file, by {@link EntrySearch}, too: one to two seconds. */
+/** Instructions that are read of one file, here and by {@link EntrySearch}: one to two seconds. */
 export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
-/** Places of one file to read code from that are remembered. */
+/** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
 const WORD = 8;
 const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.x86_64;
 
 /**
- * Finds out how large the frame of a function of x86-64 is at an address, and what it has saved where, by reading its code from its entry up to there. So it
- * need not return. Behind a jump, the frame is what it was where something jumps there from before; elsewhere, what it was at the last call or branch, or at
- * a jump that a table tells the target of: most often a case of that table begins behind it.
+ * Finds out how large the frame of an x86-64 function is at an address, and where it has saved what, by reading its code from the entry up to there: so the
+ * function need not return. Code behind a jump has the frame of an earlier jump or branch that leads there. Where there is none, it has the frame of the last
+ * call, branch or jump inside of the function: behind the jump of a switch, for instance, there is most often a case of it.
  */
 export class EntryScan {
   readonly #unwinding: UnwindState;
@@ -34,11 +34,11 @@ export class EntryScan {
   readonly #decoder = new X8664Decoder();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
-  /** States at targets of branches, by svma. Those that are not in use are kept. */
+  /** States at targets of branches, by svma, and those that can be used again. */
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
   #walk!: EntryWalk;
-  /** Whether the state is one of a place before, for want of a better one. */
+  /** Whether the state is only that of the last call or branch, since nothing leads here that was read. */
   #isGuess = false;
 
   constructor(unwinding: UnwindState, code: CodeBytes) {
@@ -54,7 +54,7 @@ export class EntryScan {
    * @param isCall whether the svma is where a call returns to
    */
   rule(module: UnwindModule, entry: number, svma: number, isCall: boolean): number {
-    // Exact below 2^36, which no file reaches from its first byte on: svmas may be larger, as of libraries that were prelinked.
+    // Exact for distances below 2^36 from the file's first svma, which no file reaches. Svmas themselves may be larger, as in prelinked libraries.
     const key = ((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (isCall ? 1 : 0);
     const known = module.code.entered.get(key);
     if (known !== undefined) return known;
@@ -79,7 +79,7 @@ export class EntryScan {
     return this.#walk;
   }
 
-  /** Reads code up to an svma. @returns whether an instruction ends there, and the frame's state is known */
+  /** Reads code up to an svma. @returns whether an instruction begins there, behind a call if that is asked for: then the state is that of the frame */
   #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
     const { machine } = this.#unwinding;
     const reader = this.#reader;
@@ -89,7 +89,7 @@ export class EntryScan {
     this.#last.copyFrom(state);
     this.#isGuess = false;
     let isReached = true;
-    // Whether another function may begin here: behind a jump or a return, and behind a call, which may not return.
+    // Whether another function may begin here: behind a jump or a return, or behind a call, which may be one that does not return.
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
@@ -107,7 +107,7 @@ export class EntryScan {
       }
       svma += decoder.sizeBytes;
       isReached = flow === 'next' || flow === 'call' || flow === 'branch';
-      // Between calls, arguments are pushed, too, but not at once.
+      // Behind a call, too, arguments are pushed, but not right behind it.
       mayBegin = flow === 'next' ? mayBegin && (!isBehindCall || decoder.isPadding) : flow !== 'branch';
       if (flow !== 'next') isBehindCall = flow === 'call';
       if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
@@ -123,7 +123,7 @@ export class EntryScan {
     return !isCall;
   }
 
-  /** Takes over what is known of the frame at an svma. @returns whether a branch or jump from before leads there */
+  /** Takes the state of a branch or jump from before that leads to an svma. @returns whether there is one */
   #enter(svma: number, isReached: boolean): boolean {
     const branch = this.#branches.get(svma);
     if (branch === undefined) {
@@ -158,7 +158,7 @@ export class EntryScan {
     rules.addRegister(pc, RegisterRule.offset, -WORD);
     for (const saved of CALLEE_SAVED) {
       if (bases[saved] === saved && offsets[saved] === 0) continue;
-      const place = state.placeOf(saved);
+      const place = state.savedAt(saved);
       if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
       else rules.addRegister(saved, RegisterRule.offset, place - WORD);
     }

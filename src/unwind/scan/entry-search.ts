@@ -6,9 +6,9 @@ import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
-/** How far a function's entry is looked for. Few are longer. */
+/** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
-/** Looked through at once, so that no byte is looked at again for the next address of the same function. */
+/** How much is looked through at once, so that no byte is looked at again for another address of the same function. */
 const BLOCK_SIZE_BYTES = 256;
 /** Functions are aligned to so much where something fills the space before. */
 const ALIGNMENT = 16;
@@ -23,7 +23,7 @@ const PADDING = [
 ] as const;
 /** The longest of them. */
 const BYTES_BEFORE = 8;
-/** In place of a byte that is not there. */
+/** In place of a byte that the file does not have. */
 const MISSING = -1;
 const RET = 0xc3;
 const INT3 = 0xcc;
@@ -31,12 +31,12 @@ const SHORT_JUMP = 0xeb;
 const CALL = 0xe8;
 const JUMP = 0xe9;
 const NOP = 0x90;
-/** Instructions from a function's first one on, among which one makes room on the stack. */
+/** Among how many instructions from a function's first one on one makes room on the stack. */
 const MAX_FIRST_INSTRUCTIONS = 4;
 
 /**
- * Looks for where functions of x86-64 begin: something makes room on the stack there, and before is what functions end with (calls that do not return, too)
- * or what fills the space between them. There may be others than those that it finds, and what it finds need not be one.
+ * Looks for where functions of x86-64 begin: there, room is made on the stack, and in front of it is what functions end with (including calls that do not
+ * return), or what fills the space between them. It misses some beginnings, and finds places that are none.
  */
 export class EntrySearch {
   readonly #code: CodeBytes;
@@ -53,7 +53,7 @@ export class EntrySearch {
 
   /**
    * The svma of the nearest beginning before an svma; −1 where there is none, or where code has to be read first ({@link CodeBytes.isPending}).
-   * @param from the svma for whose function it is looked for
+   * @param from the svma whose function is looked for
    */
   before(module: UnwindModule, svma: number, from: number): number {
     const least = Math.max(0, from - MAX_BYTES);

@@ -4,16 +4,16 @@ const BITS = 8;
 const FIRST_BYTES = 64;
 
 /**
- * How far code was read, instruction by instruction, from one place on: what does not depend on how far it is read the next time. So an address that such
- * reading would not come to is known without it.
+ * How far the code of a function was read, instruction by instruction, from its entry on. Reading takes the same steps each time, so that it is known of many
+ * addresses, without reading again, that it does not come to them.
  */
 export class EntryWalk {
-  /** Where reading ended for good: from the instruction there on nothing can be said. */
+  /** The svma of the instruction where reading ended for good: nothing can be said of what follows. */
   stop = Number.POSITIVE_INFINITY;
   /** Whether it ended because another function begins there. */
   isOther = false;
   readonly #entry: number;
-  /** Up to where instructions are known. */
+  /** The svma of the last instruction that is known. */
   #reached: number;
   /** By byte from the entry on: whether an instruction begins there. */
   #starts = new Uint8Array(FIRST_BYTES);

@@ -2,13 +2,13 @@ import type { CodeBytes } from '../code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import type { CodeReader } from './instruction-decoder.ts';
 
-/** Code of one file, a piece at a time. */
+/** The code of one file. */
 export class FileCode implements CodeReader {
-  /** Whether some of what was read is not there. */
+  /** Whether some of what was read since this was last reset is not in the file, or has to be read first. */
   isMissing = false;
   readonly #code: CodeBytes;
   #module!: UnwindModule;
-  /** The bytes that were found last: of the svmas from one up to another, and where they are. */
+  /** The bytes that were found last, for svmas from `start` up to before `end`, with the svma of the first byte of the array. */
   #bytes: Uint8Array = new Uint8Array();
   #start = 0;
   #end = 0;

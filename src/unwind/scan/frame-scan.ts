@@ -15,19 +15,19 @@ import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
-/** Instructions that are followed from one address on. Between most and a return there are less than a hundred. */
+/** Instructions that are followed from one address on. Most addresses are less than a hundred before a return. */
 const MAX_INSTRUCTIONS = 4096;
-/** The same for all addresses of one file: some one to four seconds. Eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16 (observed). */
+/** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
-/** Branches whose other way is still to be followed. */
+/** Branches whose targets are still to be followed. */
 const MAX_BRANCHES = 64;
 /** What an svma is multiplied by in the key of a rule, to make room for what else the rule depends on. */
 const KEYS_PER_ADDRESS = 8;
 
 /**
- * Finds out how a frame is left, by following its code from where it is to where the function returns: on the way there it restores whatever it has saved,
- * wherever that is, and gives back its stack. So a function without rules, and one whose rules leave out prologues and epilogues, is unwound anywhere in
- * it, without knowing where it begins. What never returns is not found.
+ * Finds out how a frame is left by following the function's code up to its return: on the way there it restores whatever it has saved, wherever that is, and
+ * gives back its stack. So functions without rules, and those whose rules leave out prologues and epilogues, are unwound from anywhere in them, without
+ * knowing where they begin. A function that never returns is not unwound by this.
  */
 export class FrameScan {
   readonly #unwinding: UnwindState;
@@ -61,7 +61,7 @@ export class FrameScan {
    * The number of the rule, among those of the module, by which the frame at hand is left; NO_RULE where there is none, or where code has to be read first
    * ({@link CodeBytes.isPending}). The return address's column is that of the machine's `pc`, or else of its `lr`.
    * @param isThumb of 32-bit Arm: whether the code is T32, not A32
-   * @param isEmpty whether only a frame counts that has saved nothing
+   * @param isEmpty whether to accept only a frame that has saved nothing
    */
   rule(module: UnwindModule, svma: number, isThumb: boolean, isEmpty: boolean): number {
     const { machine, isCall } = this.#unwinding;
@@ -95,8 +95,9 @@ export class FrameScan {
   }
 
   /**
-   * Follows code, first straight on, then from branches in their order, up to the first return that can be; or else up to the first jump that may have been
-   * one in place of a return.
+   * Follows code, straight ahead first and then from the targets of branches in the order in which they were met, up to the first return that gives a rule.
+   * Where there is none, it is the first jump that may be a tail call.
+   * @returns the number of the rule, or NO_RULE
    */
   #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
     const { sp, lr } = this.#machine;
@@ -122,7 +123,8 @@ export class FrameScan {
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
-        // A number that code still takes from a register afterwards was left there: compilers know what functions of the same file change (gcc's -fipa-ra).
+        // Code that still uses a number in such a register relies on the call to leave it: compilers know which registers functions of the same file change
+        // (gcc's -fipa-ra).
         for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
         this.#isStraight = false;
       } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
@@ -158,24 +160,24 @@ export class FrameScan {
   }
 
   /**
-   * The rule that follows from what registers hold where a function returns, or goes on as another one; NO_RULE where it does not.
-   * @param kind {@link RuleFlag.atJump}, where that holds
+   * The rule that follows from what registers hold at a return or a tail call; NO_RULE where none does.
+   * @param flag {@link RuleFlag.atJump} at a jump that may be that of a switch; else 0
    */
-  #ruleAtReturn(state: ScanState, via: number, lr: number, kind: number): number {
+  #ruleAtReturn(state: ScanState, via: number, lr: number, flag: number): number {
     const { machine, sp, fp, pc, addressSize } = this.#machine;
-    const { bases, offsets, movedBase, movedPlace } = state;
-    // What takes back the frame pointer from where that points has its return address beside it, also where the stack pointer is not the one that is followed:
-    // behind calls of functions that take their arguments off the stack.
+    const { bases, offsets, movedBase, movedOffset } = state;
+    // Where the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that
+    // were called may have popped their arguments.
     const isChained = machine === 'x86_64' && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isMoved = cfaBase === MOVED;
-    // What is found by other registers is most often the stack of another context, to which the code switches.
-    if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedPlace) > MAX_FRAME_BYTES)) return NO_RULE;
+    // Found by another register, it is most often the stack of another context, to which the code switches.
+    if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedOffset) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
-    // Stacks grow by words; what does not is no code, or of the other instruction set.
+    // Stacks grow by words. Otherwise this is no code, or of the other instruction set.
     if (cfa % addressSize !== 0) return NO_RULE;
-    // Where it goes on as another function, that one returns by the link register.
+    // A function that is called at the end returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;
     const linkBase = isChained ? SAVED + fp : bases[link];
@@ -184,13 +186,13 @@ export class FrameScan {
     const isSaved = linkBase === SAVED + cfaBase && distance >= addressSize && distance <= MAX_FRAME_BYTES && (cfaBase !== sp || linkOffset >= 0);
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
     if (!isSaved && !isInLink) return NO_RULE;
-    // It may also be a table of jumps.
+    // It may also be the jump of a switch.
     if (!isReturn && isInLink && cfa === 0) return NO_RULE;
     if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
-    const flags = kind | (this.#isStraight ? RuleFlag.straight : 0);
-    if (isMoved) rules.beginMoved(flags, movedBase, movedPlace, cfa, column);
+    const flags = flag | (this.#isStraight ? RuleFlag.straight : 0);
+    if (isMoved) rules.beginMoved(flags, movedBase, movedOffset, cfa, column);
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);

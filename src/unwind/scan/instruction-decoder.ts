@@ -7,13 +7,13 @@ import type { ScanState } from './scan-state.ts';
  * - `call`: behind it, once what is called has returned
  * - `branch`: behind it, or at {@link InstructionDecoder.target}
  * - `jump`: at {@link InstructionDecoder.target}
- * - `leave`: at what the register {@link InstructionDecoder.via} holds
- * - `may-leave`: the same, or at a case of a switch
+ * - `leave`: at the address in the register {@link InstructionDecoder.via}: it is a return or a tail call
+ * - `may-leave`: the same, unless it is the jump of a switch
  * - `end`: nowhere that is known
  */
 export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'may-leave' | 'end';
 
-/** Reads code of one file by svma. What is read says in `isMissing` afterwards whether some of it was not there. */
+/** Reads code of one file by svma. Whoever implements it says whether some of the code was not there. */
 export interface CodeReader {
   /** 8 bits of code; 0 where there are none. */
   byte(svma: number): number;
@@ -21,7 +21,7 @@ export interface CodeReader {
   half(svma: number): number;
 }
 
-/** Knows of an instruction set what moves the stack pointer, saves and restores registers, and goes elsewhere. */
+/** Knows the instructions of a machine that move the stack pointer, save and restore registers, or go elsewhere. */
 export interface InstructionDecoder {
   /** After `branch` and `jump`: an svma. */
   readonly target: number;
@@ -30,10 +30,10 @@ export interface InstructionDecoder {
   /** After `leave`: whether it may go on behind the instruction, too. */
   readonly isConditional: boolean;
   readonly sizeBytes: number;
-  /** The state where a conditional instruction took effect. */
+  /** After a conditional instruction: the state if it took effect. */
   readonly taken: ScanState;
-  /** To be called where code is entered anew. */
+  /** To be called before code is followed from another place than behind the last instruction. */
   enter(): void;
-  /** Does to a state what the instruction at an svma does. */
+  /** Applies the instruction at an svma to a state. */
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow;
 }

@@ -3,9 +3,9 @@ import { ScanState } from './scan-state.ts';
 
 const RA = 1;
 const SP = 2;
-/** Of the eight registers that most compressed instructions name. */
+/** The first of the eight registers that most compressed instructions can name. */
 const FIRST_COMPRESSED = 8;
-/** Of operations of floating point, those whose result goes to an integer register: comparisons; conversions; moves and FCLASS. */
+/** Floating-point operations whose result goes to an integer register: comparisons; conversions; moves and FCLASS. By the upper five bits. */
 const WRITES_INTEGER: ReadonlySet<number> = new Set([0x14, 0x18, 0x1c]);
 
 /** RV64GC. @see The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings", "C" */
@@ -22,7 +22,7 @@ export class RiscvDecoder implements InstructionDecoder {
     const half = code.half(svma);
     const isLong = (half & 3) === 3;
     this.sizeBytes = isLong ? 4 : 2;
-    // x0 is 0 from the first instruction on, and takes no value.
+    // x0 is always 0, whatever is written to it.
     state.setConstant(0, 0);
     const flow = isLong ? this.#long(half | (code.half(svma + 2) << 16), svma, state) : this.#compressed(half, svma, state);
     state.setConstant(0, 0);
@@ -72,10 +72,10 @@ export class RiscvDecoder implements InstructionDecoder {
         if (word === 0x0010_0073) return 'end';
         state.clobber(rd);
         return 'next';
-      case 0x53: // What is of floating point has registers of its own, but for FEQ …, FCVT.W …, FMV.X …
+      case 0x53: // floating point: only FEQ …, FCVT.W …, FMV.X … write integer registers
         if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
         return 'next';
-      case 0x07: // loads, stores and sums of floating point, FENCE
+      case 0x07: // floating-point loads, stores and multiply-adds; FENCE
       case 0x27:
       case 0x43:
       case 0x47:
@@ -170,7 +170,10 @@ export class RiscvDecoder implements InstructionDecoder {
     return isKnown ? 'jump' : distance === 0 && rd !== rs1 ? 'leave' : 'end';
   }
 
-  /** Whether it is a call. Functions that save registers for others are called with another register, and do not leave the stack as it was. */
+  /**
+   * Leaves the return address in a register. @returns whether that makes it a call. The functions that save registers for others get theirs in another
+   * register, and leave a frame behind: they are followed as a part of their caller.
+   */
   #link(rd: number, svma: number, state: ScanState): boolean {
     if (rd === RA) return true;
     state.setConstant(rd, svma + this.sizeBytes);

@@ -1,46 +1,46 @@
-/** Registers that instructions name: 32 on RISC-V and arm64, whose stack pointer is the last, 16 and the return address on x86-64, 16 on 32-bit Arm. */
+/** Enough for each machine: RISC-V has 32, arm64 31 and the stack pointer, x86-64 16 and the return address's column, 32-bit Arm 16. */
 const REGISTERS = 32;
-/** What a value is made of, see {@link ScanState.bases}. Below {@link REGISTERS}: that register as it was where the scan began. */
+/** What a value counts from, see {@link ScanState.bases}. Numbers below {@link REGISTERS} are registers, as they were where the scan began. */
 export const MOVED = REGISTERS;
 export const SAVED = MOVED + 1;
 export const CONSTANT = SAVED + SAVED;
 export const UNKNOWN = -1;
-/** Functions save at most all registers. */
+/** Words in memory whose values are followed: functions save no more than all registers. */
 const MAX_SLOTS = 64;
-/** What else they store is of use as long as nothing else is there for. */
+/** Beyond that many, no slot is taken any more for numbers and for what is not followed: the rest is for saved registers. */
 const MAX_OTHER_SLOTS = 32;
 
 /**
- * What registers hold on the way through code, told by what they held where the scan began, and what was stored in the frame since.
+ * What registers and the words of the frame hold at some point of the code, expressed by what registers held where the scan began: their first values.
  *
- * A value is a base and an offset: a register's first value and what was added, the word in memory at such an address, or a number.
+ * A value is a base and an offset: a register's first value and what was added to it, the word in memory at such an address, or a number.
  */
 export class ScanState {
   /**
-   * By register: the number of a register, whose first value plus the offset it is; {@link MOVED} for the word in memory that the stack pointer was set
-   * to ({@link movedBase}), plus the offset; {@link SAVED} plus such a number for the word at that address; {@link CONSTANT} for the offset itself;
-   * {@link UNKNOWN}.
+   * By register, what its value counts from: the number of a register for that one's first value plus the offset; {@link MOVED} for the word in memory that
+   * the stack pointer was set to ({@link movedBase}), plus the offset; {@link SAVED} plus a register's number for the word at such an address;
+   * {@link CONSTANT} for the offset itself; {@link UNKNOWN}.
    */
   readonly bases = new Int8Array(REGISTERS);
   readonly offsets = new Float64Array(REGISTERS);
   /**
-   * The register from whose first value {@link movedPlace} counts; −1 where the stack pointer was not set to a word in memory. Functions that align the
-   * stack to more than the ABI does get back the stack pointer of their caller so.
+   * Where the stack pointer was set to a word in memory: the register from whose first value that word's address counts; else −1. Functions that align their
+   * stack to more than the ABI does restore their caller's stack pointer in this way.
    */
   movedBase = -1;
-  /** Where that word is from there on. */
-  movedPlace = 0;
+  /** How far from there the word is. */
+  movedOffset = 0;
   #sp = -1;
-  /** Stores: by which register's first value, and how far from there; and what. */
-  readonly #slotPlaces = new Int8Array(MAX_SLOTS);
-  readonly #slots = new Float64Array(MAX_SLOTS);
-  readonly #slotBases = new Int8Array(MAX_SLOTS);
-  readonly #slotOffsets = new Float64Array(MAX_SLOTS);
+  /** Words that were stored: their addresses, by the register from whose first value they count and how far from there they are; and their values. */
+  readonly #addressBases = new Int8Array(MAX_SLOTS);
+  readonly #addressOffsets = new Float64Array(MAX_SLOTS);
+  readonly #valueBases = new Int8Array(MAX_SLOTS);
+  readonly #valueOffsets = new Float64Array(MAX_SLOTS);
   #slotCount = 0;
-  /** Whether something was stored that found no room: then what was not stored is not known either. */
+  /** Whether there was no slot for something that was stored: then nothing is known of words that have no slot. */
   #isFull = false;
 
-  /** Begins: every register holds what it holds. @param sp the number of the stack pointer */
+  /** Begins a scan: every register has its first value, and nothing was stored. @param sp the number of the stack pointer */
   begin(sp: number): void {
     this.#sp = sp;
     for (let register = 0; register < REGISTERS; register++) this.bases[register] = register;
@@ -55,19 +55,19 @@ export class ScanState {
     this.bases.set(other.bases);
     this.offsets.set(other.offsets);
     this.movedBase = other.movedBase;
-    this.movedPlace = other.movedPlace;
+    this.movedOffset = other.movedOffset;
     this.#slotCount = other.#slotCount;
-    // Most have a few: all places would take several times as long.
+    // Most functions use a few: to copy all would take several times as long.
     for (let slot = 0; slot < this.#slotCount; slot++) {
-      this.#slotPlaces[slot] = other.#slotPlaces[slot];
-      this.#slots[slot] = other.#slots[slot];
-      this.#slotBases[slot] = other.#slotBases[slot];
-      this.#slotOffsets[slot] = other.#slotOffsets[slot];
+      this.#addressBases[slot] = other.#addressBases[slot];
+      this.#addressOffsets[slot] = other.#addressOffsets[slot];
+      this.#valueBases[slot] = other.#valueBases[slot];
+      this.#valueOffsets[slot] = other.#valueOffsets[slot];
     }
     this.#isFull = other.#isFull;
   }
 
-  /** Something is written to a register that is not followed. */
+  /** A register gets a value that is not followed. */
   clobber(register: number): void {
     this.bases[register] = UNKNOWN;
   }
@@ -95,17 +95,17 @@ export class ScanState {
 
   /** to = the word at base + distance */
   load(to: number, base: number, distance: number): void {
-    const from = this.bases[base];
-    const at = this.offsets[base] + distance;
-    if (from < 0 || from >= SAVED) {
+    const addressBase = this.bases[base];
+    const addressOffset = this.offsets[base] + distance;
+    if (addressBase < 0 || addressBase >= SAVED) {
       this.clobber(to);
       return;
     }
-    const slot = this.#find(from, at);
-    if (slot >= 0) this.#set(to, this.#slotBases[slot], this.#slotOffsets[slot], 0);
-    // Nothing is below the stack pointer but what was stored since.
-    else if (this.#isFull || (from === this.#sp && at < 0)) this.clobber(to);
-    else this.#set(to, SAVED + from, at, 0);
+    const slot = this.#find(addressBase, addressOffset);
+    if (slot >= 0) this.#set(to, this.#valueBases[slot], this.#valueOffsets[slot], 0);
+    // Below the first value of the stack pointer there is only what was stored since.
+    else if (this.#isFull || (addressBase === this.#sp && addressOffset < 0)) this.clobber(to);
+    else this.#set(to, SAVED + addressBase, addressOffset, 0);
   }
 
   /** to = a value, see {@link bases}, + distance */
@@ -116,20 +116,20 @@ export class ScanState {
       return;
     }
     const sum = offset + distance;
-    // What is no longer exact is no distance of real code; added up often enough, it would be no number either.
+    // Real code has no distances that are not exact. Added up often enough, they would not even be numbers.
     this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(sum) ? UNKNOWN : base;
     this.offsets[to] = sum;
   }
 
-  /** The stack pointer = the word at a register's first value + place, + distance */
-  #moveStack(base: number, place: number, distance: number): void {
-    // Functions do it once.
-    const isOther = this.movedBase >= 0 && (this.movedBase !== base || this.movedPlace !== place);
+  /** The stack pointer = the word at a register's first value + offset, + distance */
+  #moveStack(base: number, offset: number, distance: number): void {
+    // Functions do it once: only one such word is remembered.
+    const isOther = this.movedBase >= 0 && (this.movedBase !== base || this.movedOffset !== offset);
     this.bases[this.#sp] = isOther ? UNKNOWN : MOVED;
     this.offsets[this.#sp] = distance;
     if (isOther) return;
     this.movedBase = base;
-    this.movedPlace = place;
+    this.movedOffset = offset;
   }
 
   /** The word at base + distance = register. */
@@ -137,42 +137,42 @@ export class ScanState {
     this.#put(base, distance, this.bases[register], this.offsets[register]);
   }
 
-  /** Where from the stack pointer's first value on a register's first value was stored; undefined where it was not. */
-  placeOf(register: number): number | undefined {
+  /** Where a register's first value was stored, as a distance from the stack pointer's first value; undefined where it was not. */
+  savedAt(register: number): number | undefined {
     for (let slot = 0; slot < this.#slotCount; slot++) {
-      if (this.#slotBases[slot] === register && this.#slotOffsets[slot] === 0 && this.#slotPlaces[slot] === this.#sp) return this.#slots[slot];
+      if (this.#valueBases[slot] === register && this.#valueOffsets[slot] === 0 && this.#addressBases[slot] === this.#sp) return this.#addressOffsets[slot];
     }
     return undefined;
   }
 
-  /** Something that is not followed is written to base + distance. */
+  /** The word at base + distance gets a value that is not followed. */
   overwrite(base: number, distance: number): void {
     this.#put(base, distance, UNKNOWN, 0);
   }
 
   #put(base: number, distance: number, valueBase: number, valueOffset: number): void {
-    const at = this.offsets[base] + distance;
-    const place = this.bases[base];
-    if (place < 0 || place >= SAVED) return;
-    let slot = this.#find(place, at);
+    const addressBase = this.bases[base];
+    const addressOffset = this.offsets[base] + distance;
+    if (addressBase < 0 || addressBase >= SAVED) return;
+    let slot = this.#find(addressBase, addressOffset);
     if (slot < 0) {
-      // What is not stored below the stack pointer is not known either.
+      // Below the stack pointer's first value, words without a slot are unknown anyway.
       const isOther = valueBase === UNKNOWN || valueBase === CONSTANT;
-      if (isOther && ((place === this.#sp && at < 0) || this.#slotCount >= MAX_OTHER_SLOTS)) return;
+      if (isOther && ((addressBase === this.#sp && addressOffset < 0) || this.#slotCount >= MAX_OTHER_SLOTS)) return;
       if (this.#slotCount === MAX_SLOTS) {
         this.#isFull = true;
         return;
       }
       slot = this.#slotCount++;
-      this.#slotPlaces[slot] = place;
-      this.#slots[slot] = at;
+      this.#addressBases[slot] = addressBase;
+      this.#addressOffsets[slot] = addressOffset;
     }
-    this.#slotBases[slot] = valueBase;
-    this.#slotOffsets[slot] = valueOffset;
+    this.#valueBases[slot] = valueBase;
+    this.#valueOffsets[slot] = valueOffset;
   }
 
-  #find(place: number, at: number): number {
-    for (let slot = 0; slot < this.#slotCount; slot++) if (this.#slots[slot] === at && this.#slotPlaces[slot] === place) return slot;
+  #find(base: number, offset: number): number {
+    for (let slot = 0; slot < this.#slotCount; slot++) if (this.#addressOffsets[slot] === offset && this.#addressBases[slot] === base) return slot;
     return -1;
   }
 }

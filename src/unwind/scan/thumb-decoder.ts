@@ -4,7 +4,7 @@ import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, transferMa
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
-/** What the program counter is ahead of the instruction that reads it. */
+/** How far the program counter that an instruction reads is ahead of that instruction. */
 const PC_AHEAD = 4;
 
 /** T32. @see Arm Architecture Reference Manual for ARMv7-A, chapter A6 "Thumb Instruction Set Encoding" */
@@ -14,7 +14,7 @@ export class ThumbDecoder implements InstructionDecoder {
   isConditional = false;
   sizeBytes = 2;
   readonly taken = new ScanState();
-  /** How many more instructions have the condition of an IT. */
+  /** How many of the next instructions have a condition, by the last IT. */
   #conditional = 0;
 
   enter(): void {
@@ -140,10 +140,10 @@ export class ThumbDecoder implements InstructionDecoder {
         return 'next';
       case 7:
         if ((half & 0x80) !== 0) return 'call';
-        // BX pc goes on in A32 right behind it, where a stub leads to another function.
+        // BX pc leads to A32 code right behind it, where stubs go on to another function.
         this.via = from === ARM_PC ? ARM_IP : from;
         if (!state.isConstant(from)) return 'leave';
-        // Without the lowest bit it would go on in A32.
+        // An even address leads to A32 code.
         this.target = state.offsets[from] - 1;
         return this.target % 2 === 0 ? 'jump' : 'end';
       default:
@@ -176,7 +176,7 @@ export class ThumbDecoder implements InstructionDecoder {
   #long(code: CodeReader, first: number, second: number, svma: number, state: ScanState): CodeFlow {
     const rn = first & 15;
     switch (first >> 9) {
-      case 0x74: // 1110 100: many registers, two, or a table of jumps
+      case 0x74: // 1110 100: LDM and STM, LDRD and STRD, TBB and TBH
         return (first & 0x40) === 0 ? this.#many(first, second, state) : this.#double(first, second, state);
       case 0x75:
         this.#shiftedRegister(first, second, state);
@@ -263,7 +263,7 @@ export class ThumbDecoder implements InstructionDecoder {
     const opcode = (first >> 5) & 15;
     const raw = ((first & 0x400) << 1) | ((second >> 4) & 0x700) | (second & 0xff);
     if ((first & 0x200) !== 0) {
-      // Plain: ADDW, MOVW, SUBW, MOVT; others are of bits and parts of words.
+      // Without expansion: ADDW, MOVW, SUBW, MOVT; others are about bit fields.
       const wide = (rn << 12) | raw;
       if (opcode === 0 || opcode === 5) {
         const distance = opcode === 0 ? raw : -raw;
@@ -326,14 +326,14 @@ export class ThumbDecoder implements InstructionDecoder {
       transferOne(state, rt, rn, distance, isLoad, isBefore, writesBack);
       return isLoad && rt === ARM_PC ? 'leave' : 'next';
     }
-    // Hints to caches load what would be the program counter.
+    // PLD and PLI are encoded as loads of the program counter.
     if (isLoad && rt !== ARM_PC) state.clobber(rt);
     if (isImmediate && writesBack) state.add(rn, rn, distance);
     return isLoad && isWord && rt === ARM_PC ? 'end' : 'next';
   }
 }
 
-/** A constant of 12 bits, as data processing has them: a byte, repeated or shifted. Signed, as all words are here. */
+/** The constant that 12 bits of data processing stand for: a byte, repeated or rotated. Signed, as all words are here. */
 function expanded(raw: number): number {
   const byte = raw & 0xff;
   if (raw >> 10 === 0) {

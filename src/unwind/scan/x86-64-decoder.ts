@@ -27,7 +27,7 @@ const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number
   ...[0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf].map((opcode) => [opcode, STRING_REGISTERS] as const),
 ]);
 
-/** x86-64: by opcode what an instruction does, and where it goes on. @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 */
+/** x86-64: what each instruction does, by its opcode, and where code goes on after it. @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 */
 export class X8664Decoder implements InstructionDecoder {
   target = 0;
   readonly via = RETURN_ADDRESS;
@@ -39,7 +39,7 @@ export class X8664Decoder implements InstructionDecoder {
     return this.#instruction.sizeBytes;
   }
 
-  /** Whether the instruction is one that fills space: NOP, as long as it may be. */
+  /** Whether the instruction only fills space: NOP, of any length. */
   get isPadding(): boolean {
     const { opcode, opcodeRegister } = this.#instruction;
     return (opcode === 0x90 && opcodeRegister === RAX) || opcode === TWO_BYTE_MAP + 0x1f;
@@ -67,7 +67,7 @@ export class X8664Decoder implements InstructionDecoder {
         takeReturnAddress(state);
         state.add(RSP, RSP, immediate & 0xffff);
         return 'leave';
-      case 0xe8: // CALL; of what is next, it is a way to know where that is
+      case 0xe8: // CALL; of the next instruction, it pushes that one's address
         if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
         push(state, ANYTHING);
         return immediate === 0 ? 'next' : 'jump';
@@ -166,8 +166,8 @@ export class X8664Decoder implements InstructionDecoder {
   }
 
   /**
-   * Whether a call does not come back, but keeps the processor from guessing where code goes on: it is over a loop of PAUSE, or one INT3, as in the thunks of
-   * compilers and of the kernel that stand for returns and indirect jumps.
+   * Whether a call is one of those that never return, but keep the processor from speculating: it skips a loop of PAUSE, or an INT3, as in the thunks that
+   * compilers and the kernel have in place of returns and indirect jumps (retpolines).
    */
   #isDetour(code: CodeReader, svma: number): boolean {
     const { immediate, sizeBytes } = this.#instruction;
@@ -176,12 +176,12 @@ export class X8664Decoder implements InstructionDecoder {
     return (first === 0xcc && immediate === 1) || (first === 0xf3 && code.byte(svma + sizeBytes + 1) === 0x90);
   }
 
-  /** A jump to what a register or memory tells. */
+  /** An indirect jump. */
   #jump(state: ScanState): CodeFlow {
     const { isMemory, isIpRelative, isNotrack, base } = this.#instruction;
-    // To another file's function, in place of a return.
+    // A tail call of a function in another file.
     const isToOtherFile = isIpRelative && isMemory;
-    // Others may be those of a switch, unless a frame has just been given back.
+    // It may be the jump of a switch, unless the frame has just been given back.
     if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(state))) return 'end';
     takeReturnAddress(state);
     return isToOtherFile ? 'leave' : 'may-leave';
@@ -210,8 +210,8 @@ export class X8664Decoder implements InstructionDecoder {
 }
 
 /**
- * Whether the stack pointer is above where it was at first, or above the frame pointer of then, and a register was taken back that a caller needs. The stack
- * pointer alone is moved up behind calls, too, whose arguments were pushed.
+ * Whether the stack pointer is above where it was at first, or above the first frame pointer, and a callee-saved register was restored. The stack pointer alone
+ * tells nothing: it is also moved up to take pushed arguments off the stack after a call.
  */
 function hasGivenBack({ bases, offsets }: ScanState): boolean {
   const isAbove = (bases[RSP] === RSP || bases[RSP] === RBP) && offsets[RSP] > 0;

@@ -2,10 +2,10 @@ import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI
 import type { CodeReader } from './instruction-decoder.ts';
 
 /**
- * What follows an opcode: `m` ModRM, `b` 8 bits, `w` 16, `d` 32, `z` 16 or 32 by the operand's size, `v` 64, too, `o` an address, `e` 16 and 8 bits, `M`
- * ModRM and 8 bits, `Z` ModRM and 16 or 32; `.` nothing, `?` no instruction. By the opcode's lower four bits, a string for each value of the upper ones.
- * What prefixes, or opcodes of more bytes begin with is decoded before. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2,
- * appendix A.
+ * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand's size (`z`), or of 64, too (`v`);
+ * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is no instruction. There is a string
+ * for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the first bytes of longer opcodes, do not get here.
+ * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
  */
 const ONE_BYTE = [
   'mmmmbz??mmmmbz?.',
@@ -25,7 +25,7 @@ const ONE_BYTE = [
   'bbbbbbbbdd?b....',
   '......mm......mm',
 ].join('');
-/** The same for opcodes behind 0F. */
+/** The same for the second byte of opcodes that begin with 0F. */
 const TWO_BYTES = [
   'mmmm?.....?.?m.M',
   'mmmmmmmmmmmmmmmm',
@@ -54,23 +54,24 @@ const ADDRESS_SIZE = 0x67;
 const TWO_BYTE_ESCAPE = 0x0f;
 const POP_OR_XOP = 0x8f;
 const FIRST_XOP_MAP = 8;
-/** Processors know no longer ones. */
+/** No instruction is longer. */
 const MAX_BYTES = 15;
 /** By the number in an instruction: a register's DWARF number. */
 const DWARF_NUMBERS = [RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15];
 
-/** Opcodes besides sums whose registers have 8 bits; those of the other map are behind 0F. */
+/** Opcodes, but for those of sums, whose registers have 8 bits. Those from 0x100 on begin with 0F. */
 const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
+/** Opcodes below are those of sums. */
 const ONE_BYTE_SUMS = 0x40;
 
-/** Opcodes by how they are reached: of one byte, behind 0F, behind 0F 38, behind 0F 3A; and above {@link VECTOR_MAPS} behind VEX, EVEX and XOP. */
+/** What is added to an opcode's last byte: for 0F, for 0F 38 (0F 3A has the next map), and for VEX, EVEX and XOP, which tell one of several maps. */
 export const TWO_BYTE_MAP = 0x100;
 export const THREE_BYTE_MAP = 0x200;
 export const VECTOR_MAPS = 0x1000;
-/** What the lower two bits of VEX stand for: REP is F3, REPNE is F2. */
+/** The prefix that the lower two bits of VEX stand for. */
 const VECTOR_PREFIXES = [0, OPERAND_SIZE, REP, REPNE];
 
-/** One instruction of x86-64, taken apart: filled anew for each. Registers have their DWARF numbers. */
+/** The parts of one instruction of x86-64: filled anew for each. Registers have their DWARF numbers. */
 export class X8664Instruction {
   sizeBytes = 1;
   /** The opcode's last byte plus the map that it is in. */
@@ -79,11 +80,11 @@ export class X8664Instruction {
   isWide = false;
   /** Whether they have 16 bits, unless the opcode says that they have 8. */
   isShort = false;
-  /** The last prefix that may be a part of the opcode: {@link REP}, 66 or F2; 0 for none. */
+  /** The last of the prefixes that some opcodes have as a part: {@link REP}, 66 or F2; 0 for none. */
   prefix = 0;
-  /** Of a jump through a register: whether it may go where no ENDBR64 is, as jumps of a switch alone do. */
+  /** Of a jump through a register: whether it may lead to where no ENDBR64 is. Only the jump of a switch does. */
   isNotrack = false;
-  /** ModRM's middle field as it is: of some opcodes a part of them. */
+  /** ModRM's middle field as it is: a part of the opcode in some instructions. */
   extension = 0;
   /** The register that ModRM's middle field names. */
   register = 0;
@@ -93,13 +94,13 @@ export class X8664Instruction {
   isMemory = false;
   /** The other operand, where it is a register. */
   other = 0;
-  /** Of VEX and XOP: one more. */
+  /** A further register, which VEX, EVEX and XOP name. */
   third = 0;
-  /** Where it is in memory: at this register plus {@link displacement}; −1 where the address is made otherwise. */
+  /** Of an operand in memory: the register to which {@link displacement} is added; −1 where the address is computed in another way. */
   base = 0;
   isIpRelative = false;
   displacement = 0;
-  /** Signed. Of 64 bits, NaN. */
+  /** Signed; NaN for one of 64 bits, which is not read. */
   immediate = 0;
   #code!: CodeReader;
   #start = 0;
@@ -153,7 +154,7 @@ export class X8664Instruction {
         this.#hasAddressSize ||= byte === ADDRESS_SIZE;
         if (VECTOR_PREFIXES.includes(byte)) this.prefix = byte;
         this.isNotrack ||= byte === NOTRACK;
-        // REX counts right before the opcode alone.
+        // REX only counts right before the opcode.
         this.#rex = 0;
       } else if (byte >> 4 === 4) this.#rex = byte;
       else return byte;
@@ -174,7 +175,7 @@ export class X8664Instruction {
     return second === 0x38 ? 'm' : 'M';
   }
 
-  /** VEX and EVEX: their bits are those of REX, upside down, and tell the map. */
+  /** VEX and EVEX: they have the bits of REX, inverted, and tell the map. */
   #readVector(first: number): string {
     const payload = this.#byte();
     const map = first === 0xc5 ? 1 : payload & (first === 0xc4 ? 31 : 7);
@@ -188,7 +189,7 @@ export class X8664Instruction {
     return map === 2 || (first === 0x62 && (map === 5 || map === 6)) ? 'm' : '?';
   }
 
-  /** AMD's instructions that are written as VEX is. Source: AMD64 Architecture Programmer's Manual, volume 3, section 1.2.7. */
+  /** XOP: AMD's instructions, which are encoded like those with VEX. Source: AMD64 Architecture Programmer's Manual, volume 3, section 1.2.7. */
   #readXop(): string {
     const payload = this.#byte();
     this.#rex = (~payload >> 5) & 7;
@@ -197,13 +198,13 @@ export class X8664Instruction {
     return ['M', 'm', 'Z'][(payload & 31) - FIRST_XOP_MAP] ?? '?';
   }
 
-  /** One more register, upside down, and the prefix; whether operands are wide is in the same byte. */
+  /** One more register, inverted, and the prefix. */
   #readThird(payload: number): void {
     this.third = DWARF_NUMBERS[(~payload >> 3) & 15];
     this.prefix = VECTOR_PREFIXES[payload & 3];
   }
 
-  /** The register of a field's lower three bits, and that bit of REX. Without REX, bytes of 4 to 7 are the second ones of registers 0 to 3. */
+  /** The register of a field's lower three bits and a bit of REX. Of 8-bit registers without REX, numbers 4 to 7 are the second bytes of registers 0 to 3. */
   #registerOf(field: number, rexBit: number): number {
     if (this.#rex === 0 && this.#hasBytes) return DWARF_NUMBERS[field & 3];
     return DWARF_NUMBERS[(field & 7) | ((this.#rex & rexBit) === 0 ? 0 : 8)];
@@ -262,7 +263,7 @@ export class X8664Instruction {
         this.#readOperandSized();
         break;
       case 'm':
-        // TEST alone of its group has one.
+        // Of its group, only TEST has one.
         if ((this.opcode === 0xf6 || this.opcode === 0xf7) && this.extension < 2) {
           if (this.opcode === 0xf6) this.immediate = this.#signed(1);
           else this.#readOperandSized();
@@ -275,7 +276,7 @@ export class X8664Instruction {
   }
 }
 
-/** Whether an opcode's operands have 8 bits, where they are registers. */
+/** Whether an opcode's register operands have 8 bits. */
 function hasBytes(opcode: number): boolean {
   if (opcode < ONE_BYTE_SUMS) return (opcode & 1) === 0;
   return BYTE_OPCODES.has(opcode) || (opcode >= 0xb0 && opcode < 0xb8) || (opcode >= 0x190 && opcode < 0x1a0);

@@ -1,23 +1,26 @@
-/** What instructions of x86-64 do to registers and the stack, as far as that is followed. */
+/** What x86-64's instructions do to registers and the stack, as far as that is followed. */
 
 import { RAX, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import type { ScanState } from './scan-state.ts';
 import type { X8664Instruction } from './x86-64-instruction.ts';
 
-/** In place of a register: whatever is not followed. */
+/** In place of a register: something that is not followed. */
 export const ANYTHING = -1;
 const WORD = 8;
 
-/** By the middle field of ModRM, or opcodes’ bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
+/** Sums, by ModRM's middle field or the opcode's bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
 const SUB = 5;
 const XOR = 6;
 const CMP = 7;
 
-/** ADD … CMP of two operands. @param form 0 and 1: the first is that of ModRM which may be in memory; 2 and 3: the second; 4 and 5: rax and a number */
+/**
+ * ADD … CMP of two operands.
+ * @param form the opcode's lower three bits. 0 and 1: the result is in the operand that may be in memory; 2 and 3: in the other; 4 and 5: rax and a number
+ */
 export function sum(instruction: X8664Instruction, state: ScanState, operation: number, form: number): void {
   const { register, other, isMemory, isWide, isShort, immediate } = instruction;
-  // Prefixes and what 64-bit mode does not have are no sums.
+  // Forms 6 and 7 are prefixes, and what 64-bit mode does not have.
   if (operation === CMP || form > 5) return;
   const isAdded = operation === ADD || operation === SUB;
   const sign = operation === ADD ? 1 : -1;
@@ -38,7 +41,7 @@ export function sum(instruction: X8664Instruction, state: ScanState, operation: 
   else state.clobber(to);
 }
 
-/** The same of an operand that may be in memory, and a number. */
+/** ADD … CMP of the operand that may be in memory, and a number. */
 export function sumWithNumber(instruction: X8664Instruction, state: ScanState): void {
   const { opcode, extension, other, isMemory, isWide, immediate } = instruction;
   if (extension === CMP) return;
@@ -46,7 +49,7 @@ export function sumWithNumber(instruction: X8664Instruction, state: ScanState): 
   else change(instruction, state);
 }
 
-/** Something that is not followed is written to the operand that may be in memory. */
+/** The operand that may be in memory gets a value that is not followed. */
 export function change(instruction: X8664Instruction, state: ScanState): void {
   const { isMemory, base, other, displacement } = instruction;
   if (!isMemory) state.clobber(other);
@@ -66,7 +69,7 @@ export function pop(state: ScanState, register: number): void {
   if (register !== RSP) state.add(RSP, RSP, WORD);
 }
 
-/** Takes from the stack where a return goes on: {@link RETURN_ADDRESS}. */
+/** Pops the return address into its column, {@link RETURN_ADDRESS}. */
 export function takeReturnAddress(state: ScanState): void {
   pop(state, RETURN_ADDRESS);
 }
