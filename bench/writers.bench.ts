@@ -1,3 +1,7 @@
+// Measures writers on a profile that is made up, in which hardly any two samples share a stack:
+//
+//   npx vitest bench --run bench/writers.bench.ts
+
 import { bench, describe } from 'vitest';
 import { CPUMODE_USER } from '../src/profile/tables.ts';
 import { writeFolded } from '../src/writers/folded/folded.ts';
