@@ -59,7 +59,7 @@ export const PERF_RECORD_SCHEDSTAT_DOMAIN = 86;
  * perf later gave to others. A cursor gives them out with this added. Observed: ChromeOS recordings of 2012.
  */
 export const LEGACY_HEADER_OFFSET = 0x100;
-export const LEGACY_HEADER_HOSTNAME = 69;
+const LEGACY_HEADER_HOSTNAME = 69;
 const LEGACY_HEADER_NUMA_TOPOLOGY = 80;
 
 export function isLegacyHeaderType(type: number): boolean {

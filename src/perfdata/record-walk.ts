@@ -218,9 +218,10 @@ class PartWalk {
     const { type, view, offset, size } = this.#stream;
     if (!abi.isLegacyHeaderType(type)) return;
     this.mayHaveLegacyHeaders = false;
-    if (!LEGACY_STRINGS.has(type) || size < 12 || view.u32(offset + 8) + 12 !== size) return;
+    const legacyType = type + abi.LEGACY_HEADER_OFFSET;
+    if (!STRING_FEATURES.has(abi.featureOfLegacyHeader(legacyType)) || size < 12 || view.u32(offset + 8) + 12 !== size) return;
     this.#stream.hasLegacyHeaders = true;
-    this.#stream.type += abi.LEGACY_HEADER_OFFSET;
+    this.#stream.type = legacyType;
   }
 
   /** Unpacks what the current record carries besides its own fields. */
@@ -307,8 +308,15 @@ class PartWalk {
   }
 }
 
-/** The old header records that are strings: HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID. */
-const LEGACY_STRINGS: ReadonlySet<number> = new Set([69, 70, 71, 72, 74, 75]);
+/** Features that are strings, among those that old header records hold. */
+const STRING_FEATURES: ReadonlySet<number> = new Set([
+  abi.HEADER_HOSTNAME,
+  abi.HEADER_OSRELEASE,
+  abi.HEADER_VERSION,
+  abi.HEADER_ARCH,
+  abi.HEADER_CPUDESC,
+  abi.HEADER_CPUID,
+]);
 
 /** Records that carry more than their fields. */
 const CARRIERS: ReadonlySet<number> = new Set([
