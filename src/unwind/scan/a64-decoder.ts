@@ -4,7 +4,7 @@ import { ScanState } from './scan-state.ts';
 const LR = 30;
 /** The number of the zero register, where it does not stand for the stack pointer. */
 const ZERO = 31;
-const WORD = 8;
+const WORD_BYTES = 8;
 const MAX_VECTOR_BYTES = 16;
 /** How many bytes of memory have a tag. */
 const TAGGED_BYTES = 16;
@@ -155,7 +155,7 @@ export class A64Decoder implements InstructionDecoder {
     const size = word >>> 30;
     const isTagged = size === 1 && !isVector && !isLoad;
     const isWide = size === 2 || isTagged;
-    const width = isVector ? 4 << size : isWide ? WORD : 4;
+    const width = isVector ? 4 << size : isWide ? WORD_BYTES : 4;
     const scale = isTagged ? TAGGED_BYTES : width;
     const distance = ((word << 10) >> 25) * scale;
     const mode = (word >>> 23) & 3;
@@ -220,7 +220,7 @@ function store(state: ScanState, register: number, base: number, distance: numbe
 }
 
 function overwrite(state: ScanState, base: number, distance: number, sizeBytes: number): void {
-  for (let from = 0; from < sizeBytes; from += WORD) state.overwrite(base, distance + from);
+  for (let from = 0; from < sizeBytes; from += WORD_BYTES) state.overwrite(base, distance + from);
 }
 
 /** Whether a floating-point or vector instruction writes an integer register. Comparisons and conversions to floating point do not. */

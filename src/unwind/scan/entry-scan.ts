@@ -19,7 +19,7 @@ const MAX_BRANCHES = 256;
 export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
-const WORD = 8;
+const WORD_BYTES = 8;
 const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.x86_64;
 
 /**
@@ -153,14 +153,14 @@ export class EntryScan {
     const register = bases[sp] === sp ? sp : fp;
     // The return address is where the stack pointer was at the entry.
     const distance = -offsets[register];
-    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD !== 0) return NO_RULE;
-    rules.begin(0, register, distance + WORD, pc);
-    rules.addRegister(pc, RegisterRule.offset, -WORD);
+    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD_BYTES !== 0) return NO_RULE;
+    rules.begin(0, register, distance + WORD_BYTES, pc);
+    rules.addRegister(pc, RegisterRule.offset, -WORD_BYTES);
     for (const saved of CALLEE_SAVED) {
       if (bases[saved] === saved && offsets[saved] === 0) continue;
       const place = state.savedAt(saved);
       if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
-      else rules.addRegister(saved, RegisterRule.offset, place - WORD);
+      else rules.addRegister(saved, RegisterRule.offset, place - WORD_BYTES);
     }
     return rules.end();
   }

@@ -6,7 +6,7 @@ import type { X8664Instruction } from './x86-64-instruction.ts';
 
 /** In place of a register: something that is not followed. */
 export const ANYTHING = -1;
-const WORD = 8;
+const WORD_BYTES = 8;
 
 /** Sums, by ModRM's middle field or the opcode's bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
@@ -58,7 +58,7 @@ export function change(instruction: X8664Instruction, state: ScanState): void {
 
 /** @param register {@link ANYTHING} for something that is not followed */
 export function push(state: ScanState, register: number): void {
-  state.add(RSP, RSP, -WORD);
+  state.add(RSP, RSP, -WORD_BYTES);
   if (register === ANYTHING || register === RSP) state.overwrite(RSP, 0);
   else state.store(register, RSP, 0);
 }
@@ -66,7 +66,7 @@ export function push(state: ScanState, register: number): void {
 /** @param register {@link ANYTHING} for something that is not followed */
 export function pop(state: ScanState, register: number): void {
   if (register !== ANYTHING) state.load(register, RSP, 0);
-  if (register !== RSP) state.add(RSP, RSP, WORD);
+  if (register !== RSP) state.add(RSP, RSP, WORD_BYTES);
 }
 
 /** Pops the return address into its column, {@link RETURN_ADDRESS}. */
