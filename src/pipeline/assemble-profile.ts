@@ -101,13 +101,14 @@ function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
 }
 
 function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
-  const events = session.events.map(
-    ({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => ({
+  const events = session.events.map(({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => {
+    const { isTracepoint, isRawPmu, isBpfOutput } = eventKind(attr);
+    return {
       name,
       unit: isClock || isOffCpuTime ? 'nanoseconds' : 'count',
       samplePeriod: Number(attr.samplePeriod),
       sampleFreq: Number(attr.sampleFreq),
-      isTracepoint: attr.type === abi.PERF_TYPE_TRACEPOINT && !isOffCpuTime,
+      isTracepoint: isTracepoint && !isOffCpuTime,
       isDummy,
       // simpleperf's are those of a tracepoint that it records for them.
       ...(isOffCpuTime && attr.type === abi.PERF_TYPE_SOFTWARE && { isOffCpuTime }),
@@ -115,11 +116,11 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       period: 0,
       hasCallchain: layout.hasCallchain,
       hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
-      isRawPmu: attr.type === abi.PERF_TYPE_RAW,
-      isBpfOutput: eventKind(attr).isBpfOutput,
+      isRawPmu,
+      isBpfOutput,
       carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
-    }),
-  );
+    };
+  });
   const { totals } = builder;
   const periods = new ExactSums();
   for (let row = 0; row < totals.size; row++) {
