@@ -3,7 +3,7 @@
 //   npx vitest bench --run bench/writers.bench.ts
 
 import { bench, describe } from 'vitest';
-import { CPUMODE_USER } from '../src/profile/tables.ts';
+import { CPUMODE_USER } from '../src/profile/location-table.ts';
 import { writeFolded } from '../src/writers/folded/folded.ts';
 import { writePprof } from '../src/writers/pprof/pprof.ts';
 import { writeReport } from '../src/writers/report/report.ts';

@@ -1,5 +1,5 @@
+import type { LocationLine } from '../profile/location-table.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { LocationLine } from '../profile/tables.ts';
 import type { CodeSymbols, SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
 import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';

@@ -1,7 +1,7 @@
 import { isImpossibleCaller } from '../profile/impossible-callers.ts';
+import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable } from '../profile/location-table.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
-import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable } from '../profile/tables.ts';
 import { isStartFunction } from './start-functions.ts';
 
 /** How the user part of stacks looks that pass through a binary. In samples. */

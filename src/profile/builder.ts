@@ -1,9 +1,12 @@
 import { StringTable } from '../base/string-table.ts';
 import { BranchTotals, SampleBranches } from './branches.ts';
+import { FunctionTable } from './function-table.ts';
 import { HappeningTable } from './happenings.ts';
+import { LocationTable } from './location-table.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { type SampleRow, SampleTable } from './sample-table.ts';
-import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
+import { StackTable } from './stack-table.ts';
+import { TotalTable } from './total-table.ts';
 
 /** Bytes of a row in its columns and hash tables, and in the orders and trees that writers make of it. */
 const LOCATION_BYTES = 100;

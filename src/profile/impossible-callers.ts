@@ -1,4 +1,4 @@
-import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable } from './tables.ts';
+import { CPUMODE_UNKNOWN, CPUMODE_USER, type LocationTable } from './location-table.ts';
 
 /** No program has code below: the first page stays unmapped, so that null pointers are found. */
 const LEAST_CODE = 4096;

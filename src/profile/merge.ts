@@ -2,11 +2,14 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { StringTable } from '../base/string-table.ts';
 import { BranchTotals } from './branches.ts';
+import { FunctionTable } from './function-table.ts';
+import { LocationTable } from './location-table.ts';
 import { EventMatcher } from './merge-events.ts';
 import { mergeMeta } from './merge-meta.ts';
 import type { Mapping, Profile, ProfileInput, ProfileProcess, ProfileTask, ProfileThread } from './profile.ts';
 import { SampleRow, SampleTable } from './sample-table.ts';
-import { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
+import { StackTable } from './stack-table.ts';
+import { TotalTable } from './total-table.ts';
 
 /** What the merger may change in a mapping until it is done. */
 type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };

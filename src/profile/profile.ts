@@ -1,9 +1,12 @@
 import type { StringTable } from '../base/string-table.ts';
 import type { BranchTotals } from './branches.ts';
+import type { FunctionTable } from './function-table.ts';
 import type { HappeningTable } from './happenings.ts';
+import type { LocationTable } from './location-table.ts';
 import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
-import type { FunctionTable, LocationTable, StackTable, TotalTable } from './tables.ts';
+import type { StackTable } from './stack-table.ts';
+import type { TotalTable } from './total-table.ts';
 
 /** What is known about a recording as a whole. What is not known is an empty text or list, or undefined. */
 export interface ProfileMeta {

@@ -1,8 +1,10 @@
 import { isImpossibleCaller } from './impossible-callers.ts';
+import type { LocationTable } from './location-table.ts';
 import { baseName, hexAddress, NAMELESS } from './names.ts';
 import type { Profile } from './profile.ts';
 import type { SampleTable } from './sample-table.ts';
-import { type LocationTable, StackTable, TotalTable } from './tables.ts';
+import { StackTable } from './stack-table.ts';
+import { TotalTable } from './total-table.ts';
 import type { UnknownCode } from './unknown-code.ts';
 
 /** NAME_MAX (linux/limits.h): there is one name for each function of a binary, so a longer one is cut. */

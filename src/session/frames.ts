@@ -11,8 +11,9 @@ import {
   PERF_RECORD_MISC_USER,
 } from '../perfdata/constants.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
+import type { LocationTable } from '../profile/location-table.ts';
 import { OFF_CPU, TRUNCATED } from '../profile/names.ts';
-import type { LocationTable, StackTable } from '../profile/tables.ts';
+import type { StackTable } from '../profile/stack-table.ts';
 import type { Unwinder } from '../unwind/unwinder.ts';
 import { NO_LABEL } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';

@@ -1,5 +1,5 @@
+import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/location-table.ts';
 import type { Profile } from '../profile/profile.ts';
-import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/tables.ts';
 
 /**
  * Whether a location lies in a kernel or a kernel module, of the host or of a guest. The cpumode decides; where it does

@@ -3,8 +3,9 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { reportStackQuality } from '../../src/naming/report-stacks.ts';
 import { isCLibrary, stackQuality } from '../../src/naming/stack-quality.ts';
 import { isStartFunction } from '../../src/naming/start-functions.ts';
+import { CPUMODE_KERNEL, CPUMODE_USER } from '../../src/profile/location-table.ts';
 import type { Mapping, Profile } from '../../src/profile/profile.ts';
-import { CPUMODE_KERNEL, CPUMODE_USER, TotalTable } from '../../src/profile/tables.ts';
+import { TotalTable } from '../../src/profile/total-table.ts';
 import type { SessionEvent } from '../../src/session/events.ts';
 import { buildProfile } from '../support/build-profile.ts';
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_USER } from '../../src/profile/location-table.ts';
 import { frameName, OFF_CPU, TRUNCATED, unresolvedName } from '../../src/profile/names.ts';
 import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { showUnknownCode } from '../../src/profile/shown-profile.ts';
-import { CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_USER, TotalTable } from '../../src/profile/tables.ts';
+import { TotalTable } from '../../src/profile/total-table.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CPUMODE_USER, LocationTable } from '../../src/profile/tables.ts';
+import { CPUMODE_USER, LocationTable } from '../../src/profile/location-table.ts';
 
 test('locations keep their functions and lines, whichever kind, while the table grows', () => {
   const locations = new LocationTable();

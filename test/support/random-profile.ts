@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { StringTable } from '../../src/base/string-table.ts';
-import type { Mapping, MappingKind, Profile, ProfileEvent } from '../../src/profile/profile.ts';
+import { FunctionTable } from '../../src/profile/function-table.ts';
 import {
   CPUMODE_GUEST_KERNEL,
   CPUMODE_GUEST_USER,
@@ -8,11 +8,11 @@ import {
   CPUMODE_KERNEL,
   CPUMODE_UNKNOWN,
   CPUMODE_USER,
-  FunctionTable,
   LocationTable,
-  StackTable,
-  TotalTable,
-} from '../../src/profile/tables.ts';
+} from '../../src/profile/location-table.ts';
+import type { Mapping, MappingKind, Profile, ProfileEvent } from '../../src/profile/profile.ts';
+import { StackTable } from '../../src/profile/stack-table.ts';
+import { TotalTable } from '../../src/profile/total-table.ts';
 import { buildProfile } from './build-profile.ts';
 
 const EVENTS = ['cpu-clock', 'cpu-clock:u', 'cycles', 'cycles', 'samples', 'cpu', 'page-faults', 'cycles_samples', 'dummy:u'];

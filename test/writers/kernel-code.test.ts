@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { CPUMODE_GUEST_KERNEL, CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_UNKNOWN, CPUMODE_USER } from '../../src/profile/location-table.ts';
 import type { MappingKind } from '../../src/profile/profile.ts';
-import { CPUMODE_GUEST_KERNEL, CPUMODE_GUEST_USER, CPUMODE_KERNEL, CPUMODE_UNKNOWN, CPUMODE_USER } from '../../src/profile/tables.ts';
 import { isKernelCode } from '../../src/writers/kernel-code.ts';
 import { buildProfile } from '../support/build-profile.ts';
 

@@ -1,6 +1,6 @@
+import type { LocationTable } from '../../profile/location-table.ts';
 import { NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
-import type { LocationTable } from '../../profile/tables.ts';
 import { quoted } from './fields.ts';
 
 /** Written for an unknown source file or function, as addr2line and readperf do. */

@@ -1,5 +1,5 @@
+import { CPUMODE_HYPERVISOR } from '../../profile/location-table.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { CPUMODE_HYPERVISOR } from '../../profile/tables.ts';
 import { isKernelCode } from '../kernel-code.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import type { StackTable } from '../../profile/tables.ts';
+import type { StackTable } from '../../profile/stack-table.ts';
 import type { FrameTexts } from '../frame-texts.ts';
 
 /**

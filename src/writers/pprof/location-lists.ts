@@ -1,5 +1,5 @@
 import { allocated } from '../../base/growable.ts';
-import type { StackTable } from '../../profile/tables.ts';
+import type { StackTable } from '../../profile/stack-table.ts';
 import { putVarint, varintLength } from './field-bytes.ts';
 
 /** Where positions start anew, long before they are too large for their column. */

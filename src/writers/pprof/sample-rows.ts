@@ -1,5 +1,5 @@
 import { KeyedPairs } from '../../base/keyed-pairs.ts';
-import type { TotalTable } from '../../profile/tables.ts';
+import type { TotalTable } from '../../profile/total-table.ts';
 import type { LabelSets } from './label-sets.ts';
 
 /** The totals of a profile as Samples of pprof: one row per (stack, label set), each a linked list of totals. All columns are longer than there are rows. */

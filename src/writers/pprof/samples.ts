@@ -1,7 +1,7 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { lostInSum } from '../../base/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
-import type { TotalTable } from '../../profile/tables.ts';
+import type { TotalTable } from '../../profile/total-table.ts';
 import { type FieldBytes, MAX_VARINT_BYTES, putVarint, tagOf, varintLength } from './field-bytes.ts';
 import { PROFILE, SAMPLE } from './field-numbers.ts';
 import type { LabelSets } from './label-sets.ts';

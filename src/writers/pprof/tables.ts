@@ -1,8 +1,9 @@
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
+import { FunctionTable } from '../../profile/function-table.ts';
 import { addressText, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
-import { FunctionTable, type StackTable } from '../../profile/tables.ts';
+import type { StackTable } from '../../profile/stack-table.ts';
 
 /** Absent index in a row: no mapping, or no further line. */
 export const NONE = 0xffff_ffff;

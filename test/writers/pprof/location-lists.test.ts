@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { StackTable } from '../../../src/profile/tables.ts';
+import { StackTable } from '../../../src/profile/stack-table.ts';
 import { LocationLists } from '../../../src/writers/pprof/location-lists.ts';
 
 describe('pprof: the location ids of stacks', () => {

@@ -1,0 +1,39 @@
+import { TreeInterner } from '../base/tree-interner.ts';
+
+/**
+ * Call stacks as a tree, each once: a stack is its caller's stack plus one location. A parent's index is smaller than
+ * its children's. Stack −1 is the empty one.
+ */
+export class StackTable {
+  readonly #tree = new TreeInterner();
+
+  get size(): number {
+    return this.#tree.size;
+  }
+
+  /** @param parent the caller's stack, −1 for the outermost frame */
+  intern(parent: number, location: number): number {
+    return this.#tree.intern(parent, location);
+  }
+
+  /** The caller's stack; −1 when this frame is the outermost. */
+  parent(index: number): number {
+    return this.#tree.parents[index];
+  }
+
+  location(index: number): number {
+    return this.#tree.labels[index];
+  }
+
+  /** All callers' stacks and all locations, by index, for loops over every stack. Longer than there are stacks; replaced when they grow. */
+  get columns(): { readonly parents: Int32Array; readonly locations: Int32Array } {
+    return { parents: this.#tree.parents, locations: this.#tree.labels };
+  }
+
+  /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */
+  locationsLeafFirst(index: number, target: number[]): number {
+    let depth = 0;
+    for (let stack = index; stack >= 0; stack = this.parent(stack)) target[depth++] = this.location(stack);
+    return depth;
+  }
+}
