@@ -7,21 +7,12 @@ import { type Features, readFeature } from '../perfdata/features.ts';
 import { readEventType, readIds } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { readCpuMap } from '../perfdata/records/cpu-map.ts';
+import { EVENT_UPDATE, HEADER_FEATURE, ID_INDEX, ID_INDEX_ENTRY_AT, ID_INDEX_ENTRY_BYTES, PERF_EVENT_UPDATE_NAME } from '../perfdata/records/event-records.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
 
-/** perf_event_update types. */
-const PERF_EVENT_UPDATE_NAME = 2;
-
-/**
- * PERF_RECORD_ID_INDEX: a count, then id, index, CPU and tid of each id, words of 8 bytes; the CPU is −1 for what counts a task wherever it runs, the
- * tid for what counts whoever runs.
- */
-const ID_ENTRIES = RECORD_HEADER_BYTES + 8;
-const ID_ENTRY_BYTES = 32;
-const ID_ENTRY_CPU = 16;
-const ID_ENTRY_TID = 24;
+/** The tid of ids that count whoever runs: −1, its lower word. */
 const ANY_TASK = 0xffffffff;
 
 /** Reads the records that perf itself writes: in pipe mode they carry all that a file has in its header. */
@@ -50,30 +41,12 @@ export class UserRecordReader {
       return;
     }
     switch (type) {
-      case abi.PERF_RECORD_HEADER_ATTR: {
-        const attrSize = view.u32(at + RECORD_HEADER_BYTES + 4) || PERF_ATTR_SIZE_VER0;
-        const idsStart = at + RECORD_HEADER_BYTES + attrSize;
-        if (attrSize < PERF_ATTR_SIZE_VER0 || idsStart > end) {
-          this.#diagnostics.add(
-            'bad-record',
-            'loss',
-            `PERF_RECORD_HEADER_ATTR: attr of ${attrSize} bytes does not fit into record of ${size} bytes`,
-            fileOffset,
-          );
-          return;
-        }
-        this.#events.add({ attr: readAttr(view, at + RECORD_HEADER_BYTES, attrSize, fileOffset), ids: readIds(view, idsStart, end) });
+      case abi.PERF_RECORD_HEADER_ATTR:
+        this.#readAttr(record);
         return;
-      }
-      case abi.PERF_RECORD_ID_INDEX: {
-        const last = Math.min(end, ID_ENTRIES + at + view.u64(at + RECORD_HEADER_BYTES) * ID_ENTRY_BYTES) - ID_ENTRY_BYTES;
-        for (let entry = at + ID_ENTRIES; entry <= last; entry += ID_ENTRY_BYTES) {
-          const id = view.u64(entry);
-          if (view.lo(entry + ID_ENTRY_TID) !== ANY_TASK) this.#events.noteTaskId(id);
-          this.cpus.noteOpened(this.#events.findById(id), view.lo(entry + ID_ENTRY_CPU) | 0);
-        }
+      case abi.PERF_RECORD_ID_INDEX:
+        this.#readIdIndex(record);
         return;
-      }
       case abi.PERF_RECORD_CPU_MAP: {
         const map = readCpuMap(view, at + RECORD_HEADER_BYTES, end);
         if (typeof map !== 'string') this.cpus.noteMap(map);
@@ -81,16 +54,15 @@ export class UserRecordReader {
         return;
       }
       case abi.PERF_RECORD_EVENT_UPDATE: {
-        if (view.u64(at + 8) !== PERF_EVENT_UPDATE_NAME) return;
-        this.#events.applyName(view.u64(at + 16), withinLimit(view.text(at + 24, end), EVENT_LIMIT, abi.recordTypeName(type), fileOffset, this.#diagnostics));
+        if (view.u64(at + EVENT_UPDATE.at.updateType) !== PERF_EVENT_UPDATE_NAME) return;
+        const name = view.text(at + EVENT_UPDATE.minBytes, end);
+        this.#events.applyName(view.u64(at + EVENT_UPDATE.at.id), withinLimit(name, EVENT_LIMIT, abi.recordTypeName(type), fileOffset, this.#diagnostics));
         return;
       }
       case abi.PERF_RECORD_HEADER_FEATURE: {
-        const bytes = view.bytes.slice(at + 16, end);
-        const feature = view.u64(at + 8);
+        const bytes = view.bytes.slice(at + HEADER_FEATURE.at.data, end);
         // An empty one marks the end of the features.
-        if (bytes.length === 0) return;
-        this.#readFeature(feature, bytes, fileOffset);
+        if (bytes.length > 0) this.#readFeature(view.u64(at + HEADER_FEATURE.at.feature), bytes, fileOffset);
         return;
       }
       case abi.PERF_RECORD_HEADER_BUILD_ID:
@@ -114,6 +86,29 @@ export class UserRecordReader {
     }
   }
 
+  #readAttr({ view, offset, size, fileOffset }: RecordCursor): void {
+    const start = offset + RECORD_HEADER_BYTES;
+    const end = offset + size;
+    const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
+    if (attrSize < PERF_ATTR_SIZE_VER0 || start + attrSize > end) {
+      const problem = `attr of ${attrSize} bytes does not fit into record of ${size} bytes`;
+      this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${problem}`, fileOffset);
+      return;
+    }
+    this.#events.add({ attr: readAttr(view, start, attrSize, fileOffset), ids: readIds(view, start + attrSize, end) });
+  }
+
+  #readIdIndex({ view, offset, size }: RecordCursor): void {
+    const first = offset + ID_INDEX.minBytes;
+    const count = view.u64(offset + ID_INDEX.at.entries);
+    const last = Math.min(offset + size, first + count * ID_INDEX_ENTRY_BYTES) - ID_INDEX_ENTRY_BYTES;
+    for (let entry = first; entry <= last; entry += ID_INDEX_ENTRY_BYTES) {
+      const id = view.u64(entry + ID_INDEX_ENTRY_AT.id);
+      if (view.lo(entry + ID_INDEX_ENTRY_AT.tid) !== ANY_TASK) this.#events.noteTaskId(id);
+      this.cpus.noteOpened(this.#events.findById(id), view.lo(entry + ID_INDEX_ENTRY_AT.cpu) | 0);
+    }
+  }
+
   #readFeature(feature: number, bytes: Uint8Array, fileOffset: number): void {
     readFeature(this.#features, feature, bytes, this.#littleEndian, fileOffset, this.#diagnostics);
     if (feature === abi.HEADER_EVENT_DESC && this.#features.eventDesc !== undefined) this.#events.applyDescriptions(this.#features.eventDesc);
@@ -123,9 +118,9 @@ export class UserRecordReader {
 /** Bytes that a record's fixed fields need, header included. */
 const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_HEADER_ATTR]: RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0,
-  [abi.PERF_RECORD_ID_INDEX]: ID_ENTRIES,
-  [abi.PERF_RECORD_EVENT_UPDATE]: 24,
-  [abi.PERF_RECORD_HEADER_FEATURE]: 16,
+  [abi.PERF_RECORD_ID_INDEX]: ID_INDEX.minBytes,
+  [abi.PERF_RECORD_EVENT_UPDATE]: EVENT_UPDATE.minBytes,
+  [abi.PERF_RECORD_HEADER_FEATURE]: HEADER_FEATURE.minBytes,
   [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID_FIXED_BYTES,
   [abi.PERF_RECORD_HEADER_EVENT_TYPE]: 16,
   [abi.PERF_RECORD_HEADER_TRACING_DATA]: 12,

@@ -3,6 +3,15 @@ import { bytes, fieldsOverrun, list, padding, RECORD_HEADER_BYTES, RecordLayout,
 import { PERF_ATTR_SIZE_VER0, type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
+import {
+  EVENT_UPDATE,
+  HEADER_FEATURE,
+  ID_INDEX,
+  PERF_EVENT_UPDATE_CPUS,
+  PERF_EVENT_UPDATE_NAME,
+  PERF_EVENT_UPDATE_SCALE,
+  PERF_EVENT_UPDATE_UNIT,
+} from './event-records.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
 import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
 
@@ -13,11 +22,6 @@ const EMPTY = new RecordLayout({});
 /** Old perf shortens the record to the name; its struct has space for 64 bytes. */
 const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
 const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
-/** The second list, as long as the first, is there for guests only. */
-const ID_INDEX = new RecordLayout({
-  entries: list('u64', { id: 'u64', idx: 'u64', cpu: 'int64', tid: 'int64' }),
-  guests: rest({ machinePid: 'int64', vcpu: 'int64' }),
-});
 const AUXTRACE_INFO = new RecordLayout({ auxtraceType: 'u32', reserved: padding(4), priv: rest('u64') });
 const AUXTRACE = new RecordLayout({ auxSize: 'u64', auxOffset: 'u64', reference: 'u64', idx: 'u32', tid: 'i32', cpu: 'i32' });
 const AUXTRACE_ERROR = new RecordLayout({ errorType: 'u32', code: 'u32', cpu: 'i32', pid: 'i32', tid: 'i32', format: 'u32', ip: 'u64', rest: bytes() });
@@ -26,12 +30,10 @@ const CPU_MAP = new RecordLayout({ map: bytes() });
 const STAT_CONFIG = new RecordLayout({ terms: list('u64', { tag: 'u64', val: 'u64' }) });
 const STAT = new RecordLayout({ id: 'u64', cpu: 'i32', thread: 'i32', val: 'u64', ena: 'u64', run: 'u64' });
 const STAT_ROUND = new RecordLayout({ roundType: 'u64', time: 'u64' });
-const EVENT_UPDATE = new RecordLayout({ updateType: 'u64', id: 'u64' });
 const TIME_CONV_VALUES = { timeShift: 'u64', timeMult: 'u64', timeZero: 'u64' } as const;
 const TIME_CONV = new RecordLayout(TIME_CONV_VALUES);
 /** Since Linux 5.10. */
 const TIME_CONV_CYCLES = new RecordLayout({ ...TIME_CONV_VALUES, timeCycles: 'u64', timeMask: 'u64', capUserTimeZero: 'u8', capUserTimeShort: 'u8' });
-const FEATURE = new RecordLayout({ feature: 'int64', data: bytes() });
 const COMPRESSED = new RecordLayout({ data: bytes() });
 const COMPRESSED2 = new RecordLayout({ dataSize: 'u64', data: bytes() });
 const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64', { key: text(64), value: text(256) }) });
@@ -88,16 +90,11 @@ type EventUpdateFields = ValuesIn<typeof EVENT_UPDATE> &
     readonly name?: string;
   };
 
-const PERF_EVENT_UPDATE_UNIT = 0n;
-const PERF_EVENT_UPDATE_SCALE = 1n;
-const PERF_EVENT_UPDATE_NAME = 2n;
-const PERF_EVENT_UPDATE_CPUS = 3n;
-
 const readEventUpdate: FieldsReader<EventUpdateFields> = (view, at, end) => {
   const fields = EVENT_UPDATE.read(view, at, end);
   if (typeof fields === 'string') return fields;
   const value = at + EVENT_UPDATE.minBytes;
-  switch (fields.updateType) {
+  switch (Number(fields.updateType)) {
     case PERF_EVENT_UPDATE_UNIT:
       return { ...fields, unit: view.text(value, end) };
     case PERF_EVENT_UPDATE_SCALE:
@@ -139,7 +136,10 @@ export const TOOL_RECORDS = {
   STAT_ROUND: { type: abi.PERF_RECORD_STAT_ROUND, read: plain(STAT_ROUND) },
   EVENT_UPDATE: { type: abi.PERF_RECORD_EVENT_UPDATE, read: readEventUpdate },
   TIME_CONV: { type: abi.PERF_RECORD_TIME_CONV, read: readTimeConv },
-  HEADER_FEATURE: { type: abi.PERF_RECORD_HEADER_FEATURE, read: mapped(FEATURE, ({ feature, data }) => ({ feature, name: featureName(feature), data })) },
+  HEADER_FEATURE: {
+    type: abi.PERF_RECORD_HEADER_FEATURE,
+    read: mapped(HEADER_FEATURE, ({ feature, data }) => ({ feature, name: featureName(feature), data })),
+  },
   COMPRESSED: { type: abi.PERF_RECORD_COMPRESSED, read: plain(COMPRESSED) },
   FINISHED_INIT: { type: abi.PERF_RECORD_FINISHED_INIT, read: plain(EMPTY) },
   COMPRESSED2: { type: abi.PERF_RECORD_COMPRESSED2, read: plain(COMPRESSED2) },
