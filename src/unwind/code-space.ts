@@ -22,7 +22,7 @@ export interface RuleKeeper {
 /** What is mapped in the address space of the thread at the moment of the sample. */
 export interface CodeSpace {
   /**
-   * Finds what is mapped at a user address, and says in `module`, `bias` and `file` what that is. Called for each frame, so that it makes no objects.
+   * Finds what is mapped at a user address, and says in `module`, `bias` and `file` what that is. It is called for each frame, so it should make no objects.
    * @param address not signed; exact below 2^53, and what is above is no address of user space
    */
   find(address: number): CodeMatch;
@@ -31,13 +31,13 @@ export interface CodeSpace {
   /** After `found` with a module: what is subtracted from an address to have the module's own (svma). */
   readonly bias: number;
   /**
-   * The same for the bytes of its code, where rules are to be looked up elsewhere: perf 6.1 does so. Absent: {@link bias}.
+   * The same for the bytes of its code, where these are elsewhere than the rules are looked up, as with perf 6.1. Absent: {@link bias}.
    * @internal
    */
   readonly codeBias?: number;
   /**
-   * After `found` without a module: whether it was mapped as data, as some JITs do before they make code of it. Return addresses there count only where
-   * frame pointers lead on. Absent: no.
+   * After `found` without a module: whether it was mapped as data, as some JITs map their memory before they put code there. Return addresses in it only count
+   * where frame pointers lead on from there. Absent: no.
    */
   readonly mayBeData?: boolean;
   /** After `found` without a module: whether it is the vdso. Absent: no. */
@@ -45,18 +45,18 @@ export interface CodeSpace {
   /** After `found` and `pending`: which file it is, as whoever loads files numbers them; −1 for none. */
   readonly file: number;
   /**
-   * Stands for what is mapped: a whole number from 0 on that is another one as soon as anything is mapped otherwise. Of all spaces that an unwinder is
-   * given, only those of which the same is mapped may have the same one. Absent: nothing is remembered from one stack to the next, which is slower.
+   * Identifies what is mapped: a whole number from 0 on that changes whenever anything is mapped or unmapped. Of the spaces that an unwinder is given, two may
+   * have the same number only if the same is mapped in both. Absent: nothing is remembered from one stack to the next, which is slower.
    */
   readonly generation?: number | undefined;
   /**
-   * What counts before rules that are found: libunwind's. Absent: nothing.
+   * Rules that take precedence over those that are found: what libunwind has kept. Absent: there are none.
    * @internal
    */
   readonly keptRules?: RuleKeeper | undefined;
   /**
-   * After {@link find} found a module at an address: the addresses around it of which `module`, `bias` and `file` are the same, if that is known.
-   * Absent: it is not.
+   * After {@link find} found a module at an address: the addresses around it that have the same `module`, `bias` and `file`, if they are known. Absent: they are
+   * not.
    */
   extent?(address: number): CodeExtent | undefined;
 }

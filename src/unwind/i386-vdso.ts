@@ -7,7 +7,7 @@ const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
 /** What is on top of the stack in a system call: ebp, edx, ecx; then the return address. */
 const SAVED_BYTES = 12;
 
-/** Steps out of the vdso of i386, which no file has: by how it is called, and by what the kernel leaves for it. */
+/** Steps out of i386's vdso, of which there is no file: by how it is called, and by what the kernel leaves on the stack. */
 export class I386Vdso {
   readonly #state: UnwindState;
   readonly #code: CodeBytes;
@@ -35,7 +35,7 @@ export class I386Vdso {
   }
 
   /**
-   * Steps from the code to which a signal's handler returns, or which has just run, to what the signal interrupted; false where there is no such thing.
+   * Steps to what a signal interrupted, if the frame is the code that a handler returns to, also when that is already in the kernel; false if it is not.
    * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
    */
   stepOverSignal(sp: number): boolean {

@@ -10,8 +10,8 @@ const MAX_AUXILIARY_TYPE = 64;
 const MAX_FRAME_WORDS = 32;
 
 /**
- * Whether so many pointers to text above and a null follow at an address, as they do behind their number on top of the stack that the kernel gives a
- * program: its arguments. Programs may have put them into another order (getopt does). Leaves the first one in the state's `stack`.
+ * Whether there are so many pointers at an address to text higher up on the stack, and then a null: a program's arguments, as the kernel lays them out behind
+ * their number. Programs may have put them into another order (getopt does). Leaves the first one in the state's `stack`.
  */
 export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argumentCount: number): boolean {
   const { addressSize } = machine;
@@ -23,7 +23,7 @@ export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argu
   return true;
 }
 
-/** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of who was called by it for good. */
+/** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of one that this called and that never returns. */
 export function isBelowArguments(state: UnwindState): boolean {
   const { machine, registers } = state;
   const sp = registers.value(machine.sp);
@@ -49,8 +49,8 @@ function isTopOfStack(state: UnwindState, at: number): boolean {
 }
 
 /**
- * Whether pointers to text follow that is behind that of the arguments, or none; and, behind them, the auxiliary vector, as far as the dump has it. Of the
- * pointers the first one tells: programs may have changed others.
+ * Whether the environment follows: pointers to text that lies behind that of the arguments, or none, and behind them the auxiliary vector, as far as the dump
+ * has it. Only the first pointer is checked: programs may have changed the others.
  */
 function isEnvironmentAt({ stack, machine }: UnwindState, at: number, firstText: number): boolean {
   const { addressSize } = machine;

@@ -9,7 +9,7 @@ export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 
 export interface MachineRegisters {
   readonly machine: UnwindMachine;
   readonly addressSize: 4 | 8;
-  /** Those of lower DWARF numbers matter to unwinding; others (of floating point, vectors) do not. */
+  /** Registers with lower DWARF numbers matter to unwinding; others (floating point, vectors) do not. */
   readonly count: number;
   /** By DWARF number: the bit in `sample_regs_user`, −1 for none. */
   readonly perfBits: Int8Array;
@@ -25,11 +25,14 @@ export interface MachineRegisters {
   readonly pc: number;
   /** Where signal frames leave the interrupted instruction's address: {@link pc}, if there is one. */
   readonly signalPc: number;
-  /** What lies between the caller's stack pointer and the CFA. */
+  /** Bytes from the caller's stack pointer up to the CFA. */
   readonly cfaBias: number;
-  /** Calls leave the address's lowest bits for something else (Thumb). */
+  /** Bits of a return address that are no part of the address: the lowest one stands for Thumb. */
   readonly pcMask: number;
-  /** What carries an exception to its handler, where the return address is right below the CFA; −1 elsewhere: see `landing.ts`. */
+  /**
+   * The register in which a handler gets its exception, `__builtin_eh_return_data_regno(0)`, on machines whose return address is right below the CFA; −1 on
+   * others: see `landing.ts`.
+   */
   readonly ehData: number;
 }
 
@@ -171,7 +174,7 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_S390, 's390x'],
 ]);
 
-/** The machine of an ELF file; undefined for one whose stacks are not unwound, which those are, too, whose addresses are of another width than registers. */
+/** The machine of an ELF file; undefined where its stacks are not unwound, as where addresses are narrower than registers (x32). */
 export function unwindMachineOf({ machine, classBits }: Pick<ElfFile, 'machine' | 'classBits'>): UnwindMachine | undefined {
   const name = MACHINES.get(machine);
   return name !== undefined && MACHINE_REGISTERS[name].addressSize * 8 === classBits ? name : undefined;

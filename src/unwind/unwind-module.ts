@@ -28,7 +28,7 @@ const MAX_STEPS = 2 ** 30;
 /**
  * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`,
  * the table of Go's runtime. Addresses of its code are its own, as objdump prints them: `svma`, for section virtual memory address.
- * What was looked up is kept, so that there should be one module for each file, however often that is mapped.
+ * What was looked up is kept: make one module for each file, however often it is mapped.
  */
 export class UnwindModule {
   /**

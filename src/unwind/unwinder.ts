@@ -14,7 +14,7 @@ import { UnwoundStack } from './unwound-stack.ts';
 export type { UnwindEnd } from './unwind-end.ts';
 
 export interface UnwinderOptions {
-  /** At most so many frames, but one in any case; default 8192. */
+  /** Most frames of a stack, but never less than one; default 8192. */
   readonly maxFrames?: number;
   /** Where there is no rule, follow the frame pointer as libunwind does, and nothing else. False by default. */
   readonly followsLibunwind?: boolean;
@@ -23,10 +23,10 @@ export interface UnwinderOptions {
 const DEFAULT_MAX_FRAMES = 8192;
 const WORD = 0x1_0000_0000;
 
-/** Unwinds user stacks. One is used for many samples: what it found is overwritten by the next. */
+/** Unwinds user stacks. One unwinder is used for many samples: each overwrites what was found for the one before. */
 export class Unwinder {
   end: UnwindEnd = 'no-registers';
-  /** The last frame's address: where there was no rule, or where what is next could not be read. After `unmapped`: the address where there is no code. */
+  /** The last frame's address: where there was no rule, or from where the caller could not be read. After `unmapped`: the address where there is no code. */
   endAddress = 0;
   /** {@link CodeSpace.file} of the last frame; −1 for none. After `pending` without an {@link endModule}: of what is to be loaded. */
   endFile = -1;
@@ -36,7 +36,7 @@ export class Unwinder {
    */
   endModule: UnwindModule | undefined = undefined;
   /**
-   * After `truncated`: how far from the dump's first byte the stack pointer was then. Where no stack reaches so far, what follows is on another one: of a
+   * After `truncated`: how far the stack pointer was from the dump's first byte. If that is farther than any stack reaches, what follows is on another one: of a
    * signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
    */
   endStackOffset = 0;
