@@ -1,7 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
-import { GO_SP_WRITE, GO_TOP_FRAME } from './go-table.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
 
 /** Sizes that are decoded for all addresses of one file: some hundred for each of ten million. */
@@ -41,17 +40,6 @@ export class GoFrames {
   /** Whether a function of the program is at an address (svma); others were written in C. */
   hasFunctionAt(svma: number): boolean {
     return this.#functions.find(svma) >= 0;
-  }
-
-  /** Whether the function at an address (svma) goes to another stack by writing to the stack pointer: what its frame leads to may be no caller. */
-  writesStackPointer(svma: number): boolean {
-    const index = this.#functions.find(svma);
-    try {
-      return index >= 0 && (this.#functions.table.flagsOf(index) & (GO_SP_WRITE | GO_TOP_FRAME)) === GO_SP_WRITE;
-    } catch (error) {
-      if (error instanceof PerfconvError) return false;
-      throw error;
-    }
   }
 
   /** Whether the code at an address (svma) may be on another stack than its function was called on: of its frame only the frame pointer tells. */

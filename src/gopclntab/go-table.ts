@@ -33,11 +33,6 @@ const RECORD = {
 const PCDATA_INLINE_INDEX = 2;
 const FUNCDATA_INLINE_TREE = 3;
 const NONE = 0xffffffff;
-/** Where a function's flags are after its entry, in bytes: since Go 1.17; in 1.16 there are zeros. */
-const FLAGS_AFTER_ENTRY = 33;
-/** Flags of functions: no other called it; it writes to the stack pointer, to change stacks or to align them. Source: Go, internal/abi/symtab.go. */
-export const GO_TOP_FRAME = 1;
-export const GO_SP_WRITE = 2;
 
 /**
  * The table of functions that Go's linker puts into every program, since the runtime needs it: `.gopclntab`. It stays where a program is
@@ -134,12 +129,6 @@ export class GoTable {
   /** Where in {@link view} the sizes of a function's frame are by address; 0 for nowhere. */
   frameSizesOf(index: number): number {
     return this.#valuesIn(this.#recordOf(index) + (this.isRelative ? 4 : this.pointerSize) + RECORD.frameSizesAfterEntry);
-  }
-
-  /** A function's flags: GO_*. None before Go 1.17. */
-  flagsOf(index: number): number {
-    if (this.version === 2) return 0;
-    return this.u8(this.#recordOf(index) + (this.isRelative ? 4 : this.pointerSize) + FLAGS_AFTER_ENTRY + (this.version === 20 ? 4 : 0));
   }
 
   /** Of functions where {@link hasLines}. Tables of values are offsets in {@link view}, 0 for none. */

@@ -206,8 +206,6 @@ export class StackWalk {
       return undefined;
     }
     if (!step.wasPlain) frames.plainFrom = frames.count;
-    // On top of another stack of Go's runtime is 0, which would end a thread's.
-    if (end === 'stepped' && state.pc === 0 && !this.#followsLibunwind && module?.leavesGoStack(isCall ? svma - 1 : svma)) return 'bad-frame';
     if (end === 'stepped') return this.#checkStep(pc, sp);
     // What is before the address did not call: it is not what the frame is named by.
     if (end === 'outermost' && !state.isCall) frames.isCall[frames.count - 1] = 0;

@@ -91,14 +91,6 @@ export class UnwindModule {
   }
 
   /**
-   * Whether a function of Go that goes to another stack is at an svma.
-   * @internal
-   */
-  leavesGoStack(svma: number): boolean {
-    return this.#goFrames?.writesStackPointer(svma) === true;
-  }
-
-  /**
    * The frames that are asked first, if there is a table of them.
    * @internal
    */

@@ -8,8 +8,6 @@ export interface PlannedGoFunction {
   /** Its distance from the first function; an address before Go 1.18. */
   readonly start: number;
   readonly startLine?: number;
-  /** Since Go 1.17: 1 no other calls it, 2 it writes to the stack pointer. */
-  readonly flags?: number;
   /** What lies between stack pointer and return address, in bytes. */
   readonly frameSizes?: readonly ValueUpTo[];
   readonly files?: readonly ValueUpTo[];
@@ -78,12 +76,12 @@ export function buildGoTable(plan: GoTablePlan): BuiltGoTable {
   };
   const records = fields();
   const list = fields();
-  for (const { name, start, startLine = 0, flags = 0, frameSizes, files: fileValues, lines, inlineIndexes, inlineTree } of functions) {
+  for (const { name, start, startLine = 0, frameSizes, files: fileValues, lines, inlineIndexes, inlineTree } of functions) {
     list.uint(start, fieldSize).uint(recordBase + records.length, fieldSize);
     records.uint(start, isRelative ? 4 : pointerSize).u32(nameBase + names.offsets.get(name)!, 0, 0, valuesOf(frameSizes));
     records.u32(valuesOf(fileValues), valuesOf(lines), inlineTree === undefined ? 0 : 3, 0);
     if (version === 20) records.u32(startLine);
-    records.bytes(0, flags, 0, inlineTree === undefined ? 0 : 4);
+    records.bytes(0, 0, 0, inlineTree === undefined ? 0 : 4);
     if (inlineTree !== undefined) records.u32(0, 0, valuesOf(inlineIndexes), 0xffffffff, 0xffffffff, 0xffffffff, inlineTree);
   }
   list.uint(end, fieldSize);

@@ -16,13 +16,12 @@ interface Form {
   readonly classBits: 32 | 64;
   readonly machine: number;
   readonly name?: string;
-  readonly flags?: number;
   readonly usesAllTables?: boolean;
   readonly damage?: (bytes: Uint8Array) => void;
 }
 
 /** A program with one function, whose frame has 24 bytes after its prologue (8 bytes) and before its epilogue (from 40 on). */
-async function moduleOf({ version, classBits, machine, name = 'main.run', flags = 0, usesAllTables = true, damage }: Form): Promise<UnwindModule> {
+async function moduleOf({ version, classBits, machine, name = 'main.run', usesAllTables = true, damage }: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
   const frameSizes = [
     [8, 0],
@@ -30,7 +29,7 @@ async function moduleOf({ version, classBits, machine, name = 'main.run', flags 
     [48, 0],
   ] as const;
   const pointerSize = classBits === 64 ? 8 : 4;
-  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, flags, frameSizes }], end: start + 48 });
+  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, frameSizes }], end: start + 48 });
   damage?.(bytes);
   const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
   return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesAllTables });
@@ -99,19 +98,6 @@ describe('frames of stripped Go programs', () => {
     // On top of the other stack is 0, which ends a stack.
     const sample = { machine: 'x86_64', registers: { ip: START + 8, sp: 0x7000, bp: 0x7100 }, stack: { 24: 0, 256: 0x7200, 264: START + 40 } } as const;
     expect((await unwound(sample, space)).frames.slice(1)).toEqual(pointer === 'frame' ? [(START + 40).toString(16)] : []);
-  });
-
-  test.each([
-    [2, 'truncated'],
-    // rt0_go aligns it, and is where the program starts.
-    [3, 'complete'],
-    [0, 'complete'],
-  ])('of functions with flags %i that lead to 0 are %s: those that write to the stack pointer have gone to another stack', async (flags, end) => {
-    for (const version of [16, 18, 20] as const) {
-      const space = new MadeSpace().map(START, START + 0x1000, await moduleOf({ ...X86_64, version, flags }), 0);
-      const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 9, 32: 0 } } as const;
-      expect(await unwound(sample, space)).toMatchObject({ end, frames: [`!${START.toString(16)}`, (START + 9).toString(16)] });
-    }
   });
 
   test('of 32 bits are told by the stack pointer', async () => {
