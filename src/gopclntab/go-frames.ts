@@ -7,12 +7,27 @@ import { StepBudget, ValueTable } from './value-table.ts';
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Functions of the runtime that go to another stack to call the vdso: the rest of a goroutine's may be too small for that. Their frames have sizes as if
- * they stayed where they were (observed, Go 1.26 and x86-64).
+ * Functions of the runtime that go to another stack to call the vdso, or C: the rest of a goroutine's may be too small for that. Their frames have sizes as
+ * if they stayed where they were (observed, Go 1.26 and x86-64).
  */
-const STACK_CHANGERS: readonly Uint8Array[] = ['time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1'].map((name) =>
-  new TextEncoder().encode(`${name}\0`),
-);
+const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
+/** The same of those that call others there, whatever they call. */
+const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
+/** What Go lays beneath the first function of a goroutine: behind it is what an earlier goroutine has left there. */
+const STACK_ENDS = encoded('runtime.goexit');
+/** mov %rsp, %rbp: the second instruction of functions with frame pointers. */
+const MOVE_SIZE_BYTES = 3;
+
+/** By what a frame is left. */
+export type GoFrameKind =
+  /** The function's size. */
+  | 'sized'
+  /** The frame pointer: the function may be on another stack than it was called on. */
+  | 'chained'
+  /** As `sized`, but what the function has called is on another stack, where its frame is not. */
+  | 'leaving'
+  /** Nothing: it has no caller. */
+  | 'first';
 
 /** How large the frames of a Go program's functions are, by address: with that, Go's runtime unwinds its own stacks. */
 export class GoFrames {
@@ -42,15 +57,22 @@ export class GoFrames {
     return this.#functions.find(svma) >= 0;
   }
 
-  /** Whether the code at an address (svma) may be on another stack than its function was called on: of its frame only the frame pointer tells. */
-  changesStack(svma: number): boolean {
-    const { table } = this.#functions;
+  /** By what the frame at an address (svma) is left. */
+  kindAt(svma: number): GoFrameKind {
+    const { table, starts } = this.#functions;
     const index = this.#functions.find(svma);
     const at = index < 0 ? -1 : table.nameOf(index);
-    if (at < 0) return false;
+    if (at < 0) return 'sized';
     const { bytes } = table.view;
-    // With less, the caller's frame pointer was not saved yet, or no longer is.
-    return STACK_CHANGERS.some((name) => name.every((byte, i) => bytes[at + i] === byte)) && this.sizeAt(svma) > table.pointerSize;
+    const isOneOf = (names: readonly Uint8Array[]): boolean => names.some((name) => name.every((byte, i) => bytes[at + i] === byte));
+    if (isOneOf(STACK_ENDS)) return 'first';
+    const isLeaver = isOneOf(STACK_LEAVERS);
+    if (!isLeaver && !isOneOf(STACK_CHANGERS)) return 'sized';
+    const size = this.sizeAt(svma);
+    // With less, the caller's frame pointer was not saved yet, or no longer is; with no more, it was just pushed, or is in place already.
+    const isFrame =
+      size > table.pointerSize || (size === table.pointerSize && svma - MOVE_SIZE_BYTES >= starts[index] && this.sizeAt(svma - MOVE_SIZE_BYTES) === size);
+    return isFrame ? 'chained' : isLeaver ? 'leaving' : 'sized';
   }
 
   /**
@@ -73,4 +95,8 @@ export class GoFrames {
     }
     return this.#sizes.at(svma - functions.starts[index]);
   }
+}
+
+function encoded(...names: readonly string[]): readonly Uint8Array[] {
+  return names.map((name) => new TextEncoder().encode(`${name}\0`));
 }

@@ -15,7 +15,7 @@ import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
 const MAX_SIGNAL_FRAMES = 64;
 const WORD = 0x1_0000_0000;
 /** Rules with any of these are stepped by apart from the usual ones. */
-const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors;
+const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
 
 /** Steps out of a frame to its caller: by the usual rules itself, and by all others, or without one, in whatever way the frame needs. */
 export class FrameStep {
@@ -125,6 +125,7 @@ export class FrameStep {
       this.wasPlain = true;
       return 'outermost';
     }
+    if ((flags & RuleFlag.leavesStack) !== 0 && state.isCall) return 'bad-frame';
     if (this.#shared.isPartial) return 'repeat';
     // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {

@@ -29,7 +29,7 @@ import type { WasmExports } from './wasm/module.ts';
 /** Modules have numbers of 16 bits, and 0 is none. */
 const MAX_MODULES = 0xffff;
 const LAYOUT = MACHINE_REGISTERS.x86_64;
-const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere;
+const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.leavesStack;
 
 /** A module that has a number, and the rules of it that WebAssembly has. */
 interface KnownModule {

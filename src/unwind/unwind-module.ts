@@ -11,7 +11,7 @@ import { FrameIndex } from './frame-index.ts';
 import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
-import { BAD_RULE, NO_RULE, UnwindRules } from './unwind-rules.ts';
+import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
 import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
 
 /** `.eh_frame` in memory, without a file: what JITs tell of their code (`JIT_CODE_UNWINDING_INFO`). */
@@ -155,8 +155,8 @@ export class UnwindModule {
   }
 
   #lookFor(svma: number): number {
-    let rule = NO_RULE;
-    if (this.registers?.machine === 'x86_64' && this.#goFrames?.changesStack(svma) === true) return this.rules.chainRule();
+    let rule = this.#lookForChanger(svma);
+    if (rule !== NO_RULE) return rule;
     for (let i = 0; i < this.#frames.length; i++) {
       const index = this.#frames[i];
       const ranges = this.#ranges[i];
@@ -171,6 +171,21 @@ export class UnwindModule {
     if (entry >= 0) return this.rules.exidxRule(entry);
     const frameSize = rule === NO_RULE && this.#goFrames !== undefined ? this.#goFrames.sizeAt(svma) : -1;
     return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
+  }
+
+  /** The rule of an svma in those functions of Go's runtime that change stacks, or begin one: other tables take them for usual ones. */
+  #lookForChanger(svma: number): number {
+    const frames = this.#goFrames;
+    switch (frames?.kindAt(svma)) {
+      case 'chained':
+        return this.registers?.machine === 'x86_64' ? this.rules.chainRule() : NO_RULE;
+      case 'leaving':
+        return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
+      case 'first':
+        return this.rules.frameRule(0, RuleFlag.outermost);
+      default:
+        return NO_RULE;
+    }
   }
 
   /** The rule of an svma, by the FDE that was read last. */

@@ -60,6 +60,8 @@ export const RuleFlag = {
   atHandler: 4096,
   /** Of a rule that was found in code: at a jump that may be a tail call, or that of a switch. */
   atJump: 8192,
+  /** What the function calls runs on another stack: at a call of it, the stack pointer is not in its frame. */
+  leavesStack: 16384,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -174,10 +176,14 @@ export class UnwindRules {
     return this.end();
   }
 
-  /** The number of a rule for code that has its return address on the stack. @param frameSize what lies before that, in bytes */
-  frameRule(frameSize: number): number {
+  /**
+   * The number of a rule for code that has its return address on the stack.
+   * @param frameSize what lies before that, in bytes
+   * @param flag {@link RuleFlag.outermost} or {@link RuleFlag.leavesStack}, where that holds
+   */
+  frameRule(frameSize: number, flag = 0): number {
     const { sp, pc, addressSize } = this.#registers;
-    this.#begin(RuleFlag.plain, sp, frameSize + addressSize, pc)[RuleWord.returnOffset] = -addressSize;
+    this.#begin(RuleFlag.plain | flag, sp, frameSize + addressSize, pc)[RuleWord.returnOffset] = -addressSize;
     this.addRegister(pc, RegisterRule.offset, -addressSize);
     return this.end();
   }

@@ -5,7 +5,7 @@ import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { buildGoTable, type GoTablePlan } from '../support/go-table-builder.ts';
+import { buildGoTable, type GoTablePlan, type ValueUpTo } from '../support/go-table-builder.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { unwound } from '../support/unwound.ts';
 
@@ -16,18 +16,29 @@ interface Form {
   readonly classBits: 32 | 64;
   readonly machine: number;
   readonly name?: string;
+  /** By default 24 bytes after the prologue (8 bytes) and before the epilogue (from 40 on). */
+  readonly frameSizes?: readonly ValueUpTo[];
   readonly usesAllTables?: boolean;
   readonly damage?: (bytes: Uint8Array) => void;
 }
 
-/** A program with one function, whose frame has 24 bytes after its prologue (8 bytes) and before its epilogue (from 40 on). */
-async function moduleOf({ version, classBits, machine, name = 'main.run', usesAllTables = true, damage }: Form): Promise<UnwindModule> {
+const FRAME_SIZES = [
+  [8, 0],
+  [40, 24],
+  [48, 0],
+] as const;
+
+/** A program with one function of 48 bytes. */
+async function moduleOf({
+  version,
+  classBits,
+  machine,
+  name = 'main.run',
+  frameSizes = FRAME_SIZES,
+  usesAllTables = true,
+  damage,
+}: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
-  const frameSizes = [
-    [8, 0],
-    [40, 24],
-    [48, 0],
-  ] as const;
   const pointerSize = classBits === 64 ? 8 : 4;
   const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, frameSizes }], end: start + 48 });
   damage?.(bytes);
@@ -98,6 +109,46 @@ describe('frames of stripped Go programs', () => {
     // On top of the other stack is 0, which ends a stack.
     const sample = { machine: 'x86_64', registers: { ip: START + 8, sp: 0x7000, bp: 0x7100 }, stack: { 24: 0, 256: 0x7200, 264: START + 40 } } as const;
     expect((await unwound(sample, space)).frames.slice(1)).toEqual(pointer === 'frame' ? [(START + 40).toString(16)] : []);
+  });
+
+  describe('of functions of the runtime that call others on another stack', () => {
+    const FRAME = [
+      [1, 0],
+      [40, 8],
+      [48, 0],
+    ] as const;
+
+    test.each(['runtime.asmcgocall', 'runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])(
+      '%s: are told by the frame pointer once it is set',
+      async (name) => {
+        const module = await moduleOf({ ...X86_64, name, frameSizes: FRAME });
+        const { sp, fp } = MACHINE_REGISTERS.x86_64;
+        const registerAt = (svma: number): number => module.rules.data[module.ruleAt(svma) + RuleWord.cfaRegister];
+        expect([0, 1, 4, 39, 40].map((at) => registerAt(START + at))).toEqual([sp, sp, fp, fp, sp]);
+      },
+    );
+
+    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('%s: end there, where the frame pointer was not saved', async (name) => {
+      const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
+      const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+      // As a leaf, it may not have left its stack yet.
+      const sample = { machine: 'x86_64', registers: { ip: START + 20, sp: 0x7000 }, stack: { 0: START + 8, 8: START + 16 } } as const;
+      const frames = [`!${(START + 20).toString(16)}`, (START + 8).toString(16)];
+      expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
+    });
+
+    test('follow the stack pointer, where C is called and the frame pointer was not saved', async () => {
+      expect(offsetAt(await moduleOf({ ...X86_64, name: 'runtime.asmcgocall', frameSizes: [[48, 0]] }), START + 8)).toBe(8);
+    });
+  });
+
+  test.each([X86_64, I386])('end beneath the first function of a goroutine, whatever lies there', async (form) => {
+    const module = await moduleOf({ ...form, name: 'runtime.goexit', frameSizes: [[48, 0]] });
+    expect(module.rules.data[module.ruleAt(START)] & RuleFlag.outermost).toBe(RuleFlag.outermost);
+    const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+    const machine = form === I386 ? 'i386' : 'x86_64';
+    const { frames, end } = await unwound({ machine, registers: { ip: START + 1, sp: 0x7000 }, stack: { 0: START + 16 } }, space);
+    expect({ frames, end }).toEqual({ frames: [`!${(START + 1).toString(16)}`], end: 'complete' });
   });
 
   test('of 32 bits are told by the stack pointer', async () => {
