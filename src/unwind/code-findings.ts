@@ -13,6 +13,8 @@ export class CodeFindings {
   readonly modes = new CodeFacts();
   /** By {@link FrameScan}'s key: the number of the rule that follows from the code up to the function's return, or NO_RULE. */
   readonly scanned = new CodeFacts();
+  /** By svma of a leaf: the number of the rule by which it goes on at an indirect jump, see {@link FrameScan.jumpRule}. */
+  readonly jumped = new CodeFacts();
   /** How many instructions were followed for {@link scanned}. */
   scannedInstructions = 0;
   /** By {@link EntryScan}'s key: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
@@ -32,6 +34,7 @@ export class CodeFindings {
   /** The rules of the module were forgotten, and their numbers with them. */
   forgetRules(): void {
     this.scanned.clear();
+    this.jumped.clear();
     this.entered.clear();
   }
 }

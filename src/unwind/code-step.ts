@@ -1,5 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
-import type { ReturnAddresses } from './return-addresses.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { FrameScan } from './scan/frame-scan.ts';
 import { InstructionSet } from './scan/instruction-set.ts';
@@ -40,6 +40,7 @@ export class CodeStep {
     const svma = pc - space.bias;
     const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
     const rule = this.#scan.rule(module, svma, isThumb, false);
+    if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
     if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
     // It was the wrong instruction set, or the function does not return. If code of the wrong one seemed to return, the right one has mostly saved nothing.
@@ -66,6 +67,25 @@ export class CodeStep {
       }
     }
     return this.#instructionSet.isThumb(module, svma);
+  }
+
+  /**
+   * Steps by an indirect jump whose target is behind a call. Cases of a switch may be, too, in the same function: so the call is one of the function that
+   * runs, or far away.
+   */
+  #stepByJump(module: UnwindModule, rule: number): boolean {
+    if (rule < 0) return false;
+    const state = this.#state;
+    const { machine, pc } = state;
+    if (this.#ruleStep.step(state, module, rule) !== 'stepped') return false;
+    const address = state.registers.value(machine.pc);
+    const call = this.#returns.callBefore(address);
+    const distance = pc - this.#returns.target;
+    const isOwn = call === 'direct' && distance >= 0 && distance < MAX_FUNCTION_BYTES;
+    const isFar = (call === 'direct' || call === 'call') && Math.abs(address - pc) >= MAX_FUNCTION_BYTES;
+    this.isStraight = (isOwn || isFar) && !this.#returns.isFunction(address);
+    if (!this.isStraight) state.swapRegisters();
+    return this.isStraight;
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {

@@ -4,7 +4,7 @@ import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeElf, madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
-import { CIE, code, fde } from '../support/x86-64-functions.ts';
+import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
 
 // Whose lower halves have their highest bit.
 const BIAS = 0x5500_f000_0000;
@@ -344,6 +344,38 @@ test.each([
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + leaf + 0x10, sp: SP }, stack: { 8: BIAS + 0x1200, 16: 0x1234 } }, mapped);
   expect(result).toMatchObject({ end, frames: end === 'complete' ? made(leaf + 0x10, 0x1200) : frames(leaf + 0x10, 0x1200) });
+});
+
+// mov rbp, [rsp+48]; lea rsp, [rsp+64]; mov rdx, rsi; jmp r8: the end of Boost.Context's jump_fcontext.
+const SWITCH = [0x48, 0x8b, 0x6c, 0x24, 0x30, 0x48, 0x8d, 0x64, 0x24, 0x40, 0x48, 0x89, 0xf2, 0x41, 0xff, 0xe0];
+
+test.each([
+  ['complete', 'the end of its frame', 0, 0x18000, [0xff, 0xd0]],
+  ['complete', 'the jump', 13, 0x18000, [0xff, 0xd0]],
+  ['complete', 'the jump, and the call before its target is of the function', 13, 0x1700, callTo(0x1180, 0x1700)[0x16fb]],
+  ['no-rule', 'the jump, and its target may be a case of a switch', 13, 0x1700, [0xff, 0xd0]],
+  ['no-rule', 'the jump, and no call is before its target', 13, 0x18000, [0x90, 0x90]],
+  ['no-rule', 'the jump, and its target is a function', 13, 0x18100, [0xff, 0xd0]],
+] as const)('a stack is %s whose function has no rule, and jumps to what a register tells: at %s', async (end, _, at, target, before) => {
+  const text = new Uint8Array(0x18000).fill(0x90);
+  text.set(SWITCH, 0x180);
+  text.set(before, target - START - before.length);
+  // The last one is a function's first byte.
+  const functions = [{ ...fde(target === 0x18100 ? target : target - 0x40, code().undefined(RIP)), sizeBytes: 0x100 }];
+  const content = assembleFrames([[CIE, functions]], { addr: 0x20000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x20000, content }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x30000, module, BIAS);
+  const registers = { ip: BIAS + 0x1180 + at, sp: SP, bp: 3, r8: BIAS + target };
+  const result = await unwound({ machine: 'x86_64', registers, stack: { 48: 0x5678, 64: 0x1234 } }, mapped);
+  const isCaller = end === 'complete';
+  expect(result).toMatchObject({ end, frames: isCaller ? frames(0x1180 + at, target) : frames(0x1180 + at) });
+});
+
+test('a function without a rule returns, too, by a jump to what it has popped', async () => {
+  // add rsp, 8; pop rcx; jmp rcx
+  const mapped = await space('x86_64', { 4480: [0x48, 0x83, 0xc4, 0x08, 0x59, 0xff, 0xe1], 5118: [0xff, 0xd0] });
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1180, sp: SP, bp: 0 }, stack: { 8: BIAS + 0x1400, 16: 5 } }, mapped);
+  expect(result.frames.slice(0, 2)).toEqual(frames(0x1180, 0x1400));
 });
 
 test.each([

@@ -81,6 +81,14 @@ export class FrameScan {
     return rule;
   }
 
+  /**
+   * The same of a leaf whose {@link rule} was asked for, and which has given back its frame but for an indirect jump by a register. What switches stacks
+   * jumps so in place of returning; others go on as another function, or have a switch: the address tells which.
+   */
+  jumpRule(module: UnwindModule, svma: number): number {
+    return module.code.jumped.get(svma) ?? NO_RULE;
+  }
+
   #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {
     switch (machine) {
       case 'arm':
@@ -119,7 +127,8 @@ export class FrameScan {
       if (isNew) this.#visited.add(svma);
       const flow = isNew ? decoder.decode(this.#reader, svma, state) : 'end';
       if (this.#code.isPending) return NO_RULE;
-      const { sizeBytes } = decoder;
+      const { sizeBytes, heldTarget = -1 } = decoder;
+      if (heldTarget >= 0 && !isCall && this.#isStraight && this.#branchCount === 0) this.#keepJump(start, heldTarget, flow === 'may-leave');
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
@@ -148,6 +157,19 @@ export class FrameScan {
       decoder.enter();
     }
     return ruleAtJump;
+  }
+
+  /** Keeps {@link jumpRule}. @param hasReturned whether the state is that after the return of the function that a tail call goes to */
+  #keepJump(svma: number, register: number, hasReturned: boolean): void {
+    const { sp, pc, addressSize } = this.#machine;
+    const state = this.#state;
+    const cfa = state.offsets[sp] - (hasReturned ? addressSize : 0);
+    if (state.bases[sp] !== sp || cfa < 0 || cfa > MAX_FRAME_BYTES || cfa % addressSize !== 0) return;
+    const { rules, code } = this.#module;
+    rules.begin(RuleFlag.atJump | RuleFlag.straight, sp, cfa, pc);
+    rules.addRegister(pc, RegisterRule.register, register);
+    this.#addCalleeSaved(state, sp, cfa);
+    code.jumped.set(svma, rules.end());
   }
 
   #addBranch(target: number, state: ScanState): void {

@@ -27,6 +27,8 @@ export interface InstructionDecoder {
   readonly target: number;
   /** After `leave` and `may-leave`: the number of a register. */
   readonly via: number;
+  /** After `may-leave` and `end`: the register that an indirect jump goes by, if it still has its first value; −1 for none. */
+  readonly heldTarget?: number;
   /** After `leave`: whether it may go on behind the instruction, too. */
   readonly isConditional: boolean;
   readonly sizeBytes: number;

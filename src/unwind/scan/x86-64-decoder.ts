@@ -4,7 +4,7 @@ import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-dec
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X8664Instruction } from './x86-64-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-64-long-opcodes.ts';
-import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } from './x86-64-operations.ts';
+import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress, WORD_BYTES } from './x86-64-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
@@ -31,6 +31,7 @@ const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number
 export class X8664Decoder implements InstructionDecoder {
   target = 0;
   readonly via = RETURN_ADDRESS;
+  heldTarget = -1;
   readonly isConditional = false;
   readonly taken = new ScanState();
   readonly #instruction = new X8664Instruction();
@@ -49,6 +50,7 @@ export class X8664Decoder implements InstructionDecoder {
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const instruction = this.#instruction;
+    this.heldTarget = -1;
     if (!instruction.read(code, svma)) return 'end';
     const { opcode, immediate, sizeBytes } = instruction;
     this.target = svma + sizeBytes + immediate;
@@ -178,7 +180,14 @@ export class X8664Decoder implements InstructionDecoder {
 
   /** An indirect jump. */
   #jump(state: ScanState): CodeFlow {
-    const { isMemory, isIpRelative, isNotrack, base } = this.#instruction;
+    const { isMemory, isIpRelative, isNotrack, base, other } = this.#instruction;
+    if (!isMemory && !isNotrack) {
+      if (isPopped(state, other)) {
+        state.add(RETURN_ADDRESS, other, 0);
+        return 'may-leave';
+      }
+      if (state.bases[other] === other && state.offsets[other] === 0) this.heldTarget = other;
+    }
     // A tail call of a function in another file.
     const isToOtherFile = isIpRelative && isMemory;
     // It may be the jump of a switch, unless the frame has just been given back.
@@ -207,6 +216,11 @@ export class X8664Decoder implements InstructionDecoder {
         return 'end';
     }
   }
+}
+
+/** Whether a register holds the word just below the stack pointer, as after a pop: a jump there may be a return. On another stack, it is not this function's. */
+function isPopped({ bases, offsets }: ScanState, register: number): boolean {
+  return (bases[RSP] === RSP || bases[RSP] === RBP) && bases[register] === SAVED + bases[RSP] && offsets[register] === offsets[RSP] - WORD_BYTES;
 }
 
 /**

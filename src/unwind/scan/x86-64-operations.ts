@@ -6,7 +6,7 @@ import type { X8664Instruction } from './x86-64-instruction.ts';
 
 /** In place of a register: something that is not followed. */
 export const ANYTHING = -1;
-const WORD_BYTES = 8;
+export const WORD_BYTES = 8;
 
 /** Sums, by ModRM's middle field or the opcode's bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
