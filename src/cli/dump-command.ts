@@ -1,4 +1,3 @@
-import { machineOptions } from '../host/machine-options.ts';
 import { RECORD_TYPES } from '../pipeline/choices.ts';
 import { dump } from '../records/dump.ts';
 import type { Arguments } from './arguments.ts';
@@ -9,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 /** `perfconv dump`. */
 export async function runDump(args: Arguments, terminal: Terminal): Promise<number> {
-  const run = new Run(inputsOf(args), args, terminal, machineOptions);
+  const run = new Run(inputsOf(args), args, terminal, () => ({}));
   checkPrinting(run.inputs, args, terminal);
   const types = args.choices('type', RECORD_TYPES);
   const stdout = standardOutput(terminal);

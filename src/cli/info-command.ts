@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { showRawBytes } from '../base/text.ts';
-import { machineOptions } from '../host/machine-options.ts';
+import { availableMemory } from '../host/available-memory.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import type { Arguments } from './arguments.ts';
 import { infoText } from './info-text.ts';
@@ -15,7 +15,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
     inputsOf(args),
     args,
     terminal,
-    ({ modifiedNs }) => ({ ...machineOptions(), anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }),
+    ({ modifiedNs }) => ({ availableMemory: availableMemory(), anonymous: args.flag('anonymous'), ...(modifiedNs !== undefined && { modifiedNs }) }),
     { hasFindingsInResult: true },
   );
   checkPrinting(run.inputs, args, terminal);

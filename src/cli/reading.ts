@@ -2,7 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { machineOptions } from '../host/machine-options.ts';
+import { availableMemory } from '../host/available-memory.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { pprofBinaryDirs } from '../host/pprof-dirs.ts';
 import { SharedSymbols, type SymbolPlaces, symbolSources } from '../host/symbol-sources.ts';
@@ -81,5 +81,5 @@ export function splitEvents(text: string): string[] {
 /** The pipeline's options for reading one input. */
 export function readOptions({ filter, naming, symbols }: ReadingPlan, input: OpenInput, diagnostics: Diagnostics): ReadProfileOptions {
   const { modifiedNs, kcoreDir } = input;
-  return { ...machineOptions(), ...symbolSources(input, diagnostics, symbols), ...naming, filter, modifiedNs, kcoreDir };
+  return { availableMemory: availableMemory(), ...symbolSources(input, diagnostics, symbols), ...naming, filter, modifiedNs, kcoreDir };
 }

@@ -93,7 +93,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     try {
       const { source } = await this.#open(diagnostics);
       try {
-        for await (const record of readRecords(source, diagnostics, withoutUndefined({ onProgress }))) {
+        for await (const record of readRecords(source, diagnostics, { ...(onProgress && { onProgress }) })) {
           if (wanted === undefined || wanted.has(record.type)) yield record;
         }
       } finally {

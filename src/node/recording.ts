@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { machineOptions } from '../host/machine-options.ts';
+import { availableMemory } from '../host/available-memory.ts';
 import { absolutePath } from '../host/system-path.ts';
 import { texts } from '../library/check-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
@@ -21,7 +21,7 @@ export interface Recording extends RecordingBase {
 export class NodeRecording extends OpenedRecording<ProfileOptions> implements Recording {
   private constructor(input: FilesInput, naming: SymbolNaming) {
     super(input, {
-      reading: machineOptions(),
+      reading: { availableMemory: availableMemory() },
       optionChecks: { debuginfod: texts },
       naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
       gzip,
