@@ -1,9 +1,8 @@
 /** Tables of entropy codes, and literals that are written with them. */
 
-import { MAX_ACCURACY_LOG, MAX_CODE_BITS, NO_CODES, NO_TREE, WEIGHT_TOO_LARGE } from '../../src/zstd/wasm/contract';
+import { LESS_THAN_ONE, MAX_ACCURACY_LOG, MAX_CODE_BITS, NO_CODES, NO_TREE, WEIGHT_TOO_LARGE } from '../../src/zstd/wasm/contract';
 import { BLOCK, FSE_ENTRIES, HUFFMAN_ENTRIES, SHARES, WEIGHTS } from './memory';
 
-const LESS_THAN_ONE: i32 = -1;
 /** Most bits that a word holds whatever bit it starts with. */
 const WORD_BITS: i32 = 56;
 

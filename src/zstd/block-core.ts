@@ -1,38 +1,32 @@
-/**
- * Memory that blocks of zstd are decoded in, and the loops over it. Places are counted from the start of each area. What the loops
- * are given has been checked: places, sizes and shares. They check what the bits stand for.
- */
-export interface BlockCore {
+/** Memory that blocks of zstd are decoded in. Places are counted from the start of each area. */
+export interface BlockAreas {
   /** The current block, with padding on both sides, then room for its literals: see `BLOCK_AREA_BYTES`. */
   readonly block: Uint8Array;
   /** Over {@link block}. */
   readonly blockView: DataView;
-  /** By symbol, for {@link buildFseTable}, which overwrites them; −1 is a share of less than one, which takes a state all the same. */
+  /** By symbol, for {@link BlockLoops.buildFseTable}, which overwrites them: see `LESS_THAN_ONE`. */
   readonly shares: Int16Array;
-  /** By symbol, for {@link buildHuffmanTable}. */
+  /** By symbol, for {@link BlockLoops.buildHuffmanTable}. */
   readonly weights: Uint8Array;
   /** All entropy tables, `2 ** MAX_ACCURACY_LOG` entries each: `symbol | bits << 8 | base << 16`; the next state is base + the next `bits` bits. */
   readonly fseEntries: Uint32Array;
   /** What was decompressed. */
   readonly window: Uint8Array;
+}
 
-  /**
-   * Makes the window longer. All areas are new views then.
-   * @throws RangeError when there is no memory
-   */
-  growWindow(sizeBytes: number): void;
-
+/** The loops over that memory. What they are given has been checked: places, sizes and shares. They check what the bits stand for. */
+export interface BlockLoops {
   /** Forgets which offsets matches may repeat. */
   startFrame(): void;
 
-  /** Lays out an entropy table from {@link shares}, which sum up to 2 to the power of `accuracyLog`. */
+  /** Lays out an entropy table from {@link BlockAreas.shares}, which sum up to 2 to the power of `accuracyLog`. */
   buildFseTable(table: number, symbolCount: number, accuracyLog: number): void;
 
   /** Has the next sequences use a table for one kind of codes, until it is called again. */
   useTable(kind: number, table: number, accuracyLog: number): void;
 
   /**
-   * Lays out the Huffman table from {@link weights}; it completes them by the weight of the last symbol, which follows from the others.
+   * Lays out the Huffman table from {@link BlockAreas.weights}; it completes them by the weight of the last symbol, which follows from the others.
    * @param count how many weights there are
    * @returns how many bits the longest code has; below 0 why the weights make no table
    */
@@ -51,7 +45,7 @@ export interface BlockCore {
    * Executes the sequences of a block, by the tables in use: so many literals, then so much of what came before, and at last the literals that are left.
    * @param endBit behind the last bit of the sequences, which are read backward
    * @param literals place of the first literal, in the block's area
-   * @param to where in the window the block begins
+   * @param start where in the window the block begins
    * @param reach how many bytes before that matches may reach back to
    * @returns how many bytes the block has; below 0 what is wrong
    */
@@ -61,8 +55,17 @@ export interface BlockCore {
     endBit: number,
     literals: number,
     literalsEnd: number,
-    to: number,
+    start: number,
     reach: number,
     maxBlockBytes: number,
   ): number;
+}
+
+/** What a decoder of blocks has the most work done by: there is one in WebAssembly and one in JavaScript. */
+export interface BlockCore {
+  /** Others after {@link growWindow}. */
+  readonly areas: BlockAreas;
+  readonly loops: BlockLoops;
+  /** Makes the window longer. @throws RangeError when there is no memory */
+  growWindow(sizeBytes: number): void;
 }

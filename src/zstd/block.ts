@@ -31,7 +31,7 @@ export class ZstdBlockDecoder {
   }
 
   startFrame(): void {
-    this.#core.startFrame();
+    this.#core.loops.startFrame();
     this.#literals.startFrame();
     this.#sequences.startFrame();
   }
@@ -46,11 +46,11 @@ export class ZstdBlockDecoder {
     const { end } = this.#window;
     const content = bytes.subarray(BLOCK_HEADER_BYTES);
     if (blockType === RAW_BLOCK) {
-      this.#core.window.set(content, end);
+      this.#core.areas.window.set(content, end);
       return blockBytes;
     }
     if (blockType === RLE_BLOCK) {
-      this.#core.window.fill(content[0], end, end + blockBytes);
+      this.#core.areas.window.fill(content[0], end, end + blockBytes);
       return blockBytes;
     }
     const sequencesAt = this.#literals.read(frames);
@@ -63,10 +63,10 @@ export class ZstdBlockDecoder {
     const { count } = this.#sequences;
     if (count === 0 && streamStart !== blockEnd) throw zstdError('a block has bytes after its last sequence');
     const { start, count: literalsCount } = this.#literals;
-    const sizeBytes = this.#core.executeSequences(
+    const sizeBytes = this.#core.loops.executeSequences(
       count,
       streamStart * 8,
-      count === 0 ? streamStart * 8 : lastBitOf(this.#core.block, streamStart, blockEnd),
+      count === 0 ? streamStart * 8 : lastBitOf(this.#core.areas.block, streamStart, blockEnd),
       start,
       start + literalsCount,
       this.#window.end,

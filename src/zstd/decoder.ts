@@ -76,7 +76,7 @@ export class ZstdDecoder {
       throw zstdError(`a frame of ${contentBytes} bytes has ${this.#contentBytes}`);
     }
     const { end } = this.#window;
-    const piece = this.#core.window.subarray(end, end + sizeBytes);
+    const piece = this.#core.areas.window.subarray(end, end + sizeBytes);
     this.#window.advance(sizeBytes);
     if (hasChecksum) this.#checksum.update(piece);
     if (sizeBytes > 0) take(piece);

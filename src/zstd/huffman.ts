@@ -1,5 +1,5 @@
 import { bitsAt, lastBitOf } from './bits.ts';
-import type { BlockCore } from './block-core.ts';
+import type { BlockAreas, BlockCore } from './block-core.ts';
 import { zstdError } from './frames.ts';
 import { readFseShares } from './fse.ts';
 import { MAX_ACCURACY_LOG, MAX_SYMBOLS, NO_CODES, NO_TREE, WEIGHT_TOO_LARGE, WEIGHTS_TABLE } from './wasm/contract.ts';
@@ -25,18 +25,18 @@ const DAMAGE = new Map([
  */
 export function readHuffmanTable(core: BlockCore, at: number, end: number): number {
   if (at >= end) throw zstdError('the description of a Huffman table is cut off');
-  const header = core.block[at];
+  const header = core.areas.block[at];
   const start = at + 1;
   const sizeBytes = header < PLAIN_WEIGHTS ? header : (header - PLAIN_WEIGHTS + 2) >> 1;
   const weightsEnd = start + sizeBytes;
   if (weightsEnd > end) throw zstdError('the description of a Huffman table is cut off');
-  const count = header < PLAIN_WEIGHTS ? readCompressedWeights(core, start, weightsEnd) : readPlainWeights(core, start, header - PLAIN_WEIGHTS + 1);
-  const outcome = core.buildHuffmanTable(count);
+  const count = header < PLAIN_WEIGHTS ? readCompressedWeights(core, start, weightsEnd) : readPlainWeights(core.areas, start, header - PLAIN_WEIGHTS + 1);
+  const outcome = core.loops.buildHuffmanTable(count);
   if (outcome < 0) throw zstdError(DAMAGE.get(outcome) ?? '');
   return weightsEnd;
 }
 
-function readPlainWeights({ block, weights }: BlockCore, start: number, count: number): number {
+function readPlainWeights({ block, weights }: BlockAreas, start: number, count: number): number {
   for (let i = 0; i < count; i++) {
     const pair = block[start + (i >> 1)];
     weights[i] = i % 2 === 0 ? pair >> 4 : pair & 15;
@@ -45,10 +45,10 @@ function readPlainWeights({ block, weights }: BlockCore, start: number, count: n
 }
 
 /** Weights as two interleaved states of one entropy table, read from the last bit backward until the bits run out. */
-function readCompressedWeights(core: BlockCore, start: number, end: number): number {
-  const { block, blockView, fseEntries, weights } = core;
-  const { symbolCount, accuracyLog, end: streamStart } = readFseShares(block, start, end, MAX_WEIGHTS_ACCURACY_LOG, MAX_WEIGHTS, core.shares);
-  core.buildFseTable(WEIGHTS_TABLE, symbolCount, accuracyLog);
+function readCompressedWeights({ areas, loops }: BlockCore, start: number, end: number): number {
+  const { block, blockView, fseEntries, shares, weights } = areas;
+  const { symbolCount, accuracyLog, end: streamStart } = readFseShares(block, start, end, MAX_WEIGHTS_ACCURACY_LOG, MAX_WEIGHTS, shares);
+  loops.buildFseTable(WEIGHTS_TABLE, symbolCount, accuracyLog);
   const entries = fseEntries.subarray(WEIGHTS_TABLE << MAX_ACCURACY_LOG);
   const firstBit = streamStart * 8;
   let bit = lastBitOf(block, streamStart, end) - accuracyLog;

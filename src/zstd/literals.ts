@@ -35,7 +35,7 @@ export class ZstdLiterals {
    * @throws PerfconvError `damaged`
    */
   read({ bytes, blockBytes, maxBlockBytes }: ZstdFrames): number {
-    const { block } = this.#core;
+    const { block } = this.#core.areas;
     block.set(bytes.subarray(BLOCK_HEADER_BYTES), PADDING_BYTES);
     const at = PADDING_BYTES;
     const end = at + blockBytes;
@@ -57,7 +57,7 @@ export class ZstdLiterals {
   }
 
   #readCompressed(at: number, end: number, maxBlockBytes: number, describesTable: boolean, sizeFormat: number): number {
-    const { block, blockView } = this.#core;
+    const { block, blockView } = this.#core.areas;
     const headerBytes = [3, 3, 4, 5][sizeFormat];
     const sizeBits = [10, 10, 14, 18][sizeFormat];
     // Both sizes together have up to 36 bits.
@@ -85,7 +85,7 @@ export class ZstdLiterals {
     const quarter = (count + 3) >> 2;
     let start = at + JUMP_TABLE_BYTES;
     for (let stream = 0; stream < 4; stream++) {
-      const next = stream < 3 ? start + this.#core.blockView.getUint16(at + stream * 2, true) : end;
+      const next = stream < 3 ? start + this.#core.areas.blockView.getUint16(at + stream * 2, true) : end;
       if (next > end) throw zstdError('a stream of Huffman codes overruns its block');
       this.#decode(start, next, LITERALS_START + stream * quarter, stream < 3 ? quarter : count - 3 * quarter);
       start = next;
@@ -93,8 +93,8 @@ export class ZstdLiterals {
   }
 
   #decode(start: number, end: number, to: number, count: number): void {
-    const core = this.#core;
-    const isWhole = core.decodeHuffman(start * 8, lastBitOf(core.block, start, end), to, to + count);
+    const { areas, loops } = this.#core;
+    const isWhole = loops.decodeHuffman(start * 8, lastBitOf(areas.block, start, end), to, to + count);
     if (isWhole === 0) throw zstdError('a stream of Huffman codes does not end with its last symbol');
   }
 }

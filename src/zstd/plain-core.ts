@@ -1,11 +1,12 @@
 import { bitsAt } from './bits.ts';
-import type { BlockCore } from './block-core.ts';
+import type { BlockAreas, BlockCore, BlockLoops } from './block-core.ts';
 import { LITERALS_LENGTH_ENTRIES, MATCH_LENGTH_ENTRIES } from './length-codes.ts';
 import {
   BITS_LEFT,
   BLOCK_AREA_BYTES,
   BLOCK_TOO_LARGE,
   FIRST_OFFSET,
+  LESS_THAN_ONE,
   LITERALS_MISSING,
   MATCH_BEFORE_START,
   MAX_ACCURACY_LOG,
@@ -26,8 +27,6 @@ import {
 const SHORT_COPY = 32;
 /** Most bits that one look takes. */
 const MAX_BITS_AT_ONCE = 25;
-/** Share of a symbol that occurs less than once in a table's size. */
-const LESS_THAN_ONE = -1;
 
 /** A table in use: its entries, and how many bits its first state has. */
 interface UsedTable {
@@ -36,13 +35,9 @@ interface UsedTable {
 }
 
 /** The core in JavaScript, for engines that run no WebAssembly, or have no memory for it. */
-export class PlainCore implements BlockCore {
-  readonly block = new Uint8Array(BLOCK_AREA_BYTES);
-  readonly blockView = new DataView(this.block.buffer);
-  readonly shares = new Int16Array(MAX_SYMBOLS);
-  readonly weights = new Uint8Array(MAX_SYMBOLS);
-  readonly fseEntries = new Uint32Array(TABLE_COUNT << MAX_ACCURACY_LOG);
-  window = new Uint8Array(0);
+export class PlainCore implements BlockCore, BlockLoops {
+  areas: BlockAreas;
+  readonly loops = this;
   /** By the next {@link #codeBits} bits of a stream, `symbol << 4 | bits of its code`. */
   readonly #huffman = new Uint16Array(1 << MAX_CODE_BITS);
   #codeBits = 0;
@@ -50,10 +45,22 @@ export class PlainCore implements BlockCore {
   readonly #tables: UsedTable[] = [];
   readonly #offsets = [FIRST_OFFSET, SECOND_OFFSET, THIRD_OFFSET];
 
+  constructor() {
+    const block = new Uint8Array(BLOCK_AREA_BYTES);
+    this.areas = {
+      block,
+      blockView: new DataView(block.buffer),
+      shares: new Int16Array(MAX_SYMBOLS),
+      weights: new Uint8Array(MAX_SYMBOLS),
+      fseEntries: new Uint32Array(TABLE_COUNT << MAX_ACCURACY_LOG),
+      window: new Uint8Array(0),
+    };
+  }
+
   growWindow(sizeBytes: number): void {
-    const grown = new Uint8Array(sizeBytes);
-    grown.set(this.window);
-    this.window = grown;
+    const window = new Uint8Array(sizeBytes);
+    window.set(this.areas.window);
+    this.areas = { ...this.areas, window };
   }
 
   startFrame(): void {
@@ -65,7 +72,7 @@ export class PlainCore implements BlockCore {
   buildFseTable(table: number, symbolCount: number, accuracyLog: number): void {
     const size = 1 << accuracyLog;
     const entries = this.#entriesOf(table).subarray(0, size);
-    const shares = this.shares;
+    const { shares } = this.areas;
     let high = size;
     for (let symbol = 0; symbol < symbolCount; symbol++) if (shares[symbol] === LESS_THAN_ONE) entries[--high] = symbol;
     const step = (size >> 1) + (size >> 3) + 3;
@@ -92,7 +99,7 @@ export class PlainCore implements BlockCore {
   }
 
   buildHuffmanTable(count: number): number {
-    const weights = this.weights;
+    const { weights } = this.areas;
     let sum = 0;
     for (let symbol = 0; symbol < count; symbol++) {
       const weight = weights[symbol];
@@ -123,8 +130,7 @@ export class PlainCore implements BlockCore {
   }
 
   decodeHuffman(firstBit: number, endBit: number, from: number, to: number): number {
-    const out = this.block;
-    const view = this.blockView;
+    const { block: out, blockView: view } = this.areas;
     const entries = this.#huffman;
     const codeBits = this.#codeBits;
     const mask = (1 << codeBits) - 1;
@@ -161,8 +167,7 @@ export class PlainCore implements BlockCore {
     reach: number,
     maxBlockBytes: number,
   ): number {
-    const out = this.window;
-    const { block, blockView: view } = this;
+    const { block, blockView: view, window: out } = this.areas;
     const offsets = this.#offsets;
     const end = start + maxBlockBytes;
     let literal = literals;
@@ -249,6 +254,6 @@ export class PlainCore implements BlockCore {
   }
 
   #entriesOf(table: number): Uint32Array {
-    return this.fseEntries.subarray(table << MAX_ACCURACY_LOG, (table + 1) << MAX_ACCURACY_LOG);
+    return this.areas.fseEntries.subarray(table << MAX_ACCURACY_LOG, (table + 1) << MAX_ACCURACY_LOG);
   }
 }

@@ -52,8 +52,8 @@ export class SequencesHeaders {
   constructor(core: BlockCore) {
     this.#core = core;
     for (const { kind, predefinedShares, predefinedLog } of CODE_KINDS) {
-      core.shares.set(predefinedShares);
-      core.buildFseTable(PREDEFINED_TABLES + kind, predefinedShares.length, predefinedLog);
+      core.areas.shares.set(predefinedShares);
+      core.loops.buildFseTable(PREDEFINED_TABLES + kind, predefinedShares.length, predefinedLog);
     }
   }
 
@@ -69,8 +69,8 @@ export class SequencesHeaders {
    * @throws PerfconvError `damaged`
    */
   read(at: number, end: number): number {
-    const core = this.#core;
-    const { block } = core;
+    const { areas, loops } = this.#core;
+    const { block, shares } = areas;
     let next = at;
     const take = (): number => {
       if (next >= end) throw zstdError('the sequences of a block are cut off');
@@ -86,17 +86,17 @@ export class SequencesHeaders {
     for (const { kind, maxSymbol, maxAccuracyLog, predefinedLog } of CODE_KINDS) {
       const mode = (modes >> (6 - 2 * kind)) & 3;
       if (mode === PREDEFINED) {
-        core.useTable(kind, PREDEFINED_TABLES + kind, predefinedLog);
+        loops.useTable(kind, PREDEFINED_TABLES + kind, predefinedLog);
       } else if (mode === SINGLE_SYMBOL) {
         const symbol = take();
         if (symbol > maxSymbol) throw zstdError(`a sequence code of ${symbol}`);
         // Its one state costs no bits, and leads to itself.
-        core.fseEntries[kind << MAX_ACCURACY_LOG] = symbol;
-        core.useTable(kind, kind, 0);
+        areas.fseEntries[kind << MAX_ACCURACY_LOG] = symbol;
+        loops.useTable(kind, kind, 0);
       } else if (mode === DESCRIBED) {
-        const { symbolCount, accuracyLog, end: tableEnd } = readFseShares(block, next, end, maxAccuracyLog, maxSymbol, core.shares);
-        core.buildFseTable(kind, symbolCount, accuracyLog);
-        core.useTable(kind, kind, accuracyLog);
+        const { symbolCount, accuracyLog, end: tableEnd } = readFseShares(block, next, end, maxAccuracyLog, maxSymbol, shares);
+        loops.buildFseTable(kind, symbolCount, accuracyLog);
+        loops.useTable(kind, kind, accuracyLog);
         next = tableEnd;
       } else if (!this.#hasTables) {
         throw zstdError('a block uses the table of a block before it, and there is none');

@@ -28,12 +28,12 @@ export class ZstdWindow {
 
   /** Makes room for one block after {@link end}. @throws RangeError when there is no memory */
   reserve(): void {
-    const { length } = this.#core.window;
+    const { length } = this.#core.areas.window;
     if (this.end + MAX_BLOCK_BYTES <= length) return;
     const enough = this.#windowBytes + Math.max(this.#windowBytes >> 1, MIN_SPARE_BYTES);
     const needed = this.reach + MAX_BLOCK_BYTES;
     if (needed + this.reach > length && length < enough) this.#core.growWindow(Math.min(Math.max(length * 2, 2 * MAX_BLOCK_BYTES, needed), enough));
-    this.#core.window.copyWithin(0, this.end - this.reach, this.end);
+    this.#core.areas.window.copyWithin(0, this.end - this.reach, this.end);
     this.end = this.reach;
   }
 

@@ -11,6 +11,8 @@ export const BLOCK_AREA_BYTES = LITERALS_START + MAX_BLOCK_BYTES;
 
 /** Symbols of an entropy table, of which each has a share, and of a Huffman table, of which each has a weight. */
 export const MAX_SYMBOLS = 256;
+/** Share of a symbol that occurs less than once in a table's size: it takes a state all the same. */
+export const LESS_THAN_ONE = -1;
 /** Of the tables for sequences; the one for weights is smaller. Source: RFC 8878, 3.1.1.3.2.1. */
 export const MAX_ACCURACY_LOG = 9;
 /** Source: RFC 8878, 4.2.1. */
