@@ -65,7 +65,7 @@ export interface LateFeatures {
  */
 export async function readHeader(source: ByteSource, diagnostics: Diagnostics): Promise<RecordingHeader> {
   const start = await readRange(source, 0, PIPE_HEADER_BYTES);
-  const { littleEndian, version } = readMagic(start);
+  const { littleEndian, version } = readMagic(start) ?? (await refuse(source, start));
   const headerSize = new ByteView(start, littleEndian).u64(8);
   if (headerSize === PIPE_HEADER_BYTES) {
     const features: Features = { present: new Set() };
@@ -160,6 +160,9 @@ class PlacedSource implements ByteSource {
   async close(): Promise<void> {}
 }
 
+/** In the header of an archive's first file. Source: POSIX, ustar interchange format. */
+const TAR_MAGIC_OFFSET = 257;
+
 /** The magic shows the version and, by its direction, the byte order. */
 const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 'version'>>> = {
   PERFILE2: { littleEndian: true, version: 2 },
@@ -168,16 +171,27 @@ const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 've
   ELIFFREP: { littleEndian: false, version: 1 },
 };
 
-function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> {
-  // Not by a decoder of latin1: browsers and newer Node treat that as windows-1252, in which gzip's 0x8b is another character.
-  const magic = String.fromCharCode(...start.subarray(0, 8));
-  const known = Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
-  if (known !== undefined && start.length === PIPE_HEADER_BYTES) return known;
-  throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, magic)}`);
+function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> | undefined {
+  const magic = magicOf(start);
+  return start.length === PIPE_HEADER_BYTES && Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
 }
 
-/** What a file that is no perf.data seems to be, as the end of a sentence. */
-function describeOther(start: Uint8Array, magic: string): string {
+function magicOf(start: Uint8Array): string {
+  // Not by a decoder of latin1: browsers and newer Node treat that as windows-1252, in which gzip's 0x8b is another character.
+  return String.fromCharCode(...start.subarray(0, 8));
+}
+
+/** @throws PerfconvError `not-perf-data` */
+async function refuse(source: ByteSource, start: Uint8Array): Promise<never> {
+  throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, await readRange(source, TAR_MAGIC_OFFSET, 5))}`);
+}
+
+/**
+ * What a file that is no perf.data seems to be, as the end of a sentence.
+ * @param tarMagic what it has where an archive of tar has its magic
+ */
+function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
+  const magic = magicOf(start);
   if (start.length === 0) return 'it is empty';
   if (Object.hasOwn(MAGICS, magic)) return `it ends after ${start.length} bytes`;
   if (magic.startsWith('\x7fELF')) return 'it is an ELF binary';
@@ -185,6 +199,8 @@ function describeOther(start: Uint8Array, magic: string): string {
   if (magic.startsWith('\xfd7zXZ')) return 'it is xz data; unpack it with unxz first';
   if (magic.startsWith('\x28\xb5\x2f\xfd')) return 'it is zstd data; unpack it with unzstd first';
   if (magic.startsWith('BZh')) return 'it is bzip2 data; unpack it with bunzip2 first';
+  if (magic.startsWith('PK\x03\x04')) return 'it is a zip archive; unpack it with unzip first';
+  if (String.fromCharCode(...tarMagic) === 'ustar') return 'it is a tar archive; unpack it with tar first';
   if (/^[\t\n\r\x20-\x7e]*$/.test(magic)) return `it is text that starts with ${JSON.stringify(magic)}`;
   return 'its first bytes are not the magic PERFILE2';
 }

@@ -16,6 +16,13 @@ const put = (name: string, bytes: Uint8Array | string): string => {
   writeFileSync(at(name), bytes);
   return at(name);
 };
+/** The start of a tar archive: the header of its first file. */
+function tarOf(name: string): Uint8Array {
+  const header = Buffer.alloc(512);
+  header.write(name);
+  header.write('ustar', 257);
+  return header;
+}
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b;
 
 beforeEach(() => {
@@ -149,6 +156,9 @@ describe('errors are one line each', () => {
     ['an ELF binary', '\x7fELF\x02\x01\x01 and so on and on', /not a perf.data file: it is an ELF binary$/],
     ['gzip data that are none', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7), /: the gzip data cannot be read: [\w\s]+$/],
     ['text packed by gzip', gzipSync('#include <stdio.h>\n'), /not a perf.data file: it is text that starts with "#include"$/],
+    ['a tar archive, of a directory recording', tarOf('perf.data/'), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
+    ['a tar archive, packed by gzip', gzipSync(tarOf('perf.data')), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
+    ['a zip archive', 'PK\x03\x04\x14\0\0\0\b\0 and so on and on', /not a perf.data file: it is a zip archive; unpack it with unzip first$/],
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
   ];
