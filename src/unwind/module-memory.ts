@@ -1,15 +1,15 @@
 import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { PF_W, PF_X, PT_LOAD } from '../elf/elf-constants.ts';
-import type { ElfFile, ElfSegment } from '../elf/elf-file.ts';
+import { PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
+import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Read at once. Where one byte is wanted, those about it are soon. */
 const PAGE_SIZE_BYTES = 1 << 14;
 /** Of one file: what wants more is not looking for constants and the ends of functions. */
 const MAX_PAGES = 1 << 11;
-/** Linkers make about five segments. */
-const MAX_SEGMENTS = 64;
+/** Linkers make about five segments, and programs that dump themselves have a few sections of code beside them. */
+const MAX_PARTS = 64;
 /** The longest value that is read: a word of 8 bytes. */
 const PEEK_SIZE_BYTES = 8;
 
@@ -20,9 +20,16 @@ const PEEK_SIZE_BYTES = 8;
  */
 export type MemoryMatch = 'found' | 'absent' | 'wanted';
 
+/** A part of the file that is in memory as it is. */
+interface MemoryPart {
+  readonly svma: number;
+  readonly offset: number;
+  readonly sizeBytes: number;
+}
+
 /**
- * What a file has in memory that nobody writes to: its segments that are not writable. Read page by page, where something was asked for; asking itself
- * waits for nothing.
+ * What a file has in memory that nobody writes to: its segments that are not writable, and the sections of code in those that are. Lisp systems and
+ * editors that dump themselves have such sections. Read page by page, where something was asked for; asking itself waits for nothing.
  */
 export class ModuleMemory {
   /** After `found`: bytes, in which what was asked for is at {@link offset}. */
@@ -34,7 +41,9 @@ export class ModuleMemory {
   /** The svma of the first byte that may be there. */
   readonly start: number;
   readonly #elf: ElfFile | undefined;
-  readonly #segments: readonly ElfSegment[];
+  readonly #parts: readonly MemoryPart[];
+  /** Those of {@link #parts} that are code although their segment may not say so. */
+  readonly #writableCode: readonly MemoryPart[];
   /** By number of the page in the file; undefined for one that could not be read. */
   readonly #pages = new Map<number, ByteView | undefined>();
   readonly #wanted = new Set<number>();
@@ -43,8 +52,10 @@ export class ModuleMemory {
   /** @param elf undefined: nothing is there */
   constructor(elf: ElfFile | undefined, littleEndian: boolean) {
     this.#elf = elf;
-    this.#segments = (elf?.segments ?? []).filter(({ type, flags, filesz }) => type === PT_LOAD && (flags & PF_W) === 0 && filesz > 0).slice(0, MAX_SEGMENTS);
-    this.start = this.#segments.reduce((start, { vaddr }) => Math.min(start, vaddr), Number.MAX_SAFE_INTEGER);
+    const readOnly = elf === undefined ? [] : readOnlySegments(elf);
+    this.#writableCode = elf === undefined ? [] : writableCode(elf, readOnly);
+    this.#parts = [...readOnly, ...this.#writableCode];
+    this.start = this.#parts.reduce((start, { svma }) => Math.min(start, svma), Number.MAX_SAFE_INTEGER);
     this.#peek = new ByteView(new Uint8Array(PEEK_SIZE_BYTES), littleEndian);
     this.view = this.#peek;
   }
@@ -53,17 +64,20 @@ export class ModuleMemory {
     return this.#wanted.size > 0;
   }
 
-  /** Whether the code at an svma may be run, as the segments have it; true where nothing is known. */
+  /** Whether the code at an svma may be run, as segments or sections have it; true where nothing is known. */
   isExecutable(svma: number): boolean {
     if (this.#elf === undefined || this.#elf.segments.length === 0) return true;
-    return this.#elf.segments.some(({ type, flags, vaddr, memsz }) => type === PT_LOAD && (flags & PF_X) !== 0 && svma >= vaddr && svma < vaddr + memsz);
+    const isInSegment = this.#elf.segments.some(
+      ({ type, flags, vaddr, memsz }) => type === PT_LOAD && (flags & PF_X) !== 0 && svma >= vaddr && svma < vaddr + memsz,
+    );
+    return isInSegment || this.#writableCode.some((code) => holds(code, svma, 1));
   }
 
   /** Looks for up to 8 bytes at an svma. */
   find(svma: number, sizeBytes: number): MemoryMatch {
-    const segment = this.#segments.find(({ vaddr, filesz }) => svma >= vaddr && svma + sizeBytes <= vaddr + filesz);
-    if (segment === undefined || sizeBytes > PEEK_SIZE_BYTES) return 'absent';
-    const fileOffset = svma - segment.vaddr + segment.offset;
+    const part = this.#parts.find((each) => holds(each, svma, sizeBytes));
+    if (part === undefined || sizeBytes > PEEK_SIZE_BYTES) return 'absent';
+    const fileOffset = svma - part.svma + part.offset;
     const page = Math.floor(fileOffset / PAGE_SIZE_BYTES);
     const inPage = fileOffset - page * PAGE_SIZE_BYTES;
     const first = this.#page(page);
@@ -71,8 +85,8 @@ export class ModuleMemory {
     if (inPage + sizeBytes <= first.length) {
       this.view = first;
       this.offset = inPage;
-      this.foundStart = Math.max(segment.vaddr, svma - inPage);
-      this.foundEnd = Math.min(segment.vaddr + segment.filesz, svma - inPage + first.length);
+      this.foundStart = Math.max(part.svma, svma - inPage);
+      this.foundEnd = Math.min(part.svma + part.sizeBytes, svma - inPage + first.length);
       return 'found';
     }
     const second = this.#page(page + 1);
@@ -116,4 +130,23 @@ export class ModuleMemory {
     if (known === undefined && !this.#pages.has(page) && this.#pages.size + this.#wanted.size < MAX_PAGES) this.#wanted.add(page);
     return known;
   }
+}
+
+function readOnlySegments({ segments }: ElfFile): MemoryPart[] {
+  return segments
+    .filter(({ type, flags, filesz }) => type === PT_LOAD && (flags & PF_W) === 0 && filesz > 0)
+    .map(({ vaddr, offset, filesz }) => ({ svma: vaddr, offset, sizeBytes: filesz }))
+    .slice(0, MAX_PARTS);
+}
+
+function writableCode({ sections }: ElfFile, readOnly: readonly MemoryPart[]): MemoryPart[] {
+  return sections
+    .filter(({ type, flags, sizeBytes }) => type !== SHT_NOBITS && (flags & SHF_ALLOC) !== 0 && (flags & SHF_EXECINSTR) !== 0 && sizeBytes > 0)
+    .map(({ addr, offset, sizeBytes }) => ({ svma: addr, offset, sizeBytes }))
+    .filter((code) => !readOnly.some((part) => holds(part, code.svma, code.sizeBytes)))
+    .slice(0, MAX_PARTS);
+}
+
+function holds(part: MemoryPart, svma: number, sizeBytes: number): boolean {
+  return svma >= part.svma && svma + sizeBytes <= part.svma + part.sizeBytes;
 }

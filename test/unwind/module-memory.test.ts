@@ -46,6 +46,25 @@ test('bytes of writable segments, and of none, are absent', async () => {
   expect(new ModuleMemory(undefined, true).find(0, 1)).toBe('absent');
 });
 
+test('bytes of a section of code are there and may be run in a writable segment, too', async () => {
+  const content = Uint8Array.from({ length: 0x100 }, (_, i) => i);
+  const bytes = buildSectionElf({
+    sections: [
+      { name: '.data', flags: 3, addr: SVMA, content },
+      // As the images of GCL have it: what they held when they were dumped, with their code.
+      { name: '.data', flags: 7, addr: SVMA + 0x100, content },
+    ],
+  });
+  const elf = await ElfFile.open(new BufferSource(bytes));
+  const { offset } = elf.section('.data')!;
+  const load = { type: 1, flags: 6, offset, vaddr: SVMA, filesz: 0x200, memsz: 0x200, align: 1 };
+  const memory = new ModuleMemory(elf.withSegments([load]), true);
+  expect(await readAt(memory, SVMA + 0x110, 4)).toEqual([0x10, 0x11, 0x12, 0x13]);
+  expect(await readAt(memory, SVMA + 0x10, 4)).toBe('absent');
+  expect(await readAt(memory, SVMA + 0xfe, 4)).toBe('absent');
+  expect([SVMA, SVMA + 0xff, SVMA + 0x100, SVMA + 0x1ff, SVMA + 0x200].map((svma) => memory.isExecutable(svma))).toEqual([false, false, true, true, false]);
+});
+
 test('bytes are absent where the file ends before its segment does', async () => {
   const end = 0x2004;
   const first = expected(0, 16);
