@@ -15,8 +15,8 @@ import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
-/** Instructions that are followed from one address on. Most addresses are less than a hundred before a return. */
-const MAX_INSTRUCTIONS = 4096;
+/** Instructions that are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000. */
+const MAX_INSTRUCTIONS = 1 << 14;
 /** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose targets are still to be followed. */
