@@ -9,6 +9,12 @@ import type { NoteDamage } from './go-table.ts';
 import { InlinedCalls } from './inline-calls.ts';
 import type { ModuleData } from './module-data.ts';
 
+/**
+ * What the kernel has signal handlers return to, at its first byte (the second name: in Go 1.19). Before it is the space between two functions, not a call in
+ * the one before, which reaches up to here in Go's table.
+ */
+const TRAMPOLINES = ['runtime.sigreturn__sigaction', 'runtime.sigreturn'];
+
 /** What a Go program says of its functions without symbols and debug information. */
 export interface GoCode {
   /** Its functions, at file offsets. */
@@ -50,6 +56,9 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
   const names = table.view.bytes.subarray(namesAt, table.namesEnd);
   const lengths = new NameLengths(names, elf.source.name);
   const listed = { starts: new Float64Array(count), sizes: new Float64Array(count), nameOffsets: new Uint32Array(count), nameLengths: new Uint32Array(count) };
+  const trampolineNames = TRAMPOLINES.map((name) => new TextEncoder().encode(name));
+  const isTrampoline = (at: number, length: number): boolean =>
+    trampolineNames.some((name) => name.length === length && name.every((byte, i) => names[at + i] === byte));
   let kept = 0;
   let isDamaged = false;
   for (let i = 0; i < count; i++) {
@@ -63,7 +72,10 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
     listed.sizes[kept] = Math.max(0, functions.sizeOf(i));
     listed.nameOffsets[kept] = nameOffset;
     listed.nameLengths[kept] = lengths.at(nameOffset);
-    if (listed.nameLengths[kept] > 0) kept++;
+    if (listed.nameLengths[kept] === 0) continue;
+    const isBehindOther = kept > 0 && listed.sizes[kept - 1] > 0 && listed.starts[kept - 1] + listed.sizes[kept - 1] === offset;
+    if (isBehindOther && isTrampoline(nameOffset, listed.nameLengths[kept])) listed.sizes[kept - 1] -= 1;
+    kept++;
   }
   if (isDamaged) noteDamage(table.damaged('names beyond its end'));
   const { starts: offsets, sizes, nameOffsets, nameLengths } = listed;
