@@ -49,18 +49,13 @@ export class FrameGuess implements FallbackSteps {
 
   #stepWithin(): StepEnd {
     const { isCall, pc } = this.#state;
-    if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return this.#endWithoutCall();
+    if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
     // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
-    if (isAtArguments(this.#state)) return isCall ? 'outermost' : this.#endWithoutCall();
+    if (isAtArguments(this.#state)) return 'outermost';
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;
-    if (this.#returns.isBehindJump(pc)) return this.#endWithoutCall();
+    if (this.#returns.isBehindJump(pc)) return 'uncalled';
     return isBelowArguments(this.#state) ? 'outermost' : end;
-  }
-
-  #endWithoutCall(): StepEnd {
-    this.#state.isCall = false;
-    return 'outermost';
   }
 
   beginsStack(callee: number): StepEnd {
@@ -68,7 +63,7 @@ export class FrameGuess implements FallbackSteps {
     this.#code.isPending = false;
     const { pc } = this.#state;
     const isBegin = this.#returns.beginsStack(pc) || this.#returns.isBehindCallOfItself(pc, callee);
-    return this.#code.isPending ? 'pending' : isBegin ? this.#endWithoutCall() : 'no-rule';
+    return this.#code.isPending ? 'pending' : isBegin ? 'uncalled' : 'no-rule';
   }
 
   #guess(): StepEnd {

@@ -8,7 +8,7 @@ import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { SharedFrames } from './shared-frames.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
@@ -208,9 +208,10 @@ export class StackWalk {
     if (!step.wasPlain) frames.plainFrom = frames.count;
     if (end === 'stepped') return this.#checkStep(pc, sp);
     // What is before the address did not call: it is not what the frame is named by.
-    if (end === 'outermost' && !state.isCall) frames.isCall[frames.count - 1] = 0;
-    if (module !== undefined) return end === 'outermost' ? 'complete' : end;
-    return this.#endWithoutModule(end, mayBeData);
+    if (end === 'uncalled') frames.isCall[frames.count - 1] = 0;
+    const isOutermost = end === 'outermost' || end === 'uncalled';
+    if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData);
+    return isOutermost ? 'complete' : end;
   }
 
   /** Goes to the frame in which an exception is about to land. */
@@ -223,16 +224,15 @@ export class StackWalk {
     this.#isCall = !this.#landing.isAtPad;
   }
 
-  /** How a stack ends after a step from code of which nothing is known. @param mayBeData whether it may be no code at all */
-  #endWithoutModule(end: Exclude<StepEnd, 'stepped'>, mayBeData: boolean): UnwindEnd | 'repeat' {
-    if (end !== 'outermost' && end !== 'no-rule') return end;
+  /** How a stack ends in code of which nothing is known, and that no step led out of. @param mayBeData whether it may be no code at all */
+  #endWithoutModule(isOutermost: boolean, mayBeData: boolean): UnwindEnd {
     // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
     if (mayBeData && this.#isCall) {
       // It was no return address.
       this.#stack.count--;
       return 'unmapped';
     }
-    return end === 'outermost' ? 'complete' : 'no-module';
+    return isOutermost ? 'complete' : 'no-module';
   }
 
   /** Whether a step has led to a caller. @param pc, sp those of the frame before @returns how the stack ends if not */

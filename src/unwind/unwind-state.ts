@@ -11,13 +11,14 @@ import type { UnwindModule } from './unwind-module.ts';
  *
  * - `stepped`: the registers are the caller's
  * - `outermost`: there is no caller
+ * - `uncalled`: nor was the frame called: whoever made the stack put its address there, for the stack's first function to return to
  * - `truncated`: what is needed is not in the dump
  * - `bad-frame`: a rule that cannot hold
  * - `no-rule`: there is nothing to go by
  * - `pending`: bytes of a file have to be read first: of `wantingModule`, or of one that is not loaded yet
  * - `repeat`: registers are needed that frames which were taken over have not restored: all frames have to be unwound
  */
-export type StepEnd = 'stepped' | 'outermost' | 'truncated' | 'bad-frame' | 'no-rule' | 'pending' | 'repeat';
+export type StepEnd = 'stepped' | 'outermost' | 'uncalled' | 'truncated' | 'bad-frame' | 'no-rule' | 'pending' | 'repeat';
 
 /** One frame on the way: its registers, and the memory in which those of its callers are. */
 export class UnwindState implements ExpressionMemory {
@@ -42,7 +43,7 @@ export class UnwindState implements ExpressionMemory {
    * since none was followed.
    */
   isUnchained = false;
-  /** Whether {@link pc} is a return address; after `outermost` also whether it is behind a call, as whoever made a stack may have put any address on it. */
+  /** Whether {@link pc} is a return address. */
   isCall = false;
   /** Words of the stack among which return addresses may still be looked for by functions' entries. */
   entryWordsLeft = 0;
