@@ -13,8 +13,8 @@ const MAX_BEGINNINGS = 16;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;
-/** The same for all frames of one stack, {@link UnwindState.entryWordsLeft}: few need it. */
-export const MAX_STACK_WORDS = 1 << 15;
+/** The same for all frames of one stack: few need it. */
+const MAX_STACK_WORDS = 1 << 15;
 
 /**
  * Steps on x86-64 where following the code leads to no return: out of functions that never return, or that get there only by the jump of a switch. A word of the
@@ -29,6 +29,8 @@ export class EntryStep {
   readonly #search: EntrySearch;
   readonly #ruleStep = new RuleStep();
   #bias = 0;
+  /** Words of the stack among which return addresses may still be looked for. */
+  #wordsLeft = 0;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
@@ -36,6 +38,11 @@ export class EntryStep {
     this.#returns = returns;
     this.#scan = new EntryScan(state, code);
     this.#search = new EntrySearch(code);
+  }
+
+  /** To be called before each stack. */
+  begin(): void {
+    this.#wordsLeft = MAX_STACK_WORDS;
   }
 
   /** Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin. */
@@ -47,9 +54,9 @@ export class EntryStep {
     // Direct calls of it are in the same file. What is in others need not be looked at.
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
-    const count = Math.min(MAX_WORDS, state.entryWordsLeft);
+    const count = Math.min(MAX_WORDS, this.#wordsLeft);
     for (let i = 0, at = sp; i < count && stack.read(at); i++, at += machine.addressSize) {
-      state.entryWordsLeft--;
+      this.#wordsLeft--;
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';

@@ -4,6 +4,8 @@ import type { StepEnd } from './unwind-state.ts';
 export interface FallbackSteps {
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   readonly isSignalFrame: boolean;
+  /** To be called before each stack, while the state has the registers of the sample. */
+  begin(): void;
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd;
   /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */

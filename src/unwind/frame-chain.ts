@@ -27,6 +27,8 @@ export class FrameChain implements FallbackSteps {
     this.#code = new CodeBytes(state);
   }
 
+  begin(): void {}
+
   step(): StepEnd {
     const { machine, space } = this.#state;
     // It asks for what is there first.

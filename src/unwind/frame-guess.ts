@@ -40,6 +40,10 @@ export class FrameGuess implements FallbackSteps {
     this.#links = new LinkGuess(state, this.#code, this.#returns, this.#returnStep, codeStep);
   }
 
+  begin(): void {
+    this.#x86.begin();
+  }
+
   step(): StepEnd {
     this.#state.callerSp = Number.NaN;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();

@@ -45,8 +45,9 @@ export class FrameStep {
     this.#landing = landing;
   }
 
-  /** To be called before each stack. */
+  /** To be called before each stack, while the state has the registers of the sample. */
   begin(): void {
+    this.#fallback.begin();
     this.#signalFrames = 0;
     this.#handlerFrames = 0;
   }

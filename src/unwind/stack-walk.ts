@@ -1,5 +1,4 @@
 import type { CodeMatch, CodeSpace } from './code-space.ts';
-import { MAX_STACK_WORDS } from './entry-step.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
@@ -114,7 +113,6 @@ export class StackWalk {
     this.#shared.begin(this.#state.space.keptRules === undefined ? previous : undefined);
     this.#frameStep.begin();
     this.#landing.begin();
-    this.#state.entryWordsLeft = MAX_STACK_WORDS;
     this.#isCall = false;
     this.#isAfterLeaf = false;
     this.#isAfterModule = false;

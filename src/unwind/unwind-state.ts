@@ -36,8 +36,6 @@ export class UnwindState implements ExpressionMemory {
   pcHi = 0;
   /** The bits of {@link pc} that {@link MachineRegisters.pcMask} takes away: of a return address of 32-bit Arm, 1 for Thumb. */
   pcMode = 0;
-  /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
-  beganWithoutFp = false;
   /**
    * Whether the frame is a caller in code of which nothing is known, and the frame before was left by a rule: a frame pointer of 0 then is not the end of a chain,
    * since none was followed.
@@ -45,8 +43,6 @@ export class UnwindState implements ExpressionMemory {
   isUnchained = false;
   /** Whether {@link pc} is a return address. */
   isCall = false;
-  /** Words of the stack among which return addresses may still be looked for by functions' entries. */
-  entryWordsLeft = 0;
   /** Whether to do as perf 6.1's libunwind does (observed): registers that an epilogue has popped already count as unknown, for example. */
   followsLibunwind = false;
   /** After `truncated`: the register whose value would be needed to go on; −1 where it is something else. */

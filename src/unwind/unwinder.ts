@@ -171,7 +171,6 @@ export class Unwinder {
     const pcAt = regsOffset + places[count];
     if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
     state.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
-    state.beganWithoutFp = registers.known[layout.fp] === 1 && registers.value(layout.fp) === 0;
     state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
   }

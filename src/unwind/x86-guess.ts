@@ -18,6 +18,8 @@ export class X86Guess {
   readonly #codeStep: CodeStep;
   readonly #entryStep: EntryStep;
   readonly #vdso: I386Vdso;
+  /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
+  #beganWithoutFp = false;
 
   constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep, vdso: I386Vdso) {
     this.#state = state;
@@ -29,9 +31,16 @@ export class X86Guess {
     this.#vdso = vdso;
   }
 
+  /** To be called before each stack, while the state has the registers of the sample. */
+  begin(): void {
+    const { machine, registers } = this.#state;
+    this.#beganWithoutFp = registers.known[machine.fp] === 1 && registers.value(machine.fp) === 0;
+    this.#entryStep.begin();
+  }
+
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine, registers, isCall, stack, beganWithoutFp } = this.#state;
+    const { machine, registers, isCall, stack } = this.#state;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
@@ -42,7 +51,7 @@ export class X86Guess {
       if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
-      if (fp !== 0 || !beganWithoutFp) return this.#returnStep.takeChain(fp, word, 0);
+      if (fp !== 0 || !this.#beganWithoutFp) return this.#returnStep.takeChain(fp, word, 0);
       const byCall = this.#returnStep.scanStack(sp, IS_OWN_CALL);
       // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
       return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(fp, word, 0);
