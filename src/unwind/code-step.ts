@@ -1,7 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
-import { FrameScan } from './scan/frame-scan.ts';
+import { FrameScan, ScanFlag } from './scan/frame-scan.ts';
 import { InstructionSet } from './scan/instruction-set.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -28,7 +28,7 @@ export class CodeStep {
     this.#state = state;
     this.#code = code;
     this.#returns = returns;
-    this.#scan = new FrameScan(state, code);
+    this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
   }
 
@@ -39,13 +39,15 @@ export class CodeStep {
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - space.bias;
     const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
-    const rule = this.#scan.rule(module, svma, isThumb, false);
+    const flags = (isCall ? ScanFlag.isCall : 0) | (isThumb ? ScanFlag.isThumb : 0);
+    const rule = this.#scan.rule(module, svma, flags);
     if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
     if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
     // It was the wrong instruction set, or the function does not return. If code of the wrong one seemed to return, the right one has mostly saved nothing.
-    const other = this.#stepByRule(module, this.#scan.rule(module, svma, !isThumb, rule >= 0));
-    return other === 'stepped' ? other : 'no-rule';
+    const otherFlags = (flags ^ ScanFlag.isThumb) | (rule >= 0 ? ScanFlag.isEmpty : 0);
+    const byOther = this.#stepByRule(module, this.#scan.rule(module, svma, otherFlags));
+    return byOther === 'stepped' ? byOther : 'no-rule';
   }
 
   /**

@@ -36,7 +36,7 @@ export class EntryStep {
     this.#state = state;
     this.#code = code;
     this.#returns = returns;
-    this.#scan = new EntryScan(state, code);
+    this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
   }
 

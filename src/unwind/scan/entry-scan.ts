@@ -4,7 +4,7 @@ import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
-import type { UnwindState } from '../unwind-state.ts';
+import { RBP, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
@@ -28,7 +28,6 @@ const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENT
  * call, branch or jump inside of the function: behind the jump of a switch, for instance, there is most often a case of it.
  */
 export class EntryScan {
-  readonly #unwinding: UnwindState;
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #decoder = new X8664Decoder();
@@ -41,8 +40,7 @@ export class EntryScan {
   /** Whether the state is only that of the last call or branch, since nothing leads here that was read. */
   #isGuess = false;
 
-  constructor(unwinding: UnwindState, code: CodeBytes) {
-    this.#unwinding = unwinding;
+  constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
   }
@@ -81,11 +79,10 @@ export class EntryScan {
 
   /** Reads code up to an svma. @returns whether an instruction begins there, behind a call if that is asked for: then the state is that of the frame */
   #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
-    const { machine } = this.#unwinding;
     const reader = this.#reader;
     const decoder = this.#decoder;
     const state = this.#state;
-    state.begin(machine.sp);
+    state.begin(RSP);
     this.#last.copyFrom(state);
     this.#isGuess = false;
     let isReached = true;
@@ -96,10 +93,10 @@ export class EntryScan {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       this.#walk.add(svma);
       if (this.#enter(svma, isReached)) mayBegin = false;
-      const before = state.offsets[machine.sp];
+      const before = state.offsets[RSP];
       const flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending) return false;
-      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[machine.sp] < before;
+      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[RSP] < before;
       if (reader.isMissing || isOther) {
         this.#walk.stop = svma;
         this.#walk.isOther = isOther;
@@ -113,7 +110,7 @@ export class EntryScan {
       if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
       // A jump without a frame leaves the function.
-      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[machine.sp] < 0);
+      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[RSP] < 0);
       if (isInside) this.#last.copyFrom(state);
       if (svma >= end) this.#walk.add(svma);
       if (svma === end && isCall) return flow === 'call';
@@ -147,15 +144,14 @@ export class EntryScan {
   }
 
   #ruleOf({ rules }: UnwindModule): number {
-    const { sp, fp, pc } = this.#unwinding.machine;
     const state = this.#state;
     const { bases, offsets } = state;
-    const register = bases[sp] === sp ? sp : fp;
+    const register = bases[RSP] === RSP ? RSP : RBP;
     // The return address is where the stack pointer was at the entry.
     const distance = -offsets[register];
-    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD_BYTES !== 0) return NO_RULE;
-    rules.begin(0, register, distance + WORD_BYTES, pc);
-    rules.addRegister(pc, RegisterRule.offset, -WORD_BYTES);
+    if (bases[register] !== RSP || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD_BYTES !== 0) return NO_RULE;
+    rules.begin(0, register, distance + WORD_BYTES, RETURN_ADDRESS);
+    rules.addRegister(RETURN_ADDRESS, RegisterRule.offset, -WORD_BYTES);
     for (const saved of CALLEE_SAVED) {
       if (bases[saved] === saved && offsets[saved] === 0) continue;
       const place = state.savedAt(saved);

@@ -1,6 +1,6 @@
 import type { CodeBytes } from '../code-bytes.ts';
-import { MACHINE_REGISTERS } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
+import { RSP } from '../x86-64-registers.ts';
 import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
@@ -97,14 +97,13 @@ export class EntrySearch {
   }
 
   #begins(module: UnwindModule, at: number): boolean {
-    const { sp } = MACHINE_REGISTERS.x86_64;
     const state = this.#state;
-    state.begin(sp);
+    state.begin(RSP);
     this.#reader.isMissing = false;
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
       module.code.enteredInstructions++;
       if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
-      if (state.offsets[sp] < 0) return true;
+      if (state.offsets[RSP] < 0) return true;
     }
     return false;
   }

@@ -4,7 +4,6 @@ import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
-import type { UnwindState } from '../unwind-state.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
@@ -21,8 +20,17 @@ const MAX_INSTRUCTIONS = 1 << 14;
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** Branches whose targets are still to be followed. */
 const MAX_BRANCHES = 64;
-/** What an svma is multiplied by in the key of a rule, to make room for what else the rule depends on. */
-const KEYS_PER_ADDRESS = 8;
+/** What the rule of a frame depends on besides its address. */
+export const ScanFlag = {
+  /** The address is where a call returns to. */
+  isCall: 1,
+  /** Of 32-bit Arm: the code is T32, not A32. */
+  isThumb: 2,
+  /** Only a frame that has saved nothing is accepted. */
+  isEmpty: 4,
+} as const;
+/** How many values all of them together have: an svma is multiplied by that in the key of a rule. */
+const FLAG_VALUES = 8;
 
 /**
  * Finds out how a frame is left by following the function's code up to its return: on the way there it restores whatever it has saved, wherever that is, and
@@ -30,7 +38,6 @@ const KEYS_PER_ADDRESS = 8;
  * knowing where they begin. A function that never returns is not unwound by this.
  */
 export class FrameScan {
-  readonly #unwinding: UnwindState;
   readonly #code: CodeBytes;
   readonly #x86 = new X8664Decoder();
   readonly #a64 = new A64Decoder();
@@ -42,7 +49,8 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
   readonly #reader: FileCode;
-  #isEmpty = false;
+  /** Of {@link ScanFlag}. */
+  #flags = 0;
   #isStraight = false;
   readonly #visited = new Set<number>();
   readonly #state = new ScanState();
@@ -51,8 +59,7 @@ export class FrameScan {
   readonly #branches: ScanState[] = [];
   #branchCount = 0;
 
-  constructor(unwinding: UnwindState, code: CodeBytes) {
-    this.#unwinding = unwinding;
+  constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
   }
@@ -60,22 +67,22 @@ export class FrameScan {
   /**
    * The number of the rule, among those of the module, by which the frame at hand is left; NO_RULE where there is none, or where code has to be read first
    * ({@link CodeBytes.isPending}). The return address's column is that of the machine's `pc`, or else of its `lr`.
-   * @param isThumb of 32-bit Arm: whether the code is T32, not A32
-   * @param isEmpty whether to accept only a frame that has saved nothing
+   * @param module of a machine whose code is followed
+   * @param flags of {@link ScanFlag}
    */
-  rule(module: UnwindModule, svma: number, isThumb: boolean, isEmpty: boolean): number {
-    const { machine, isCall } = this.#unwinding;
-    const key = svma * KEYS_PER_ADDRESS + (isCall ? 1 : 0) + (isThumb ? 2 : 0) + (isEmpty ? 4 : 0);
+  rule(module: UnwindModule, svma: number, flags: number): number {
+    const key = svma * FLAG_VALUES + flags;
     const known = module.code.scanned.get(key);
     if (known !== undefined) return known;
+    const machine = module.registers as MachineRegisters;
     const scanned = machine.machine as ScannedMachine;
     this.#module = module;
     this.#machine = machine;
     this.#convention = CALLING_CONVENTIONS[scanned];
-    this.#isEmpty = isEmpty;
+    this.#flags = flags;
     this.#reader.begin(module);
     module.makeRoom();
-    const rule = this.#scan(this.#decoderOf(scanned, isThumb), svma, isCall);
+    const rule = this.#scan(this.#decoderOf(scanned), svma);
     if (this.#code.isPending) return NO_RULE;
     module.code.scanned.set(key, rule);
     return rule;
@@ -89,10 +96,10 @@ export class FrameScan {
     return module.code.jumped.get(svma) ?? NO_RULE;
   }
 
-  #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {
+  #decoderOf(machine: ScannedMachine): InstructionDecoder {
     switch (machine) {
       case 'arm':
-        return isThumb ? this.#thumb : this.#arm;
+        return (this.#flags & ScanFlag.isThumb) !== 0 ? this.#thumb : this.#arm;
       case 'aarch64':
         return this.#a64;
       case 'x86_64':
@@ -107,7 +114,8 @@ export class FrameScan {
    * Where there is none, it is the first jump that may be a tail call.
    * @returns the number of the rule, or NO_RULE
    */
-  #scan(decoder: InstructionDecoder, start: number, isCall: boolean): number {
+  #scan(decoder: InstructionDecoder, start: number): number {
+    const isCall = (this.#flags & ScanFlag.isCall) !== 0;
     const { sp, lr } = this.#machine;
     const { callerSaved, changedByCall } = this.#convention;
     const state = this.#state;
@@ -210,7 +218,7 @@ export class FrameScan {
     if (!isSaved && !isInLink) return NO_RULE;
     // It may also be the jump of a switch.
     if (!isReturn && isInLink && cfa === 0) return NO_RULE;
-    if (this.#isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
+    if ((this.#flags & ScanFlag.isEmpty) !== 0 && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = pc >= 0 ? pc : lr;
     const flags = flag | (this.#isStraight ? RuleFlag.straight : 0);
