@@ -20,7 +20,7 @@ export class CodeStep {
   readonly #returns: ReturnAddresses;
   readonly #scan: FrameScan;
   readonly #instructionSet: InstructionSet;
-  readonly #ruleStep = new RuleStep();
+  readonly #ruleStep: RuleStep;
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
 
@@ -28,6 +28,7 @@ export class CodeStep {
     this.#state = state;
     this.#code = code;
     this.#returns = returns;
+    this.#ruleStep = new RuleStep(state);
     this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
   }
@@ -79,7 +80,7 @@ export class CodeStep {
     if (rule < 0) return false;
     const state = this.#state;
     const { machine, pc } = state;
-    if (this.#ruleStep.step(state, module, rule) !== 'stepped') return false;
+    if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
     const address = state.registers.value(machine.pc);
     const call = this.#returns.callBefore(address);
     const distance = pc - this.#returns.target;
@@ -97,7 +98,7 @@ export class CodeStep {
     const { machine } = state;
     const flags = module.rules.data[rule + RuleWord.flags];
     this.isStraight = (flags & RuleFlag.straight) !== 0;
-    const end = this.#ruleStep.step(state, module, rule);
+    const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
     const column = machine.pc >= 0 ? machine.pc : machine.lr;
     const { registers, next } = state;

@@ -27,7 +27,7 @@ export class EntryStep {
   readonly #returns: ReturnAddresses;
   readonly #scan: EntryScan;
   readonly #search: EntrySearch;
-  readonly #ruleStep = new RuleStep();
+  readonly #ruleStep: RuleStep;
   #bias = 0;
   /** Words of the stack among which return addresses may still be looked for. */
   #wordsLeft = 0;
@@ -36,6 +36,7 @@ export class EntryStep {
     this.#state = state;
     this.#code = code;
     this.#returns = returns;
+    this.#ruleStep = new RuleStep(state);
     this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
   }
@@ -60,7 +61,7 @@ export class EntryStep {
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
-      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(state, module, rule);
+      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(module, rule);
     }
     return this.#stepByBeginning(module);
   }
@@ -81,7 +82,7 @@ export class EntryStep {
       const at = this.#returnSlot(module, rule);
       if (at < sp || !stack.read(at)) continue;
       const call = this.#returns.callBefore(stack.value);
-      if (call === 'call' || (call === 'direct' && i === 0)) return this.#ruleStep.step(this.#state, module, rule);
+      if (call === 'call' || (call === 'direct' && i === 0)) return this.#ruleStep.step(module, rule);
     }
     return 'no-rule';
   }

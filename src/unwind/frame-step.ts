@@ -3,7 +3,7 @@ import { CANT_UNWIND } from './exidx-table.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import type { Landing } from './landing.ts';
 import { RegisterFile } from './register-file.ts';
-import { RuleStep, withoutCfa } from './rule-step.ts';
+import { RuleStep } from './rule-step.ts';
 import type { SharedFrames } from './shared-frames.ts';
 import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
@@ -29,7 +29,8 @@ export class FrameStep {
   readonly #fallback: FallbackSteps;
   readonly #shared: SharedFrames;
   readonly #landing: Landing;
-  readonly #ruleStep = new RuleStep();
+  readonly #followsLibunwind: boolean;
+  readonly #ruleStep: RuleStep;
   readonly #exidxStep = new ExidxStep();
   #leaf = new RegisterFile(0);
   #leafPc = 0;
@@ -38,11 +39,14 @@ export class FrameStep {
   /** How many frames there were up to the last of those. */
   #handlerFrames = 0;
 
-  constructor(state: UnwindState, fallback: FallbackSteps, shared: SharedFrames, landing: Landing) {
+  /** @param followsLibunwind as the unwinder's option */
+  constructor(state: UnwindState, fallback: FallbackSteps, shared: SharedFrames, landing: Landing, followsLibunwind: boolean) {
     this.#state = state;
     this.#fallback = fallback;
     this.#shared = shared;
     this.#landing = landing;
+    this.#followsLibunwind = followsLibunwind;
+    this.#ruleStep = new RuleStep(state, followsLibunwind);
   }
 
   /** To be called before each stack, while the state has the registers of the sample. */
@@ -93,7 +97,7 @@ export class FrameStep {
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return withoutCfa(state, cfaRegister);
+    if (registers.known[cfaRegister] === 0) return this.#ruleStep.withoutCfa(cfaRegister);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;
@@ -121,7 +125,7 @@ export class FrameStep {
     const state = this.#state;
     const { data } = module.rules;
     // libunwind 1.6 knows no such registers, and takes the rule for a wrong one (observed on x86-64).
-    if ((flags & RuleFlag.savesVectors) !== 0 && state.followsLibunwind) return 'bad-frame';
+    if ((flags & RuleFlag.savesVectors) !== 0 && this.#followsLibunwind) return 'bad-frame';
     if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
       this.wasPlain = true;
       return 'outermost';
@@ -142,9 +146,9 @@ export class FrameStep {
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
     if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
     const sp = state.registers.value(state.machine.sp);
-    const end = this.#ruleStep.step(state, module, rule);
+    const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
-    if ((flags & RuleFlag.toHandler) !== 0 && !state.followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
+    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
   }
@@ -214,10 +218,10 @@ export class FrameStep {
 
   /** How a stack ends whose next return address is not in the dump: it is taken to be right below the CFA. @param cfa 0 where no rule says it */
   #withoutReturnAddress(cfa: number): StepEnd {
-    const { space, stack, machine, followsLibunwind } = this.#state;
+    const { space, stack, machine } = this.#state;
     if (cfa === 0) return 'truncated';
     // libunwind asks perf 6.1 for it, which looks only where something is mapped; without its bytes, the stack goes on to address −1 (observed on x86-64).
-    if (followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {
+    if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {
       return space.find(cfa - machine.addressSize) === 'unmapped' ? 'bad-frame' : 'truncated';
     }
     // What is below the dump is no part of the stack; unless a signal was handled on another one.

@@ -6,10 +6,19 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
 export class RuleStep {
+  readonly #state: UnwindState;
+  readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
+  /** @param followsLibunwind as the unwinder's option: registers that an epilogue has popped already count as unknown, for example */
+  constructor(state: UnwindState, followsLibunwind = false) {
+    this.#state = state;
+    this.#followsLibunwind = followsLibunwind;
+  }
+
   /** Turns the registers of the frame into those of its caller. The return address is in its column afterwards. */
-  step(state: UnwindState, module: UnwindModule, rule: number): StepEnd {
+  step(module: UnwindModule, rule: number): StepEnd {
+    const state = this.#state;
     const { registers, next, machine } = state;
     const { data } = module.rules;
     const isNarrow = machine.addressSize === 4;
@@ -17,14 +26,14 @@ export class RuleStep {
     const cfaOffset = data[rule + RuleWord.cfaOffset];
     let cfa: number;
     if (cfaRegister < 0) {
-      const end = this.#evaluate(state, module, cfaOffset, undefined);
-      if (end !== 'stepped') return end === 'truncated' ? withoutCfa(state) : end;
+      const end = this.#evaluate(module, cfaOffset, undefined);
+      if (end !== 'stepped') return end === 'truncated' ? this.withoutCfa() : end;
       cfa = Number(this.#expressions.result);
     } else {
-      if (registers.known[cfaRegister] === 0) return withoutCfa(state, cfaRegister);
+      if (registers.known[cfaRegister] === 0) return this.withoutCfa(cfaRegister);
       let from = registers.value(cfaRegister);
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
-        if (!state.stack.read(from + data[rule + RuleWord.movedOffset])) return withoutCfa(state);
+        if (!state.stack.read(from + data[rule + RuleWord.movedOffset])) return this.withoutCfa();
         from = state.stack.value;
         // No stack pointer is between two words.
         if (from % machine.addressSize !== 0) return 'no-rule';
@@ -37,7 +46,7 @@ export class RuleStep {
     next.set(machine.sp, cfa - machine.cfaBias);
     const end = rule + RuleWord.registers + data[rule + RuleWord.registerCount] * RULE_REGISTER_WORDS;
     for (let at = rule + RuleWord.registers; at < end; at += RULE_REGISTER_WORDS) {
-      const stepEnd = this.#restore(state, module, at, cfa);
+      const stepEnd = this.#restore(module, at, cfa);
       if (stepEnd !== 'stepped') return stepEnd;
     }
     state.swapRegisters();
@@ -45,31 +54,39 @@ export class RuleStep {
   }
 
   /**
+   * How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one.
+   * @param register from which it is computed, if that is what is not known
+   */
+  withoutCfa(register = -1): StepEnd {
+    return this.#followsLibunwind ? 'bad-frame' : this.#state.without(register);
+  }
+
+  /**
    * Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet.
    * @param at where the rules have the register
    */
-  #restore(state: UnwindState, module: UnwindModule, at: number, cfa: number): StepEnd {
-    const { registers, next } = state;
+  #restore(module: UnwindModule, at: number, cfa: number): StepEnd {
+    const { registers, next, machine } = this.#state;
     const { data } = module.rules;
     const register = data[at] & RULE_REGISTER_MASK;
     const kind = data[at] >>> RULE_KIND_SHIFT;
     const value = data[at + 1];
-    const addressBits = state.machine.addressSize * 8;
+    const addressBits = machine.addressSize * 8;
     // libunwind goes on from the CFA, also where a rule says that the stack pointer is another, as when longjmp has loaded what it leads to.
-    if (state.followsLibunwind && register === state.machine.sp) return 'stepped';
+    if (this.#followsLibunwind && register === machine.sp) return 'stepped';
     switch (kind) {
       case RegisterRule.undefined:
         next.known[register] = 0;
         return 'stepped';
       case RegisterRule.popped:
-        if (state.followsLibunwind) next.known[register] = 0;
+        if (this.#followsLibunwind) next.known[register] = 0;
         return 'stepped';
       case RegisterRule.offset:
-        return this.#load(state, register, cfa + value);
+        return this.#load(register, cfa + value);
       case RegisterRule.spOffset:
-        return this.#load(state, register, registers.value(state.machine.sp) + value);
+        return this.#load(register, registers.value(machine.sp) + value);
       case RegisterRule.fpOffset:
-        return this.#load(state, register, registers.known[state.machine.fp] === 1 ? registers.value(state.machine.fp) + value : -1);
+        return this.#load(register, registers.known[machine.fp] === 1 ? registers.value(machine.fp) + value : -1);
       case RegisterRule.valOffset:
         setBig(next, register, BigInt.asUintN(addressBits, BigInt(cfa + value)));
         return 'stepped';
@@ -78,38 +95,32 @@ export class RuleStep {
         next.known[register] = registers.known[value];
         return 'stepped';
       default: {
-        const end = this.#evaluate(state, module, value, cfa);
+        const end = this.#evaluate(module, value, cfa);
         if (end === 'truncated') {
           next.known[register] = 0;
           return 'stepped';
         }
         if (end !== 'stepped') return end;
         if (kind === RegisterRule.valExpression) setBig(next, register, this.#expressions.result);
-        else return this.#load(state, register, Number(this.#expressions.result));
+        else return this.#load(register, Number(this.#expressions.result));
         return 'stepped';
       }
     }
   }
 
-  #load({ stack, next, machine }: UnwindState, register: number, address: number): StepEnd {
+  #load(register: number, address: number): StepEnd {
+    const { stack, next, machine } = this.#state;
     if (stack.read(machine.addressSize === 4 ? address >>> 0 : address)) next.setWords(register, stack.lo, stack.hi);
     else next.known[register] = 0;
     return 'stepped';
   }
 
-  #evaluate(state: UnwindState, module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
+  #evaluate(module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
+    const state = this.#state;
     const { section, start, end } = module.rules.expressions[number];
     const { view } = section.bytes;
     return STEP_ENDS[this.#expressions.evaluate(view, start, end, state.machine.addressSize, state.registers, state, cfa)];
   }
-}
-
-/**
- * How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one.
- * @param register from which it is computed, if that is what is not known
- */
-export function withoutCfa(state: UnwindState, register = -1): StepEnd {
-  return state.followsLibunwind ? 'bad-frame' : state.without(register);
 }
 
 const STEP_ENDS: Readonly<Record<ExpressionEnd, StepEnd>> = { done: 'stepped', bad: 'bad-frame', absent: 'truncated', wanted: 'pending' };

@@ -41,12 +41,14 @@ export class StackWalk {
   /** Whether a step was taken since WebAssembly could not walk on. */
   #mayBePlain = false;
 
-  constructor(state: UnwindState, fallback: FallbackSteps, maxFrames: number) {
+  /** @param options as the unwinder's */
+  constructor(state: UnwindState, fallback: FallbackSteps, options: { readonly maxFrames: number; readonly followsLibunwind: boolean }) {
+    const { maxFrames, followsLibunwind } = options;
     this.#state = state;
     this.#maxFrames = maxFrames;
-    this.#followsLibunwind = state.followsLibunwind;
+    this.#followsLibunwind = followsLibunwind;
     this.#shared = new SharedFrames(state);
-    this.#frameStep = new FrameStep(state, fallback, this.#shared, this.#landing);
+    this.#frameStep = new FrameStep(state, fallback, this.#shared, this.#landing, followsLibunwind);
   }
 
   /**

@@ -43,8 +43,6 @@ export class UnwindState implements ExpressionMemory {
   isUnchained = false;
   /** Whether {@link pc} is a return address. */
   isCall = false;
-  /** Whether to do as perf 6.1's libunwind does (observed): registers that an epilogue has popped already count as unknown, for example. */
-  followsLibunwind = false;
   /** After `truncated`: the register whose value would be needed to go on; −1 where it is something else. */
   missingRegister = -1;
   /** After `truncated`, where no rule led there: the stack pointer behind the return address that is not in the dump; NaN where the registers say it. */

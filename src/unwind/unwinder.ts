@@ -43,13 +43,14 @@ export class Unwinder {
   readonly #state = new UnwindState();
   readonly #fallback: FallbackSteps;
   readonly #walk: StackWalk;
+  readonly #followsLibunwind: boolean;
   readonly #places = new RegisterPlaces();
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
     this.#fallback = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
-    this.#state.followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#state, this.#fallback, maxFrames);
+    this.#followsLibunwind = followsLibunwind;
+    this.#walk = new StackWalk(this.#state, this.#fallback, { maxFrames, followsLibunwind });
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -135,7 +136,7 @@ export class Unwinder {
     if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
     const sp = Number.isNaN(state.callerSp) ? state.registers.value(state.machine.sp) : state.callerSp;
     this.endStackOffset = this.end === 'truncated' ? sp - state.stack.start : 0;
-    if ((this.end === 'unmapped' || this.end === 'bad-frame') && !state.followsLibunwind && this.#isInGo()) {
+    if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
       this.endAddress = this.#stack.addresses[this.frameCount - 1];
       this.endStackOffset = Number.POSITIVE_INFINITY;
