@@ -1,6 +1,6 @@
 import type { CodeMatch } from './code-space.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import type { UnwindState } from './unwind-state.ts';
 
 /** The longest piece of code that is looked at once. */
 const MAX_BYTES = 16;
@@ -12,22 +12,22 @@ export class CodeBytes {
   readonly bytes = new Uint8Array(MAX_BYTES);
   /** Whether some of what was looked for has to be read first. */
   isPending = false;
-  readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
 
-  constructor(state: UnwindState) {
-    this.#state = state;
+  constructor(memory: ProcessMemory) {
+    this.#memory = memory;
   }
 
-  /** As the state's own `find`, but says so where something has to be read first. */
+  /** As the memory's own `find`, but says so where something has to be read first. */
   find(address: number): CodeMatch {
-    const match = this.#state.find(address);
+    const match = this.#memory.find(address);
     this.isPending ||= match === 'pending';
     return match;
   }
 
   /** The rules of the file that is mapped at an address; undefined where there are none, or something has to be read first. */
   moduleAt(address: number): UnwindModule | undefined {
-    return this.find(address) === 'found' ? this.#state.space.module : undefined;
+    return this.find(address) === 'found' ? this.#memory.space.module : undefined;
   }
 
   /**
@@ -35,7 +35,7 @@ export class CodeBytes {
    * @param sizeBytes a multiple of 4, or less than 8
    */
   read(address: number, sizeBytes: number): boolean {
-    const { space } = this.#state;
+    const { space } = this.#memory;
     const module = this.moduleAt(address);
     if (module === undefined) return false;
     const svma = address - (space.codeBias ?? space.bias);
@@ -50,11 +50,8 @@ export class CodeBytes {
 
   /** Whether a file has bytes at an svma: where `module.memory` then is. Notes what has to be read first. */
   findInFile(module: UnwindModule, svma: number, sizeBytes: number): boolean {
-    const match = module.memory.find(svma, sizeBytes);
-    if (match === 'wanted') {
-      this.#state.wantingModule = module;
-      this.isPending = true;
-    }
+    const match = this.#memory.findInFile(module, svma, sizeBytes);
+    this.isPending ||= match === 'wanted';
     return match === 'found';
   }
 

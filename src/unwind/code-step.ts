@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { FrameScan, ScanFlag } from './scan/frame-scan.ts';
@@ -16,6 +17,7 @@ const MAX_ARGUMENTS_BYTES = 64;
 /** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
 export class CodeStep {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #scan: FrameScan;
@@ -24,21 +26,22 @@ export class CodeStep {
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
 
-  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state);
+    this.#ruleStep = new RuleStep(state, memory);
     this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
   }
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { space, pc, machine, isCall } = this.#state;
+    const { pc, machine, isCall } = this.#state;
     const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
-    const svma = pc - space.bias;
+    const svma = pc - this.#memory.space.bias;
     const isThumb = machine.machine === 'arm' && this.#isThumb(module, svma);
     const flags = (isCall ? ScanFlag.isCall : 0) | (isThumb ? ScanFlag.isThumb : 0);
     const rule = this.#scan.rule(module, svma, flags);

@@ -1,5 +1,6 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeExtent } from './code-space.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
@@ -23,6 +24,7 @@ const MAX_STACK_WORDS = 1 << 15;
  */
 export class EntryStep {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #scan: EntryScan;
@@ -32,11 +34,12 @@ export class EntryStep {
   /** Words of the stack among which return addresses may still be looked for. */
   #wordsLeft = 0;
 
-  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state);
+    this.#ruleStep = new RuleStep(state, memory);
     this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
   }
@@ -48,8 +51,8 @@ export class EntryStep {
 
   /** Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin. */
   step(): StepEnd {
-    const state = this.#state;
-    const { space, stack, registers, machine, pc } = state;
+    const { space, stack } = this.#memory;
+    const { registers, machine, pc } = this.#state;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
     // Direct calls of it are in the same file. What is in others need not be looked at.
@@ -70,7 +73,8 @@ export class EntryStep {
    * The same where the function was called by a pointer, or by a function that has left the stack (a tail call): its code has to tell where it begins.
    */
   #stepByBeginning(module: UnwindModule): StepEnd {
-    const { stack, registers, machine, pc } = this.#state;
+    const { stack } = this.#memory;
+    const { registers, machine, pc } = this.#state;
     const sp = registers.value(machine.sp);
     const svma = pc - this.#bias;
     for (let i = 0, entry = svma; i < MAX_BEGINNINGS; i++) {
@@ -95,9 +99,9 @@ export class EntryStep {
   }
 
   #module(): UnwindModule | undefined {
-    const { space, machine, pc } = this.#state;
+    const { machine, pc } = this.#state;
     const module = this.#code.moduleAt(pc);
-    this.#bias = space.bias;
+    this.#bias = this.#memory.space.bias;
     return module?.registers === machine ? module : undefined;
   }
 

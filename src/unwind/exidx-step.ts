@@ -1,4 +1,5 @@
 import type { ExidxTable } from './exidx-table.ts';
+import type { StackMemory } from './stack-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 const SP = 13;
@@ -13,6 +14,8 @@ const MAX_LEB_SIZE_BYTES = 5;
  * @see Exception Handling ABI for the Arm Architecture, 10.3 "Frame unwinding instructions"
  */
 export class ExidxStep {
+  readonly #state: UnwindState;
+  readonly #stack: StackMemory;
   #instructions = new Uint8Array();
   #at = 0;
   #end = 0;
@@ -20,9 +23,14 @@ export class ExidxStep {
   #vsp = 0;
   #isPcSet = false;
 
+  constructor(state: UnwindState, stack: StackMemory) {
+    this.#state = state;
+    this.#stack = stack;
+  }
+
   /** Makes the caller's registers of the frame's. @param start where the instructions are, as the table gave it */
-  step(state: UnwindState, { instructions }: ExidxTable, start: number): StepEnd {
-    const { registers, next } = state;
+  step({ instructions }: ExidxTable, start: number): StepEnd {
+    const { registers, next } = this.#state;
     if (registers.known[SP] === 0) return 'truncated';
     this.#instructions = instructions;
     this.#at = start + 2;
@@ -32,26 +40,26 @@ export class ExidxStep {
     this.#vsp = registers.value(SP);
     next.copyFrom(registers);
     let isDone = false;
-    while (!isDone && this.#at < this.#end) isDone = this.#follow(state, this.#u8());
+    while (!isDone && this.#at < this.#end) isDone = this.#follow(this.#u8());
     if (this.#failed) return 'bad-frame';
     next.set(SP, this.#vsp);
     if (!this.#isPcSet) {
       next.setWords(PC, next.lo[LR], 0);
       next.known[PC] = next.known[LR];
     }
-    state.swapRegisters();
+    this.#state.swapRegisters();
     return 'stepped';
   }
 
   /** @returns whether it was the last one */
-  #follow(state: UnwindState, opcode: number): boolean {
+  #follow(opcode: number): boolean {
     if (opcode < 0x40) this.#move((opcode << 2) + 4);
     else if (opcode < 0x80) this.#move(-(((opcode & 0x3f) << 2) + 4));
-    else if (opcode < 0x90) this.#popMask(state, ((opcode & 0x0f) << 12) | (this.#u8() << 4));
-    else if (opcode < 0xa0) this.#setVsp(state, opcode & 0x0f);
-    else if (opcode < 0xb0) this.#pop(state, ((0x10 << (opcode & 7)) * 2 - 0x10) | (opcode & 8 ? 1 << LR : 0));
+    else if (opcode < 0x90) this.#popMask(((opcode & 0x0f) << 12) | (this.#u8() << 4));
+    else if (opcode < 0xa0) this.#setVsp(opcode & 0x0f);
+    else if (opcode < 0xb0) this.#pop(((0x10 << (opcode & 7)) * 2 - 0x10) | (opcode & 8 ? 1 << LR : 0));
     else if (opcode === 0xb0) return true;
-    else if (opcode === 0xb1) this.#popLow(state, this.#u8());
+    else if (opcode === 0xb1) this.#popLow(this.#u8());
     else if (opcode === 0xb2) this.#move(0x204 + this.#uleb() * 4);
     // FSTMFDX: a word more than the registers.
     else if (opcode === 0xb3) this.#move(8 * ((this.#u8() & 0x0f) + 1) + 4);
@@ -73,15 +81,15 @@ export class ExidxStep {
   }
 
   /** r4 … r15; none of them: the function refuses to be unwound. */
-  #popMask(state: UnwindState, mask: number): void {
+  #popMask(mask: number): void {
     if (mask === 0) this.#failed = true;
-    else this.#pop(state, mask);
+    else this.#pop(mask);
   }
 
   /** r0 … r3 */
-  #popLow(state: UnwindState, mask: number): void {
+  #popLow(mask: number): void {
     if (mask === 0 || mask > 0x0f) this.#failed = true;
-    else this.#pop(state, mask);
+    else this.#pop(mask);
   }
 
   #popWirelessControl(mask: number): void {
@@ -90,7 +98,9 @@ export class ExidxStep {
   }
 
   /** Pops registers, the lowest first. */
-  #pop({ stack, next }: UnwindState, mask: number): void {
+  #pop(mask: number): void {
+    const stack = this.#stack;
+    const { next } = this.#state;
     for (let register = 0; register <= PC; register++) {
       if ((mask & (1 << register)) === 0) continue;
       if (stack.read(this.#vsp)) next.setWords(register, stack.lo, 0);
@@ -103,7 +113,8 @@ export class ExidxStep {
     this.#vsp = next.lo[SP];
   }
 
-  #setVsp({ next }: UnwindState, register: number): void {
+  #setVsp(register: number): void {
+    const { next } = this.#state;
     if (register === SP || register === PC || next.known[register] === 0) this.#failed = true;
     else this.#vsp = next.lo[register];
   }

@@ -1,5 +1,6 @@
 import { CodeBytes } from './code-bytes.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** libunwind takes no frame pointer that is farther from the stack pointer. */
@@ -20,19 +21,21 @@ const PLT_STUB_BYTES = 16;
 export class FrameChain implements FallbackSteps {
   readonly isSignalFrame = false;
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState) {
+  constructor(state: UnwindState, memory: ProcessMemory) {
     this.#state = state;
-    this.#code = new CodeBytes(state);
+    this.#memory = memory;
+    this.#code = new CodeBytes(memory);
   }
 
   begin(): void {}
 
   step(): StepEnd {
-    const { machine, space } = this.#state;
+    const { machine } = this.#state;
     // It asks for what is there first.
-    if (space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
+    if (this.#memory.space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
     const isStub = this.#isPltStub();
     if (this.#code.isPending) return 'pending';
     return isStub ? this.#takeTop() : this.#takeChain();
@@ -46,7 +49,8 @@ export class FrameChain implements FallbackSteps {
 
   /** The return address is on top of the stack, and all else is the caller's. */
   #takeTop(): StepEnd {
-    const { machine, registers, next, stack } = this.#state;
+    const { stack } = this.#memory;
+    const { machine, registers, next } = this.#state;
     const sp = registers.value(machine.sp);
     if (!stack.read(sp)) return 'truncated';
     next.copyFrom(registers);
@@ -57,7 +61,8 @@ export class FrameChain implements FallbackSteps {
   }
 
   #takeChain(): StepEnd {
-    const { machine, registers, next, stack } = this.#state;
+    const { stack } = this.#memory;
+    const { machine, registers, next } = this.#state;
     if (registers.known[machine.fp] === 0) return 'no-rule';
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);

@@ -3,6 +3,7 @@ import { CodeStep } from './code-step.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { isAtArguments, isBelowArguments } from './program-start.ts';
 import { IS_CALL, ReturnAddresses } from './return-addresses.ts';
 import { ReturnStep } from './return-step.ts';
@@ -17,6 +18,7 @@ import { X86Guess } from './x86-guess.ts';
  */
 export class FrameGuess implements FallbackSteps {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
@@ -27,17 +29,18 @@ export class FrameGuess implements FallbackSteps {
   readonly #links: LinkGuess;
   isSignalFrame = false;
 
-  constructor(state: UnwindState) {
+  constructor(state: UnwindState, memory: ProcessMemory) {
     this.#state = state;
-    this.#code = new CodeBytes(state);
-    this.#returns = new ReturnAddresses(state, this.#code);
-    this.#stackEnds = new StackEnds(state, this.#code, this.#returns);
-    this.#returnStep = new ReturnStep(state, this.#returns, this.#stackEnds);
-    this.#signalStep = new SignalStep(state, this.#code);
-    this.#vdso = new I386Vdso(state, this.#code);
-    const codeStep = new CodeStep(state, this.#code, this.#returns);
-    this.#x86 = new X86Guess(state, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
-    this.#links = new LinkGuess(state, this.#code, this.#returns, this.#returnStep, codeStep);
+    this.#memory = memory;
+    this.#code = new CodeBytes(memory);
+    this.#returns = new ReturnAddresses(state, memory, this.#code);
+    this.#stackEnds = new StackEnds(state, memory, this.#code, this.#returns);
+    this.#returnStep = new ReturnStep(state, memory.stack, this.#returns, this.#stackEnds);
+    this.#signalStep = new SignalStep(state, memory, this.#code);
+    this.#vdso = new I386Vdso(state, memory, this.#code);
+    const codeStep = new CodeStep(state, memory, this.#code, this.#returns);
+    this.#x86 = new X86Guess(state, memory, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
+    this.#links = new LinkGuess(state, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep);
   }
 
   begin(): void {
@@ -52,14 +55,16 @@ export class FrameGuess implements FallbackSteps {
   }
 
   #stepWithin(): StepEnd {
-    const { isCall, pc } = this.#state;
+    const { isCall, pc, registers, machine } = this.#state;
+    const { stack } = this.#memory;
+    const sp = registers.value(machine.sp);
     if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
     // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
-    if (isAtArguments(this.#state)) return 'outermost';
+    if (isAtArguments(stack, sp)) return 'outermost';
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;
     if (this.#returns.isBehindJump(pc)) return 'uncalled';
-    return isBelowArguments(this.#state) ? 'outermost' : end;
+    return isBelowArguments(stack, sp) ? 'outermost' : end;
   }
 
   beginsStack(callee: number): StepEnd {

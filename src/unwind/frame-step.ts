@@ -2,6 +2,7 @@ import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import type { Landing } from './landing.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
 import type { SharedFrames } from './shared-frames.ts';
@@ -26,12 +27,13 @@ export class FrameStep {
   /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #fallback: FallbackSteps;
   readonly #shared: SharedFrames;
   readonly #landing: Landing;
   readonly #followsLibunwind: boolean;
   readonly #ruleStep: RuleStep;
-  readonly #exidxStep = new ExidxStep();
+  readonly #exidxStep: ExidxStep;
   #leaf = new RegisterFile(0);
   #leafPc = 0;
   /** How many signals' frames there were. */
@@ -40,13 +42,15 @@ export class FrameStep {
   #handlerFrames = 0;
 
   /** @param followsLibunwind as the unwinder's option */
-  constructor(state: UnwindState, fallback: FallbackSteps, shared: SharedFrames, landing: Landing, followsLibunwind: boolean) {
+  constructor(state: UnwindState, memory: ProcessMemory, fallback: FallbackSteps, shared: SharedFrames, landing: Landing, followsLibunwind: boolean) {
     this.#state = state;
+    this.#memory = memory;
     this.#fallback = fallback;
     this.#shared = shared;
     this.#landing = landing;
     this.#followsLibunwind = followsLibunwind;
-    this.#ruleStep = new RuleStep(state, followsLibunwind);
+    this.#exidxStep = new ExidxStep(state, memory.stack);
+    this.#ruleStep = new RuleStep(state, memory, followsLibunwind);
   }
 
   /** To be called before each stack, while the state has the registers of the sample. */
@@ -93,7 +97,8 @@ export class FrameStep {
     const { data } = module.rules;
     const flags = data[rule + RuleWord.flags];
     if ((flags & RARE) !== 0) return this.#stepByRareRule(frames, module, rule, flags);
-    const { registers, stack, machine } = state;
+    const { stack } = this.#memory;
+    const { registers, machine } = state;
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
@@ -159,7 +164,7 @@ export class FrameStep {
     const { registers, next, machine } = state;
     this.wasToPad = (flags & RuleFlag.atHandler) !== 0;
     if (!this.wasToPad) {
-      this.#landing.leave(state, sp, frameCount, frameCount - this.#handlerFrames);
+      this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
       this.wasToPad = this.#landing.isAtPad;
       return;
     }
@@ -178,7 +183,7 @@ export class FrameStep {
       if (byCode === 'stepped') return this.#afterFallback();
       if (byCode === 'pending') return byCode;
     }
-    const end = this.#exidxStep.step(this.#state, module.exidx, start);
+    const end = this.#exidxStep.step(module.exidx, start);
     return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
   }
 
@@ -218,7 +223,8 @@ export class FrameStep {
 
   /** How a stack ends whose next return address is not in the dump: it is taken to be right below the CFA. @param cfa 0 where no rule says it */
   #withoutReturnAddress(cfa: number): StepEnd {
-    const { space, stack, machine } = this.#state;
+    const { space, stack } = this.#memory;
+    const { machine } = this.#state;
     if (cfa === 0) return 'truncated';
     // libunwind asks perf 6.1 for it, which looks only where something is mapped; without its bytes, the stack goes on to address −1 (observed on x86-64).
     if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {

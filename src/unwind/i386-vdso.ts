@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { I386_CONTEXT } from './signal-trampolines.ts';
 import type { UnwindState } from './unwind-state.ts';
 
@@ -10,10 +11,12 @@ const SAVED_BYTES = 12;
 /** Steps out of i386's vdso, of which there is no file: by how it is called, and by what the kernel leaves on the stack. */
 export class I386Vdso {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState, code: CodeBytes) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
   }
 
@@ -22,7 +25,7 @@ export class I386Vdso {
    * saves three registers, ecx, edx and ebp.
    */
   returnSlot(sp: number): number {
-    const { stack } = this.#state;
+    const { stack } = this.#memory;
     for (let at = sp; at <= sp + SAVED_BYTES; at += 4) {
       if (stack.read(at) && stack.lo > CALL_GS_10.length && this.#code.is(stack.lo - CALL_GS_10.length, CALL_GS_10)) return at;
     }
@@ -39,8 +42,8 @@ export class I386Vdso {
    * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
    */
   stepOverSignal(sp: number): boolean {
-    const { stack, space, pc } = this.#state;
-    if (space.find(pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
+    const { stack, space } = this.#memory;
+    if (space.find(this.#state.pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
     // The code that has no siginfo pops sig before it calls the kernel, where samples are taken as well.
     const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4, sp];
     const context = contexts.find((at) => at >= sp && this.#isContext(at, sp));
@@ -54,7 +57,7 @@ export class I386Vdso {
 
   /** Whether what is at a place could be a context: the stack pointer is in it twice, with a code segment that Linux has, and code is mapped. */
   #isContext(at: number, sp: number): boolean {
-    const { stack } = this.#state;
+    const { stack } = this.#memory;
     if (!stack.read(at + 28) || stack.lo <= sp) return false;
     const interruptedSp = stack.lo;
     if (!stack.read(at + 68) || stack.lo !== interruptedSp) return false;

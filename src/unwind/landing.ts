@@ -18,11 +18,18 @@ const MAX_FRAMES_WHILE_COPYING = 2;
  * The layout of the records is what the code of libgcc shows; that of other run times does not match, and nothing is done.
  */
 export class Landing {
+  readonly #state: UnwindState;
+  readonly #stack: StackMemory;
   /** Whether the last step led to the landing pad itself. Before, the handler's frame goes on at the call that the exception came out of. */
   isAtPad = false;
   /** The record of the handler's frame: an address in the stack, while a caller may turn out to be out of reach; else −1. */
   #record = -1;
   #frameCount = 0;
+
+  constructor(state: UnwindState, stack: StackMemory) {
+    this.#state = state;
+    this.#stack = stack;
+  }
 
   /** To be called before each stack. */
   begin(): void {
@@ -35,10 +42,11 @@ export class Landing {
    * @param frameCount frames up to that one
    * @param depth how many of them are not of a signal's handler
    */
-  leave(state: UnwindState, start: number, frameCount: number, depth: number): void {
+  leave(start: number, frameCount: number, depth: number): void {
     this.isAtPad = false;
     if (depth > MAX_FRAMES_WHILE_COPYING) return;
-    const { registers, stack, machine } = state;
+    const stack = this.#stack;
+    const { registers, machine } = this.#state;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
     // Nothing outside the dump can be read, wherever a rule says that the frame is.
@@ -60,11 +68,11 @@ export class Landing {
     const returnAddress = wordAt(stack, returnSlot);
     // At the very end the landing pad takes the place of the return address.
     const hasReturn = returnAddress === registers.value(pc) || (hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize));
-    const hasLanded = hasReturn && hasCopied(state, own, handler, pc);
-    if (!hasLanded && !(hasHandlersFp && hasCopied(state, own, handler, fp))) return;
+    const hasLanded = hasReturn && this.#hasCopied(own, handler, pc);
+    if (!hasLanded && !(hasHandlersFp && this.#hasCopied(own, handler, fp))) return;
     this.#record = handler;
     this.#frameCount = frameCount;
-    if (hasLanded) this.land(state);
+    if (hasLanded) this.land();
     // Callers that do not need it can be followed.
     else registers.known[fp] = 0;
   }
@@ -75,7 +83,9 @@ export class Landing {
   }
 
   /** Goes to the handler's frame. @returns how many of the frames lead there */
-  land({ registers, stack, machine }: UnwindState): number {
+  land(): number {
+    const stack = this.#stack;
+    const { registers, machine } = this.#state;
     const { addressSize } = machine;
     const record = this.#record;
     this.#record = -1;
@@ -88,21 +98,23 @@ export class Landing {
     this.isAtPad = registers.value(machine.pc) === wordAt(stack, cfaSlot + addressSize);
     return this.#frameCount;
   }
-}
 
-/**
- * Whether the registers up to one may have been copied: none of the function's own, where they are in two places, has another value than the handler's.
- * Functions that do not use a register save it all the same, so that it may have had that value before.
- */
-function hasCopied({ stack, machine }: UnwindState, own: number, handler: number, end: number): boolean {
-  for (let register = 0; register < end; register++) {
-    if (register === machine.sp) continue;
-    const [to, from] = [wordAt(stack, own + register * machine.addressSize), wordAt(stack, handler + register * machine.addressSize)];
-    if (to === from) continue;
-    const [has, wants] = [wordAt(stack, to), wordAt(stack, from)];
-    if (has >= 0 && wants >= 0 && has !== wants) return false;
+  /**
+   * Whether the registers up to one may have been copied: none of the function's own, where they are in two places, has another value than the handler's.
+   * Functions that do not use a register save it all the same, so that it may have had that value before.
+   */
+  #hasCopied(own: number, handler: number, end: number): boolean {
+    const stack = this.#stack;
+    const { machine } = this.#state;
+    for (let register = 0; register < end; register++) {
+      if (register === machine.sp) continue;
+      const [to, from] = [wordAt(stack, own + register * machine.addressSize), wordAt(stack, handler + register * machine.addressSize)];
+      if (to === from) continue;
+      const [has, wants] = [wordAt(stack, to), wordAt(stack, from)];
+      if (has >= 0 && wants >= 0 && has !== wants) return false;
+    }
+    return true;
   }
-  return true;
 }
 
 /** Whether there are flags where those of a record would be. Where registers were saved side by side, their places alone look like a record, too. */

@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
+import type { StackMemory } from './stack-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
@@ -10,13 +11,15 @@ const MAX_SCANNED_INSTRUCTIONS = 256;
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
   readonly #state: UnwindState;
+  readonly #stack: StackMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
 
-  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
+  constructor(state: UnwindState, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
     this.#state = state;
+    this.#stack = stack;
     this.#code = code;
     this.#returns = returns;
     this.#returnStep = returnStep;
@@ -64,7 +67,8 @@ export class LinkGuess {
 
   /** On RISC-V the return address and the caller's frame pointer are below the frame pointer. */
   stepRiscv(): StepEnd {
-    const { registers, machine, isCall, stack, pc } = this.#state;
+    const stack = this.#stack;
+    const { registers, machine, isCall, pc } = this.#state;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);

@@ -1,4 +1,4 @@
-import type { UnwindState } from './unwind-state.ts';
+import type { StackMemory } from './stack-memory.ts';
 
 /** A program whose start is looked for has few arguments: more than that are not in the dump. */
 export const MAX_ARGUMENTS = 512;
@@ -11,58 +11,53 @@ const MAX_FRAME_WORDS = 32;
 
 /**
  * Whether there are so many pointers at an address to text higher up on the stack, and then a null: a program's arguments, as the kernel lays them out behind
- * their number. Programs may have put them into another order (getopt does). Leaves the first one in the state's `stack`.
+ * their number. Programs may have put them into another order (getopt does). Leaves the first one in the stack's value.
  */
-export function hasArgumentsAt({ stack, machine }: UnwindState, at: number, argumentCount: number): boolean {
-  const { addressSize } = machine;
-  const end = at + argumentCount * addressSize;
+export function hasArgumentsAt(stack: StackMemory, at: number, argumentCount: number): boolean {
+  const { wordSize } = stack;
+  const end = at + argumentCount * wordSize;
   if (!stack.read(end) || stack.value !== 0) return false;
-  for (let argument = end - addressSize; argument >= at; argument -= addressSize) {
+  for (let argument = end - wordSize; argument >= at; argument -= wordSize) {
     if (!stack.read(argument) || stack.value <= end || stack.value - at >= MAX_TEXT_BYTES) return false;
   }
   return true;
 }
 
 /** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of one that this called and that never returns. */
-export function isBelowArguments(state: UnwindState): boolean {
-  const { machine, registers } = state;
-  const sp = registers.value(machine.sp);
-  for (let word = 0; word < MAX_FRAME_WORDS; word++) if (isTopOfStack(state, sp + word * machine.addressSize)) return true;
+export function isBelowArguments(stack: StackMemory, sp: number): boolean {
+  for (let word = 0; word < MAX_FRAME_WORDS; word++) if (isAtArguments(stack, sp + word * stack.wordSize)) return true;
   return false;
 }
 
-/** Whether the stack is as the kernel gives it to a program: its first function has not begun to use it. */
-export function isAtArguments(state: UnwindState): boolean {
-  return isTopOfStack(state, state.registers.value(state.machine.sp));
-}
-
-/** Whether the number of a program's arguments is at an address, and behind it they and the environment. */
-function isTopOfStack(state: UnwindState, at: number): boolean {
-  const { stack, machine } = state;
-  if (!stack.read(at)) return false;
+/**
+ * Whether the stack is as the kernel gives it to a program, whose first function has not begun to use it: at the stack pointer is the number of the program's
+ * arguments, and behind it they and the environment.
+ */
+export function isAtArguments(stack: StackMemory, sp: number): boolean {
+  if (!stack.read(sp)) return false;
   const argumentCount = stack.hi === 0 ? stack.lo : 0;
-  const first = at + machine.addressSize;
-  if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(state, first, argumentCount)) return false;
+  const first = sp + stack.wordSize;
+  if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(stack, first, argumentCount)) return false;
   const firstText = stack.value;
-  const environment = first + (argumentCount + 1) * machine.addressSize;
-  return firstText > environment && isEnvironmentAt(state, environment, firstText);
+  const environment = first + (argumentCount + 1) * stack.wordSize;
+  return firstText > environment && isEnvironmentAt(stack, environment, firstText);
 }
 
 /**
  * Whether the environment follows: pointers to text that lies behind that of the arguments, or none, and behind them the auxiliary vector, as far as the dump
  * has it. Only the first pointer is checked: programs may have changed the others.
  */
-function isEnvironmentAt({ stack, machine }: UnwindState, at: number, firstText: number): boolean {
-  const { addressSize } = machine;
+function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boolean {
+  const { wordSize } = stack;
   if (!stack.read(at)) return false;
   let end = at;
   if (stack.value !== 0) {
     if (stack.value <= firstText || stack.value - at >= MAX_TEXT_BYTES) return false;
-    do end += addressSize;
+    do end += wordSize;
     while (stack.read(end) && stack.value !== 0);
   }
-  let entry = end + addressSize;
-  for (; stack.read(entry) && stack.value !== 0; entry += 2 * addressSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
+  let entry = end + wordSize;
+  for (; stack.read(entry) && stack.value !== 0; entry += 2 * wordSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
   // Nothing else tells that there is no environment.
-  return end > at || entry > end + addressSize;
+  return end > at || entry > end + wordSize;
 }

@@ -1,5 +1,6 @@
 import { type CallKind, CallSites } from './call-sites.ts';
 import type { CodeBytes } from './code-bytes.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -24,9 +25,11 @@ export class ReturnAddresses {
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
 
-  constructor(state: UnwindState, code: CodeBytes) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
     this.#calls = new CallSites(code);
   }
@@ -36,12 +39,12 @@ export class ReturnAddresses {
    * call, {@link IS_OWN_CALL} behind one of this function, and the more the nearer to its address.
    */
   likelihood(at: number): number {
-    const state = this.#state;
+    const { stack } = this.#memory;
     this.isOther = false;
-    if (!state.stack.read(at)) return 0;
-    switch (this.callBefore(state.stack.value)) {
+    if (!stack.read(at)) return 0;
+    switch (this.callBefore(stack.value)) {
       case 'direct': {
-        const distance = state.pc - this.target;
+        const distance = this.#state.pc - this.target;
         this.isOther = distance < 0 || distance >= MAX_FUNCTION_BYTES;
         return this.isOther ? IS_CALL : IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES;
       }
@@ -66,7 +69,7 @@ export class ReturnAddresses {
   /** Whether rules tell that a function begins at an address. */
   isFunction(address: number): boolean {
     const module = this.#code.moduleAt(address);
-    const svma = address - this.#state.space.bias;
+    const svma = address - this.#memory.space.bias;
     return module?.functionStart(svma) === svma;
   }
 
@@ -86,7 +89,7 @@ export class ReturnAddresses {
   isBehindCallOfItself(address: number, callee: number): boolean {
     if (this.callBefore(address) !== 'direct' || this.target !== address || !this.isFunction(address)) return false;
     const module = this.#code.moduleAt(callee);
-    const { bias } = this.#state.space;
+    const { bias } = this.#memory.space;
     return module?.functionStart(callee - bias) !== address - bias;
   }
 
@@ -104,7 +107,7 @@ export class ReturnAddresses {
 
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
-    const { space, stack } = this.#state;
+    const { space, stack } = this.#memory;
     this.isInData = false;
     // A stack may hold code, too (of nested functions, in GNU C), but such as jumps: nothing returns there.
     if (address <= 0 || (address >= stack.start && address < stack.end)) return 'unmapped';
@@ -137,8 +140,8 @@ export class ReturnAddresses {
   }
 
   #isTrampoline(address: number, module: UnwindModule): boolean {
-    const { space, machine } = this.#state;
-    const rule = module.ruleAt(address - 1 - space.bias);
+    const { machine } = this.#state;
+    const rule = module.ruleAt(address - 1 - this.#memory.space.bias);
     if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
     return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
   }

@@ -1,6 +1,6 @@
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { StackEnds } from './stack-ends.ts';
-import { MAX_FRAME_BYTES } from './stack-memory.ts';
+import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
@@ -16,11 +16,13 @@ const MAX_REALIGNED_BYTES = 8192;
  */
 export class ReturnStep {
   readonly #state: UnwindState;
+  readonly #stack: StackMemory;
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
 
-  constructor(state: UnwindState, returns: ReturnAddresses, stackEnds: StackEnds) {
+  constructor(state: UnwindState, stack: StackMemory, returns: ReturnAddresses, stackEnds: StackEnds) {
     this.#state = state;
+    this.#stack = stack;
     this.#returns = returns;
     this.#stackEnds = stackEnds;
   }
@@ -37,7 +39,8 @@ export class ReturnStep {
    * interpreters, whose code leads nowhere, keep frame pointers: they are followed much faster than a frame's beginning is found.
    */
   hasFrameRecord(fp: number): boolean {
-    const { stack, machine } = this.#state;
+    const stack = this.#stack;
+    const { machine } = this.#state;
     if (!this.isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === 0 || !stack.read(fp)) return false;
     return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
@@ -54,7 +57,7 @@ export class ReturnStep {
 
   /** Whether a return address is 0, but not the frame pointer beside it: whoever ends a chain of frame pointers has both be 0. */
   #isNoEnd(returnAt: number, savedAt: number): boolean {
-    const { stack } = this.#state;
+    const stack = this.#stack;
     return stack.read(returnAt) && stack.value === 0 && !(stack.read(savedAt) && stack.value === 0);
   }
 
@@ -64,7 +67,8 @@ export class ReturnStep {
    * @returns that, or −1 where there is none
    */
   #realignedSp(fp: number): number {
-    const { stack, machine } = this.#state;
+    const stack = this.#stack;
+    const { machine } = this.#state;
     const word = machine.addressSize;
     if (!stack.read(fp + word)) return -1;
     const { lo, hi } = stack;
@@ -88,7 +92,8 @@ export class ReturnStep {
   /** Takes a return address and, unless `savedAt` is −1, the frame pointer from the stack. */
   take(returnAt: number, savedAt: number, sp: number): StepEnd {
     const state = this.#state;
-    const { registers, next, stack, machine } = state;
+    const stack = this.#stack;
+    const { registers, next, machine } = state;
     if (!stack.read(returnAt)) return returnAt >= stack.start ? state.truncated(sp) : 'no-rule';
     const { lo } = stack;
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;

@@ -1,5 +1,6 @@
 import { RegisterRule } from './cfa-rows.ts';
 import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -7,12 +8,14 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 /** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
 export class RuleStep {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
   /** @param followsLibunwind as the unwinder's option: registers that an epilogue has popped already count as unknown, for example */
-  constructor(state: UnwindState, followsLibunwind = false) {
+  constructor(state: UnwindState, memory: ProcessMemory, followsLibunwind = false) {
     this.#state = state;
+    this.#memory = memory;
     this.#followsLibunwind = followsLibunwind;
   }
 
@@ -33,8 +36,8 @@ export class RuleStep {
       if (registers.known[cfaRegister] === 0) return this.withoutCfa(cfaRegister);
       let from = registers.value(cfaRegister);
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
-        if (!state.stack.read(from + data[rule + RuleWord.movedOffset])) return this.withoutCfa();
-        from = state.stack.value;
+        if (!this.#memory.stack.read(from + data[rule + RuleWord.movedOffset])) return this.withoutCfa();
+        from = this.#memory.stack.value;
         // No stack pointer is between two words.
         if (from % machine.addressSize !== 0) return 'no-rule';
       }
@@ -109,17 +112,18 @@ export class RuleStep {
   }
 
   #load(register: number, address: number): StepEnd {
-    const { stack, next, machine } = this.#state;
+    const { stack } = this.#memory;
+    const { next, machine } = this.#state;
     if (stack.read(machine.addressSize === 4 ? address >>> 0 : address)) next.setWords(register, stack.lo, stack.hi);
     else next.known[register] = 0;
     return 'stepped';
   }
 
   #evaluate(module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
-    const state = this.#state;
+    const { machine, registers } = this.#state;
     const { section, start, end } = module.rules.expressions[number];
     const { view } = section.bytes;
-    return STEP_ENDS[this.#expressions.evaluate(view, start, end, state.machine.addressSize, state.registers, state, cfa)];
+    return STEP_ENDS[this.#expressions.evaluate(view, start, end, machine.addressSize, registers, this.#memory, cfa)];
   }
 }
 

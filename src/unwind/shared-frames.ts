@@ -1,3 +1,4 @@
+import type { StackMemory } from './stack-memory.ts';
 import type { UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-stack.ts';
 
@@ -9,12 +10,14 @@ export class SharedFrames {
   /** Whether only the stack and frame pointer are known, because frames were taken over. */
   isPartial = false;
   readonly #state: UnwindState;
+  readonly #stack: StackMemory;
   #other: UnwoundStack | undefined;
   /** How far the other stack was gone through. */
   #at = 0;
 
-  constructor(state: UnwindState) {
+  constructor(state: UnwindState, stack: StackMemory) {
     this.#state = state;
+    this.#stack = stack;
   }
 
   /** @param other was unwound in the same address space, and nothing was mapped since; undefined for none */
@@ -71,7 +74,7 @@ export class SharedFrames {
     // hot
     const { addresses, labels, words, count } = this.#other as UnwoundStack;
     const state = this.#state;
-    const { stack } = state;
+    const stack = this.#stack;
     for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < maxFrames - 1; at++, from += FRAME_WORDS) {
       if (!stack.read(words[from + FrameWord.returnSlot]) || stack.value !== addresses[at + 1] || words[from] > stack.end) break;
       const { lo, hi } = stack;

@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -6,17 +7,20 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 /** Steps from the code that returns from signals' handlers to what the signal interrupted. */
 export class SignalStep {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState, code: CodeBytes) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
   }
 
   /** Turns the registers of the frame into those of what was interrupted, if the code at the frame's address is what returns from handlers. */
   step(): StepEnd {
-    const { registers, next, stack, machine, pc, space } = this.#state;
-    const module = space.find(pc) === 'found' ? space.module : undefined;
+    const { registers, next, machine, pc } = this.#state;
+    const { stack, space } = this.#memory;
+    const module = this.#memory.loadedModuleAt(pc);
     const number = module === undefined ? -1 : this.#trampolineAt(pc, pc - space.bias, module);
     if (this.#code.isPending) return 'pending';
     if (number < 0) return 'no-rule';

@@ -1,4 +1,5 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -25,11 +26,13 @@ const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 /** Tells by the code that a frame has no caller: the first one of a thread, of a context of glibc, of a goroutine. */
 export class StackEnds {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
 
-  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
   }
@@ -39,7 +42,8 @@ export class StackEnds {
    * glibc calls `clone3`, in rdx (observed in 2.36), while rax tells it from the thread that called, and rsi has the size of clone3's arguments.
    */
   beginsThread(): boolean {
-    const { stack, registers, machine, pc } = this.#state;
+    const { stack } = this.#memory;
+    const { registers, machine, pc } = this.#state;
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
     if (stack.read(registers.value(machine.sp)) && this.#returns.isFunction(stack.value)) return true;
     if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
@@ -49,11 +53,11 @@ export class StackEnds {
 
   /** Whether a return address is where a thread ends that libc did not make, or a context of glibc: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
-    const { machine, space } = this.#state;
+    const { machine } = this.#state;
     const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
-    const svma = address - space.bias;
+    const svma = address - this.#memory.space.bias;
     const isEnd = module.code.threadEnds.get(svma) ?? (this.#isEnd(address, module, svma) ? 1 : 0);
     if (this.#code.isPending) return 'pending';
     module.code.threadEnds.set(svma, isEnd);
@@ -79,7 +83,8 @@ export class StackEnds {
    * a no-op, so that it is taken for a call from there. No frame is below.
    */
   endsGoroutine(address: number, savedAt: number): boolean {
-    const { stack, machine } = this.#state;
+    const { stack } = this.#memory;
+    const { machine } = this.#state;
     if (!stack.read(savedAt) || stack.lo !== 0 || stack.hi !== 0) return false;
     // nop; call
     if (machine.machine === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);

@@ -10,6 +10,8 @@ export class StackMemory {
   /** The address of its first byte: the stack pointer. */
   start = 0;
   sizeBytes = 0;
+  /** Bytes that {@link read} reads: 4 or 8. */
+  wordSize = 8;
   /** What {@link read} found. */
   lo = 0;
   hi = 0;
@@ -19,12 +21,12 @@ export class StackMemory {
   /** The last place at which a word can be, from the start. */
   #last = -1;
 
-  /** @param wordSize what {@link read} reads: 4 or 8 */
   set(view: ByteView, offset: number, sizeBytes: number, start: number, wordSize: number): void {
     this.#view = view;
     this.#offset = offset;
     this.sizeBytes = Math.max(0, Math.min(sizeBytes, view.length - offset));
     this.start = start;
+    this.wordSize = wordSize;
     this.#is64 = wordSize === 8;
     this.#last = this.sizeBytes - wordSize;
   }

@@ -3,6 +3,7 @@ import type { FallbackSteps } from './fallback-steps.ts';
 import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
 import { PlainWalk } from './plain-walk.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { SharedFrames } from './shared-frames.ts';
 import type { UnwindEnd } from './unwind-end.ts';
@@ -19,9 +20,10 @@ export class StackWalk {
   endAddress = 0;
   endFile = -1;
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #maxFrames: number;
   readonly #followsLibunwind: boolean;
-  readonly #landing = new Landing();
+  readonly #landing: Landing;
   readonly #shared: SharedFrames;
   readonly #frameStep: FrameStep;
   /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
@@ -42,13 +44,15 @@ export class StackWalk {
   #mayBePlain = false;
 
   /** @param options as the unwinder's */
-  constructor(state: UnwindState, fallback: FallbackSteps, options: { readonly maxFrames: number; readonly followsLibunwind: boolean }) {
+  constructor(state: UnwindState, memory: ProcessMemory, fallback: FallbackSteps, options: { readonly maxFrames: number; readonly followsLibunwind: boolean }) {
     const { maxFrames, followsLibunwind } = options;
     this.#state = state;
+    this.#memory = memory;
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
-    this.#shared = new SharedFrames(state);
-    this.#frameStep = new FrameStep(state, fallback, this.#shared, this.#landing, followsLibunwind);
+    this.#landing = new Landing(state, memory.stack);
+    this.#shared = new SharedFrames(state, memory.stack);
+    this.#frameStep = new FrameStep(state, memory, fallback, this.#shared, this.#landing, followsLibunwind);
   }
 
   /**
@@ -81,7 +85,7 @@ export class StackWalk {
   #walkPlain(plainWalk: PlainWalk): boolean {
     const stack = this.#stack;
     const before = stack.count;
-    const isComplete = plainWalk.walk(this.#state.space, stack, this.#maxFrames);
+    const isComplete = plainWalk.walk(this.#memory.space, stack, this.#maxFrames);
     if (stack.count > before) {
       this.endAddress = stack.addresses[stack.count - 1];
       this.endFile = plainWalk.endFile;
@@ -112,7 +116,7 @@ export class StackWalk {
   }
 
   #beginSteps(previous: UnwoundStack | undefined): void {
-    this.#shared.begin(this.#state.space.keptRules === undefined ? previous : undefined);
+    this.#shared.begin(this.#memory.space.keptRules === undefined ? previous : undefined);
     this.#frameStep.begin();
     this.#landing.begin();
     this.#isCall = false;
@@ -153,7 +157,7 @@ export class StackWalk {
   #find(): CodeMatch {
     const { pc } = this.#state;
     this.endAddress = pc;
-    return this.#state.find(this.#isCall ? pc - 1 : pc);
+    return this.#memory.find(this.#isCall ? pc - 1 : pc);
   }
 
   /** What to do with a return address where no code is. @returns how the stack ends; undefined where another caller of the leaf was found */
@@ -161,7 +165,7 @@ export class StackWalk {
     const state = this.#state;
     const { pc, registers, machine } = state;
     // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
-    if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(state, registers.value(machine.sp), pc)) return 'complete';
+    if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc)) return 'complete';
     if (!this.#isAfterLeaf) return 'unmapped';
     const recovered = this.#frameStep.recoverLeaf();
     if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
@@ -173,7 +177,7 @@ export class StackWalk {
   #addFrame(match: CodeMatch): UnwindEnd | undefined {
     const frames = this.#stack;
     this.add(this.#state.pc, this.#isCall);
-    this.endFile = match === 'unmapped' ? -1 : this.#state.space.file;
+    this.endFile = match === 'unmapped' ? -1 : this.#memory.space.file;
     // Of a caller's file it may turn out that there is no code.
     if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';
     return frames.count >= this.#maxFrames ? 'limit' : undefined;
@@ -183,7 +187,8 @@ export class StackWalk {
   #leaveFrame(match: CodeMatch): UnwindEnd | 'repeat' | undefined {
     // hot
     const state = this.#state;
-    const { pc, space, machine } = state;
+    const { space } = this.#memory;
+    const { pc, machine } = state;
     const step = this.#frameStep;
     const frames = this.#stack;
     const isCall = this.#isCall;
@@ -218,7 +223,7 @@ export class StackWalk {
   #land(): void {
     const state = this.#state;
     const frames = this.#stack;
-    frames.count = this.#landing.land(state);
+    frames.count = this.#landing.land();
     frames.plainFrom = frames.count;
     state.pc = state.registers.value(state.machine.pc);
     this.#isCall = !this.#landing.isAtPad;
@@ -242,7 +247,7 @@ export class StackWalk {
     if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
     // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
     // which the call has changed.
-    if (this.#isCall && sp > state.stack.end) return 'truncated';
+    if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
     const nextSp = state.registers.value(state.machine.sp);
     if (step.wasSignalFrame) {
       if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
@@ -251,7 +256,7 @@ export class StackWalk {
     else if (this.#followsLibunwind) {
       // It looks for no other stack, nor for one that leads back.
       if (nextSp === sp && state.pc === pc) return 'bad-frame';
-    } else if (nextSp < state.stack.start) return this.#endOnOtherStack();
+    } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
     // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame && !step.wasToPad;

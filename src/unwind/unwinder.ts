@@ -2,6 +2,7 @@ import type { CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
+import { ProcessMemory } from './process-memory.ts';
 import { RegisterPlaces } from './register-places.ts';
 import { StackWalk } from './stack-walk.ts';
 import type { UnwindEnd } from './unwind-end.ts';
@@ -41,6 +42,7 @@ export class Unwinder {
    */
   endStackOffset = 0;
   readonly #state = new UnwindState();
+  readonly #memory = new ProcessMemory();
   readonly #fallback: FallbackSteps;
   readonly #walk: StackWalk;
   readonly #followsLibunwind: boolean;
@@ -48,9 +50,9 @@ export class Unwinder {
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#fallback = followsLibunwind ? new FrameChain(this.#state) : new FrameGuess(this.#state);
+    this.#fallback = followsLibunwind ? new FrameChain(this.#state, this.#memory) : new FrameGuess(this.#state, this.#memory);
     this.#followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#state, this.#fallback, { maxFrames, followsLibunwind });
+    this.#walk = new StackWalk(this.#state, this.#memory, this.#fallback, { maxFrames, followsLibunwind });
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -130,12 +132,13 @@ export class Unwinder {
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
     if (this.end === 'pending') {
-      this.endModule = state.wantingModule;
-      if (state.wantingModule === undefined) this.endFile = state.wantedFile;
+      const { wantingModule, wantedFile } = this.#memory;
+      this.endModule = wantingModule;
+      if (wantingModule === undefined) this.endFile = wantedFile;
     }
     if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
     const sp = Number.isNaN(state.callerSp) ? state.registers.value(state.machine.sp) : state.callerSp;
-    this.endStackOffset = this.end === 'truncated' ? sp - state.stack.start : 0;
+    this.endStackOffset = this.end === 'truncated' ? sp - this.#memory.stack.start : 0;
     if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
       this.endAddress = this.#stack.addresses[this.frameCount - 1];
@@ -147,8 +150,7 @@ export class Unwinder {
   #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd | 'repeat' {
     const state = this.#state;
     this.endModule = undefined;
-    state.space = space;
-    state.wantingModule = undefined;
+    this.#memory.begin(space);
     state.missingRegister = -1;
     if (this.#walk.begin(this.#stack, input, space)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
@@ -172,7 +174,7 @@ export class Unwinder {
     const pcAt = regsOffset + places[count];
     if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
     state.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
-    state.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
+    this.#memory.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
   }
 
@@ -185,15 +187,17 @@ export class Unwinder {
 
   /** Whether a truncated stack goes on within the dump, but by a register that was not recorded (`--user-regs`). */
   #lacksRegister({ regsMaskLo, regsMaskHi }: UnwindInput): boolean {
-    const { machine, registers, stack, missingRegister } = this.#state;
-    return missingRegister >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[missingRegister] < 0 && registers.value(machine.sp) < stack.end;
+    const { machine, registers, missingRegister } = this.#state;
+    return (
+      missingRegister >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[missingRegister] < 0 && registers.value(machine.sp) < this.#memory.stack.end
+    );
   }
 
   /** Whether the last frame is a function of Go. Those of its runtime that change stacks have rules that do not hold. */
   #isInGo(): boolean {
-    const { space } = this.#state;
+    const { space } = this.#memory;
     const { addresses, isCall, count } = this.#stack;
     const address = count === 0 ? 0 : addresses[count - 1] - isCall[count - 1];
-    return count > 0 && space.find(address) === 'found' && space.module?.isGo(address - space.bias) === true;
+    return count > 0 && this.#memory.loadedModuleAt(address)?.isGo(address - space.bias) === true;
   }
 }

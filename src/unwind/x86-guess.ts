@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
 import type { I386Vdso } from './i386-vdso.ts';
+import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -12,6 +13,7 @@ const FRAME_RECORD_BYTES = 16;
 /** Steps without a rule on x86-64 and i386. The frame pointer points at the caller's, and the return address is above it. */
 export class X86Guess {
   readonly #state: UnwindState;
+  readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
@@ -21,13 +23,22 @@ export class X86Guess {
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   #beganWithoutFp = false;
 
-  constructor(state: UnwindState, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep, vdso: I386Vdso) {
+  constructor(
+    state: UnwindState,
+    memory: ProcessMemory,
+    code: CodeBytes,
+    returns: ReturnAddresses,
+    returnStep: ReturnStep,
+    codeStep: CodeStep,
+    vdso: I386Vdso,
+  ) {
     this.#state = state;
+    this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
-    this.#entryStep = new EntryStep(state, code, returns);
+    this.#entryStep = new EntryStep(state, memory, code, returns);
     this.#vdso = vdso;
   }
 
@@ -40,7 +51,8 @@ export class X86Guess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine, registers, isCall, stack } = this.#state;
+    const { stack } = this.#memory;
+    const { machine, registers, isCall } = this.#state;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
@@ -76,8 +88,7 @@ export class X86Guess {
 
   /** Whether the code of the frame is that of a file that is at hand. */
   #hasCode(): boolean {
-    const { space, pc } = this.#state;
-    return space.find(pc) === 'found' && space.module !== undefined;
+    return this.#memory.loadedModuleAt(this.#state.pc) !== undefined;
   }
 
   /**

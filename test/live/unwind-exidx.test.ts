@@ -8,6 +8,7 @@ import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { ExidxStep } from '../../src/unwind/exidx-step.ts';
 import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/exidx-table.ts';
+import { StackMemory } from '../../src/unwind/stack-memory.ts';
 import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
 import { UnwindState } from '../../src/unwind/unwind-state.ts';
 import { readUnwindTables } from '../../src/unwind/unwind-tables.ts';
@@ -85,11 +86,12 @@ function step(table: ExidxTable, found: number, initial: readonly number[]): num
   initial.forEach((value, register) => {
     state.registers.set(register, value);
   });
-  const stack = new Uint8Array(STACK_BYTES);
-  const view = new DataView(stack.buffer);
+  const bytes = new Uint8Array(STACK_BYTES);
+  const view = new DataView(bytes.buffer);
   for (let at = 0; at < STACK_BYTES; at += 4) view.setUint32(at, wordAt(SP + at), true);
-  state.stack.set(new ByteView(stack, true), 0, STACK_BYTES, SP, 4);
-  return new ExidxStep().step(state, table, found) === 'stepped' ? Array.from({ length: 16 }, (_, register) => state.registers.value(register)) : 'refuse';
+  const stack = new StackMemory();
+  stack.set(new ByteView(bytes, true), 0, STACK_BYTES, SP, 4);
+  return new ExidxStep(state, stack).step(table, found) === 'stepped' ? Array.from({ length: 16 }, (_, register) => state.registers.value(register)) : 'refuse';
 }
 
 async function compare(path: string): Promise<{ entries: number; followed: number; differences: string[] }> {
