@@ -4,6 +4,7 @@ import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts'
 import { RuleStep } from './rule-step.ts';
 import { FrameScan, ScanFlag } from './scan/frame-scan.ts';
 import { InstructionSet } from './scan/instruction-set.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -18,6 +19,7 @@ const MAX_ARGUMENTS_BYTES = 64;
 export class CodeStep {
   readonly #state: UnwindState;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #scan: FrameScan;
@@ -26,12 +28,13 @@ export class CodeStep {
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state, memory);
+    this.#ruleStep = new RuleStep(state, memory, shortfall);
     this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
   }
@@ -108,7 +111,7 @@ export class CodeStep {
     const isBelow = registers.value(machine.sp) < next.value(machine.sp);
     if (isBelow || registers.known[column] === 0) {
       state.swapRegisters();
-      return isBelow ? 'no-rule' : state.truncated(registers.value(machine.sp));
+      return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
     // arm64 signs return addresses in the bits that addresses do not have.
     const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];

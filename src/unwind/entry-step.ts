@@ -5,6 +5,7 @@ import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts'
 import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
 import { EntrySearch } from './scan/entry-search.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -34,12 +35,12 @@ export class EntryStep {
   /** Words of the stack among which return addresses may still be looked for. */
   #wordsLeft = 0;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
     this.#state = state;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state, memory);
+    this.#ruleStep = new RuleStep(state, memory, shortfall);
     this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
   }

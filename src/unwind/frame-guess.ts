@@ -7,6 +7,7 @@ import type { ProcessMemory } from './process-memory.ts';
 import { isAtArguments, isBelowArguments } from './program-start.ts';
 import { IS_CALL, ReturnAddresses } from './return-addresses.ts';
 import { ReturnStep } from './return-step.ts';
+import type { Shortfall } from './shortfall.ts';
 import { SignalStep } from './signal-step.ts';
 import { StackEnds } from './stack-ends.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -29,17 +30,17 @@ export class FrameGuess implements FallbackSteps {
   readonly #links: LinkGuess;
   isSignalFrame = false;
 
-  constructor(state: UnwindState, memory: ProcessMemory) {
+  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall) {
     this.#state = state;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
     this.#returns = new ReturnAddresses(state, memory, this.#code);
     this.#stackEnds = new StackEnds(state, memory, this.#code, this.#returns);
-    this.#returnStep = new ReturnStep(state, memory.stack, this.#returns, this.#stackEnds);
+    this.#returnStep = new ReturnStep(state, memory.stack, shortfall, this.#returns, this.#stackEnds);
     this.#signalStep = new SignalStep(state, memory, this.#code);
     this.#vdso = new I386Vdso(state, memory, this.#code);
-    const codeStep = new CodeStep(state, memory, this.#code, this.#returns);
-    this.#x86 = new X86Guess(state, memory, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
+    const codeStep = new CodeStep(state, memory, shortfall, this.#code, this.#returns);
+    this.#x86 = new X86Guess(state, memory, shortfall, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
     this.#links = new LinkGuess(state, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep);
   }
 
@@ -48,7 +49,6 @@ export class FrameGuess implements FallbackSteps {
   }
 
   step(): StepEnd {
-    this.#state.callerSp = Number.NaN;
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
     // What is not read yet might have told something better.
     return this.#code.isPending ? 'pending' : end;

@@ -6,6 +6,7 @@ import type { ProcessMemory } from './process-memory.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
 import type { SharedFrames } from './shared-frames.ts';
+import type { Shortfall } from './shortfall.ts';
 import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -28,6 +29,7 @@ export class FrameStep {
   wasPlain = false;
   readonly #state: UnwindState;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #fallback: FallbackSteps;
   readonly #shared: SharedFrames;
   readonly #landing: Landing;
@@ -42,15 +44,24 @@ export class FrameStep {
   #handlerFrames = 0;
 
   /** @param followsLibunwind as the unwinder's option */
-  constructor(state: UnwindState, memory: ProcessMemory, fallback: FallbackSteps, shared: SharedFrames, landing: Landing, followsLibunwind: boolean) {
+  constructor(
+    state: UnwindState,
+    memory: ProcessMemory,
+    shortfall: Shortfall,
+    fallback: FallbackSteps,
+    shared: SharedFrames,
+    landing: Landing,
+    followsLibunwind: boolean,
+  ) {
     this.#state = state;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#fallback = fallback;
     this.#shared = shared;
     this.#landing = landing;
     this.#followsLibunwind = followsLibunwind;
     this.#exidxStep = new ExidxStep(state, memory.stack);
-    this.#ruleStep = new RuleStep(state, memory, followsLibunwind);
+    this.#ruleStep = new RuleStep(state, memory, shortfall, followsLibunwind);
   }
 
   /** To be called before each stack, while the state has the registers of the sample. */
@@ -190,7 +201,7 @@ export class FrameStep {
   #stepWithoutRule(): StepEnd {
     if (this.#shared.isPartial) return 'repeat';
     const end = this.#fallback.step();
-    if (end !== 'truncated') this.#state.callerSp = Number.NaN;
+    if (end !== 'truncated') this.#shortfall.forgetCallerSp();
     return end === 'stepped' ? this.#afterFallback() : end;
   }
 
@@ -207,7 +218,7 @@ export class FrameStep {
     const state = this.#state;
     const { registers, machine } = state;
     if (registers.known[register] === 0) {
-      state.missingRegister = register;
+      this.#shortfall.register = register;
       return this.#withoutReturnAddress(cfa);
     }
     let hi = registers.hi[register];

@@ -1,4 +1,5 @@
 import type { ReturnAddresses } from './return-addresses.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -17,12 +18,14 @@ const MAX_REALIGNED_BYTES = 8192;
 export class ReturnStep {
   readonly #state: UnwindState;
   readonly #stack: StackMemory;
+  readonly #shortfall: Shortfall;
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
 
-  constructor(state: UnwindState, stack: StackMemory, returns: ReturnAddresses, stackEnds: StackEnds) {
+  constructor(state: UnwindState, stack: StackMemory, shortfall: Shortfall, returns: ReturnAddresses, stackEnds: StackEnds) {
     this.#state = state;
     this.#stack = stack;
+    this.#shortfall = shortfall;
     this.#returns = returns;
     this.#stackEnds = stackEnds;
   }
@@ -48,7 +51,7 @@ export class ReturnStep {
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
   takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
     const { registers, machine, isCall, isUnchained } = this.#state;
-    if (registers.known[machine.fp] === 0) return this.#state.without(machine.fp);
+    if (registers.known[machine.fp] === 0) return this.#shortfall.ofRegister(machine.fp);
     if (fp === 0 && isCall) return isUnchained ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
@@ -94,7 +97,7 @@ export class ReturnStep {
     const state = this.#state;
     const stack = this.#stack;
     const { registers, next, machine } = state;
-    if (!stack.read(returnAt)) return returnAt >= stack.start ? state.truncated(sp) : 'no-rule';
+    if (!stack.read(returnAt)) return returnAt >= stack.start ? this.#shortfall.ofReturnAddress(sp) : 'no-rule';
     const { lo } = stack;
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
     const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
@@ -113,7 +116,7 @@ export class ReturnStep {
   /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */
   takeLink(moved: number): StepEnd {
     const { registers, next, machine } = this.#state;
-    if (registers.known[machine.lr] === 0) return this.#state.without(machine.lr);
+    if (registers.known[machine.lr] === 0) return this.#shortfall.ofRegister(machine.lr);
     const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
     if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
     next.copyFrom(registers);

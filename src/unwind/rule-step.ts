@@ -1,6 +1,7 @@
 import { RegisterRule } from './cfa-rows.ts';
 import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
 import type { ProcessMemory } from './process-memory.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
@@ -9,13 +10,15 @@ import type { StepEnd, UnwindState } from './unwind-state.ts';
 export class RuleStep {
   readonly #state: UnwindState;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
   /** @param followsLibunwind as the unwinder's option: registers that an epilogue has popped already count as unknown, for example */
-  constructor(state: UnwindState, memory: ProcessMemory, followsLibunwind = false) {
+  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
     this.#state = state;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#followsLibunwind = followsLibunwind;
   }
 
@@ -61,7 +64,7 @@ export class RuleStep {
    * @param register from which it is computed, if that is what is not known
    */
   withoutCfa(register = -1): StepEnd {
-    return this.#followsLibunwind ? 'bad-frame' : this.#state.without(register);
+    return this.#followsLibunwind ? 'bad-frame' : this.#shortfall.ofRegister(register);
   }
 
   /**

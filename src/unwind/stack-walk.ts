@@ -6,6 +6,7 @@ import { PlainWalk } from './plain-walk.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { SharedFrames } from './shared-frames.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
 import type { UnwindState } from './unwind-state.ts';
@@ -21,6 +22,7 @@ export class StackWalk {
   endFile = -1;
   readonly #state: UnwindState;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #maxFrames: number;
   readonly #followsLibunwind: boolean;
   readonly #landing: Landing;
@@ -43,16 +45,22 @@ export class StackWalk {
   /** Whether a step was taken since WebAssembly could not walk on. */
   #mayBePlain = false;
 
-  /** @param options as the unwinder's */
-  constructor(state: UnwindState, memory: ProcessMemory, fallback: FallbackSteps, options: { readonly maxFrames: number; readonly followsLibunwind: boolean }) {
-    const { maxFrames, followsLibunwind } = options;
+  /** @param maxFrames, followsLibunwind as the unwinder's options */
+  constructor(
+    state: UnwindState,
+    memory: ProcessMemory,
+    shortfall: Shortfall,
+    fallback: FallbackSteps,
+    { maxFrames, followsLibunwind }: { readonly maxFrames: number; readonly followsLibunwind: boolean },
+  ) {
     this.#state = state;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
     this.#landing = new Landing(state, memory.stack);
     this.#shared = new SharedFrames(state, memory.stack);
-    this.#frameStep = new FrameStep(state, memory, fallback, this.#shared, this.#landing, followsLibunwind);
+    this.#frameStep = new FrameStep(state, memory, shortfall, fallback, this.#shared, this.#landing, followsLibunwind);
   }
 
   /**
@@ -201,7 +209,7 @@ export class StackWalk {
     this.#isAfterLeaf = !isCall;
     if (!isCall) step.keepLeaf();
     state.isCall = isCall;
-    state.callerSp = Number.NaN;
+    this.#shortfall.forgetCallerSp();
     state.isUnchained = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;

@@ -7,7 +7,7 @@ import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
  * - `stepped`: the registers are the caller's
  * - `outermost`: there is no caller
  * - `uncalled`: nor was the frame called: whoever made the stack put its address there, for the stack's first function to return to
- * - `truncated`: what is needed is not in the dump
+ * - `truncated`: what is needed is not in the dump: see {@link Shortfall}
  * - `bad-frame`: a rule that cannot hold
  * - `no-rule`: there is nothing to go by
  * - `pending`: bytes of a file have to be read first, see {@link ProcessMemory.wantingModule}
@@ -36,10 +36,6 @@ export class UnwindState {
   isUnchained = false;
   /** Whether {@link pc} is a return address. */
   isCall = false;
-  /** After `truncated`: the register whose value would be needed to go on; −1 where it is something else. */
-  missingRegister = -1;
-  /** After `truncated`, where no rule led there: the stack pointer behind the return address that is not in the dump; NaN where the registers say it. */
-  callerSp = Number.NaN;
   readonly #files = new Map<MachineRegisters, readonly [RegisterFile, RegisterFile]>();
 
   setMachine(machine: MachineRegisters): void {
@@ -57,17 +53,5 @@ export class UnwindState {
     const { registers } = this;
     this.registers = this.next;
     this.next = registers;
-  }
-
-  /** How a step ends that needs a register whose value is not known. @param register −1 where it is something else */
-  without(register: number): StepEnd {
-    this.missingRegister = register;
-    return 'truncated';
-  }
-
-  /** How a step without a rule ends where the return address is not in the dump. @param callerSp the stack pointer behind it */
-  truncated(callerSp: number): StepEnd {
-    this.callerSp = callerSp;
-    return 'truncated';
   }
 }

@@ -4,6 +4,7 @@ import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { RegisterPlaces } from './register-places.ts';
+import { Shortfall } from './shortfall.ts';
 import { StackWalk } from './stack-walk.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
@@ -43,6 +44,7 @@ export class Unwinder {
   endStackOffset = 0;
   readonly #state = new UnwindState();
   readonly #memory = new ProcessMemory();
+  readonly #shortfall = new Shortfall();
   readonly #fallback: FallbackSteps;
   readonly #walk: StackWalk;
   readonly #followsLibunwind: boolean;
@@ -50,9 +52,9 @@ export class Unwinder {
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#fallback = followsLibunwind ? new FrameChain(this.#state, this.#memory) : new FrameGuess(this.#state, this.#memory);
+    this.#fallback = followsLibunwind ? new FrameChain(this.#state, this.#memory) : new FrameGuess(this.#state, this.#memory, this.#shortfall);
     this.#followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#state, this.#memory, this.#fallback, { maxFrames, followsLibunwind });
+    this.#walk = new StackWalk(this.#state, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -128,7 +130,6 @@ export class Unwinder {
     const end = this.#unwind(previous, input, space);
     // Rarely the other registers are needed after all.
     this.end = end === 'repeat' ? (this.#unwind(undefined, input, space) as UnwindEnd) : end;
-    const state = this.#state;
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
     if (this.end === 'pending') {
@@ -137,8 +138,7 @@ export class Unwinder {
       if (wantingModule === undefined) this.endFile = wantedFile;
     }
     if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
-    const sp = Number.isNaN(state.callerSp) ? state.registers.value(state.machine.sp) : state.callerSp;
-    this.endStackOffset = this.end === 'truncated' ? sp - this.#memory.stack.start : 0;
+    this.endStackOffset = this.end === 'truncated' ? this.#callerSp() - this.#memory.stack.start : 0;
     if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
       this.endAddress = this.#stack.addresses[this.frameCount - 1];
@@ -148,10 +148,9 @@ export class Unwinder {
   }
 
   #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd | 'repeat' {
-    const state = this.#state;
     this.endModule = undefined;
     this.#memory.begin(space);
-    state.missingRegister = -1;
+    this.#shortfall.begin();
     if (this.#walk.begin(this.#stack, input, space)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
@@ -185,12 +184,18 @@ export class Unwinder {
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;
   }
 
+  /** After `truncated`: the stack pointer of the caller that was not reached. */
+  #callerSp(): number {
+    const { registers, machine } = this.#state;
+    const { callerSp } = this.#shortfall;
+    return Number.isNaN(callerSp) ? registers.value(machine.sp) : callerSp;
+  }
+
   /** Whether a truncated stack goes on within the dump, but by a register that was not recorded (`--user-regs`). */
   #lacksRegister({ regsMaskLo, regsMaskHi }: UnwindInput): boolean {
-    const { machine, registers, missingRegister } = this.#state;
-    return (
-      missingRegister >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[missingRegister] < 0 && registers.value(machine.sp) < this.#memory.stack.end
-    );
+    const { machine, registers } = this.#state;
+    const { register } = this.#shortfall;
+    return register >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[register] < 0 && registers.value(machine.sp) < this.#memory.stack.end;
   }
 
   /** Whether the last frame is a function of Go. Those of its runtime that change stacks have rules that do not hold. */

@@ -5,6 +5,7 @@ import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
+import type { Shortfall } from './shortfall.ts';
 import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
@@ -26,6 +27,7 @@ export class X86Guess {
   constructor(
     state: UnwindState,
     memory: ProcessMemory,
+    shortfall: Shortfall,
     code: CodeBytes,
     returns: ReturnAddresses,
     returnStep: ReturnStep,
@@ -38,7 +40,7 @@ export class X86Guess {
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
-    this.#entryStep = new EntryStep(state, memory, code, returns);
+    this.#entryStep = new EntryStep(state, memory, shortfall, code, returns);
     this.#vdso = vdso;
   }
 
