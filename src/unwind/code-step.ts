@@ -1,13 +1,14 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { FrameScan, ScanFlag } from './scan/frame-scan.ts';
 import { InstructionSet } from './scan/instruction-set.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 import { RBX } from './x86-64-registers.ts';
 
 /** How far behind the start of a function that was just called an address is taken to be in that function. */
@@ -17,7 +18,7 @@ const MAX_ARGUMENTS_BYTES = 64;
 
 /** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
 export class CodeStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
@@ -28,20 +29,20 @@ export class CodeStep {
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
 
-  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state, memory, shortfall);
+    this.#ruleStep = new RuleStep(frame, memory, shortfall);
     this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
   }
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { pc, machine, isCall } = this.#state;
+    const { pc, machine, isCall } = this.#frame;
     const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
@@ -62,7 +63,7 @@ export class CodeStep {
    * made, or else what the code looks like.
    */
   #isThumb(module: UnwindModule, svma: number): boolean {
-    const { registers, machine, pc, isCall, pcMode } = this.#state;
+    const { registers, machine, pc, isCall, pcMode } = this.#frame;
     if (isCall) return pcMode !== 0;
     if (svma % 4 !== 0) return true;
     const { lr } = machine;
@@ -84,33 +85,33 @@ export class CodeStep {
    */
   #stepByJump(module: UnwindModule, rule: number): boolean {
     if (rule < 0) return false;
-    const state = this.#state;
-    const { machine, pc } = state;
+    const frame = this.#frame;
+    const { machine, pc } = frame;
     if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
-    const address = state.registers.value(machine.pc);
+    const address = frame.registers.value(machine.pc);
     const call = this.#returns.callBefore(address);
     const distance = pc - this.#returns.target;
     const isOwn = call === 'direct' && distance >= 0 && distance < MAX_FUNCTION_BYTES;
     const isFar = (call === 'direct' || call === 'call') && Math.abs(address - pc) >= MAX_FUNCTION_BYTES;
     this.isStraight = (isOwn || isFar) && !this.#returns.isFunction(address);
-    if (!this.isStraight) state.swapRegisters();
+    if (!this.isStraight) frame.goBack();
     return this.isStraight;
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
     this.isStraight = false;
     if (rule < 0) return 'no-rule';
-    const state = this.#state;
-    const { machine } = state;
+    const frame = this.#frame;
+    const { machine } = frame;
     const flags = module.rules.data[rule + RuleWord.flags];
     this.isStraight = (flags & RuleFlag.straight) !== 0;
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
     const column = machine.pc >= 0 ? machine.pc : machine.lr;
-    const { registers, next } = state;
-    const isBelow = registers.value(machine.sp) < next.value(machine.sp);
+    const { registers, left } = frame;
+    const isBelow = registers.value(machine.sp) < left.value(machine.sp);
     if (isBelow || registers.known[column] === 0) {
-      state.swapRegisters();
+      frame.goBack();
       return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
     // arm64 signs return addresses in the bits that addresses do not have.
@@ -118,7 +119,7 @@ export class CodeStep {
     // Where a switch may have gone, 0 is no end of the stack.
     const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
     if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#beginsContext()) return end;
-    state.swapRegisters();
+    frame.goBack();
     return 'no-rule';
   }
 
@@ -127,7 +128,7 @@ export class CodeStep {
    * context is (observed, 2.36). That is above the return address, and above arguments that are on the stack.
    */
   #beginsContext(): boolean {
-    const { machine, registers } = this.#state;
+    const { machine, registers } = this.#frame;
     if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;

@@ -1,14 +1,15 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeExtent } from './code-space.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
 import { EntrySearch } from './scan/entry-search.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** How many places before an address are tried that look like the beginning of its function: it may also be the case of a switch, for example. */
 const MAX_BEGINNINGS = 16;
@@ -24,7 +25,7 @@ const MAX_STACK_WORDS = 1 << 15;
  * that very word, it is the frame's return address.
  */
 export class EntryStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
@@ -35,12 +36,12 @@ export class EntryStep {
   /** Words of the stack among which return addresses may still be looked for. */
   #wordsLeft = 0;
 
-  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
-    this.#ruleStep = new RuleStep(state, memory, shortfall);
+    this.#ruleStep = new RuleStep(frame, memory, shortfall);
     this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
   }
@@ -53,7 +54,7 @@ export class EntryStep {
   /** Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin. */
   step(): StepEnd {
     const { space, stack } = this.#memory;
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
     // Direct calls of it are in the same file. What is in others need not be looked at.
@@ -75,7 +76,7 @@ export class EntryStep {
    */
   #stepByBeginning(module: UnwindModule): StepEnd {
     const { stack } = this.#memory;
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     const svma = pc - this.#bias;
     for (let i = 0, entry = svma; i < MAX_BEGINNINGS; i++) {
@@ -100,14 +101,14 @@ export class EntryStep {
   }
 
   #module(): UnwindModule | undefined {
-    const { machine, pc } = this.#state;
+    const { machine, pc } = this.#frame;
     const module = this.#code.moduleAt(pc);
     this.#bias = this.#memory.space.bias;
     return module?.registers === machine ? module : undefined;
   }
 
   #rule(module: UnwindModule, entry: number): number {
-    const { pc, isCall } = this.#state;
+    const { pc, isCall } = this.#frame;
     const distance = pc - entry;
     if (distance < 0 || distance >= MAX_FUNCTION_BYTES) return NO_RULE;
     return this.#scan.rule(module, entry - this.#bias, pc - this.#bias, isCall);
@@ -115,7 +116,7 @@ export class EntryStep {
 
   /** Where the return address is by a rule; −1 where that is not known. */
   #returnSlot({ rules }: UnwindModule, rule: number): number {
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const register = rules.data[rule + RuleWord.cfaRegister];
     return registers.known[register] === 1 ? registers.value(register) + rules.data[rule + RuleWord.cfaOffset] - machine.addressSize : -1;
   }

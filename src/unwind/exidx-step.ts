@@ -1,6 +1,7 @@
 import type { ExidxTable } from './exidx-table.ts';
+import type { FrameView } from './frame.ts';
 import type { StackMemory } from './stack-memory.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 const SP = 13;
 const LR = 14;
@@ -14,7 +15,7 @@ const MAX_LEB_SIZE_BYTES = 5;
  * @see Exception Handling ABI for the Arm Architecture, 10.3 "Frame unwinding instructions"
  */
 export class ExidxStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #stack: StackMemory;
   #instructions = new Uint8Array();
   #at = 0;
@@ -23,14 +24,14 @@ export class ExidxStep {
   #vsp = 0;
   #isPcSet = false;
 
-  constructor(state: UnwindState, stack: StackMemory) {
-    this.#state = state;
+  constructor(frame: FrameView, stack: StackMemory) {
+    this.#frame = frame;
     this.#stack = stack;
   }
 
   /** Makes the caller's registers of the frame's. @param start where the instructions are, as the table gave it */
   step({ instructions }: ExidxTable, start: number): StepEnd {
-    const { registers, next } = this.#state;
+    const { registers, next } = this.#frame;
     if (registers.known[SP] === 0) return 'truncated';
     this.#instructions = instructions;
     this.#at = start + 2;
@@ -47,7 +48,7 @@ export class ExidxStep {
       next.setWords(PC, next.lo[LR], 0);
       next.known[PC] = next.known[LR];
     }
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
     return 'stepped';
   }
 
@@ -100,7 +101,7 @@ export class ExidxStep {
   /** Pops registers, the lowest first. */
   #pop(mask: number): void {
     const stack = this.#stack;
-    const { next } = this.#state;
+    const { next } = this.#frame;
     for (let register = 0; register <= PC; register++) {
       if ((mask & (1 << register)) === 0) continue;
       if (stack.read(this.#vsp)) next.setWords(register, stack.lo, 0);
@@ -114,7 +115,7 @@ export class ExidxStep {
   }
 
   #setVsp(register: number): void {
-    const { next } = this.#state;
+    const { next } = this.#frame;
     if (register === SP || register === PC || next.known[register] === 0) this.#failed = true;
     else this.#vsp = next.lo[register];
   }

@@ -1,10 +1,10 @@
-import type { StepEnd } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 /** Ways out of a frame for which there is no rule, or none that leads anywhere. Each returns `no-rule` where it knows none. */
 export interface FallbackSteps {
   /** Whether the last step went from a signal's trampoline to what was interrupted. */
   readonly isSignalFrame: boolean;
-  /** To be called before each stack, while the state has the registers of the sample. */
+  /** To be called before each stack, while the registers are those of the sample. */
   begin(): void;
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd;

@@ -1,7 +1,8 @@
 import { CodeBytes } from './code-bytes.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 /** libunwind takes no frame pointer that is farther from the stack pointer. */
 const MAX_FRAME_BYTES = 0x4000;
@@ -20,12 +21,12 @@ const PLT_STUB_BYTES = 16;
  */
 export class FrameChain implements FallbackSteps {
   readonly isSignalFrame = false;
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState, memory: ProcessMemory) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
   }
@@ -33,7 +34,7 @@ export class FrameChain implements FallbackSteps {
   begin(): void {}
 
   step(): StepEnd {
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     // It asks for what is there first.
     if (this.#memory.space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
     const isStub = this.#isPltStub();
@@ -42,7 +43,7 @@ export class FrameChain implements FallbackSteps {
   }
 
   #isPltStub(): boolean {
-    const { pc } = this.#state;
+    const { pc } = this.#frame;
     this.#code.isPending = false;
     return this.#code.read(pc, PLT_STUB_BYTES) && PLT_STUB.every(([at, bytes]) => this.#code.has(at, bytes));
   }
@@ -50,19 +51,19 @@ export class FrameChain implements FallbackSteps {
   /** The return address is on top of the stack, and all else is the caller's. */
   #takeTop(): StepEnd {
     const { stack } = this.#memory;
-    const { machine, registers, next } = this.#state;
+    const { machine, registers, next } = this.#frame;
     const sp = registers.value(machine.sp);
     if (!stack.read(sp)) return 'truncated';
     next.copyFrom(registers);
     next.setWords(machine.pc, stack.lo, stack.hi);
     next.set(machine.sp, sp + machine.addressSize);
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
     return 'stepped';
   }
 
   #takeChain(): StepEnd {
     const { stack } = this.#memory;
-    const { machine, registers, next } = this.#state;
+    const { machine, registers, next } = this.#frame;
     if (registers.known[machine.fp] === 0) return 'no-rule';
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);
@@ -75,7 +76,7 @@ export class FrameChain implements FallbackSteps {
     next.setWords(machine.pc, stack.lo, stack.hi);
     // The stack pointer is not made of the frame pointer: what follows may be read from the wrong place.
     next.set(machine.sp, sp + 2 * machine.addressSize);
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
     return 'stepped';
   }
 

@@ -1,6 +1,7 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import type { FrameView } from './frame.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
 import type { ProcessMemory } from './process-memory.ts';
@@ -10,7 +11,7 @@ import { ReturnStep } from './return-step.ts';
 import type { Shortfall } from './shortfall.ts';
 import { SignalStep } from './signal-step.ts';
 import { StackEnds } from './stack-ends.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 import { X86Guess } from './x86-guess.ts';
 
 /**
@@ -18,7 +19,7 @@ import { X86Guess } from './x86-guess.ts';
  * be in mapped code, behind a call. This class knows which of these ways each machine has, and when code has to be read first.
  */
 export class FrameGuess implements FallbackSteps {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
@@ -30,18 +31,18 @@ export class FrameGuess implements FallbackSteps {
   readonly #links: LinkGuess;
   isSignalFrame = false;
 
-  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
-    this.#returns = new ReturnAddresses(state, memory, this.#code);
-    this.#stackEnds = new StackEnds(state, memory, this.#code, this.#returns);
-    this.#returnStep = new ReturnStep(state, memory.stack, shortfall, this.#returns, this.#stackEnds);
-    this.#signalStep = new SignalStep(state, memory, this.#code);
-    this.#vdso = new I386Vdso(state, memory, this.#code);
-    const codeStep = new CodeStep(state, memory, shortfall, this.#code, this.#returns);
-    this.#x86 = new X86Guess(state, memory, shortfall, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
-    this.#links = new LinkGuess(state, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep);
+    this.#returns = new ReturnAddresses(frame, memory, this.#code);
+    this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
+    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, this.#returns, this.#stackEnds);
+    this.#signalStep = new SignalStep(frame, memory, this.#code);
+    this.#vdso = new I386Vdso(frame, memory, this.#code);
+    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns);
+    this.#x86 = new X86Guess(frame, memory, shortfall, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep);
   }
 
   begin(): void {
@@ -55,7 +56,7 @@ export class FrameGuess implements FallbackSteps {
   }
 
   #stepWithin(): StepEnd {
-    const { isCall, pc, registers, machine } = this.#state;
+    const { isCall, pc, registers, machine } = this.#frame;
     const { stack } = this.#memory;
     const sp = registers.value(machine.sp);
     if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
@@ -70,13 +71,13 @@ export class FrameGuess implements FallbackSteps {
   beginsStack(callee: number): StepEnd {
     this.isSignalFrame = false;
     this.#code.isPending = false;
-    const { pc } = this.#state;
+    const { pc } = this.#frame;
     const isBegin = this.#returns.beginsStack(pc) || this.#returns.isBehindCallOfItself(pc, callee);
     return this.#code.isPending ? 'pending' : isBegin ? 'uncalled' : 'no-rule';
   }
 
   #guess(): StepEnd {
-    const { machine, registers, isCall } = this.#state;
+    const { machine, registers, isCall } = this.#frame;
     switch (machine.machine) {
       case 'x86_64':
         return !isCall && this.#stackEnds.beginsThread() ? 'outermost' : this.#x86.step();
@@ -110,7 +111,7 @@ export class FrameGuess implements FallbackSteps {
   }
 
   recoverLeaf(): StepEnd {
-    const { machine, registers } = this.#state;
+    const { machine, registers } = this.#frame;
     this.isSignalFrame = false;
     this.#code.isPending = false;
     if (machine.lr >= 0) return 'no-rule';

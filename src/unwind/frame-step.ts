@@ -1,16 +1,17 @@
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import type { Frame } from './frame.ts';
 import type { Landing } from './landing.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { RegisterFile } from './register-file.ts';
 import { RuleStep } from './rule-step.ts';
 import type { SharedFrames } from './shared-frames.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
 import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
 
 /** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
@@ -27,7 +28,7 @@ export class FrameStep {
   wasToPad = false;
   /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
-  readonly #state: UnwindState;
+  readonly #frame: Frame;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
   readonly #fallback: FallbackSteps;
@@ -45,7 +46,7 @@ export class FrameStep {
 
   /** @param followsLibunwind as the unwinder's option */
   constructor(
-    state: UnwindState,
+    frame: Frame,
     memory: ProcessMemory,
     shortfall: Shortfall,
     fallback: FallbackSteps,
@@ -53,18 +54,18 @@ export class FrameStep {
     landing: Landing,
     followsLibunwind: boolean,
   ) {
-    this.#state = state;
+    this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#fallback = fallback;
     this.#shared = shared;
     this.#landing = landing;
     this.#followsLibunwind = followsLibunwind;
-    this.#exidxStep = new ExidxStep(state, memory.stack);
-    this.#ruleStep = new RuleStep(state, memory, shortfall, followsLibunwind);
+    this.#exidxStep = new ExidxStep(frame, memory.stack);
+    this.#ruleStep = new RuleStep(frame, memory, shortfall, followsLibunwind);
   }
 
-  /** To be called before each stack, while the state has the registers of the sample. */
+  /** To be called before each stack, while the registers are those of the sample. */
   begin(): void {
     this.#fallback.begin();
     this.#signalFrames = 0;
@@ -79,7 +80,7 @@ export class FrameStep {
 
   /** Keeps the registers of a leaf, until it is known whether its rule was right. */
   keepLeaf(): void {
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
     this.#leaf.copyFrom(registers);
     this.#leafPc = pc;
@@ -87,10 +88,10 @@ export class FrameStep {
 
   /** Steps out of the leaf that was kept in another way than by its rule, which led to where no code is. */
   recoverLeaf(): StepEnd {
-    const state = this.#state;
-    state.registers.copyFrom(this.#leaf);
-    state.pc = this.#leafPc;
-    state.isCall = false;
+    const frame = this.#frame;
+    frame.registers.copyFrom(this.#leaf);
+    frame.pc = this.#leafPc;
+    frame.isCall = false;
     const end = this.#fallback.recoverLeaf();
     return end === 'stepped' ? this.#afterFallback() : end;
   }
@@ -98,18 +99,18 @@ export class FrameStep {
   /** Steps out of the last of the frames to the caller: its registers, and its address in `pc`. */
   step(frames: UnwoundStack, module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
     // hot
-    const state = this.#state;
+    const frame = this.#frame;
     this.wasSignalFrame = false;
     this.wasToPad = false;
     this.wasPlain = false;
-    if (module === undefined || module.registers !== state.machine) return this.#stepWithoutRule();
+    if (module === undefined || module.registers !== frame.machine) return this.#stepWithoutRule();
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
     if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
     const { data } = module.rules;
     const flags = data[rule + RuleWord.flags];
     if ((flags & RARE) !== 0) return this.#stepByRareRule(frames, module, rule, flags);
     const { stack } = this.#memory;
-    const { registers, machine } = state;
+    const { registers, machine } = frame;
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
@@ -138,7 +139,7 @@ export class FrameStep {
   }
 
   #stepByRareRule(frames: UnwoundStack, module: UnwindModule, rule: number, flags: number): StepEnd {
-    const state = this.#state;
+    const frame = this.#frame;
     const { data } = module.rules;
     // libunwind 1.6 knows no such registers, and takes the rule for a wrong one (observed on x86-64).
     if ((flags & RuleFlag.savesVectors) !== 0 && this.#followsLibunwind) return 'bad-frame';
@@ -146,33 +147,33 @@ export class FrameStep {
       this.wasPlain = true;
       return 'outermost';
     }
-    if ((flags & RuleFlag.leavesStack) !== 0 && state.isCall) return 'bad-frame';
+    if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return 'bad-frame';
     if (this.#shared.isPartial) return 'repeat';
     // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
-    if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && state.isCall)) {
+    if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
       if (end === 'stepped') return this.#afterFallback();
       if (end === 'pending') return end;
     }
-    if ((flags & RuleFlag.endsHere) !== 0 && state.isCall) {
+    if ((flags & RuleFlag.endsHere) !== 0 && frame.isCall) {
       const callee = frames.count - 2;
       const end = this.#fallback.beginsStack(frames.addresses[callee] - frames.isCall[callee]);
       if (end !== 'no-rule') return end;
     }
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
     if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
-    const sp = state.registers.value(state.machine.sp);
+    const sp = frame.registers.value(frame.machine.sp);
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
     if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
-    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, state.registers.value(state.machine.sp));
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, frame.registers.value(frame.machine.sp));
   }
 
   /** Finishes a step out of a function that returns to the handler of an exception. @param sp the stack pointer in it */
   #leaveToHandler(flags: number, sp: number, frameCount: number): void {
-    const state = this.#state;
-    const { registers, next, machine } = state;
+    const frame = this.#frame;
+    const { registers, left, machine } = frame;
     this.wasToPad = (flags & RuleFlag.atHandler) !== 0;
     if (!this.wasToPad) {
       this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
@@ -182,20 +183,20 @@ export class FrameStep {
     // The rule still tells where they were saved, but from a CFA that is the handler's.
     for (let register = 0; register < machine.count; register++) {
       if (register === machine.sp || register === machine.pc) continue;
-      registers.setWords(register, next.lo[register], next.hi[register]);
-      registers.known[register] = next.known[register];
+      registers.setWords(register, left.lo[register], left.hi[register]);
+      registers.known[register] = left.known[register];
     }
   }
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
     if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
-    if (!this.#state.isCall) {
+    if (!this.#frame.isCall) {
       const byCode = this.#fallback.stepOutOfLeaf();
       if (byCode === 'stepped') return this.#afterFallback();
       if (byCode === 'pending') return byCode;
     }
     const end = this.#exidxStep.step(module.exidx, start);
-    return end === 'stepped' ? this.#takeReturnAddress(this.#state.machine.pc, 0, 0) : end;
+    return end === 'stepped' ? this.#takeReturnAddress(this.#frame.machine.pc, 0, 0) : end;
   }
 
   #stepWithoutRule(): StepEnd {
@@ -206,7 +207,7 @@ export class FrameStep {
   }
 
   #afterFallback(): StepEnd {
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     this.wasSignalFrame = this.#fallback.isSignalFrame;
     const column = this.wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
     // Whether it is signed, nobody says; it was looked at as if it were.
@@ -215,8 +216,8 @@ export class FrameStep {
 
   /** Takes the caller's address from its column. */
   #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
-    const state = this.#state;
-    const { registers, machine } = state;
+    const frame = this.#frame;
+    const { registers, machine } = frame;
     if (registers.known[register] === 0) {
       this.#shortfall.register = register;
       return this.#withoutReturnAddress(cfa);
@@ -225,17 +226,14 @@ export class FrameStep {
     // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
     const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
-    state.pcMode = registers.lo[register] & machine.pcMask;
-    state.pc = hi * WORD + lo;
-    state.pcLo = lo;
-    state.pcHi = hi;
+    frame.setReturnAddress(lo, hi, registers.lo[register] & machine.pcMask);
     return 'stepped';
   }
 
   /** How a stack ends whose next return address is not in the dump: it is taken to be right below the CFA. @param cfa 0 where no rule says it */
   #withoutReturnAddress(cfa: number): StepEnd {
     const { space, stack } = this.#memory;
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     if (cfa === 0) return 'truncated';
     // libunwind asks perf 6.1 for it, which looks only where something is mapped; without its bytes, the stack goes on to address −1 (observed on x86-64).
     if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {

@@ -1,7 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { I386_CONTEXT } from './signal-trampolines.ts';
-import type { UnwindState } from './unwind-state.ts';
 
 /** call *%gs:0x10 */
 const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
@@ -10,12 +10,12 @@ const SAVED_BYTES = 12;
 
 /** Steps out of i386's vdso, of which there is no file: by how it is called, and by what the kernel leaves on the stack. */
 export class I386Vdso {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
   }
@@ -43,15 +43,15 @@ export class I386Vdso {
    */
   stepOverSignal(sp: number): boolean {
     const { stack, space } = this.#memory;
-    if (space.find(this.#state.pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
+    if (space.find(this.#frame.pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
     // The code that has no siginfo pops sig before it calls the kernel, where samples are taken as well.
     const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4, sp];
     const context = contexts.find((at) => at >= sp && this.#isContext(at, sp));
     if (context === undefined) return false;
-    const { next, registers } = this.#state;
+    const { next, registers } = this.#frame;
     next.copyFrom(registers);
     for (const [register, at] of I386_CONTEXT) if (stack.read(context + at)) next.setWords(register, stack.lo, 0);
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
     return true;
   }
 

@@ -1,5 +1,5 @@
+import type { FrameView } from './frame.ts';
 import type { StackMemory } from './stack-memory.ts';
-import type { UnwindState } from './unwind-state.ts';
 
 /** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
@@ -18,7 +18,7 @@ const MAX_FRAMES_WHILE_COPYING = 2;
  * The layout of the records is what the code of libgcc shows; that of other run times does not match, and nothing is done.
  */
 export class Landing {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #stack: StackMemory;
   /** Whether the last step led to the landing pad itself. Before, the handler's frame goes on at the call that the exception came out of. */
   isAtPad = false;
@@ -26,8 +26,8 @@ export class Landing {
   #record = -1;
   #frameCount = 0;
 
-  constructor(state: UnwindState, stack: StackMemory) {
-    this.#state = state;
+  constructor(frame: FrameView, stack: StackMemory) {
+    this.#frame = frame;
     this.#stack = stack;
   }
 
@@ -38,7 +38,7 @@ export class Landing {
 
   /**
    * Finishes a step out of such a function.
-   * @param start the stack pointer in the frame that was left; the state's registers say where it ends
+   * @param start the stack pointer in the frame that was left; the frame's registers say where it ends
    * @param frameCount frames up to that one
    * @param depth how many of them are not of a signal's handler
    */
@@ -46,7 +46,7 @@ export class Landing {
     this.isAtPad = false;
     if (depth > MAX_FRAMES_WHILE_COPYING) return;
     const stack = this.#stack;
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
     // Nothing outside the dump can be read, wherever a rule says that the frame is.
@@ -85,7 +85,7 @@ export class Landing {
   /** Goes to the handler's frame. @returns how many of the frames lead there */
   land(): number {
     const stack = this.#stack;
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const { addressSize } = machine;
     const record = this.#record;
     this.#record = -1;
@@ -105,7 +105,7 @@ export class Landing {
    */
   #hasCopied(own: number, handler: number, end: number): boolean {
     const stack = this.#stack;
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     for (let register = 0; register < end; register++) {
       if (register === machine.sp) continue;
       const [to, from] = [wordAt(stack, own + register * machine.addressSize), wordAt(stack, handler + register * machine.addressSize)];

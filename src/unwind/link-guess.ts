@@ -1,24 +1,25 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
+import type { FrameView } from './frame.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StackMemory } from './stack-memory.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 /** Instructions before an address of arm64 among which the function's prologue is looked for. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #stack: StackMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
 
-  constructor(state: UnwindState, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
-    this.#state = state;
+  constructor(frame: FrameView, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
+    this.#frame = frame;
     this.#stack = stack;
     this.#code = code;
     this.#returns = returns;
@@ -28,8 +29,8 @@ export class LinkGuess {
 
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
   stepAarch64(): StepEnd {
-    const state = this.#state;
-    const { registers, machine, isCall } = state;
+    const frame = this.#frame;
+    const { registers, machine, isCall } = frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
@@ -45,7 +46,7 @@ export class LinkGuess {
    */
   #scanAarch64(): number {
     const code = this.#code;
-    const { pc } = this.#state;
+    const { pc } = this.#frame;
     let framed = false;
     for (let i = 0; i < MAX_SCANNED_INSTRUCTIONS; i++) {
       const at = pc - 4 * (i + 1);
@@ -68,7 +69,7 @@ export class LinkGuess {
   /** On RISC-V the return address and the caller's frame pointer are below the frame pointer. */
   stepRiscv(): StepEnd {
     const stack = this.#stack;
-    const { registers, machine, isCall, pc } = this.#state;
+    const { registers, machine, isCall, pc } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
@@ -85,7 +86,7 @@ export class LinkGuess {
 
   /** On 32-bit Arm clang's frames are as those of arm64, gcc's have the return address where the frame pointer points. */
   stepArm(): StepEnd {
-    const { registers, machine, isCall } = this.#state;
+    const { registers, machine, isCall } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const fp = registers.value(machine.fp);
@@ -106,7 +107,7 @@ export class LinkGuess {
   }
 
   #stepAtEntry(): StepEnd {
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
     const isEntry = registers.known[machine.lr] === 1 && this.#returns.callBefore(link) === 'direct' && this.#returns.target === pc;
     if (this.#code.isPending) return 'pending';

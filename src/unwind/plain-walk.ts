@@ -1,10 +1,10 @@
 import type { CodeSpace } from './code-space.ts';
+import type { Frame } from './frame.ts';
 import { RegisterPlaces } from './register-places.ts';
 import type { UnwindInput } from './unwind-input.ts';
 import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
-import type { UnwindState } from './unwind-state.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 import {
   INPUT_SIZE_BYTES,
@@ -110,9 +110,9 @@ export class PlainWalk {
   }
 
   /** Goes on from a caller that was found otherwise, in the stack that was begun. @returns whether it can be walked from there */
-  resume(state: UnwindState, frameCount: number): boolean {
+  resume(frame: Frame, frameCount: number): boolean {
     if (this.#isRefused) return false;
-    const { registers } = state;
+    const { registers } = frame;
     const words = this.#registers;
     let known = 0;
     for (let register = 0; register < REGISTER_COUNT; register++) {
@@ -121,14 +121,14 @@ export class PlainWalk {
       known |= registers.known[register] << register;
     }
     // Signals leave the address elsewhere.
-    words[2 * RETURN_ADDRESS] = state.pc >>> 0;
-    words[2 * RETURN_ADDRESS + 1] = state.pc / 0x1_0000_0000;
+    words[2 * RETURN_ADDRESS] = frame.pc >>> 0;
+    words[2 * RETURN_ADDRESS + 1] = frame.pc / 0x1_0000_0000;
     return this.#wasm.resumeWalk(frameCount, known) !== 0;
   }
 
   /**
    * Walks on, and adds the frames to those that there are.
-   * @returns whether the stack is complete; if not, what comes next is not plain: {@link give} gives the state
+   * @returns whether the stack is complete; if not, what comes next is not plain: {@link give} gives the frame
    */
   walk(space: CodeSpace, frames: UnwoundStack, maxFrames: number): boolean {
     // The last one that was asked for ends a stack, which is not plain.
@@ -242,8 +242,8 @@ export class PlainWalk {
   }
 
   /** Gives the registers and the address of the frame that the walk has come to. */
-  give(state: UnwindState): void {
-    const { registers } = state;
+  give(frame: Frame): void {
+    const { registers } = frame;
     const known = this.#results[RESULT_KNOWN];
     const words = this.#registers;
     for (let register = 0; register < REGISTER_COUNT; register++) {
@@ -251,10 +251,7 @@ export class PlainWalk {
       registers.hi[register] = words[2 * register + 1];
       registers.known[register] = (known >>> register) & 1;
     }
-    state.pcLo = registers.lo[RETURN_ADDRESS];
-    state.pcHi = registers.hi[RETURN_ADDRESS];
-    state.pc = registers.value(RETURN_ADDRESS);
-    state.pcMode = 0;
+    frame.setReturnAddress(registers.lo[RETURN_ADDRESS], registers.hi[RETURN_ADDRESS], 0);
   }
 
   #renewViews(): void {

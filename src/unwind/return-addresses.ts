@@ -1,10 +1,10 @@
 import { type CallKind, CallSites } from './call-sites.ts';
 import type { CodeBytes } from './code-bytes.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
-import type { UnwindState } from './unwind-state.ts';
 
 /** Functions are seldom longer; between a function's start and an address in it there is less. */
 export const MAX_FUNCTION_BYTES = 1 << 16;
@@ -24,11 +24,11 @@ export class ReturnAddresses {
   isOther = false;
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#calls = new CallSites(code);
@@ -44,7 +44,7 @@ export class ReturnAddresses {
     if (!stack.read(at)) return 0;
     switch (this.callBefore(stack.value)) {
       case 'direct': {
-        const distance = this.#state.pc - this.target;
+        const distance = this.#frame.pc - this.target;
         this.isOther = distance < 0 || distance >= MAX_FUNCTION_BYTES;
         return this.isOther ? IS_CALL : IS_OWN_CALL + 1 - distance / MAX_FUNCTION_BYTES;
       }
@@ -59,7 +59,7 @@ export class ReturnAddresses {
 
   /** Whether the words of a return address lead on: behind a call, as far as that is known, or to 0, beneath the outermost frame. */
   leadOn(lo: number, hi: number): boolean {
-    const address = hi * 0x1_0000_0000 + ((lo & ~this.#state.machine.pcMask) >>> 0);
+    const address = hi * 0x1_0000_0000 + ((lo & ~this.#frame.machine.pcMask) >>> 0);
     this.isInData = false;
     if (address === 0) return true;
     const call = this.callBefore(address);
@@ -98,7 +98,7 @@ export class ReturnAddresses {
    * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
    */
   isBehindJump(address: number): boolean {
-    const { machine } = this.#state.machine;
+    const { machine } = this.#frame.machine;
     if ((machine !== 'x86_64' && machine !== 'i386') || this.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
     const { bytes } = this.#code;
     // FF /4 with a register.
@@ -128,7 +128,7 @@ export class ReturnAddresses {
     this.#code.isPending = false;
     let kind: CallKind | 'unmapped' = 'unmapped';
     if (module.memory.isExecutable(address - 1 - bias)) {
-      kind = this.#calls.before(address, this.#state.machine.machine);
+      kind = this.#calls.before(address, this.#frame.machine.machine);
       // The kernel puts the address of a trampoline where a signal's handler has its return address.
       if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
     }
@@ -140,7 +140,7 @@ export class ReturnAddresses {
   }
 
   #isTrampoline(address: number, module: UnwindModule): boolean {
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     const rule = module.ruleAt(address - 1 - this.#memory.space.bias);
     if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
     return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));

@@ -1,8 +1,9 @@
+import type { FrameView } from './frame.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
@@ -16,14 +17,14 @@ const MAX_REALIGNED_BYTES = 8192;
  * mapped, behind a call.
  */
 export class ReturnStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #stack: StackMemory;
   readonly #shortfall: Shortfall;
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
 
-  constructor(state: UnwindState, stack: StackMemory, shortfall: Shortfall, returns: ReturnAddresses, stackEnds: StackEnds) {
-    this.#state = state;
+  constructor(frame: FrameView, stack: StackMemory, shortfall: Shortfall, returns: ReturnAddresses, stackEnds: StackEnds) {
+    this.#frame = frame;
     this.#stack = stack;
     this.#shortfall = shortfall;
     this.#returns = returns;
@@ -32,7 +33,7 @@ export class ReturnStep {
 
   /** Whether a value of the frame pointer may point into the stack: one that is farther from the stack pointer than any frame reaches does not. */
   isFramePointer(fp: number): boolean {
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const sp = registers.value(machine.sp);
     return registers.known[machine.fp] === 1 && fp >= sp && fp % machine.addressSize === 0 && fp - sp < MAX_FRAME_BYTES;
   }
@@ -43,14 +44,14 @@ export class ReturnStep {
    */
   hasFrameRecord(fp: number): boolean {
     const stack = this.#stack;
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     if (!this.isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === 0 || !stack.read(fp)) return false;
     return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
 
   /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
   takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
-    const { registers, machine, isCall, isUnchained } = this.#state;
+    const { registers, machine, isCall, isUnchained } = this.#frame;
     if (registers.known[machine.fp] === 0) return this.#shortfall.ofRegister(machine.fp);
     if (fp === 0 && isCall) return isUnchained ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
@@ -71,7 +72,7 @@ export class ReturnStep {
    */
   #realignedSp(fp: number): number {
     const stack = this.#stack;
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     const word = machine.addressSize;
     if (!stack.read(fp + word)) return -1;
     const { lo, hi } = stack;
@@ -85,7 +86,7 @@ export class ReturnStep {
 
   /** Takes the first of some words that are as likely a return address, or likelier. */
   scanStack(start: number, least: number): StepEnd {
-    const word = this.#state.machine.addressSize;
+    const word = this.#frame.machine.addressSize;
     for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {
       if (this.#returns.likelihood(at) >= least) return this.take(at, -1, at + word);
     }
@@ -94,9 +95,9 @@ export class ReturnStep {
 
   /** Takes a return address and, unless `savedAt` is −1, the frame pointer from the stack. */
   take(returnAt: number, savedAt: number, sp: number): StepEnd {
-    const state = this.#state;
+    const frame = this.#frame;
     const stack = this.#stack;
-    const { registers, next, machine } = state;
+    const { registers, next, machine } = frame;
     if (!stack.read(returnAt)) return returnAt >= stack.start ? this.#shortfall.ofReturnAddress(sp) : 'no-rule';
     const { lo } = stack;
     const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
@@ -115,7 +116,7 @@ export class ReturnStep {
 
   /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */
   takeLink(moved: number): StepEnd {
-    const { registers, next, machine } = this.#state;
+    const { registers, next, machine } = this.#frame;
     if (registers.known[machine.lr] === 0) return this.#shortfall.ofRegister(machine.lr);
     const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
     if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
@@ -126,9 +127,9 @@ export class ReturnStep {
   }
 
   #setReturn(lo: number, hi: number): void {
-    const { next, machine } = this.#state;
+    const { next, machine } = this.#frame;
     if (machine.pc >= 0) next.setWords(machine.pc, lo, hi);
     if (machine.lr >= 0) next.setWords(machine.lr, lo, hi);
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
   }
 }

@@ -1,22 +1,23 @@
 import { RegisterRule } from './cfa-rows.ts';
 import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
 export class RuleStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
   /** @param followsLibunwind as the unwinder's option: registers that an epilogue has popped already count as unknown, for example */
-  constructor(state: UnwindState, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#followsLibunwind = followsLibunwind;
@@ -24,8 +25,8 @@ export class RuleStep {
 
   /** Turns the registers of the frame into those of its caller. The return address is in its column afterwards. */
   step(module: UnwindModule, rule: number): StepEnd {
-    const state = this.#state;
-    const { registers, next, machine } = state;
+    const frame = this.#frame;
+    const { registers, next, machine } = frame;
     const { data } = module.rules;
     const isNarrow = machine.addressSize === 4;
     const cfaRegister = data[rule + RuleWord.cfaRegister];
@@ -55,7 +56,7 @@ export class RuleStep {
       const stepEnd = this.#restore(module, at, cfa);
       if (stepEnd !== 'stepped') return stepEnd;
     }
-    state.swapRegisters();
+    frame.goToNext();
     return 'stepped';
   }
 
@@ -72,7 +73,7 @@ export class RuleStep {
    * @param at where the rules have the register
    */
   #restore(module: UnwindModule, at: number, cfa: number): StepEnd {
-    const { registers, next, machine } = this.#state;
+    const { registers, next, machine } = this.#frame;
     const { data } = module.rules;
     const register = data[at] & RULE_REGISTER_MASK;
     const kind = data[at] >>> RULE_KIND_SHIFT;
@@ -116,14 +117,14 @@ export class RuleStep {
 
   #load(register: number, address: number): StepEnd {
     const { stack } = this.#memory;
-    const { next, machine } = this.#state;
+    const { next, machine } = this.#frame;
     if (stack.read(machine.addressSize === 4 ? address >>> 0 : address)) next.setWords(register, stack.lo, stack.hi);
     else next.known[register] = 0;
     return 'stepped';
   }
 
   #evaluate(module: UnwindModule, number: number, cfa: number | undefined): StepEnd {
-    const { machine, registers } = this.#state;
+    const { machine, registers } = this.#frame;
     const { section, start, end } = module.rules.expressions[number];
     const { view } = section.bytes;
     return STEP_ENDS[this.#expressions.evaluate(view, start, end, machine.addressSize, registers, this.#memory, cfa)];

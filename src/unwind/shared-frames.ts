@@ -1,5 +1,5 @@
+import type { Frame } from './frame.ts';
 import type { StackMemory } from './stack-memory.ts';
-import type { UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-stack.ts';
 
 /**
@@ -9,14 +9,14 @@ import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-s
 export class SharedFrames {
   /** Whether only the stack and frame pointer are known, because frames were taken over. */
   isPartial = false;
-  readonly #state: UnwindState;
+  readonly #frame: Frame;
   readonly #stack: StackMemory;
   #other: UnwoundStack | undefined;
   /** How far the other stack was gone through. */
   #at = 0;
 
-  constructor(state: UnwindState, stack: StackMemory) {
-    this.#state = state;
+  constructor(frame: Frame, stack: StackMemory) {
+    this.#frame = frame;
     this.#stack = stack;
   }
 
@@ -40,13 +40,13 @@ export class SharedFrames {
     const end = this.#follow(at, frames, maxFrames);
     if (end === at) return false;
     const { addresses, words } = this.#other as UnwoundStack;
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     this.#at = end + 1;
     this.isPartial = true;
     registers.known.fill(0);
     registers.set(machine.sp, words[end * FRAME_WORDS + FrameWord.sp]);
     registers.set(machine.fp, words[end * FRAME_WORDS + FrameWord.fp]);
-    this.#state.pc = addresses[end];
+    this.#frame.pc = addresses[end];
     return true;
   }
 
@@ -56,7 +56,7 @@ export class SharedFrames {
     const other = this.#other;
     if (other === undefined) return -1;
     const { addresses, isCall, words, count } = other;
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     let at = this.#at;
     // The stack pointer of the last frame is above those of all others.
@@ -73,7 +73,7 @@ export class SharedFrames {
   #follow(at: number, frames: UnwoundStack, maxFrames: number): number {
     // hot
     const { addresses, labels, words, count } = this.#other as UnwoundStack;
-    const state = this.#state;
+    const frame = this.#frame;
     const stack = this.#stack;
     for (let from = at * FRAME_WORDS; at < count - 1 && frames.count < maxFrames - 1; at++, from += FRAME_WORDS) {
       if (!stack.read(words[from + FrameWord.returnSlot]) || stack.value !== addresses[at + 1] || words[from] > stack.end) break;
@@ -81,8 +81,8 @@ export class SharedFrames {
       const fpSlot = words[from + FrameWord.fpSlot];
       const fp = words[from + FRAME_WORDS + FrameWord.fp];
       if (!Number.isNaN(fpSlot) ? !stack.read(fpSlot) || stack.value !== fp : words[from + FrameWord.fp] !== fp) break;
-      state.pcLo = lo;
-      state.pcHi = hi;
+      frame.pcLo = lo;
+      frame.pcHi = hi;
       frames.add(addresses[at], true);
       if (labels[at] > NO_LABEL) frames.labels[frames.count - 1] = labels[at];
       const to = (frames.count - 1) * FRAME_WORDS;

@@ -1,24 +1,25 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { signalTrampolines } from './signal-trampolines.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 
 /** Steps from the code that returns from signals' handlers to what the signal interrupted. */
 export class SignalStep {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
   }
 
   /** Turns the registers of the frame into those of what was interrupted, if the code at the frame's address is what returns from handlers. */
   step(): StepEnd {
-    const { registers, next, machine, pc } = this.#state;
+    const { registers, next, machine, pc } = this.#frame;
     const { stack, space } = this.#memory;
     const module = this.#memory.loadedModuleAt(pc);
     const number = module === undefined ? -1 : this.#trampolineAt(pc, pc - space.bias, module);
@@ -32,7 +33,7 @@ export class SignalStep {
       else next.known[register] = 0;
     }
     if (next.known[machine.signalPc] === 0 || next.known[machine.sp] === 0) return 'truncated';
-    this.#state.swapRegisters();
+    this.#frame.goToNext();
     return 'stepped';
   }
 
@@ -40,7 +41,7 @@ export class SignalStep {
   #trampolineAt(address: number, svma: number, module: UnwindModule): number {
     const known = module.code.trampolines.get(svma);
     if (known !== undefined) return known;
-    const found = signalTrampolines(this.#state.machine.machine).findIndex(({ code, offsets }) =>
+    const found = signalTrampolines(this.#frame.machine.machine).findIndex(({ code, offsets }) =>
       offsets.some((offset) => this.#code.is(address - offset, code)),
     );
     if (!this.#code.isPending) module.code.trampolines.set(svma, found);

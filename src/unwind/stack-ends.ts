@@ -1,8 +1,9 @@
 import type { CodeBytes } from './code-bytes.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
 import { RAX, RDX, RSI } from './x86-64-registers.ts';
 
 /** What is behind the call of a thread's function, where nothing calls `clone` of libc: the system call that ends the thread. */
@@ -25,13 +26,13 @@ const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 
 /** Tells by the code that a frame has no caller: the first one of a thread, of a context of glibc, of a goroutine. */
 export class StackEnds {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
 
-  constructor(state: UnwindState, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
-    this.#state = state;
+  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses) {
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
@@ -43,7 +44,7 @@ export class StackEnds {
    */
   beginsThread(): boolean {
     const { stack } = this.#memory;
-    const { registers, machine, pc } = this.#state;
+    const { registers, machine, pc } = this.#frame;
     if (!this.#code.is(pc - SYSCALL.length, SYSCALL)) return false;
     if (stack.read(registers.value(machine.sp)) && this.#returns.isFunction(stack.value)) return true;
     if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
@@ -53,7 +54,7 @@ export class StackEnds {
 
   /** Whether a return address is where a thread ends that libc did not make, or a context of glibc: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
@@ -75,7 +76,7 @@ export class StackEnds {
 
   /** Whether a return address of i386 is where a context of glibc ends: makecontext put it there, and there is no rule for it. */
   endsI386Context(address: number): boolean {
-    return this.#state.machine.machine === 'i386' && this.#code.is(address, I386_CONTEXT_END);
+    return this.#frame.machine.machine === 'i386' && this.#code.is(address, I386_CONTEXT_END);
   }
 
   /**
@@ -84,7 +85,7 @@ export class StackEnds {
    */
   endsGoroutine(address: number, savedAt: number): boolean {
     const { stack } = this.#memory;
-    const { machine } = this.#state;
+    const { machine } = this.#frame;
     if (!stack.read(savedAt) || stack.lo !== 0 || stack.hi !== 0) return false;
     // nop; call
     if (machine.machine === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);

@@ -1,5 +1,6 @@
 import type { CodeMatch, CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import type { Frame } from './frame.ts';
 import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
 import { PlainWalk } from './plain-walk.ts';
@@ -9,7 +10,6 @@ import { SharedFrames } from './shared-frames.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import type { UnwindState } from './unwind-state.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /** Frames in a row that take nothing of the stack: their return addresses are in registers. */
@@ -20,7 +20,7 @@ export class StackWalk {
   /** As {@link Unwinder.endAddress} and {@link Unwinder.endFile}, of the last frame that was walked to. */
   endAddress = 0;
   endFile = -1;
-  readonly #state: UnwindState;
+  readonly #frame: Frame;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
   readonly #maxFrames: number;
@@ -47,24 +47,24 @@ export class StackWalk {
 
   /** @param maxFrames, followsLibunwind as the unwinder's options */
   constructor(
-    state: UnwindState,
+    frame: Frame,
     memory: ProcessMemory,
     shortfall: Shortfall,
     fallback: FallbackSteps,
     { maxFrames, followsLibunwind }: { readonly maxFrames: number; readonly followsLibunwind: boolean },
   ) {
-    this.#state = state;
+    this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
-    this.#landing = new Landing(state, memory.stack);
-    this.#shared = new SharedFrames(state, memory.stack);
-    this.#frameStep = new FrameStep(state, memory, shortfall, fallback, this.#shared, this.#landing, followsLibunwind);
+    this.#landing = new Landing(frame, memory.stack);
+    this.#shared = new SharedFrames(frame, memory.stack);
+    this.#frameStep = new FrameStep(frame, memory, shortfall, fallback, this.#shared, this.#landing, followsLibunwind);
   }
 
   /**
-   * Begins a stack, and walks it as far as WebAssembly can, which needs no registers of the state.
+   * Begins a stack, and walks it as far as WebAssembly can, which needs no registers of the frame.
    * @param stack gets the frames
    * @returns whether it is complete
    */
@@ -102,7 +102,7 @@ export class StackWalk {
   }
 
   /**
-   * Walks on by the state's registers, from the leaf or from where WebAssembly came to an end.
+   * Walks on by the frame's registers, from the leaf or from where WebAssembly came to an end.
    * @param previous see {@link SharedFrames}
    */
   walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
@@ -138,17 +138,17 @@ export class StackWalk {
     this.#isAfterModule = true;
     this.#isAfterLeaf = count === 1;
     if (this.#isAfterLeaf) this.#frameStep.keepLeaf();
-    this.#begunPlain.give(this.#state);
+    this.#begunPlain.give(this.#frame);
   }
 
   /** Lets WebAssembly walk on from a caller that was found otherwise. @returns whether the stack is complete */
   #resumePlain(plainWalk: PlainWalk): boolean {
     if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.isPartial) return false;
     const before = this.#stack.count;
-    if (plainWalk.resume(this.#state, before) && this.#walkPlain(plainWalk)) return true;
+    if (plainWalk.resume(this.#frame, before) && this.#walkPlain(plainWalk)) return true;
     this.#mayBePlain = false;
     if (this.#stack.count > before) {
-      plainWalk.give(this.#state);
+      plainWalk.give(this.#frame);
       this.#afterOthers();
     }
     return false;
@@ -163,15 +163,15 @@ export class StackWalk {
 
   /** What is mapped where the walk has come to: at the call, if it is a caller. */
   #find(): CodeMatch {
-    const { pc } = this.#state;
+    const { pc } = this.#frame;
     this.endAddress = pc;
     return this.#memory.find(this.#isCall ? pc - 1 : pc);
   }
 
   /** What to do with a return address where no code is. @returns how the stack ends; undefined where another caller of the leaf was found */
   #withoutCode(): UnwindEnd | undefined {
-    const state = this.#state;
-    const { pc, registers, machine } = state;
+    const frame = this.#frame;
+    const { pc, registers, machine } = frame;
     // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
     if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc)) return 'complete';
     if (!this.#isAfterLeaf) return 'unmapped';
@@ -184,7 +184,7 @@ export class StackWalk {
   /** Adds the frame that the walk has come to. @returns how the stack ends if it is the last one */
   #addFrame(match: CodeMatch): UnwindEnd | undefined {
     const frames = this.#stack;
-    this.add(this.#state.pc, this.#isCall);
+    this.add(this.#frame.pc, this.#isCall);
     this.endFile = match === 'unmapped' ? -1 : this.#memory.space.file;
     // Of a caller's file it may turn out that there is no code.
     if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';
@@ -194,9 +194,9 @@ export class StackWalk {
   /** Steps from the last frame to its caller. @returns how the stack ends if there is none */
   #leaveFrame(match: CodeMatch): UnwindEnd | 'repeat' | undefined {
     // hot
-    const state = this.#state;
+    const frame = this.#frame;
     const { space } = this.#memory;
-    const { pc, machine } = state;
+    const { pc, machine } = frame;
     const step = this.#frameStep;
     const frames = this.#stack;
     const isCall = this.#isCall;
@@ -205,16 +205,16 @@ export class StackWalk {
     const svma = kept === undefined ? pc - space.bias : isCall ? kept.svma + 1 : kept.svma;
     // Before other addresses are looked for.
     const mayBeData = match === 'found' && space.mayBeData === true;
-    const sp = state.registers.value(machine.sp);
+    const sp = frame.registers.value(machine.sp);
     this.#isAfterLeaf = !isCall;
     if (!isCall) step.keepLeaf();
-    state.isCall = isCall;
+    frame.isCall = isCall;
     this.#shortfall.forgetCallerSp();
-    state.isUnchained = isCall && module === undefined && this.#isAfterModule;
+    frame.isUnchained = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
     const end = step.step(frames, module, svma, isCall);
-    if (end === 'truncated' && this.#landing.isPossible && state.registers.known[machine.fp] === 0) {
+    if (end === 'truncated' && this.#landing.isPossible && frame.registers.known[machine.fp] === 0) {
       this.#land();
       return undefined;
     }
@@ -229,11 +229,11 @@ export class StackWalk {
 
   /** Goes to the frame in which an exception is about to land. */
   #land(): void {
-    const state = this.#state;
+    const frame = this.#frame;
     const frames = this.#stack;
     frames.count = this.#landing.land();
     frames.plainFrom = frames.count;
-    state.pc = state.registers.value(state.machine.pc);
+    frame.pc = frame.registers.value(frame.machine.pc);
     this.#isCall = !this.#landing.isAtPad;
   }
 
@@ -250,23 +250,23 @@ export class StackWalk {
 
   /** Whether a step has led to a caller. @param pc, sp those of the frame before @returns how the stack ends if not */
   #checkStep(pc: number, sp: number): UnwindEnd | undefined {
-    const state = this.#state;
+    const frame = this.#frame;
     const step = this.#frameStep;
-    if (state.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
+    if (frame.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
     // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
     // which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
-    const nextSp = state.registers.value(state.machine.sp);
+    const nextSp = frame.registers.value(frame.machine.sp);
     if (step.wasSignalFrame) {
       if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
       this.#emptyFrames = 0;
     } else if (nextSp > sp) this.#emptyFrames = 0;
     else if (this.#followsLibunwind) {
       // It looks for no other stack, nor for one that leads back.
-      if (nextSp === sp && state.pc === pc) return 'bad-frame';
+      if (nextSp === sp && frame.pc === pc) return 'bad-frame';
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
     // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
-    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && state.pc === pc)) return 'bad-frame';
+    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && frame.pc === pc)) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame && !step.wasToPad;
     return undefined;
   }
@@ -282,7 +282,7 @@ export class StackWalk {
   /** Adds a frame at the registers that the walk has come to. */
   add(address: number, isCall: boolean): void {
     // hot
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const frames = this.#stack;
     const at = frames.count * FRAME_WORDS;
     frames.add(address, isCall);

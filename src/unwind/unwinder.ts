@@ -1,5 +1,6 @@
 import type { CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
+import { Frame } from './frame.ts';
 import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
 import { ProcessMemory } from './process-memory.ts';
@@ -10,7 +11,6 @@ import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
 import { machineRegisters } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { UnwindState } from './unwind-state.ts';
 import { UnwoundStack } from './unwound-stack.ts';
 
 export type { UnwindEnd } from './unwind-end.ts';
@@ -42,7 +42,7 @@ export class Unwinder {
    * signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
    */
   endStackOffset = 0;
-  readonly #state = new UnwindState();
+  readonly #frame = new Frame();
   readonly #memory = new ProcessMemory();
   readonly #shortfall = new Shortfall();
   readonly #fallback: FallbackSteps;
@@ -52,9 +52,9 @@ export class Unwinder {
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#fallback = followsLibunwind ? new FrameChain(this.#state, this.#memory) : new FrameGuess(this.#state, this.#memory, this.#shortfall);
+    this.#fallback = followsLibunwind ? new FrameChain(this.#frame, this.#memory) : new FrameGuess(this.#frame, this.#memory, this.#shortfall);
     this.#followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#state, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
+    this.#walk = new StackWalk(this.#frame, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
   }
 
   /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
@@ -95,8 +95,8 @@ export class Unwinder {
     const stack = this.#stack;
     this.#walk.add(this.endAddress, true);
     stack.hasEnd = true;
-    stack.endLo = this.#state.pcLo;
-    stack.endHi = this.#state.pcHi;
+    stack.endLo = this.#frame.pcLo;
+    stack.endHi = this.#frame.pcHi;
   }
 
   /**
@@ -158,11 +158,11 @@ export class Unwinder {
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
-    const state = this.#state;
+    const frame = this.#frame;
     const layout = machineRegisters(machine);
-    state.setMachine(layout);
+    frame.setMachine(layout);
     const places = this.#places.of(layout, regsMaskLo, regsMaskHi);
-    const { registers } = state;
+    const { registers } = frame;
     const is64 = layout.addressSize === 8;
     const { count, pcMask, sp } = layout;
     for (let register = 0; register < count; register++) {
@@ -172,7 +172,7 @@ export class Unwinder {
     }
     const pcAt = regsOffset + places[count];
     if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
-    state.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
+    frame.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
     this.#memory.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
   }
@@ -186,14 +186,14 @@ export class Unwinder {
 
   /** After `truncated`: the stack pointer of the caller that was not reached. */
   #callerSp(): number {
-    const { registers, machine } = this.#state;
+    const { registers, machine } = this.#frame;
     const { callerSp } = this.#shortfall;
     return Number.isNaN(callerSp) ? registers.value(machine.sp) : callerSp;
   }
 
   /** Whether a truncated stack goes on within the dump, but by a register that was not recorded (`--user-regs`). */
   #lacksRegister({ regsMaskLo, regsMaskHi }: UnwindInput): boolean {
-    const { machine, registers } = this.#state;
+    const { machine, registers } = this.#frame;
     const { register } = this.#shortfall;
     return register >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[register] < 0 && registers.value(machine.sp) < this.#memory.stack.end;
   }

@@ -1,19 +1,20 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
+import type { FrameView } from './frame.ts';
 import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { Shortfall } from './shortfall.ts';
-import type { StepEnd, UnwindState } from './unwind-state.ts';
+import type { StepEnd } from './step-end.ts';
 
 /** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
 const FRAME_RECORD_BYTES = 16;
 
 /** Steps without a rule on x86-64 and i386. The frame pointer points at the caller's, and the return address is above it. */
 export class X86Guess {
-  readonly #state: UnwindState;
+  readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
@@ -25,7 +26,7 @@ export class X86Guess {
   #beganWithoutFp = false;
 
   constructor(
-    state: UnwindState,
+    frame: FrameView,
     memory: ProcessMemory,
     shortfall: Shortfall,
     code: CodeBytes,
@@ -34,19 +35,19 @@ export class X86Guess {
     codeStep: CodeStep,
     vdso: I386Vdso,
   ) {
-    this.#state = state;
+    this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
-    this.#entryStep = new EntryStep(state, memory, shortfall, code, returns);
+    this.#entryStep = new EntryStep(frame, memory, shortfall, code, returns);
     this.#vdso = vdso;
   }
 
-  /** To be called before each stack, while the state has the registers of the sample. */
+  /** To be called before each stack, while the registers are those of the sample. */
   begin(): void {
-    const { machine, registers } = this.#state;
+    const { machine, registers } = this.#frame;
     this.#beganWithoutFp = registers.known[machine.fp] === 1 && registers.value(machine.fp) === 0;
     this.#entryStep.begin();
   }
@@ -54,7 +55,7 @@ export class X86Guess {
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const { stack } = this.#memory;
-    const { machine, registers, isCall } = this.#state;
+    const { machine, registers, isCall } = this.#frame;
     const word = machine.addressSize;
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
@@ -90,7 +91,7 @@ export class X86Guess {
 
   /** Whether the code of the frame is that of a file that is at hand. */
   #hasCode(): boolean {
-    return this.#memory.loadedModuleAt(this.#state.pc) !== undefined;
+    return this.#memory.loadedModuleAt(this.#frame.pc) !== undefined;
   }
 
   /**
@@ -100,17 +101,17 @@ export class X86Guess {
    * is followed. Where both frames are the same, the frame pointer's step is taken if the code has lost it.
    */
   #stepByCode(fp: number): StepEnd {
-    const state = this.#state;
+    const frame = this.#frame;
     const isFramePointer = this.#returnStep.isFramePointer(fp);
     const end = this.#codeStep.step();
     const isStepped = end === 'stepped';
-    const { registers, machine } = state;
+    const { registers, machine } = frame;
     // Behind a call that does not return, a word of 0 is no end of the stack.
     const isDoubtfulEnd = isStepped && !this.#codeStep.isStraight && registers.value(machine.pc) === 0;
     if (isDoubtfulEnd) {
-      state.swapRegisters();
+      frame.goBack();
       if (this.#entryStep.step() === 'stepped') return 'stepped';
-      state.swapRegisters();
+      frame.goToNext();
     }
     if (end === 'no-rule' || !isFramePointer) return end;
     const distance = isStepped ? registers.value(machine.sp) - fp : 0;
@@ -120,19 +121,19 @@ export class X86Guess {
     const likelihood = this.#returns.likelihood(at);
     if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
     const { target } = this.#returns;
-    if (isStepped) state.swapRegisters();
+    if (isStepped) frame.goBack();
     if (!isDoubtfulEnd && !this.#returnStep.hasFrameRecord(fp) && this.#entryStep.step() === 'stepped') return 'stepped';
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, at);
     const byChain = isExcluded ? 'no-rule' : this.#returnStep.takeChain(fp, machine.addressSize, 0);
     if (byChain !== 'no-rule') return byChain;
-    if (isStepped) state.swapRegisters();
+    if (isStepped) frame.goToNext();
     return end;
   }
 
   /** Steps by the instructions that functions with frame pointers begin and end with. */
   #stepByPattern(sp: number, fp: number, word: number): StepEnd {
     const code = this.#code;
-    const { pc } = this.#state;
+    const { pc } = this.#frame;
     const size = [12, 8, 4, 2, 1].find((bytes) => code.read(pc, bytes)) ?? 0;
     if (size === 0) return 'no-rule';
     const isNarrow = word === 4;

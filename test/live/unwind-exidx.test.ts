@@ -8,9 +8,9 @@ import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { ExidxStep } from '../../src/unwind/exidx-step.ts';
 import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/exidx-table.ts';
+import { Frame } from '../../src/unwind/frame.ts';
 import { StackMemory } from '../../src/unwind/stack-memory.ts';
 import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
-import { UnwindState } from '../../src/unwind/unwind-state.ts';
 import { readUnwindTables } from '../../src/unwind/unwind-tables.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
@@ -81,17 +81,17 @@ function follow(actions: readonly string[], initial: readonly number[]): number[
 
 /** The same by the instructions that this program found. */
 function step(table: ExidxTable, found: number, initial: readonly number[]): number[] | 'refuse' {
-  const state = new UnwindState();
-  state.setMachine(MACHINE_REGISTERS.arm);
+  const frame = new Frame();
+  frame.setMachine(MACHINE_REGISTERS.arm);
   initial.forEach((value, register) => {
-    state.registers.set(register, value);
+    frame.registers.set(register, value);
   });
   const bytes = new Uint8Array(STACK_BYTES);
   const view = new DataView(bytes.buffer);
   for (let at = 0; at < STACK_BYTES; at += 4) view.setUint32(at, wordAt(SP + at), true);
   const stack = new StackMemory();
   stack.set(new ByteView(bytes, true), 0, STACK_BYTES, SP, 4);
-  return new ExidxStep(state, stack).step(table, found) === 'stepped' ? Array.from({ length: 16 }, (_, register) => state.registers.value(register)) : 'refuse';
+  return new ExidxStep(frame, stack).step(table, found) === 'stepped' ? Array.from({ length: 16 }, (_, register) => frame.registers.value(register)) : 'refuse';
 }
 
 async function compare(path: string): Promise<{ entries: number; followed: number; differences: string[] }> {
