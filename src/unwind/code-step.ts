@@ -6,6 +6,7 @@ import { RuleStep } from './rule-step.ts';
 import { FrameScan, ScanFlag } from './scan/frame-scan.ts';
 import { InstructionSet } from './scan/instruction-set.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
@@ -23,18 +24,20 @@ export class CodeStep {
   readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
+  readonly #stackEnds: StackEnds;
   readonly #scan: FrameScan;
   readonly #instructionSet: InstructionSet;
   readonly #ruleStep: RuleStep;
   /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
   isStraight = false;
 
-  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, stackEnds: StackEnds) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#code = code;
     this.#returns = returns;
+    this.#stackEnds = stackEnds;
     this.#ruleStep = new RuleStep(frame, memory, shortfall);
     this.#scan = new FrameScan(code);
     this.#instructionSet = new InstructionSet(code);
@@ -132,6 +135,6 @@ export class CodeStep {
     if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
-    return this.#returns.beginsStack(registers.value(machine.pc));
+    return this.#stackEnds.beginsStack(registers.value(machine.pc));
   }
 }

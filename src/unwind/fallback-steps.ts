@@ -19,7 +19,7 @@ export interface FallbackSteps {
   recoverLeaf(): StepEnd;
   /**
    * Whether a frame ends its stack though the code before its address has a rule, for that has not called: `uncalled` then. See
-   * {@link ReturnAddresses.beginsStack}.
+   * {@link StackEnds.beginsStack}.
    * @param callee where the frame before is
    */
   beginsStack(callee: number): StepEnd;

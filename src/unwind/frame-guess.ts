@@ -22,7 +22,6 @@ export class FrameGuess implements FallbackSteps {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
-  readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #stackEnds: StackEnds;
   readonly #signalStep: SignalStep;
@@ -35,14 +34,14 @@ export class FrameGuess implements FallbackSteps {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
-    this.#returns = new ReturnAddresses(frame, memory, this.#code);
-    this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
-    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, this.#returns, this.#stackEnds);
+    const returns = new ReturnAddresses(frame, memory, this.#code);
+    this.#stackEnds = new StackEnds(frame, memory, this.#code, returns);
+    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, returns, this.#stackEnds);
     this.#signalStep = new SignalStep(frame, memory, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
-    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns);
-    this.#x86 = new X86Guess(frame, memory, shortfall, this.#code, this.#returns, this.#returnStep, codeStep, this.#vdso);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep);
+    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
+    this.#x86 = new X86Guess(frame, memory, shortfall, this.#code, returns, this.#returnStep, codeStep, this.#vdso);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep);
   }
 
   begin(): void {
@@ -59,12 +58,12 @@ export class FrameGuess implements FallbackSteps {
     const { isCall, pc, registers, machine } = this.#frame;
     const { stack } = this.#memory;
     const sp = registers.value(machine.sp);
-    if (isCall && (this.#returns.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
+    if (isCall && (this.#stackEnds.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
     // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
     if (isAtArguments(stack, sp)) return 'outermost';
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;
-    if (this.#returns.isBehindJump(pc)) return 'uncalled';
+    if (this.#stackEnds.isBehindJump(pc)) return 'uncalled';
     return isBelowArguments(stack, sp) ? 'outermost' : end;
   }
 
@@ -72,7 +71,7 @@ export class FrameGuess implements FallbackSteps {
     this.isSignalFrame = false;
     this.#code.isPending = false;
     const { pc } = this.#frame;
-    const isBegin = this.#returns.beginsStack(pc) || this.#returns.isBehindCallOfItself(pc, callee);
+    const isBegin = this.#stackEnds.beginsStack(pc) || this.#stackEnds.isBehindCallOfItself(pc, callee);
     return this.#code.isPending ? 'pending' : isBegin ? 'uncalled' : 'no-rule';
   }
 

@@ -73,38 +73,6 @@ export class ReturnAddresses {
     return module?.functionStart(svma) === svma;
   }
 
-  /**
-   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
-   * makecontext does, for coroutines.
-   */
-  beginsStack(address: number): boolean {
-    return this.callBefore(address) === 'none' && this.isFunction(address);
-  }
-
-  /**
-   * Whether a return address is the first byte of a function that the code before calls, but which is not what runs: it was put on the stack, too. libcoro,
-   * and Perl's Coro with it, has coroutines return to `abort`, and in front of that are cold parts of functions, which call it (observed, glibc 2.36).
-   * @param callee where the frame before is
-   */
-  isBehindCallOfItself(address: number, callee: number): boolean {
-    if (this.callBefore(address) !== 'direct' || this.target !== address || !this.isFunction(address)) return false;
-    const module = this.#code.moduleAt(callee);
-    const { bias } = this.#memory.space;
-    return module?.functionStart(callee - bias) !== address - bias;
-  }
-
-  /**
-   * Whether a return address is behind a jump through a register, which comes back from nowhere: whoever made the stack put it there, for what is to run when
-   * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
-   */
-  isBehindJump(address: number): boolean {
-    const { machine } = this.#frame.machine;
-    if ((machine !== 'x86_64' && machine !== 'i386') || this.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
-    const { bytes } = this.#code;
-    // FF /4 with a register.
-    return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
-  }
-
   /** What is before an address: `unmapped` where there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space, stack } = this.#memory;

@@ -24,7 +24,7 @@ const SYSCALL = [0x0f, 0x05];
 /** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
 const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 
-/** Tells by the code that a frame has no caller: the first one of a thread, of a context of glibc, of a goroutine. */
+/** Tells by the code that a frame has no caller: the first one of a thread, of a coroutine, of a goroutine. */
 export class StackEnds {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -50,6 +50,38 @@ export class StackEnds {
     if (registers.known[RAX] === 0 || registers.value(RAX) !== 0 || registers.known[RDX] === 0 || registers.known[RSI] === 0) return false;
     const sizeBytes = registers.value(RSI);
     return sizeBytes >= MIN_CLONE_ARGS_BYTES && sizeBytes <= MAX_CLONE_ARGS_BYTES && sizeBytes % 8 === 0 && this.#returns.isFunction(registers.value(RDX));
+  }
+
+  /**
+   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
+   * makecontext does, for coroutines.
+   */
+  beginsStack(address: number): boolean {
+    return this.#returns.callBefore(address) === 'none' && this.#returns.isFunction(address);
+  }
+
+  /**
+   * Whether a return address is the first byte of a function that the code before calls, but which is not what runs: it was put on the stack, too. libcoro,
+   * and Perl's Coro with it, has coroutines return to `abort`, and in front of that are cold parts of functions, which call it (observed, glibc 2.36).
+   * @param callee where the frame before is
+   */
+  isBehindCallOfItself(address: number, callee: number): boolean {
+    if (this.#returns.callBefore(address) !== 'direct' || this.#returns.target !== address || !this.#returns.isFunction(address)) return false;
+    const module = this.#code.moduleAt(callee);
+    const { bias } = this.#memory.space;
+    return module?.functionStart(callee - bias) !== address - bias;
+  }
+
+  /**
+   * Whether a return address is behind a jump through a register, which comes back from nowhere: whoever made the stack put it there, for what is to run when
+   * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
+   */
+  isBehindJump(address: number): boolean {
+    const { machine } = this.#frame.machine;
+    if ((machine !== 'x86_64' && machine !== 'i386') || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
+    const { bytes } = this.#code;
+    // FF /4 with a register.
+    return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
   }
 
   /** Whether a return address is where a thread ends that libc did not make, or a context of glibc: their rules go on beyond the first frame. */
