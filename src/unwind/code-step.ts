@@ -8,6 +8,7 @@ import { InstructionSet } from './scan/instruction-set.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
+import { returnColumn, withoutSignature } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import { RBX } from './x86-64-registers.ts';
@@ -110,15 +111,14 @@ export class CodeStep {
     this.isStraight = (flags & RuleFlag.straight) !== 0;
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
-    const column = machine.pc >= 0 ? machine.pc : machine.lr;
+    const column = returnColumn(machine);
     const { registers, left } = frame;
     const isBelow = registers.value(machine.sp) < left.value(machine.sp);
     if (isBelow || registers.known[column] === 0) {
       frame.goBack();
       return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
-    // arm64 signs return addresses in the bits that addresses do not have.
-    const hi = machine.machine === 'aarch64' ? registers.hi[column] & 0xffff : registers.hi[column];
+    const hi = withoutSignature(registers.hi[column], machine);
     // Where a switch may have gone, 0 is no end of the stack.
     const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
     if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#beginsContext()) return end;

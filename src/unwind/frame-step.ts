@@ -9,7 +9,7 @@ import { RuleStep } from './rule-step.ts';
 import type { SharedFrames } from './shared-frames.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
-import { MACHINE_REGISTERS } from './unwind-machine.ts';
+import { MACHINE_REGISTERS, returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
@@ -209,7 +209,7 @@ export class FrameStep {
   #afterFallback(): StepEnd {
     const { machine } = this.#frame;
     this.wasSignalFrame = this.#fallback.isSignalFrame;
-    const column = this.wasSignalFrame ? machine.signalPc : machine.pc >= 0 ? machine.pc : machine.lr;
+    const column = this.wasSignalFrame ? machine.signalPc : returnColumn(machine);
     // Whether it is signed, nobody says; it was looked at as if it were.
     return this.#takeReturnAddress(column, RuleFlag.signed, 0);
   }

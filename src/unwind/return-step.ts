@@ -4,6 +4,7 @@ import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
+import { withoutSignature } from './unwind-machine.ts';
 
 /** Words on top of the stack among which a return address is looked for. */
 const MAX_SCANNED_WORDS = 16;
@@ -100,7 +101,7 @@ export class ReturnStep {
     const { registers, next, machine } = frame;
     if (!stack.read(returnAt)) return returnAt >= stack.start ? this.#shortfall.ofReturnAddress(sp) : 'no-rule';
     const { lo } = stack;
-    const hi = machine.machine === 'aarch64' ? stack.hi & 0xffff : stack.hi;
+    const hi = withoutSignature(stack.hi, machine);
     const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
     if (address !== 0) {
       const call = this.#returns.callBefore(address);
@@ -118,7 +119,8 @@ export class ReturnStep {
   takeLink(moved: number): StepEnd {
     const { registers, next, machine } = this.#frame;
     if (registers.known[machine.lr] === 0) return this.#shortfall.ofRegister(machine.lr);
-    const [lo, hi] = [registers.lo[machine.lr], machine.machine === 'aarch64' ? registers.hi[machine.lr] & 0xffff : registers.hi[machine.lr]];
+    const lo = registers.lo[machine.lr];
+    const hi = withoutSignature(registers.hi[machine.lr], machine);
     if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
     next.copyFrom(registers);
     next.set(machine.sp, registers.value(machine.sp) + moved);

@@ -36,6 +36,16 @@ export interface MachineRegisters {
   readonly ehData: number;
 }
 
+/** Where steps leave the return address: its own column, or else the link register. */
+export function returnColumn({ pc, lr }: MachineRegisters): number {
+  return pc >= 0 ? pc : lr;
+}
+
+/** The upper word of a return address without its signature, which arm64 puts into the bits that addresses do not have. */
+export function withoutSignature(hi: number, { machine }: MachineRegisters): number {
+  return machine === 'aarch64' ? hi & 0xffff : hi;
+}
+
 /** Bits of perf_regs.h by DWARF number from 0 on. */
 function bits(...numbers: readonly number[]): Int8Array {
   return Int8Array.from(numbers);

@@ -1,7 +1,7 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { A64Decoder } from './a64-decoder.ts';
@@ -66,7 +66,7 @@ export class FrameScan {
 
   /**
    * The number of the rule, among those of the module, by which the frame at hand is left; NO_RULE where there is none, or where code has to be read first
-   * ({@link CodeBytes.isPending}). The return address's column is that of the machine's `pc`, or else of its `lr`.
+   * ({@link CodeBytes.isPending}). The return address is left in the {@link returnColumn}.
    * @param module of a machine whose code is followed
    * @param flags of {@link ScanFlag}
    */
@@ -220,7 +220,7 @@ export class FrameScan {
     if (!isReturn && isInLink && cfa === 0) return NO_RULE;
     if ((this.#flags & ScanFlag.isEmpty) !== 0 && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
-    const column = pc >= 0 ? pc : lr;
+    const column = returnColumn(this.#machine);
     const flags = flag | (this.#isStraight ? RuleFlag.straight : 0);
     if (isMoved) rules.beginMoved(flags, movedBase, movedOffset, cfa, column);
     else rules.begin(flags, cfaBase, cfa, column);
