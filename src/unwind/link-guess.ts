@@ -1,6 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
+import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, RISCV64_RECORD } from './frame-records.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StackMemory } from './stack-memory.ts';
@@ -29,15 +30,11 @@ export class LinkGuess {
 
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
   stepAarch64(): StepEnd {
-    const frame = this.#frame;
-    const { registers, machine, isCall } = frame;
+    const { isCall } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
-    const fp = registers.value(machine.fp);
-    if (isCall) return this.#returnStep.takeChain(fp, 8, 0);
-    const link = this.#scanAarch64();
-    if (link >= 0) return this.#returnStep.takeLink(link);
-    return this.#returnStep.takeChain(fp, 8, 0);
+    const link = isCall ? -1 : this.#scanAarch64();
+    return link >= 0 ? this.#returnStep.takeLink(link) : this.#returnStep.takeChain(AARCH64_RECORD);
   }
 
   /**
@@ -75,26 +72,24 @@ export class LinkGuess {
     const fp = registers.value(machine.fp);
     if (!isCall && registers.known[machine.lr] === 1) {
       const link = registers.value(machine.lr);
-      const isSaved = stack.read(fp - 8) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
+      const isSaved = stack.read(fp + RISCV64_RECORD.returnAt) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
       // After a call the link register points back into the function itself.
       if (!isSaved && Math.abs(link - pc) > MAX_FUNCTION_BYTES) return this.#returnStep.takeLink(0);
     }
-    const byChain = this.#returnStep.takeChain(fp, -8, -16);
+    const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
     // Without frame pointers, a leaf without a rule is mostly a function of a library that calls none.
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
   }
 
-  /** On 32-bit Arm clang's frames are as those of arm64, gcc's have the return address where the frame pointer points. */
+  /** On 32-bit Arm the frame pointer points at one of two records, by the compiler. */
   stepArm(): StepEnd {
-    const { registers, machine, isCall } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
-    const fp = registers.value(machine.fp);
-    const byClang = this.#returnStep.takeChain(fp, 4, 0);
+    const byClang = this.#returnStep.takeChain(ARM_CLANG_RECORD);
     if (byClang === 'stepped' || byClang === 'outermost') return byClang;
-    const byGcc = this.#returnStep.takeChain(fp, 0, -4);
+    const byGcc = this.#returnStep.takeChain(ARM_GCC_RECORD);
     if (byGcc === 'stepped') return byGcc;
-    return isCall ? byClang : this.#returnStep.takeLink(0);
+    return this.#frame.isCall ? byClang : this.#returnStep.takeLink(0);
   }
 
   /**

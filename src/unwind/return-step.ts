@@ -1,4 +1,5 @@
 import type { FrameView } from './frame.ts';
+import type { FrameRecord } from './frame-records.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
@@ -50,10 +51,11 @@ export class ReturnStep {
     return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
 
-  /** Steps by a frame pointer. @param returnAt, savedAt where the return address and the caller's frame pointer are from there on */
-  takeChain(fp: number, returnAt: number, savedAt: number): StepEnd {
+  /** Steps by the frame pointer. */
+  takeChain({ returnAt, savedAt }: FrameRecord): StepEnd {
     const { registers, machine, isCall, isUnchained } = this.#frame;
     if (registers.known[machine.fp] === 0) return this.#shortfall.ofRegister(machine.fp);
+    const fp = registers.value(machine.fp);
     if (fp === 0 && isCall) return isUnchained ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;

@@ -2,12 +2,14 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
 import type { FrameView } from './frame.ts';
+import { type FrameRecord, I386_RECORD, X86_64_RECORD } from './frame-records.ts';
 import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
+import type { MachineRegisters } from './unwind-machine.ts';
 
 /** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
 const FRAME_RECORD_BYTES = 16;
@@ -66,12 +68,12 @@ export class X86Guess {
       if (byEntry !== 'no-rule') return byEntry;
     }
     if (isCall) {
-      if (fp !== 0 || !this.#beganWithoutFp) return this.#returnStep.takeChain(fp, word, 0);
+      if (fp !== 0 || !this.#beganWithoutFp) return this.#returnStep.takeChain(recordOf(machine));
       const byCall = this.#returnStep.scanStack(sp, IS_OWN_CALL);
       // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
-      return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(fp, word, 0);
+      return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(recordOf(machine));
     }
-    const byCode = this.#stepByPattern(sp, fp, word);
+    const byCode = this.#stepByPattern(sp, word);
     if (byCode !== 'no-rule') return byCode;
     // Saved, but not yet set: the frame pointer is still the caller's.
     if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
@@ -85,7 +87,7 @@ export class X86Guess {
     // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
     const [top, chain] = [this.#returns.likelihood(sp), this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + word) : 0];
     if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#returnStep.take(sp, -1, sp + word);
-    const byChain = this.#returnStep.takeChain(fp, word, 0);
+    const byChain = this.#returnStep.takeChain(recordOf(machine));
     return byChain === 'no-rule' && hasCode ? this.#returnStep.scanStack(sp + word, IS_OWN_CALL) : byChain;
   }
 
@@ -124,16 +126,16 @@ export class X86Guess {
     if (isStepped) frame.goBack();
     if (!isDoubtfulEnd && !this.#returnStep.hasFrameRecord(fp) && this.#entryStep.step() === 'stepped') return 'stepped';
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, at);
-    const byChain = isExcluded ? 'no-rule' : this.#returnStep.takeChain(fp, machine.addressSize, 0);
+    const byChain = isExcluded ? 'no-rule' : this.#returnStep.takeChain(recordOf(machine));
     if (byChain !== 'no-rule') return byChain;
     if (isStepped) frame.goToNext();
     return end;
   }
 
   /** Steps by the instructions that functions with frame pointers begin and end with. */
-  #stepByPattern(sp: number, fp: number, word: number): StepEnd {
+  #stepByPattern(sp: number, word: number): StepEnd {
     const code = this.#code;
-    const { pc } = this.#frame;
+    const { machine, pc } = this.#frame;
     const size = [12, 8, 4, 2, 1].find((bytes) => code.read(pc, bytes)) ?? 0;
     if (size === 0) return 'no-rule';
     const isNarrow = word === 4;
@@ -146,8 +148,12 @@ export class X86Guess {
     // pop %rbp; ret
     if (has(0, 0x5d) && returns(1)) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
     // leave; ret
-    if (has(0, 0xc9) && returns(1)) return this.#returnStep.takeChain(fp, word, 0);
+    if (has(0, 0xc9) && returns(1)) return this.#returnStep.takeChain(recordOf(machine));
     if (setsFrame(0) && code.read(pc - 1, 1) && code.bytes[0] === 0x55) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
     return 'no-rule';
   }
+}
+
+function recordOf({ machine }: MachineRegisters): FrameRecord {
+  return machine === 'x86_64' ? X86_64_RECORD : I386_RECORD;
 }
