@@ -10,6 +10,7 @@ import type { ReturnStep } from './return-step.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
+import { X86FrameSetup } from './x86-frame-setup.ts';
 
 /** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
 const FRAME_RECORD_BYTES = 16;
@@ -18,7 +19,7 @@ const FRAME_RECORD_BYTES = 16;
 export class X86Guess {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
-  readonly #code: CodeBytes;
+  readonly #setup: X86FrameSetup;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
@@ -39,7 +40,7 @@ export class X86Guess {
   ) {
     this.#frame = frame;
     this.#memory = memory;
-    this.#code = code;
+    this.#setup = new X86FrameSetup(code);
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
@@ -73,8 +74,8 @@ export class X86Guess {
       // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
       return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(recordOf(machine));
     }
-    const byCode = this.#stepByPattern(sp, word);
-    if (byCode !== 'no-rule') return byCode;
+    const bySetup = this.#stepBySetup(sp, word);
+    if (bySetup !== 'no-rule') return bySetup;
     // Saved, but not yet set: the frame pointer is still the caller's.
     if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
       return this.#returnStep.take(sp + word, sp, sp + 2 * word);
@@ -132,25 +133,19 @@ export class X86Guess {
     return end;
   }
 
-  /** Steps by the instructions that functions with frame pointers begin and end with. */
-  #stepByPattern(sp: number, word: number): StepEnd {
-    const code = this.#code;
+  /** Steps by the instruction that is about to run. */
+  #stepBySetup(sp: number, word: number): StepEnd {
     const { machine, pc } = this.#frame;
-    const size = [12, 8, 4, 2, 1].find((bytes) => code.read(pc, bytes)) ?? 0;
-    if (size === 0) return 'no-rule';
-    const isNarrow = word === 4;
-    const has = (at: number, ...bytes: number[]): boolean => at + bytes.length <= size && code.has(at, bytes);
-    const setsFrame = (at: number): boolean => (isNarrow ? has(at, 0x89, 0xe5) || has(at, 0x8b, 0xec) : has(at, 0x48, 0x89, 0xe5) || has(at, 0x48, 0x8b, 0xec));
-    // ret, ret n, rep ret, bnd ret
-    const returns = (at: number): boolean => has(at, 0xc3) || has(at, 0xc2) || has(at, 0xf3, 0xc3) || has(at, 0xf2, 0xc3);
-    const start = has(0, 0xf3, 0x0f, 0x1e, isNarrow ? 0xfb : 0xfa) ? 4 : 0;
-    if (returns(0) || (has(start, 0x55) && setsFrame(start + 1))) return this.#returnStep.take(sp, -1, sp + word);
-    // pop %rbp; ret
-    if (has(0, 0x5d) && returns(1)) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
-    // leave; ret
-    if (has(0, 0xc9) && returns(1)) return this.#returnStep.takeChain(recordOf(machine));
-    if (setsFrame(0) && code.read(pc - 1, 1) && code.bytes[0] === 0x55) return this.#returnStep.take(sp + word, sp, sp + 2 * word);
-    return 'no-rule';
+    switch (this.#setup.at(pc, machine.machine)) {
+      case 'none':
+        return this.#returnStep.take(sp, -1, sp + word);
+      case 'pushed':
+        return this.#returnStep.take(sp + word, sp, sp + 2 * word);
+      case 'set':
+        return this.#returnStep.takeChain(recordOf(machine));
+      case 'unknown':
+        return 'no-rule';
+    }
   }
 }
 
