@@ -1,5 +1,6 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
+import { EntryStep } from './entry-step.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
 import { I386Vdso } from './i386-vdso.ts';
@@ -12,6 +13,7 @@ import type { Shortfall } from './shortfall.ts';
 import { SignalStep } from './signal-step.ts';
 import { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
+import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
 /**
@@ -40,7 +42,9 @@ export class FrameGuess implements FallbackSteps {
     this.#signalStep = new SignalStep(frame, memory, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
-    this.#x86 = new X86Guess(frame, memory, shortfall, this.#code, returns, this.#returnStep, codeStep, this.#vdso);
+    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns);
+    const setup = new X86FrameSetup(this.#code);
+    this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
     this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep);
   }
 

@@ -1,29 +1,36 @@
-import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
-import { EntryStep } from './entry-step.ts';
+import type { EntryStep } from './entry-step.ts';
 import type { FrameView } from './frame.ts';
-import { type FrameRecord, I386_RECORD, X86_64_RECORD } from './frame-records.ts';
+import { I386_RECORD, X86_64_RECORD } from './frame-records.ts';
 import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
-import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
-import type { MachineRegisters } from './unwind-machine.ts';
-import { X86FrameSetup } from './x86-frame-setup.ts';
+import type { X86FrameSetup } from './x86-frame-setup.ts';
 
-/** The caller's frame pointer and the return address, where a frame pointer of x86-64 points. */
+/** Of x86-64: the caller's frame pointer, and the return address above it. */
 const FRAME_RECORD_BYTES = 16;
 
-/** Steps without a rule on x86-64 and i386. The frame pointer points at the caller's, and the return address is above it. */
+/**
+ * Steps without a rule on x86-64 and i386. What tells where the return address is, the most trusted first:
+ *
+ * 1. What the code does up to its return ({@link CodeStep}, x86-64). It needs no frame pointer; but behind a call that does not return, or a jump that cannot
+ *    be followed, the return that is found may be another function's.
+ * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return; but it takes long, and is not asked where the frame
+ *    pointer looks right.
+ * 3. Of a caller, the frame pointer: it had set up its frame before it called.
+ * 4. Of a leaf, the instruction that is about to run: only at a function's first and last ones the frame pointer is still, or again, the caller's.
+ * 5. Of a leaf, too, which of two words looks more like a return address: that on top of the stack, or that above where the frame pointer points.
+ */
 export class X86Guess {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
-  readonly #setup: X86FrameSetup;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
   readonly #entryStep: EntryStep;
+  readonly #setup: X86FrameSetup;
   readonly #vdso: I386Vdso;
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
   #beganWithoutFp = false;
@@ -31,20 +38,20 @@ export class X86Guess {
   constructor(
     frame: FrameView,
     memory: ProcessMemory,
-    shortfall: Shortfall,
-    code: CodeBytes,
     returns: ReturnAddresses,
     returnStep: ReturnStep,
     codeStep: CodeStep,
+    entryStep: EntryStep,
+    setup: X86FrameSetup,
     vdso: I386Vdso,
   ) {
     this.#frame = frame;
     this.#memory = memory;
-    this.#setup = new X86FrameSetup(code);
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
-    this.#entryStep = new EntryStep(frame, memory, shortfall, code, returns);
+    this.#entryStep = entryStep;
+    this.#setup = setup;
     this.#vdso = vdso;
   }
 
@@ -57,98 +64,167 @@ export class X86Guess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { stack } = this.#memory;
-    const { machine, registers, isCall } = this.#frame;
-    const word = machine.addressSize;
-    const sp = registers.value(machine.sp);
-    const fp = registers.value(machine.fp);
-    if (word === 8) {
-      const byCode = this.#stepByCode(fp);
+    const { machine, isCall } = this.#frame;
+    if (machine.machine === 'x86_64') {
+      const byCode = this.#stepByCode();
       if (byCode !== 'no-rule') return byCode;
-      const byEntry = this.#returnStep.hasFrameRecord(fp) ? 'no-rule' : this.#entryStep.step();
+      const byEntry = this.#hasFrameRecord() ? 'no-rule' : this.#entryStep.step();
       if (byEntry !== 'no-rule') return byEntry;
     }
-    if (isCall) {
-      if (fp !== 0 || !this.#beganWithoutFp) return this.#returnStep.takeChain(recordOf(machine));
-      const byCall = this.#returnStep.scanStack(sp, IS_OWN_CALL);
-      // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
-      return byCall === 'stepped' || word === 4 || !this.#hasCode() ? byCall : this.#returnStep.takeChain(recordOf(machine));
+    return isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
+  }
+
+  /** Steps by what the code does up to its return, unless the frame pointer tells something better. */
+  #stepByCode(): StepEnd {
+    const { registers, machine } = this.#frame;
+    const fp = registers.value(machine.fp);
+    const isFramePointer = this.#returnStep.isFramePointer(fp);
+    const byCode = this.#codeStep.step();
+    if (byCode === 'stepped') return this.#checkStepByCode(fp, isFramePointer);
+    // The code tells how the frame is left, but that leads out of the dump: it may be another function's return.
+    const mayFollowFp = byCode !== 'no-rule' && isFramePointer && this.#returns.likelihood(fp + machine.addressSize) > 0;
+    if (!mayFollowFp) return byCode;
+    if (!this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
+    const byChain = this.#takeChain();
+    return byChain === 'no-rule' ? byCode : byChain;
+  }
+
+  /**
+   * Compares the step that was taken by code with what the frame pointer tells, and takes another one where that is the better.
+   * @param fp the frame pointer before that step
+   * @param isFramePointer whether it may point into the stack
+   */
+  #checkStepByCode(fp: number, isFramePointer: boolean): StepEnd {
+    const frame = this.#frame;
+    const { machine, registers } = frame;
+    const { isStraight } = this.#codeStep;
+    // Behind a call that does not return, a word of 0 is no end of the stack.
+    const isDoubtfulEnd = !isStraight && registers.value(machine.pc) === 0;
+    if (isDoubtfulEnd) {
+      frame.goBack();
+      if (this.#entryStep.step() === 'stepped') return 'stepped';
+      frame.goToNext();
     }
-    const bySetup = this.#stepBySetup(sp, word);
+    if (!isFramePointer) return 'stepped';
+    // Below the record's end there is a frame that has none, and the record is an outer one's. A frame up to the record's end is the same by both, but the code
+    // may have lost the frame pointer. One that reaches beyond is right if nothing on the way to the return could lead to another function's.
+    const toRecordEnd = registers.value(machine.sp) - (fp + FRAME_RECORD_BYTES);
+    const isBeyond = toRecordEnd > 0;
+    const isSure = isBeyond ? isStraight : toRecordEnd < 0 || registers.known[machine.fp] === 1;
+    if (isSure) return 'stepped';
+    const returnSlot = fp + machine.addressSize;
+    const likelihood = this.#returns.likelihood(returnSlot);
+    // A register like others may point into the frame: there, no return address is above it, one of another function's call was left, or one in the heap.
+    const isLeftOver = likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther));
+    if (isLeftOver) return 'stepped';
+    const { target } = this.#returns;
+    frame.goBack();
+    if (!isDoubtfulEnd && !this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
+    // The call may be of any function up to 64 KB before. Its code shows if another one begins since, or that its frame would end elsewhere.
+    const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, returnSlot);
+    const byChain = isExcluded ? 'no-rule' : this.#takeChain();
+    if (byChain !== 'no-rule') return byChain;
+    frame.goToNext();
+    return 'stepped';
+  }
+
+  #stepOutOfCaller(): StepEnd {
+    const { machine, registers } = this.#frame;
+    if (registers.value(machine.fp) !== 0 || !this.#beganWithoutFp) return this.#takeChain();
+    const byOwnCall = this.#returnStep.scanStack(registers.value(machine.sp), IS_OWN_CALL);
+    // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
+    const wasCodeAsked = machine.machine === 'x86_64' && this.#hasCode();
+    return byOwnCall === 'stepped' || !wasCodeAsked ? byOwnCall : this.#takeChain();
+  }
+
+  #stepOutOfLeaf(): StepEnd {
+    const bySetup = this.#stepBySetup();
     if (bySetup !== 'no-rule') return bySetup;
-    // Saved, but not yet set: the frame pointer is still the caller's.
-    if (stack.read(sp) && stack.lo === registers.lo[machine.fp] && stack.hi === registers.hi[machine.fp] && this.#returns.likelihood(sp + word) >= IS_CALL) {
-      return this.#returnStep.take(sp + word, sp, sp + 2 * word);
-    }
+    if (this.#hasPushedRecord()) return this.#takePushed();
     const hasCode = this.#hasCode();
-    if (!hasCode && word === 4) {
-      const at = this.#vdso.returnSlot(sp);
-      if (at >= 0) return this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + word);
+    return hasCode || !this.#isI386() ? this.#stepByLikelihood(hasCode) : this.#stepOutOfVdso();
+  }
+
+  /** Steps by the instruction that is about to run. */
+  #stepBySetup(): StepEnd {
+    const { machine, pc } = this.#frame;
+    switch (this.#setup.at(pc, machine.machine)) {
+      case 'none':
+        return this.#takeTop();
+      case 'pushed':
+        return this.#takePushed();
+      case 'set':
+        return this.#takeChain();
+      case 'unknown':
+        return 'no-rule';
     }
-    // A function that has set up its frame may have left anything on top of the stack; one that has none leaves the caller's frame pointer alone.
-    const [top, chain] = [this.#returns.likelihood(sp), this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + word) : 0];
-    if (top >= IS_CALL && (top > chain || (top === chain && hasCode))) return this.#returnStep.take(sp, -1, sp + word);
-    const byChain = this.#returnStep.takeChain(recordOf(machine));
-    return byChain === 'no-rule' && hasCode ? this.#returnStep.scanStack(sp + word, IS_OWN_CALL) : byChain;
+  }
+
+  /** Whether a record is on top of the stack that the frame pointer was not set to yet: what was pushed is still in it. */
+  #hasPushedRecord(): boolean {
+    const { stack } = this.#memory;
+    const { machine, registers } = this.#frame;
+    const { fp, addressSize } = machine;
+    const sp = registers.value(machine.sp);
+    return stack.read(sp) && stack.lo === registers.lo[fp] && stack.hi === registers.hi[fp] && this.#returns.likelihood(sp + addressSize) >= IS_CALL;
+  }
+
+  /** Steps out of a system call of i386, of whose code there is no file. */
+  #stepOutOfVdso(): StepEnd {
+    const { machine, registers } = this.#frame;
+    const sp = registers.value(machine.sp);
+    const at = this.#vdso.returnSlot(sp);
+    return at >= 0 ? this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + machine.addressSize) : this.#stepByLikelihood(false);
+  }
+
+  /**
+   * Steps by the one of two words that looks more like a return address. A function that has set up its frame may have left anything on top of the stack; one
+   * that has none leaves the caller's frame pointer alone.
+   */
+  #stepByLikelihood(hasCode: boolean): StepEnd {
+    const { machine, registers } = this.#frame;
+    const { addressSize } = machine;
+    const sp = registers.value(machine.sp);
+    const fp = registers.value(machine.fp);
+    const top = this.#returns.likelihood(sp);
+    const chain = this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + addressSize) : 0;
+    // In a tie the frame pointer is believed only where the code is not at hand, as a JIT's.
+    const isTopLikelier = top > chain || (top === chain && hasCode);
+    if (top >= IS_CALL && isTopLikelier) return this.#takeTop();
+    const byChain = this.#takeChain();
+    return byChain === 'no-rule' && hasCode ? this.#returnStep.scanStack(sp + addressSize, IS_OWN_CALL) : byChain;
+  }
+
+  /** The return address is on top of the stack, and all registers are the caller's. */
+  #takeTop(): StepEnd {
+    const { machine, registers } = this.#frame;
+    const sp = registers.value(machine.sp);
+    return this.#returnStep.take(sp, -1, sp + machine.addressSize);
+  }
+
+  /** The frame record is on top of the stack. */
+  #takePushed(): StepEnd {
+    const { machine, registers } = this.#frame;
+    const sp = registers.value(machine.sp);
+    return this.#returnStep.take(sp + machine.addressSize, sp, sp + 2 * machine.addressSize);
+  }
+
+  /** The frame record is where the frame pointer points. */
+  #takeChain(): StepEnd {
+    return this.#returnStep.takeChain(this.#isI386() ? I386_RECORD : X86_64_RECORD);
+  }
+
+  #hasFrameRecord(): boolean {
+    const { machine, registers } = this.#frame;
+    return this.#returnStep.hasFrameRecord(registers.value(machine.fp));
+  }
+
+  #isI386(): boolean {
+    return this.#frame.machine.machine === 'i386';
   }
 
   /** Whether the code of the frame is that of a file that is at hand. */
   #hasCode(): boolean {
     return this.#memory.loadedModuleAt(this.#frame.pc) !== undefined;
   }
-
-  /**
-   * Steps by what the code does up to its return. Unless that is straight ahead, another return than the frame's may have been found. So a frame that would
-   * reach beyond the one that the frame pointer tells is believed only where the frame pointer leads to memory that was mapped as data, as the heap is, or
-   * behind a direct call of what the code shows to be another function. Otherwise the code from the function's entry on is asked before the frame pointer
-   * is followed. Where both frames are the same, the frame pointer's step is taken if the code has lost it.
-   */
-  #stepByCode(fp: number): StepEnd {
-    const frame = this.#frame;
-    const isFramePointer = this.#returnStep.isFramePointer(fp);
-    const end = this.#codeStep.step();
-    const isStepped = end === 'stepped';
-    const { registers, machine } = frame;
-    // Behind a call that does not return, a word of 0 is no end of the stack.
-    const isDoubtfulEnd = isStepped && !this.#codeStep.isStraight && registers.value(machine.pc) === 0;
-    if (isDoubtfulEnd) {
-      frame.goBack();
-      if (this.#entryStep.step() === 'stepped') return 'stepped';
-      frame.goToNext();
-    }
-    if (end === 'no-rule' || !isFramePointer) return end;
-    const distance = isStepped ? registers.value(machine.sp) - fp : 0;
-    const isBeyond = distance > FRAME_RECORD_BYTES;
-    if (isStepped && (isBeyond ? this.#codeStep.isStraight : distance < FRAME_RECORD_BYTES || registers.known[machine.fp] === 1)) return end;
-    const at = fp + machine.addressSize;
-    const likelihood = this.#returns.likelihood(at);
-    if (likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther))) return end;
-    const { target } = this.#returns;
-    if (isStepped) frame.goBack();
-    if (!isDoubtfulEnd && !this.#returnStep.hasFrameRecord(fp) && this.#entryStep.step() === 'stepped') return 'stepped';
-    const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, at);
-    const byChain = isExcluded ? 'no-rule' : this.#returnStep.takeChain(recordOf(machine));
-    if (byChain !== 'no-rule') return byChain;
-    if (isStepped) frame.goToNext();
-    return end;
-  }
-
-  /** Steps by the instruction that is about to run. */
-  #stepBySetup(sp: number, word: number): StepEnd {
-    const { machine, pc } = this.#frame;
-    switch (this.#setup.at(pc, machine.machine)) {
-      case 'none':
-        return this.#returnStep.take(sp, -1, sp + word);
-      case 'pushed':
-        return this.#returnStep.take(sp + word, sp, sp + 2 * word);
-      case 'set':
-        return this.#returnStep.takeChain(recordOf(machine));
-      case 'unknown':
-        return 'no-rule';
-    }
-  }
-}
-
-function recordOf({ machine }: MachineRegisters): FrameRecord {
-  return machine === 'x86_64' ? X86_64_RECORD : I386_RECORD;
 }
