@@ -8,7 +8,12 @@ import { RuleFlag, RuleWord } from './unwind-rules.ts';
 
 /** Functions are seldom longer; between a function's start and an address in it there is less. */
 export const MAX_FUNCTION_BYTES = 1 << 16;
-/** How likely a word is a return address: see {@link ReturnAddresses.likelihood}. */
+/**
+ * How likely a word is the return address of a frame, see {@link ReturnAddresses.likelihood}: it is no address behind a call; the code there is not at hand; a
+ * call is before it; a direct call of the frame's function is.
+ */
+export const NO_CALL = 0;
+export const MAY_BE_CALL = 1;
 export const IS_CALL = 2;
 export const IS_OWN_CALL = 3;
 /** What may be before an address, but for direct calls. */
@@ -35,13 +40,13 @@ export class ReturnAddresses {
   }
 
   /**
-   * How much what is at a place looks like the return address of the frame: 0 for not at all, 1 where the code is not at hand, {@link IS_CALL} behind a
-   * call, {@link IS_OWN_CALL} behind one of this function, and the more the nearer to its address.
+   * How much what is at a place looks like the return address of the frame: {@link NO_CALL}, {@link MAY_BE_CALL}, {@link IS_CALL} or, from
+   * {@link IS_OWN_CALL} on, the more the nearer the function that is called begins before the frame's address.
    */
   likelihood(at: number): number {
     const { stack } = this.#memory;
     this.isOther = false;
-    if (!stack.read(at)) return 0;
+    if (!stack.read(at)) return NO_CALL;
     switch (this.callBefore(stack.value)) {
       case 'direct': {
         const distance = this.#frame.pc - this.target;
@@ -51,9 +56,9 @@ export class ReturnAddresses {
       case 'call':
         return IS_CALL;
       case 'unknown':
-        return 1;
+        return MAY_BE_CALL;
       default:
-        return 0;
+        return NO_CALL;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { FrameView } from './frame.ts';
 import type { FrameRecord } from './frame-records.ts';
-import type { ReturnAddresses } from './return-addresses.ts';
+import { NO_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
@@ -47,7 +47,7 @@ export class ReturnStep {
   hasFrameRecord(fp: number): boolean {
     const stack = this.#stack;
     const { machine } = this.#frame;
-    if (!this.isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === 0 || !stack.read(fp)) return false;
+    if (!this.isFramePointer(fp) || this.#returns.likelihood(fp + machine.addressSize) === NO_CALL || !stack.read(fp)) return false;
     return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
 

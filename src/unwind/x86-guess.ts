@@ -4,7 +4,7 @@ import type { FrameView } from './frame.ts';
 import { I386_RECORD, X86_64_RECORD } from './frame-records.ts';
 import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
-import { IS_CALL, IS_OWN_CALL, type ReturnAddresses } from './return-addresses.ts';
+import { IS_CALL, IS_OWN_CALL, NO_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StepEnd } from './step-end.ts';
 import type { X86FrameSetup } from './x86-frame-setup.ts';
@@ -82,7 +82,7 @@ export class X86Guess {
     const byCode = this.#codeStep.step();
     if (byCode === 'stepped') return this.#checkStepByCode(fp, isFramePointer);
     // The code tells how the frame is left, but that leads out of the dump: it may be another function's return.
-    const mayFollowFp = byCode !== 'no-rule' && isFramePointer && this.#returns.likelihood(fp + machine.addressSize) > 0;
+    const mayFollowFp = byCode !== 'no-rule' && isFramePointer && this.#returns.likelihood(fp + machine.addressSize) !== NO_CALL;
     if (!mayFollowFp) return byCode;
     if (!this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
     const byChain = this.#takeChain();
@@ -115,7 +115,7 @@ export class X86Guess {
     const returnSlot = fp + machine.addressSize;
     const likelihood = this.#returns.likelihood(returnSlot);
     // A register like others may point into the frame: there, no return address is above it, one of another function's call was left, or one in the heap.
-    const isLeftOver = likelihood === 0 || (isBeyond && (this.#returns.isInData || this.#returns.isOther));
+    const isLeftOver = likelihood === NO_CALL || (isBeyond && (this.#returns.isInData || this.#returns.isOther));
     if (isLeftOver) return 'stepped';
     const { target } = this.#returns;
     frame.goBack();
@@ -187,7 +187,7 @@ export class X86Guess {
     const sp = registers.value(machine.sp);
     const fp = registers.value(machine.fp);
     const top = this.#returns.likelihood(sp);
-    const chain = this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + addressSize) : 0;
+    const chain = this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + addressSize) : NO_CALL;
     // In a tie the frame pointer is believed only where the code is not at hand, as a JIT's.
     const isTopLikelier = top > chain || (top === chain && hasCode);
     if (top >= IS_CALL && isTopLikelier) return this.#takeTop();
