@@ -1,8 +1,8 @@
 import type { CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './fallback-steps.ts';
 import { Frame } from './frame.ts';
-import { FrameChain } from './frame-chain.ts';
 import { FrameGuess } from './frame-guess.ts';
+import { LibunwindFallback } from './libunwind-fallback.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { RegisterPlaces } from './register-places.ts';
 import { Shortfall } from './shortfall.ts';
@@ -52,7 +52,7 @@ export class Unwinder {
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#fallback = followsLibunwind ? new FrameChain(this.#frame, this.#memory) : new FrameGuess(this.#frame, this.#memory, this.#shortfall);
+    this.#fallback = followsLibunwind ? new LibunwindFallback(this.#frame, this.#memory) : new FrameGuess(this.#frame, this.#memory, this.#shortfall);
     this.#followsLibunwind = followsLibunwind;
     this.#walk = new StackWalk(this.#frame, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
   }

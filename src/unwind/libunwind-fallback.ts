@@ -17,9 +17,9 @@ const PLT_STUB_BYTES = 16;
 
 /**
  * Steps without a rule by the frame pointer alone, whatever that leads to, but out of a PLT stub's start: as libunwind does on x86-64 (observed, 1.6), to
- * compare with tools that use it. Signals are left to rules.
+ * compare with tools that use it. Signals are left to rules. {@link FrameGuess} is what is used otherwise.
  */
-export class FrameChain implements FallbackSteps {
+export class LibunwindFallback implements FallbackSteps {
   readonly isSignalFrame = false;
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
