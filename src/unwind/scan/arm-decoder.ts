@@ -1,4 +1,4 @@
-import { ARM_IP, ARM_LR, ARM_PC, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, blockMode, clobberScratch, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -55,7 +55,8 @@ export class ArmDecoder implements InstructionDecoder {
         state.clobber(rd);
         return rd === ARM_PC && !isByte ? 'end' : 'next';
       case 4: // LDM, STM
-        transferMany(state, word & 0xffff, rn, isLoad, isUp, isBefore, writesBack);
+        if (isLoad) loadMany(state, word & 0xffff, rn, blockMode(isUp, isBefore), writesBack);
+        else storeMany(state, word & 0xffff, rn, blockMode(isUp, isBefore), writesBack);
         this.via = ARM_PC;
         return isLoad && (word & (1 << ARM_PC)) !== 0 ? 'leave' : 'next';
       case 5: // B, BL
@@ -184,7 +185,8 @@ export class ArmDecoder implements InstructionDecoder {
     }
     // A return address comes from the stack. What is loaded from an address of the file leads to another function, as in the PLT.
     this.via = state.isConstant(rn) ? ARM_IP : ARM_PC;
-    transferOne(state, rd, rn, distance, isLoad, isBefore, writesBack);
+    const transfer = isLoad ? loadOne : storeOne;
+    transfer(state, rd, rn, distance, indexing(isBefore, writesBack));
     return isLoad && rd === ARM_PC ? 'leave' : 'next';
   }
 }

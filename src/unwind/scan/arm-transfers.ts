@@ -7,6 +7,7 @@ export const ARM_IP = 12;
 export const ARM_SP = 13;
 export const ARM_LR = 14;
 export const ARM_PC = 15;
+const WORD_BYTES = 4;
 
 /** Where code goes on after a conditional instruction. @param flow where it goes on if the condition holds */
 export function conditional(flow: CodeFlow): CodeFlow {
@@ -18,29 +19,78 @@ export function wordAt(code: CodeReader, svma: number): number {
   return code.half(svma) | (code.half(svma + 2) << 16);
 }
 
-/** LDM, STM, PUSH, POP. @param isUp, isBefore the addressing mode: increment or decrement, before or after each word */
-export function transferMany(state: ScanState, list: number, base: number, isLoad: boolean, isUp: boolean, isBefore: boolean, writesBack: boolean): void {
-  const sizeBytes = 4 * bitCount(list);
-  const start = (isUp ? 0 : -sizeBytes) + (isUp === isBefore ? 4 : 0);
-  let at = start;
-  for (let register = 0; register <= ARM_PC; register++) {
-    if ((list & (1 << register)) === 0) continue;
-    if (!isLoad) state.store(register, base, at);
-    else if (register !== base) state.load(register, base, at);
-    at += 4;
-  }
-  // The base itself is loaded last: the others' addresses count from it.
-  if (isLoad && (list & (1 << base)) !== 0) state.load(base, base, start + 4 * bitCount(list & ((1 << base) - 1)));
-  else if (writesBack) state.add(base, base, isUp ? sizeBytes : -sizeBytes);
+/** Where LDM and STM have words from the base register on: they increment or decrement its value, after or before each word. */
+export type BlockMode = 'IA' | 'IB' | 'DA' | 'DB';
+
+export function blockMode(isUp: boolean, isBefore: boolean): BlockMode {
+  if (isUp) return isBefore ? 'IB' : 'IA';
+  return isBefore ? 'DB' : 'DA';
 }
 
-/** LDR, STR of one word. @param isBefore whether the distance is part of the address, and not only added to the base afterwards */
-export function transferOne(state: ScanState, register: number, base: number, distance: number, isLoad: boolean, isBefore: boolean, writesBack: boolean): void {
-  const at = isBefore ? distance : 0;
-  if (!isLoad) state.store(register, base, at);
-  else if (register !== base) state.load(register, base, at);
-  if (isLoad && register === base) state.load(register, base, at);
-  else if (writesBack || !isBefore) state.add(base, base, distance);
+/** STM, PUSH. @param list a bit for each register */
+export function storeMany(state: ScanState, list: number, base: number, mode: BlockMode, writesBack: boolean): void {
+  let at = firstWord(list, mode);
+  for (let register = 0; register <= ARM_PC; register++) {
+    if ((list & (1 << register)) === 0) continue;
+    state.store(register, base, at);
+    at += WORD_BYTES;
+  }
+  if (writesBack) moveBase(state, list, base, mode);
+}
+
+/** LDM, POP. @param list a bit for each register */
+export function loadMany(state: ScanState, list: number, base: number, mode: BlockMode, writesBack: boolean): void {
+  let at = firstWord(list, mode);
+  let baseAt: number | undefined;
+  for (let register = 0; register <= ARM_PC; register++) {
+    if ((list & (1 << register)) === 0) continue;
+    if (register === base) baseAt = at;
+    else state.load(register, base, at);
+    at += WORD_BYTES;
+  }
+  // The base itself is loaded last: the others' addresses count from it.
+  if (baseAt !== undefined) state.load(base, base, baseAt);
+  else if (writesBack) moveBase(state, list, base, mode);
+}
+
+/** Where the first of the words is. */
+function firstWord(list: number, mode: BlockMode): number {
+  const sizeBytes = WORD_BYTES * bitCount(list);
+  switch (mode) {
+    case 'IA':
+      return 0;
+    case 'IB':
+      return WORD_BYTES;
+    case 'DA':
+      return WORD_BYTES - sizeBytes;
+    case 'DB':
+      return -sizeBytes;
+  }
+}
+
+function moveBase(state: ScanState, list: number, base: number, mode: BlockMode): void {
+  const sizeBytes = WORD_BYTES * bitCount(list);
+  state.add(base, base, mode === 'IA' || mode === 'IB' ? sizeBytes : -sizeBytes);
+}
+
+/** What LDR and STR do with the distance: it is part of the address, or added to the base register after the access, or both. */
+export type Indexing = 'offset' | 'post-indexed' | 'pre-indexed';
+
+export function indexing(isBefore: boolean, writesBack: boolean): Indexing {
+  if (!isBefore) return 'post-indexed';
+  return writesBack ? 'pre-indexed' : 'offset';
+}
+
+/** STR of one word. */
+export function storeOne(state: ScanState, register: number, base: number, distance: number, index: Indexing): void {
+  state.store(register, base, index === 'post-indexed' ? 0 : distance);
+  if (index !== 'offset') state.add(base, base, distance);
+}
+
+/** LDR of one word. */
+export function loadOne(state: ScanState, register: number, base: number, distance: number, index: Indexing): void {
+  state.load(register, base, index === 'post-indexed' ? 0 : distance);
+  if (index !== 'offset' && register !== base) state.add(base, base, distance);
 }
 
 /**

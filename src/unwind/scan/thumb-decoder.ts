@@ -1,6 +1,6 @@
 import { bitCount } from '../../base/bit-count.ts';
 import { thumbBranchDistance } from '../thumb-branch.ts';
-import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, transferMany, transferOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -78,16 +78,20 @@ export class ThumbDecoder implements InstructionDecoder {
         state.clobber(low);
         return 'next';
       case 0x0c:
+        storeOne(state, low, second, (half >> 4) & 0x7c, 'offset');
+        return 'next';
       case 0x0d:
-        transferOne(state, low, second, (half >> 4) & 0x7c, half >> 11 === 0x0d, true, false);
+        loadOne(state, low, second, (half >> 4) & 0x7c, 'offset');
         return 'next';
       case 0x0f:
       case 0x11:
         state.clobber(low);
         return 'next';
       case 0x12:
+        storeOne(state, middle, ARM_SP, 4 * byte, 'offset');
+        return 'next';
       case 0x13:
-        transferOne(state, middle, ARM_SP, 4 * byte, half >> 11 === 0x13, true, false);
+        loadOne(state, middle, ARM_SP, 4 * byte, 'offset');
         return 'next';
       case 0x14:
         state.setConstant(middle, svma - (svma % 4) + PC_AHEAD + 4 * byte);
@@ -99,8 +103,10 @@ export class ThumbDecoder implements InstructionDecoder {
       case 0x17:
         return this.#miscellaneous(half, svma, state);
       case 0x18:
+        storeMany(state, byte, middle, 'IA', true);
+        return 'next';
       case 0x19:
-        transferMany(state, byte, middle, half >> 11 === 0x19, true, false, true);
+        loadMany(state, byte, middle, 'IA', true);
         return 'next';
       case 0x1a:
       case 0x1b: {
@@ -160,10 +166,10 @@ export class ThumbDecoder implements InstructionDecoder {
       this.target = svma + PC_AHEAD + (((half >> 3) & 0x40) | ((half >> 2) & 0x3e));
       return 'branch';
     } else if ((half & 0xfe00) === 0xb400) {
-      transferMany(state, (half & 0xff) | ((half & 0x100) === 0 ? 0 : 1 << ARM_LR), ARM_SP, false, false, true, true);
+      storeMany(state, (half & 0xff) | ((half & 0x100) === 0 ? 0 : 1 << ARM_LR), ARM_SP, 'DB', true);
     } else if ((half & 0xfe00) === 0xbc00) {
       const popsPc = (half & 0x100) !== 0;
-      transferMany(state, (half & 0xff) | (popsPc ? 1 << ARM_PC : 0), ARM_SP, true, true, false, true);
+      loadMany(state, (half & 0xff) | (popsPc ? 1 << ARM_PC : 0), ARM_SP, 'IA', true);
       this.via = ARM_PC;
       return popsPc ? 'leave' : 'next';
     } else if ((half & 0xff00) === 0xbf00 && (half & 0x0f) !== 0) {
@@ -213,7 +219,8 @@ export class ThumbDecoder implements InstructionDecoder {
     const mode = (first >> 7) & 3;
     // SRS, RFE
     if (mode === 0 || mode === 3) return isLoad ? 'end' : 'next';
-    transferMany(state, second, first & 15, isLoad, mode === 1, mode === 2, (first & 0x20) !== 0);
+    const transfer = isLoad ? loadMany : storeMany;
+    transfer(state, second, first & 15, mode === 1 ? 'IA' : 'DB', (first & 0x20) !== 0);
     this.via = ARM_PC;
     return isLoad && (second & (1 << ARM_PC)) !== 0 ? 'leave' : 'next';
   }
@@ -323,7 +330,8 @@ export class ThumbDecoder implements InstructionDecoder {
     const writesBack = !isPositive && isImmediate && (second & 0x0100) !== 0;
     const distance = isPositive ? second & 0xfff : ((second & 0x0200) !== 0 ? 1 : -1) * (second & 0xff);
     if (isWord && isImmediate) {
-      transferOne(state, rt, rn, distance, isLoad, isBefore, writesBack);
+      const transfer = isLoad ? loadOne : storeOne;
+      transfer(state, rt, rn, distance, indexing(isBefore, writesBack));
       return isLoad && rt === ARM_PC ? 'leave' : 'next';
     }
     // PLD and PLI are encoded as loads of the program counter.
