@@ -19,8 +19,8 @@ export interface UnwindModuleOptions {
   /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
   readonly decompressor?: Decompressor;
   /**
-   * Whether to use what perf 6.1 does not (observed): `.debug_frame` beside an `.eh_frame_hdr`, and the table of a Go program's runtime where nothing else
-   * has rules for its functions. Default: yes.
+   * Whether to use what perf 6.1 does not (observed): the `.eh_frame_hdr` of a file without section headers, `.debug_frame` beside one, and the table of a Go
+   * program's runtime where nothing else has rules for its functions. Default: yes.
    */
   readonly usesAllTables?: boolean;
 }
@@ -46,7 +46,9 @@ const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 
 /** Reads all tables of a file. Nothing in them is looked at yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
-  const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
+  // perf 6.1 looks for it by its section only (observed).
+  const hasTable = usesAllTables || elf.section('.eh_frame_hdr') !== undefined;
+  const table = hasTable ? await readFrameTable(elf, MAX_TABLE_SIZE_BYTES) : undefined;
   // perf 6.1 finds rules by the table alone, also where a linker wrote none into the header, as Zig's own does (observed).
   const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table) : undefined;
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];

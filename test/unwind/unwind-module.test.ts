@@ -49,13 +49,16 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(await withTable(assembleFrameTable(TABLE_AT, FRAMES_AT, entries)), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('is found by that header where there are no section headers', async () => {
+  test('is found by that header where there are no section headers, but perf does not find the header then', async () => {
     const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, assembleFrameTable(TABLE_AT, FRAMES_AT, entries))]);
     const [framesAt, headerAt] = [elf.section('.eh_frame')!, elf.section('.eh_frame_hdr')!];
     const load = { type: 1, flags: 4, align: 1, vaddr: FRAMES_AT, offset: framesAt.offset, filesz: framesAt.sizeBytes, memsz: framesAt.sizeBytes };
     const header = { ...load, type: 0x6474e550, vaddr: TABLE_AT, offset: headerAt.offset, filesz: headerAt.sizeBytes };
     const stripped = Object.assign(Object.create(Object.getPrototypeOf(elf)), elf, { sections: [], segments: [load, header], section: () => undefined });
-    expect(cfaOffsets(await readUnwindModule(stripped), ...ADDRESSES)).toEqual(EXPECTED);
+    const module = await readUnwindModule(stripped);
+    expect(cfaOffsets(module, ...ADDRESSES)).toEqual(EXPECTED);
+    expect(module.frameTable?.count).toBe(3);
+    expect((await readUnwindModule(stripped, { usesAllTables: false })).frameTable).toBeUndefined();
   });
 
   test.each([
