@@ -129,16 +129,22 @@ export class UserStacks {
       this.#code.keptRules = isKept ? kept : undefined;
       const last = this.#lastStacks.of(row.tid);
       if (last.generation !== space.generation) last.stackCount = 0;
-      const end = unwinder.unwindAfter(last.generation === space.generation ? last.unwound : undefined, input, this.#code);
+      const before = last.generation === space.generation ? last.unwound : undefined;
+      let end = unwinder.unwindAfter(before, input, this.#code);
+      const isOther = end !== 'pending' && !isKept && kept?.add(unwinder.stack, this.#code) === true;
+      if (isOther) {
+        this.#code.keptRules = kept;
+        end = unwinder.unwindAfter(before, input, this.#code);
+      }
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
-      if (!isKept) kept?.add(unwinder.stack, this.#code);
       const fate = this.#fateOf(row.chain, unwinder, this.#dumps.isWhole(row.stackDump));
       if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
       if (fate === 'dropped') row.unwound = DROPPED;
       last.unwound = unwinder.exchangeStack(last.unwound);
-      last.generation = space.generation;
+      // By rules that are found, the next one may have other frames behind an address that it shares.
+      last.generation = isOther ? -1 : space.generation;
     }
     this.drop(row);
     return true;

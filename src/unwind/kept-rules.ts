@@ -4,13 +4,19 @@ import type { UnwoundStack } from './unwound-stack.ts';
 /** As many as libunwind 1.6 keeps of a process. */
 const MAX_RULES = 128;
 
+/** What is kept of an address. */
+interface KeptPlace extends KeptRule {
+  /** Where the rule was looked for: at the address, or before it. */
+  readonly codeAddress: number;
+}
+
 /**
  * The rules that libunwind keeps of a process, by the addresses of frames, to compare with tools that use it: it takes them also after other code was mapped
  * there, or where it would not find them any more.
  */
 export class KeptRules implements RuleKeeper {
   /** In the order in which they were added. */
-  readonly #rules = new Map<number, KeptRule & { readonly codeAddress: number }>();
+  readonly #rules = new Map<number, KeptPlace>();
   #generation: number | undefined;
   #differs = false;
 
@@ -19,13 +25,21 @@ export class KeptRules implements RuleKeeper {
     return rule === undefined || rule.module.ruleAt(rule.svma) < 0 ? undefined : rule;
   }
 
-  /** Keeps those of a stack's frames. Whether there are any is looked up when one is needed: for most frames, never. */
-  add({ addresses, isCall, count }: UnwoundStack, space: CodeSpace): void {
+  /**
+   * Keeps those of a stack's frames, up to the first of which another one is kept: an address may have been sampled, and returned to after a call that is the
+   * end of the function before. Whether there are any is looked up when one is needed: for most frames, never.
+   * @returns whether there was such a frame, so that the stack is another one by what is kept
+   */
+  add({ addresses, isCall, count }: UnwoundStack, space: CodeSpace): boolean {
     for (let frame = 0; frame < count; frame++) {
       // hot
       const address = addresses[frame];
-      if (!this.#rules.has(address)) this.#keep(address, address - isCall[frame], space, false);
+      const codeAddress = address - isCall[frame];
+      const kept = this.#rules.get(address);
+      if (kept === undefined) this.#keep(address, codeAddress, space, false);
+      else if (kept.codeAddress !== codeAddress && isOther(kept, codeAddress, space)) return true;
     }
+    return false;
   }
 
   /**
@@ -55,4 +69,10 @@ export class KeptRules implements RuleKeeper {
     }
     return this.#differs;
   }
+}
+
+/** Whether there is a rule in a place that was kept, and it is not that of the code at an address. */
+function isOther({ module, svma }: KeptPlace, codeAddress: number, space: CodeSpace): boolean {
+  const rule = module.ruleAt(svma);
+  return rule >= 0 && space.find(codeAddress) === 'found' && space.module?.ruleAt(codeAddress - space.bias) !== rule;
 }

@@ -250,12 +250,22 @@ describe('stacks with compatPerf', () => {
    * @param code what their text begins with
    * @param tableAt where their `.eh_frame_hdr` is, after its `.eh_frame`
    * @param hasEntries whether the `.eh_frame_hdr` lists anything
+   * @param firstBytes the size of the function that their text begins with; behind it is one that says of itself that it has no caller
    */
-  function perfOptions(hasTable = true, code: readonly number[] = [], tableAt = TEXT.vaddr + 0x900, hasEntries = true): ReadProfileOptions {
+  function perfOptions(
+    hasTable = true,
+    code: readonly number[] = [],
+    tableAt = TEXT.vaddr + 0x900,
+    hasEntries = true,
+    firstBytes = TEXT.sizeBytes,
+  ): ReadProfileOptions {
     const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
     const framesAt = tableAt - 0x100;
-    const frames = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]], { addr: framesAt });
-    const entries = hasEntries ? [[TEXT.vaddr, framesAt + frames.fdeOffsets[0]] as const] : [];
+    const first = { start: TEXT.vaddr, sizeBytes: firstBytes, code: new CfaCode() };
+    const last = { start: TEXT.vaddr + firstBytes, sizeBytes: TEXT.sizeBytes - firstBytes, code: new CfaCode().undefined(RIP) };
+    const functions = [first, last].filter(({ sizeBytes }) => sizeBytes > 0);
+    const frames = assembleFrames([[cie, functions]], { addr: framesAt });
+    const entries = hasEntries ? functions.map(({ start }, i) => [start, framesAt + frames.fdeOffsets[i]] as const) : [];
     const table = { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, entries) };
     const moreSections = [{ name: '.eh_frame', addr: framesAt, content: frames.bytes }, ...(hasTable ? [table] : [])];
     const elf = buildElf({ classBits: 64, littleEndian: true, moreSections });
@@ -346,6 +356,26 @@ describe('stacks with compatPerf', () => {
       '13: 1011',
       '18: 1010',
     ]);
+  });
+
+  it('have one rule for an address, whether it was sampled or a call at the end of the function before returns to it, up to an exec', async () => {
+    const [leaf, end] = [RULED.library + 0x10n, RULED.library + 0x20n];
+    const [sampled, called] = [(time: bigint) => sample(time, [end, leaf]), (time: bigint) => sample(time, [leaf, end, leaf])];
+    const exec = [record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 13n } }), text(14n, RULED.library, LIBRARY)];
+    const records = [...maps, sampled(10n), called(11n), called(12n), ...exec, called(15n), sampled(16n), called(17n)];
+    const call = [0xe8, 0xe0, 0xff, 0xff, 0xff];
+    const options = perfOptions(true, [...new Array<number>(0x20 - call.length).fill(0x90), ...call], undefined, true, 0x20);
+    const whole = `1010 101f 100f ${UNREAD}`;
+    expect(shown((await decodeAll(records, options)).samples)).toEqual([
+      '10: 1020',
+      '11: 1010 101f',
+      '12: 1010 101f',
+      `15: ${whole}`,
+      `16: 1020 100f ${UNREAD}`,
+      `17: ${whole}`,
+    ]);
+    const ours = shown((await decodeAll(records, { ...options, compatPerf: false })).samples);
+    expect(ours).toEqual(['10: 1020', '11: 1010 1020 1010', '12: 1010 1020 1010', '15: 1010 1020 1010', '16: 1020', '17: 1010 1020 1010']);
   });
 
   it('go on in code of files whose .eh_frame_hdr lists nothing, in whatever map that is', async () => {

@@ -76,6 +76,20 @@ describe('kept rules', () => {
     expect(keptOf()).toBe(126);
   });
 
+  test('are those of an address, whether it was sampled or returned to', () => {
+    const kept = new KeptRules();
+    const space = spaceOf(0);
+    const leaf = new UnwoundStack();
+    leaf.add(BIAS + 0x1100, false);
+    expect([kept.add(leaf, space), kept.add(leaf, space)]).toEqual([false, false]);
+    expect(kept.add(stackOf([BIAS + 0x1180, BIAS + 0x1100, CALLER]), space)).toBe(true);
+    expect(kept.of(BIAS + 0x1100, true, space)).toMatchObject({ svma: 0x1100 });
+    // In the middle of a function it makes no difference.
+    leaf.clear();
+    leaf.add(BIAS + 0x1180, false);
+    expect(kept.add(leaf, space)).toBe(false);
+  });
+
   test('are not of code without rules, or where there is none', () => {
     const kept = new KeptRules();
     kept.add(stackOf([BIAS + 0x5000, 0x1234]), spaceOf(0));
