@@ -166,6 +166,11 @@ export class AddressSpace {
     return this.#found.deltaAt(index);
   }
 
+  /** The first of the recorded maps that ends after an address; undefined when none does. */
+  mapEndingAfter(address: number): DsoRange | undefined {
+    return this.#maps.firstEndingAfter(address);
+  }
+
   /** The recorded map that holds an address, where no JIT's code lies over parts of it; undefined when none does. */
   wholeMapAt(address: number): DsoRange | undefined {
     const range = this.#maps.rangeAt(address);

@@ -7,6 +7,7 @@ import type { AddressSpace } from './address-space.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
+import type { DsoRange } from './range-tree.ts';
 import { SymbolMaps } from './symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
 
@@ -112,14 +113,35 @@ export class Machine {
     const dso = this.dsos.internMapped(mapped, kind, name);
     const isFile = kind === 'file' || kind === 'vdso';
     const delta = isFile ? record.pageOffset - record.start : 0;
+    const mayHoldCode = !this.#compatPerf && !record.isExecutable && kind === 'anon' && !record.filename.startsWith('[');
+    const code = mayHoldCode ? this.#codeIn(space, record.start, end) : [];
     space.map(record.start, end, delta, dso);
+    for (const part of code) space.map(part.start, part.end, part.delta, part.dso);
     if (!isFile) return; // A JIT's own memory: it is recorded again when its protection changes.
     const moved = movesText ? movedTextBefore(space, record.start, this.#isFile) : undefined;
     if (moved !== undefined) space.map(moved.start, moved.end, delta, dso);
     space.removeCode(record.start, end);
     this.jitCode.meet(record, dso);
   }
+
+  /**
+   * The code of a JIT in [start, end), where memory is mapped that cannot be run: some take that right from their code while they write to it (Ruby's YJIT,
+   * observed), and are called from there all the while.
+   */
+  #codeIn(space: AddressSpace, start: number, end: number): DsoRange[] {
+    const code: DsoRange[] = [];
+    let range = space.mapEndingAfter(start);
+    while (range !== undefined && range.start < end && code.length < MAX_CODE_PIECES) {
+      const { kind, codeStart } = this.dsos.dsos[range.dso];
+      if (kind === 'anon' && Number.isFinite(codeStart)) code.push({ ...range, start: Math.max(range.start, start), end: Math.min(range.end, end) });
+      range = space.mapEndingAfter(range.end);
+    }
+    return code;
+  }
 }
+
+/** Of more pieces of code in one map, those after them are not kept. */
+const MAX_CODE_PIECES = 64;
 
 /**
  * Whether memory without a file that comes at [start, end) holds the text of the file that is mapped there: programs move theirs to huge pages

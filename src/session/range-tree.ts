@@ -155,6 +155,12 @@ export class RangeTree {
     return at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
   }
 
+  /** The first range that ends after an address; undefined when none does. */
+  firstEndingAfter(address: number): DsoRange | undefined {
+    const at = this.#seek(address);
+    return at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
+  }
+
   /** Gives [start, end) to a DSO. What sticks out of the ranges there to the left and right stays. The range must not be empty. */
   put(start: number, end: number, delta: number, dso: number): void {
     this.remove(start, end);

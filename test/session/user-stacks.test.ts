@@ -105,6 +105,24 @@ describe('stacks of samples with registers and a dump', () => {
     }
   });
 
+  it('have callers in code made at run time while that is written to, and nothing may run there', async () => {
+    const [before, at, behind] = [0x8f0000n, 0x900000n, 0x910000n];
+    const data = (addr: bigint, len: bigint): RecordSpec =>
+      record.mmap2({ pid: 100, addr, len, filename: '//anon', prot: 3 }, { misc: misc.user | misc.mmapData, sampleId: { time: 4n } });
+    const called = (from: bigint): RecordSpec => sample(10n, [0x500010n, from + 0x10n]);
+    const shownWith = async (options: ReadProfileOptions, ...records: RecordSpec[]): Promise<(string | undefined)[][]> => {
+      const { samples } = await decodeAll([...start(), mapped(3n, at, '//anon'), ...records], options);
+      return samples.map(({ frames }) => frames.map(({ dso }) => dso));
+    };
+    const whole = [[LIBRARY, '/tmp/perf-100.map']];
+    expect(await shownWith({}, data(at, 0x10000n), called(at))).toEqual(whole);
+    expect(await shownWith({}, data(before, 0x30000n), called(at))).toEqual(whole);
+    expect(await shownWith({}, data(at + 0x8000n, 0x10000n), called(at + 0x8000n))).toEqual(whole);
+    // What was no code before is none.
+    for (const other of [before, behind]) expect(await shownWith({}, data(before, 0x30000n), called(other))).toEqual([[LIBRARY, '//anon']]);
+    expect(await shownWith({ compatPerf: true }, data(at, 0x10000n), called(at))).not.toEqual(whole);
+  });
+
   it.each(['[stack]', '/usr/share/locale/C.utf8/LC_CTYPE'])('end before a return address in %s that is not mapped as code', async (filename) => {
     const data = record.mmap2({ pid: 100, addr: 0x900000n, len: 0x10000n, filename, prot: 3 }, { misc: misc.user | misc.mmapData, sampleId: { time: 3n } });
     const { samples, session } = await decodeAll([...start(), data, sample(10n, [0x500010n, 0x500020n, 0x900010n, MAIN])]);
