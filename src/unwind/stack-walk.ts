@@ -3,6 +3,7 @@ import type { FallbackSteps } from './fallback-steps.ts';
 import type { Frame } from './frame.ts';
 import { FrameStep } from './frame-step.ts';
 import { Landing } from './landing.ts';
+import { LastCall } from './last-call.ts';
 import { PlainWalk } from './plain-walk.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
@@ -28,6 +29,9 @@ export class StackWalk {
   readonly #landing: Landing;
   readonly #shared: SharedFrames;
   readonly #frameStep: FrameStep;
+  readonly #lastCall = new LastCall();
+  /** Whether the leaf is where its thread ends. */
+  #isInLastCall = false;
   /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
   /** The same, if it has begun the stack at hand. */
@@ -73,7 +77,8 @@ export class StackWalk {
     this.#stack = stack;
     this.endAddress = 0;
     this.endFile = -1;
-    this.#begunPlain = this.#beginPlain(input, space);
+    this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
+    this.#begunPlain = this.#isInLastCall ? undefined : this.#beginPlain(input, space);
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
@@ -118,7 +123,7 @@ export class StackWalk {
         if (end !== undefined) return end;
         continue;
       }
-      const end = this.#addFrame(match) ?? this.#leaveFrame(match);
+      const end = this.#addFrame(match) ?? (this.#isInLastCall ? 'complete' : this.#leaveFrame(match));
       if (end !== undefined) return end;
     }
   }

@@ -50,6 +50,24 @@ describe('x86-64 stacks', () => {
     expect(result.end).toBe('complete');
   });
 
+  test('are complete in the system call that ends a thread, whatever code is behind it', async () => {
+    const [ax, ip] = [-38, BIAS + 0x1400];
+    const inCall = { ...registers, ax, cx: ip, ip };
+    const behind = space(fde(0x1400));
+    const depthOf = async (of: typeof inCall, options = {}): Promise<number> =>
+      (await unwound({ machine: 'x86_64', registers: of, stack }, behind, options)).frames.length;
+    expect(await unwound({ machine: 'x86_64', registers: inCall, stack }, behind)).toEqual({
+      end: 'complete',
+      frames: [`!${ip.toString(16)}`],
+      endAddress: ip,
+      endFile: 0,
+    });
+    expect(await depthOf({ ...inCall, ax: 0 })).toBeGreaterThan(1);
+    expect(await depthOf({ ...inCall, cx: 0 })).toBeGreaterThan(1);
+    expect(await depthOf({ ...inCall, ip: BIAS + 0x1401, cx: BIAS + 0x1401 })).toBeGreaterThan(1);
+    expect(await depthOf(inCall, { followsLibunwind: true })).toBeGreaterThan(1);
+  });
+
   test('are not complete where code made at run time calls, and leaves the frame pointer at the 0 with which the program began', async () => {
     const withJit = space().map(0x10_0000, 0x20_0000);
     const called = { ...stack, 64: 0, 72: 0x10_0200 };
