@@ -82,6 +82,15 @@ describe('user stacks that were recorded as branches', () => {
     },
   );
 
+  it('are each of their own sample', async () => {
+    const records = [BRANCHES, BRANCHES.slice(1)].map((entries) => sample({ callchain: [USER, 0x3004n], branchStack: { entries } }));
+    const { samples } = await decode(encodeFile({ attrs: [ATTR], records }));
+    expect(samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual([
+      [0x3004n, 0x2008n, 0x1008n],
+      [0x3004n, 0x1008n],
+    ]);
+  });
+
   it('are not made of branches that are not calls (-b)', async () => {
     const attr = { ...ATTR, branchSampleType: 1n };
     expect(addresses(await framesOf({ callchain: [USER, 0x3004n, 0x2222n], branchStack: { entries: BRANCHES } }, {}, attr))).toEqual([0x3004n, 0x2222n]);

@@ -116,6 +116,42 @@ describe('deferred callchains', () => {
     }
   });
 
+  it('that came before their samples belong to their threads, too, and to cookies of which all words count', async () => {
+    const records = [
+      ...start(),
+      deferred(9n, 0x1_0000_0007n, [0x400030n]),
+      deferred(10n, 0x2_0000_0007n, [0x400040n], 100, 101),
+      inKernel(11n, 0x1_0000_0007n),
+      inKernel(12n, 0x2_0000_0007n, 100, 101),
+      // The same words, in another thread; the same low word; the same high word.
+      inKernel(13n, 0x2_0000_0007n),
+      inKernel(14n, 0x1_0000_0007n, 100, 101),
+      inKernel(15n, 0x2_0000_0008n, 100, 101),
+    ];
+    const decoded = await decodeRecords(records);
+    expect(stacksOf(decoded)).toEqual([
+      [11n, KERNEL, KERNEL_CALLER, 0x1030n],
+      [12n, KERNEL, KERNEL_CALLER, 0x1040n],
+      [13n, KERNEL, KERNEL_CALLER],
+      [14n, KERNEL, KERNEL_CALLER],
+      [15n, KERNEL, KERNEL_CALLER],
+    ]);
+    expect(codes(decoded)).toEqual([
+      ['callchain-deferred', 'warning', 3],
+      ['callchain-unused', 'info', 2],
+    ]);
+  });
+
+  it('that came before their samples follow the sampled address where that is to be the leaf', async () => {
+    const precise = record.sample(
+      { time: 10n, ip: KERNEL - 4n, pid: 100, cpu: 3, period: 1000n, callchain: [context.kernel, KERNEL, context.userDeferred, 7n] },
+      { misc: misc.kernel },
+    );
+    const records = [...start(), deferred(9n, 7n, [0x400030n]), precise];
+    expect(stacksOf(await decodeRecords(records))).toEqual([[10n, KERNEL, 0x1030n]]);
+    expect(stacksOf(await decodeRecords(records, { leaf: 'ip' }))).toEqual([[10n, KERNEL - 4n, KERNEL, 0x1030n]]);
+  });
+
   it('are the whole stack of samples in user code, which has the sampled address once', async () => {
     const records = [...start(), inUser(10n, 7n, 0x400030n), deferred(11n, 7n, [0x400030n, 0x400040n])];
     for (const leaf of ['callchain', 'callchain-or-ip', 'ip'] as const) {

@@ -71,6 +71,12 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 blocked 0x2065 2']);
     });
 
+    it('begin also where the recording does not tell how the payload is laid out, and end where the thread is next seen', async () => {
+      const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 102 }).tick(101, 14 * MS);
+      const decoded = await decode(recording.file({ features: { eventDesc: true } }), OFF);
+      expect(waitsOf(decoded)).toEqual(['101 waiting 0x2065 4']);
+    });
+
     it('are not those of the idle task, nor of threads that end', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 0, state: R, next: 101 })
@@ -96,6 +102,7 @@ describe('times off the CPU', () => {
 
     it('go on when the thread is sampled while the kernel still switches', async () => {
       const recording = new SwitchRecords()
+        .tick(101, 1 * MS)
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .tick(101, 10 * MS + 2000)
         .sched(14 * MS, { prev: 0, state: R, next: 101 });
@@ -125,6 +132,22 @@ describe('times off the CPU', () => {
         .in(101, 40 * MS);
       const { profile } = await decode(recording.file(), OFF);
       expect(profile.meta.durationNs).toBe(30 * MS);
+    });
+
+    it('end where a thread ends whose own number is gone by then', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: D, next: 0 })
+        .sched(14 * MS, { prev: 101, state: 0x20, next: 0, tid: -1 })
+        .tick(102, 90 * MS);
+      expect(await waits(recording)).toEqual(['101 blocked 0x2065 4']);
+    });
+
+    it('do not go on in another thread that has the number of one whose end was lost', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 101, state: S, next: 0 })
+        .fork(101, 30 * MS)
+        .tick(101, 40 * MS);
+      expect(await waits(recording)).toEqual(['101 sleeping 0x2065 0']);
     });
 
     it('end when a thread does, and begin anew with the next thread of its number', async () => {
@@ -187,6 +210,15 @@ describe('times off the CPU', () => {
       expect(waitsOf(decoded)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
       expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
       expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
+    });
+
+    it('have the stack of that sample once, also where the switch back is lost', async () => {
+      const recording = new SwitchRecords()
+        .contextSwitch(101, 10 * MS)
+        .out(101, 10 * MS + 1000)
+        .out(101, 14 * MS)
+        .in(101, 15 * MS);
+      expect(await waits(recording)).toEqual(['101 waiting 0x3065 3.999', '101 waiting [off-CPU] 1']);
     });
 
     it('do not have the stack of a sample whose own switch is lost', async () => {

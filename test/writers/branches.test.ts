@@ -170,6 +170,12 @@ describe('branches of samples', () => {
     ]);
   });
 
+  it('are counted of all samples that wait for their turn together', async () => {
+    const records = Array.from({ length: 1000 }, (_, i) => sample(BigInt(10 + i), 1, [{ from: 0x401010n, to: 0x401124n, predicted: true, cycles: 3 }]));
+    const rows = await branchRows(encodeFile({ attrs: [ATTR], records: [...whole.slice(0, 1), ...records] }));
+    expect(shortRows(rows)).toEqual(['1000 0 1000 3000 0x1010 main+16 > 0x1124 work+36']);
+  });
+
   it('are those of the samples that pass the filters', async () => {
     const bytes = encodeFile({ attrs: [ATTR], records: [...whole, app(2, 0x400000n, 2n), sample(11n, 2, [{ from: 0x401020n, to: 0x401124n }])] });
     expect((await branchRows(bytes, { filter: { pids: [2] } })).map(({ from }) => from)).toEqual(['0x1020']);
