@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { assembleExidx, type PlannedExidx } from '../support/exidx-assembler.ts';
 import { CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { MadeSpace } from '../support/made-process.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 
 const BIAS = 0xb600_0000;
@@ -72,6 +73,15 @@ describe('.ARM.exidx', () => {
     ['pop D17 … D18', [0xc8, 0x11, 0x84, 0x00], 4],
     ['pop D1 … D3, plain', [0xc9, 0x12, 0x84, 0x00], 6],
     ['pop D8 … D10', [0xd2, 0x84, 0x00], 6],
+    ['pop {r4 … r11, r14}', [0xaf], 8],
+    ['pop D0 … D15, with a word more', [0xb3, 0x0f, 0x84, 0x00], 33],
+    ['pop D8 … D15, with a word more', [0xbf, 0x84, 0x00], 17],
+    ['pop wR10 … wR15', [0xc5, 0x84, 0x00], 12],
+    ['pop wR0 … wR15', [0xc6, 0x0f, 0x84, 0x00], 32],
+    ['pop wCGR0 … wCGR3', [0xc7, 0x0f, 0x84, 0x00], 4],
+    ['pop D16 … D31', [0xc8, 0x0f, 0x84, 0x00], 32],
+    ['pop D0 … D15, plain', [0xc9, 0x0f, 0x84, 0x00], 32],
+    ['pop D8 … D15', [0xd7, 0x84, 0x00], 16],
   ])('follows %s', async (_name, bytes, expected) => {
     expect(wordOf(await leaf({ personality: 1, bytes }))).toBe(expected);
   });
@@ -80,6 +90,45 @@ describe('.ARM.exidx', () => {
     expect(wordOf(await leaf({ personality: 1, bytes: [0x97, 0x84, 0x00] }, { r7: SP + 40 }))).toBe(10);
     // The words of the stack are no addresses of it.
     expect((await leaf({ personality: 1, bytes: [0xa3, 0x97, 0x84, 0x00] }, { r7: SP + 40 })).end).toBe('truncated');
+  });
+
+  test('takes the return address from where each function has it', async () => {
+    // The leaf pops r15 itself, its caller r14.
+    const sections = assembleExidx(
+      [
+        [LEAF, { inline: [0x88, 0x00] }],
+        [LEAF + 0x100, { inline: [0x84, 0x00] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const module = await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections);
+    const stack = { 0: BIAS + LEAF + 0x108, 4: BIAS + LAST + 8, 8: 0 };
+    const registers = { pc: BIAS + LEAF + 8, sp: SP, lr: 5 };
+    const { frames } = await unwound({ machine: 'arm', registers, stack }, new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS));
+    expect(frames.map((frame) => frame.slice(-4))).toEqual(['1008', '1108', '2008']);
+  });
+
+  test('is followed again after instructions that ended it', async () => {
+    const sections = assembleExidx(
+      [
+        [LEAF, { inline: [0xb6, 0xb0, 0xb0] }],
+        [LEAF + 0x100, { inline: [0x84, 0x00] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const module = await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+    const unwinder = new Unwinder();
+    const endAt = async (svma: number): Promise<string> => {
+      const input = madeInput({ machine: 'arm', registers: { pc: BIAS + svma, sp: SP, lr: 5 }, stack: { 0: BIAS + LAST + 8 } });
+      if (unwinder.unwind(input, mapped) === 'pending') await module.readWanted();
+      return unwinder.unwind(input, mapped);
+    };
+    expect([await endAt(LEAF + 8), await endAt(LEAF + 0x108)]).toEqual(['bad-frame', 'complete']);
   });
 
   test('pops the stack pointer itself', async () => {
@@ -107,6 +156,8 @@ describe('.ARM.exidx', () => {
     ['that pop what there is not', [0xb1, 0x10]],
     ['that take the stack pointer from itself', [0x9d]],
     ['that take it from the program counter', [0x9f]],
+    ['that pop none of the coprocessor’s control registers', [0xc7, 0x00]],
+    ['that pop what control registers there are not', [0xc7, 0x10]],
   ])('ends at instructions %s', async (_name, bytes) => {
     expect(await leaf({ personality: 1, bytes })).toMatchObject({ end: 'bad-frame', endAddress: BIAS + LEAF + 8 });
   });
