@@ -203,7 +203,7 @@ export class ThumbDecoder implements InstructionDecoder {
       case 0x79:
       case 0x7a:
       case 0x7b:
-        return (second & 0x8000) !== 0 ? this.#branch(first, second, svma) : this.#immediate(first, second, svma, state);
+        return (second & 0x8000) !== 0 ? this.#branch(first, second, svma, state) : this.#immediate(first, second, svma, state);
       case 0x7c:
         return this.#single(code, first, second, svma, state);
       default: // 1111 101: registers, multiplication
@@ -289,7 +289,7 @@ export class ThumbDecoder implements InstructionDecoder {
     return 'next';
   }
 
-  #branch(first: number, second: number, svma: number): CodeFlow {
+  #branch(first: number, second: number, svma: number, state: ScanState): CodeFlow {
     if ((second & 0x4000) !== 0) return 'call';
     if ((second & 0x1000) !== 0) {
       this.target = svma + PC_AHEAD + thumbBranchDistance(first, second);
@@ -298,6 +298,8 @@ export class ThumbDecoder implements InstructionDecoder {
     // UDF; system registers, hints, barriers.
     if ((first & 0x380) === 0x380) {
       if ((first & 0xfff0) === 0xf7f0 && (second & 0xf000) === 0xa000) return 'end';
+      // MRS
+      if ((first & 0xffe0) === 0xf3e0) state.clobber((second >> 8) & 15);
       return 'next';
     }
     const sign = (first >> 10) & 1;
