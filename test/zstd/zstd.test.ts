@@ -20,6 +20,9 @@ const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [
   ['words-3-no-check', wordyText(60_000, 2)],
   ['words-19-ultra', wordyText(40_000, 3)],
   ['skewed-5', skewedBytes(9000)],
+  // Of many blocks, which use tables of those before them or those that are predefined: --zstd=wlog=10 --no-check.
+  ['blocks-1', wordyText(5000)],
+  ['blocks-19', wordyText(3000, 5)],
 ];
 const DECODERS: readonly (readonly [name: string, open: () => ZstdDecoder])[] = [
   ['the decoder of zstd in WebAssembly', () => new ZstdDecoder(wasmCore())],
@@ -65,6 +68,42 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect(outcome.counts).toEqual([0, 0, 3, 5]);
     expect([...outcome.bytes]).toEqual([1, 2, 3, 9, 9, 9, 9, 9]);
     expect(outcome.isAtFrameEnd).toBe(false);
+  });
+
+  test('decodes literals of one stream, by Huffman codes whose weights are not compressed', () => {
+    // RFC 8878, 3.1.1.3.1.1: Huffman codes, 5 bytes, of 5 bytes in one stream.
+    const header = [0x52, 0x40, 0x01];
+    // 4.2.1: three weights of four bits, 3, 2 and 1, and the last one is 1: the codes of 0 … 3 are 1, 01, 000 and 001.
+    const tree = [127 + 3, 0x32, 0x10];
+    // From the highest bit on: the one that begins the stream, then 1 01 000 001 1.
+    const stream = [0b1000_0011, 0b110];
+    const noSequences = 0;
+    const outcome = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed([...header, ...tree, ...stream, noSequences], true)));
+    expect(outcome.error).toBeUndefined();
+    expect([...outcome.bytes]).toEqual([0, 1, 2, 3, 0]);
+  });
+
+  // RFC 8878, 3.1.1.3.1.1: a type of two bits, the format of the size in two bits or one, and the size.
+  test.each([
+    ['one byte', 5 << 3, 1, 5],
+    ['two bytes', (1 << 2) | (40 << 4), 2, 40],
+    ['three bytes', (3 << 2) | (5000 << 4), 3, 5000],
+  ])('decodes literals as they are, and one that is repeated, with a size in %s', (_name, header, headerBytes, size) => {
+    const headerOf = (type: number): number[] => [0, 8, 16].slice(0, headerBytes).map((shift) => ((header | type) >> shift) & 0xff);
+    const content = Array.from({ length: size }, (_, i) => i % 251);
+    const blocks = [zstdParts.compressed([...headerOf(0), ...content, 0]), zstdParts.compressed([...headerOf(1), 65, 0], true)];
+    const outcome = decompress(open(), joined(zstdParts.header(17), ...blocks));
+    expect(outcome.error).toBeUndefined();
+    expect([...outcome.bytes]).toEqual([...content, ...new Array<number>(size).fill(65)]);
+  });
+
+  test('decodes sequences of one code each', () => {
+    // RFC 8878, 3.1.1.3.2: three literals, abc; one sequence, whose codes are all repeated: 3 literals, offset code 2, match code 0, which is length 3.
+    // The offset has two further bits, 10: 4 + 2, less 3. From the highest bit on: the one that begins the stream, then these.
+    const bytes = [3 << 3, 97, 98, 99, 1, 0b01_01_01_00, 3, 2, 0, 0b110];
+    const outcome = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed(bytes, true)));
+    expect(outcome.error).toBeUndefined();
+    expect(String.fromCharCode(...outcome.bytes)).toBe('abcabc');
   });
 
   test('goes on from frame to frame and leaves skippable ones out', () => {
