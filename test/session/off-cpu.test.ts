@@ -369,11 +369,25 @@ describe('times off the CPU', () => {
       'cpu-clock 14',
     ]);
     expect(piped.samples).toEqual(decoded.samples);
+    const { features: { tracingData = new Uint8Array(), ...features } = {}, records, attrs } = recording.spec();
+    const inRecord = encodePipe({ attrs, features, records: [toolRecords.tracingData(tracingData), ...records] });
+    expect((await decode(inRecord, OFF)).samples).toEqual(decoded.samples);
     expect(decoded.profile.events.filter(({ samples }) => samples > 0).map(({ name, unit, period }) => [name, unit, period])).toEqual([
       ['cpu-clock', 'nanoseconds', 3 * MS],
       ['sched:sched_switch', 'count', 2],
       ['off-cpu:sleeping', 'nanoseconds', 4 * MS],
     ]);
+  });
+
+  it('are waits alone where what a pipe brings of the formats is damaged, which is said', async () => {
+    const { records, attrs } = new SwitchRecords()
+      .sched(10 * MS, { prev: 101, state: D, next: 0 })
+      .tick(101, 14 * MS)
+      .spec();
+    const damaged = toolRecords.tracingData(new Uint8Array(40));
+    const decoded = await decode(encodePipe({ attrs, features: { eventDesc: true }, records: [damaged, ...records] }), OFF);
+    expect(waitsOf(decoded)).toEqual(['101 waiting 0x2065 4']);
+    expect(findings(decoded)).toContain('tracing-data-damaged 1');
   });
 
   it('leave the samples of a recording of one event, which have no ids, to that event', async () => {

@@ -661,4 +661,22 @@ describe('RISC-V code without rules', () => {
     );
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
   });
+
+  test('has the return address of a leaf in the link register, which is far away or all there is', async () => {
+    // The leaf was called from the same code at another place. The frame pointer is the caller's still.
+    const far = BIAS + 0x1000_0000;
+    const bytes = new Uint8Array(0x1000).fill(0x90);
+    for (const [svma, piece] of Object.entries(calls)) bytes.set(piece, Number(svma) - START);
+    const module = await madeModule('riscv64', [{ svma: START, bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(far, far + 0x10000, module, far);
+    const stack = { 16: 0, 24: BIAS + 0x1500 };
+    const called = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, sp: SP, s0: SP + 0x20, ra: far + 0x1400 }, stack }, mapped);
+    expect(called).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1000_1400, 0x1500) });
+    // Saved by then, it is that of the frame.
+    const saved = { 16: SP + 0x40, 24: far + 0x1400, 48: 0, 56: BIAS + 0x1500 };
+    const calling = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, sp: SP, s0: SP + 0x20, ra: far + 0x1400 }, stack: saved }, mapped);
+    expect(calling).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1000_1400, 0x1500) });
+    const alone = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, sp: SP, s0: 7, ra: BIAS + 0x1400 }, stack }, mapped);
+    expect(alone.frames).toEqual(frames(0x1010, 0x1400));
+  });
 });
