@@ -87,7 +87,7 @@ function medianGap(samples: SampleTable, groups: readonly SampleGroup[]): number
  * estimate. A sample without a time directly follows its predecessor.
  *
  * @param rows rows of the sample table, in time order
- * @param baseNs time that becomes microsecond 1
+ * @param baseNs time that becomes microsecond 1; none of the samples' is before it
  */
 export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: EventScale, baseNs: number): PlacedSamples {
   const startUs = new Float64Array(rows.length);
@@ -101,8 +101,7 @@ export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: Eve
     const timeNs = samples.timeNs[rows[i]] - baseNs;
     const wantedNs = samples.period[rows[i]] * scale.nsPerPeriod;
     const jitterNs = scale.kind === 'waits' ? 0 : lastLengthNs * JITTER;
-    let startNs = Number.isNaN(timeNs) || (i > 0 && timeNs - lastEndNs <= jitterNs) ? lastEndNs : timeNs;
-    if (i === 0 && startNs < 0) startNs = 0;
+    const startNs = Number.isNaN(timeNs) || (i > 0 && timeNs - lastEndNs <= jitterNs) ? lastEndNs : timeNs;
     const nextNs = i + 1 < rows.length ? samples.timeNs[rows[i + 1]] - baseNs : Number.NaN;
     const lengthNs = Math.min(wantedNs, maxLengthNs(scale, startNs, nextNs));
     if (scale.kind === 'clock') clippedNs += wantedNs - lengthNs;
