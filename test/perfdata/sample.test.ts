@@ -181,6 +181,9 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
       intrRegs: { abi: 0n, regs: [] },
       physAddr: 7n,
     });
+    // What lies behind the size is another field.
+    const dumpless = sampleOf(attrOf(['stackUser', 'physAddr']), { physAddr: 7n }, byteOrder);
+    expect(dumpless).toMatchObject({ userStack: { size: 0, dynSize: 0 }, physAddr: 7n });
   });
 
   it('without branches has a hw_idx or not, whatever comes behind it', () => {

@@ -57,6 +57,9 @@ describe('callchains', () => {
     expect([table.kernelDepth(both), table.userDepth(both), table.startsInUserCode(both), table.hasUserFrames(both)]).toEqual([3, 2, false, true]);
     const kernel = intern(table, [context.kernel, 1n, context.user]);
     expect([table.kernelDepth(kernel), table.userDepth(kernel), table.startsInUserCode(kernel), table.hasUserFrames(kernel)]).toEqual([1, 0, false, false]);
+    // An address whose low half is that of the marker of user code.
+    const alike = intern(table, [context.kernel, 0x7f_ffff_fe00n, context.user, 4n]);
+    expect([table.kernelDepth(alike), table.userDepth(alike)]).toEqual([1, 1]);
     const user = intern(table, [4n]);
     expect([table.kernelDepth(user), table.userDepth(user), table.startsInUserCode(user), table.hasUserFrames(user)]).toEqual([0, 1, true, true]);
   });

@@ -637,4 +637,15 @@ describe("perf's own times off the CPU", () => {
       [9, 9, 3, [0x99n]],
     ]);
   });
+
+  it.each([
+    ['another name', { name: 'bpf-output' }],
+    ['another number', { config: 9n }],
+    ['another type', { type: 0 }],
+  ])('are not those of an event with %s', async (_, other) => {
+    const raw = offCpuPayload(100, 101, 600_000_000n, [0x1234n]);
+    const records = [record.sample({ pid: 7, tid: 7, time: 5n, period: 1n, ip: 0x99n, raw })];
+    const { samples } = await decode(encodeFile({ attrs: [{ ...offCpuAttr(true), ...other }], records, features: { eventDesc: true } }));
+    expect(samples.map(({ pid, tid, period }) => [pid, tid, period])).toEqual([[7, 7, 1]]);
+  });
 });
