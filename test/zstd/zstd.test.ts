@@ -156,6 +156,15 @@ describe.each(DECODERS)('%s', (_, open) => {
     }
   });
 
+  test.each([
+    ['their number', []],
+    ['their modes', [1]],
+    ['a code', [1, 0b01_01_01_00, 3, 2]],
+  ])('says that the sequences of a block are cut off before %s', (_name, sequences) => {
+    const { bytes, error } = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed([3 << 3, 97, 98, 99, ...sequences])));
+    expect([bytes.length, String(error)]).toEqual([0, expect.stringContaining('the sequences of a block are cut off')]);
+  });
+
   test('stays broken', () => {
     const stream = open();
     const bad = joined(zstdParts.header(17), zstdParts.reserved());
