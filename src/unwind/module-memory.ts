@@ -6,7 +6,7 @@ import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Read at once. Where one byte is wanted, those about it are soon. */
 const PAGE_SIZE_BYTES = 1 << 14;
-/** Of one file: what wants more is not looking for constants and the ends of functions. */
+/** Kept of one file: 32 MB. Browsers have some ten times as much code. */
 const MAX_PAGES = 1 << 11;
 /** Linkers make about five segments, and programs that dump themselves have a few sections of code beside them. */
 const MAX_PARTS = 64;
@@ -44,7 +44,7 @@ export class ModuleMemory {
   readonly #parts: readonly MemoryPart[];
   /** Those of {@link #parts} that are code although their segment may not say so. */
   readonly #writableCode: readonly MemoryPart[];
-  /** By number of the page in the file; undefined for one that could not be read. */
+  /** By number of the page in the file, those read first in front; undefined for one that could not be read. */
   readonly #pages = new Map<number, ByteView | undefined>();
   readonly #wanted = new Set<number>();
   readonly #peek: ByteView;
@@ -122,13 +122,22 @@ export class ModuleMemory {
       this.#pages.set(page, bytes && new ByteView(bytes, this.#peek.littleEndian));
       this.#wanted.delete(page);
     }
+    this.#forgetOldest();
     return failure;
   }
 
   #page(page: number): ByteView | undefined {
     const known = this.#pages.get(page);
-    if (known === undefined && !this.#pages.has(page) && this.#pages.size + this.#wanted.size < MAX_PAGES) this.#wanted.add(page);
+    if (known === undefined && !this.#pages.has(page) && this.#wanted.size < MAX_PAGES) this.#wanted.add(page);
     return known;
+  }
+
+  /** Forgets the pages that were read first, as far as there are too many. */
+  #forgetOldest(): void {
+    for (const page of this.#pages.keys()) {
+      if (this.#pages.size <= MAX_PAGES) return;
+      this.#pages.delete(page);
+    }
   }
 }
 

@@ -100,3 +100,27 @@ test('bytes that cannot be read are absent from then on, and it is said why', as
   expect([memory.find(SVMA, 8), memory.wantsBytes]).toEqual(['absent', false]);
   expect(await memory.readWanted()).toBeUndefined();
 });
+
+test('of a large file, what was read first is forgotten, and read again', async () => {
+  const pageBytes = 1 << 14;
+  const pageCount = (1 << 11) + 2;
+  const bytes = new Uint8Array(pageBytes * pageCount);
+  for (let page = 0; page < pageCount; page++) bytes.set([page & 0xff, page >> 8], page * pageBytes);
+  const reads: number[] = [];
+  const source = Object.assign(new BufferSource(bytes), {
+    readAt: (at: number, target: Uint8Array) => {
+      reads.push(at / pageBytes);
+      return BufferSource.prototype.readAt.call(source, at, target);
+    },
+  });
+  const elf = (await ElfFile.open(new BufferSource(buildSectionElf({ sections: [] })))).withSegments([
+    { type: 1, flags: 5, offset: 0, vaddr: SVMA, filesz: bytes.length, memsz: bytes.length, align: 1 },
+  ]);
+  const memory = new ModuleMemory(Object.assign(elf, { source }), true);
+  const wordAt = async (page: number): Promise<number[] | string> => readAt(memory, SVMA + page * pageBytes, 2);
+  const pages = Array.from({ length: pageCount }, (_, page) => page);
+  for (const page of pages) expect(await wordAt(page)).toEqual([page & 0xff, page >> 8]);
+  expect(reads).toEqual(pages);
+  for (const page of [2, pageCount - 1, 0, 1, 4]) expect(await wordAt(page)).toEqual([page & 0xff, page >> 8]);
+  expect(reads.slice(pageCount)).toEqual([0, 1]);
+});
