@@ -13,7 +13,15 @@ import { NO_RULE, RuleWord } from './unwind-rules.ts';
 
 /** How many places before an address are tried that look like the beginning of its function: it may also be the case of a switch, for example. */
 const MAX_BEGINNINGS = 16;
+const NOWHERE = Number.POSITIVE_INFINITY;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
+/** Stubs of the procedure linkage table: jmp *n(%rip), with bnd, and behind endbr64. */
+const PLT_STUBS = [
+  [0xff, 0x25],
+  [0xf2, 0xff, 0x25],
+  [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25],
+  [0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25],
+];
 /** Words of the stack among which the return address is looked for. Frames are seldom larger. */
 const MAX_WORDS = 1024;
 /** The same for all frames of one stack: few need it. */
@@ -51,8 +59,11 @@ export class EntryStep {
     this.#wordsLeft = MAX_STACK_WORDS;
   }
 
-  /** Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin. */
-  step(): StepEnd {
+  /**
+   * Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin.
+   * @param limit before which the return address has to be
+   */
+  step(limit = NOWHERE): StepEnd {
     const { space, stack } = this.#memory;
     const { registers, machine, pc } = this.#frame;
     const module = this.#module();
@@ -61,20 +72,20 @@ export class EntryStep {
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
     const count = Math.min(MAX_WORDS, this.#wordsLeft);
-    for (let i = 0, at = sp; i < count && stack.read(at); i++, at += machine.addressSize) {
+    for (let i = 0, at = sp; i < count && at < limit && stack.read(at); i++, at += machine.addressSize) {
       this.#wordsLeft--;
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
       if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(module, rule);
     }
-    return this.#stepByBeginning(module);
+    return this.#stepByBeginning(module, limit);
   }
 
   /**
    * The same where the function was called by a pointer, or by a function that has left the stack (a tail call): its code has to tell where it begins.
    */
-  #stepByBeginning(module: UnwindModule): StepEnd {
+  #stepByBeginning(module: UnwindModule, limit: number): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
@@ -86,11 +97,27 @@ export class EntryStep {
       if (this.#code.isPending) return 'no-rule';
       if (rule < 0) continue;
       const at = this.#returnSlot(module, rule);
-      if (at < sp || !stack.read(at)) continue;
-      const call = this.#returns.callBefore(stack.value);
-      if (call === 'call' || (call === 'direct' && i === 0)) return this.#ruleStep.step(module, rule);
+      if (at < sp || at >= limit || !stack.read(at)) continue;
+      if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#ruleStep.step(module, rule);
     }
     return 'no-rule';
+  }
+
+  /**
+   * Whether a function that seems to begin somewhere may have been called from before an address. A direct call is one of another function, which has left the
+   * stack, or of a stub.
+   * @param isNearest whether there is no such place between that beginning and the code that runs
+   * @param isLimited whether something else tells of a caller: calls by pointers, of which there are many left over on stacks, do not count then
+   */
+  #mayBeCalledFrom(address: number, isNearest: boolean, isLimited: boolean): boolean {
+    const call = this.#returns.callBefore(address);
+    if (call === 'call') return !isLimited;
+    return call === 'direct' && isNearest && (!isLimited || this.#isPltStub(this.#returns.target));
+  }
+
+  /** Whether the code at an address only jumps to where a word of memory says: to a function that may be in another file. */
+  #isPltStub(address: number): boolean {
+    return PLT_STUBS.some((code) => this.#code.is(address, code));
   }
 
   /** Whether the frame at hand cannot be that of a function that was called at an address, with its return address at a place. */

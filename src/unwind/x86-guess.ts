@@ -17,8 +17,8 @@ const FRAME_RECORD_BYTES = 16;
  *
  * 1. What the code does up to its return ({@link CodeStep}, x86-64). It needs no frame pointer; but behind a call that does not return, or a jump that cannot
  *    be followed, the return that is found may be another function's.
- * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return; but it takes long, and is not asked where the frame
- *    pointer looks right.
+ * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return; but it takes long. Where the frame pointer looks right,
+ *    it is asked only for a frame that ends below what that points at: of a function that keeps no frame pointer, and was called by one that does.
  * 3. Of a caller, the frame pointer: it had set up its frame before it called.
  * 4. Of a leaf, the instruction that is about to run: only at a function's first and last ones the frame pointer is still, or again, the caller's.
  * 5. Of a leaf, too, which of two words looks more like a return address: that on top of the stack, or that above where the frame pointer points.
@@ -64,11 +64,11 @@ export class X86Guess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine, isCall } = this.#frame;
+    const { machine, isCall, registers } = this.#frame;
     if (machine.machine === 'x86_64') {
       const byCode = this.#stepByCode();
       if (byCode !== 'no-rule') return byCode;
-      const byEntry = this.#hasFrameRecord() ? 'no-rule' : this.#entryStep.step();
+      const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
       if (byEntry !== 'no-rule') return byEntry;
     }
     return isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();

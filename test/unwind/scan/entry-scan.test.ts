@@ -191,6 +191,22 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1003, 0x1380, OTHER) });
   });
 
+  test.each<[string, Code, number, readonly number[]]>([
+    ['by a direct call of it', { 4987: 'e8 90 fc ff ff c3' }, 0x1380, [0x1380, OTHER]],
+    // jmp *[rip]; ENDBR64; bnd jmp *[rip]
+    ['by a call of a stub of the PLT', { 7936: 'ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
+    ['by a call of such a stub with ENDBR64', { 7936: 'f3 0f 1e fa f2 ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
+    // Such words are left over on many stacks, so that the frame pointer is believed.
+    ['not by a call by a pointer', {}, OTHER, [FRAMED]],
+    ['not by a call of another function', {}, 0x1380, [FRAMED]],
+  ])('that keeps no frame pointer is told from one that does: %s', async (_, pieces, returnAddress, expected) => {
+    // push rbx; nop; jmp back; and call of 0x1f00; ret. The frame pointer is that of the caller's caller.
+    const space = await spaceOf({ 4112: '53 90 eb fd', 4987: 'e8 80 0b 00 00 c3', ...pieces });
+    const stack = { 0: 7, 8: BIAS + returnAddress, 16: BIAS + OTHER, 24: 0, 64: 0, 72: BIAS + FRAMED, 80: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1012, sp: SP, bp: SP + 64 }, stack }, space);
+    expect(result.frames.slice(0, expected.length + 1)).toEqual(frames(0x1012, ...expected));
+  });
+
   test.each<[string, string, number]>([
     ['its beginning is not known', '90 90 48 ff c0 90 eb fd', OTHER],
     ['what pushes a register is behind other code', '48 ff c0 53 90 eb fd', OTHER],
