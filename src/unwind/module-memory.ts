@@ -8,6 +8,8 @@ import type { ElfFile } from '../elf/elf-file.ts';
 const PAGE_SIZE_BYTES = 1 << 14;
 /** Kept of one file: 32 MB. Browsers have some ten times as much code. */
 const MAX_PAGES = 1 << 11;
+/** Read of one file in all, those that were forgotten again among them: one to three seconds. Observed: a recording of Chromium needs fewer than 2^12. */
+const MAX_READS = 1 << 15;
 /** Linkers make about five segments, and programs that dump themselves have a few sections of code beside them. */
 const MAX_PARTS = 64;
 /** The longest value that is read: a word of 8 bytes. */
@@ -47,6 +49,8 @@ export class ModuleMemory {
   /** By number of the page in the file, those read first in front; undefined for one that could not be read. */
   readonly #pages = new Map<number, ByteView | undefined>();
   readonly #wanted = new Set<number>();
+  /** How many pages were read. */
+  #reads = 0;
   readonly #peek: ByteView;
 
   /** @param elf undefined: nothing is there */
@@ -113,6 +117,7 @@ export class ModuleMemory {
     let failure: PerfconvError | undefined;
     for (const page of wanted) {
       let bytes: Uint8Array | undefined;
+      this.#reads++;
       try {
         bytes = elf && (await readRange(elf.source, page * PAGE_SIZE_BYTES, PAGE_SIZE_BYTES));
       } catch (error) {
@@ -128,7 +133,7 @@ export class ModuleMemory {
 
   #page(page: number): ByteView | undefined {
     const known = this.#pages.get(page);
-    if (known === undefined && !this.#pages.has(page) && this.#wanted.size < MAX_PAGES) this.#wanted.add(page);
+    if (known === undefined && !this.#pages.has(page) && this.#reads + this.#wanted.size < MAX_READS) this.#wanted.add(page);
     return known;
   }
 
