@@ -1,4 +1,4 @@
-import { type ByteSource, readRange } from '../base/byte-source.ts';
+import { type ByteSource, type RecordingSource, readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
@@ -182,8 +182,11 @@ function magicOf(start: Uint8Array): string {
 }
 
 /** @throws PerfconvError `not-perf-data` */
-async function refuse(source: ByteSource, start: Uint8Array): Promise<never> {
-  throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, await readRange(source, TAR_MAGIC_OFFSET, 5))}`);
+async function refuse(source: RecordingSource, start: Uint8Array): Promise<never> {
+  // A pipe may stay open without bringing more.
+  const isFile = source.sizeBytes !== undefined || source.storedBytes !== undefined;
+  const tarMagic = isFile ? await readRange(source, TAR_MAGIC_OFFSET, 5) : new Uint8Array(0);
+  throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, tarMagic)}`);
 }
 
 /**
