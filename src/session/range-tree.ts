@@ -172,8 +172,7 @@ export class RangeTree {
 
   /** Makes [start, end) free. */
   remove(start: number, end: number): void {
-    const at = this.#seek(start);
-    const first = at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
+    const first = this.firstEndingAfter(start);
     if (first === undefined || first.start >= end) return;
     if (first.start < start && first.end > end) {
       // What is left of it to the right becomes a range of its own.
