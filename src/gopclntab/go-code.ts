@@ -13,7 +13,7 @@ import type { ModuleData } from './module-data.ts';
  * What the kernel has signal handlers return to, at its first byte (the second name: in Go 1.19). Before it is the space between two functions, not a call in
  * the one before, which reaches up to here in Go's table.
  */
-const TRAMPOLINES = ['runtime.sigreturn__sigaction', 'runtime.sigreturn'];
+const TRAMPOLINES = ['runtime.sigreturn__sigaction', 'runtime.sigreturn'].map((name) => new TextEncoder().encode(name));
 
 /** What a Go program says of its functions without symbols and debug information. */
 export interface GoCode {
@@ -56,9 +56,8 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
   const names = table.view.bytes.subarray(namesAt, table.namesEnd);
   const lengths = new NameLengths(names, elf.source.name);
   const listed = { starts: new Float64Array(count), sizes: new Float64Array(count), nameOffsets: new Uint32Array(count), nameLengths: new Uint32Array(count) };
-  const trampolineNames = TRAMPOLINES.map((name) => new TextEncoder().encode(name));
   const isTrampoline = (at: number, length: number): boolean =>
-    trampolineNames.some((name) => name.length === length && name.every((byte, i) => names[at + i] === byte));
+    TRAMPOLINES.some((name) => name.length === length && name.every((byte, i) => names[at + i] === byte));
   let kept = 0;
   let isDamaged = false;
   for (let i = 0; i < count; i++) {

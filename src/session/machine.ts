@@ -19,6 +19,9 @@ const DSO_BYTES = 600;
 /** Of x86-64, and of arm64 with pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 << 20;
 
+/** Of more pieces of code in one map, those after them are not kept. */
+const MAX_CODE_PIECES = 64;
+
 /** Whether a record says anything about what runs, or what is mapped. */
 export function changesMachine({ kind }: SideBand): boolean {
   return kind === 'mmap' || kind === 'comm' || kind === 'fork' || kind === 'ksymbol';
@@ -139,9 +142,6 @@ export class Machine {
     return code;
   }
 }
-
-/** Of more pieces of code in one map, those after them are not kept. */
-const MAX_CODE_PIECES = 64;
 
 /**
  * Whether memory without a file that comes at [start, end) holds the text of the file that is mapped there: programs move theirs to huge pages
