@@ -18,6 +18,7 @@ export const EM_RISCV = 243;
 export const EM_LOONGARCH = 258;
 
 export const PT_LOAD = 1;
+export const PT_DYNAMIC = 2;
 export const PT_NOTE = 4;
 /** Of `.eh_frame_hdr`. Source: LSB Core, "Program Header". */
 export const PT_GNU_EH_FRAME = 0x6474e550;

@@ -120,6 +120,11 @@ export class ElfFile {
     return new ElfFile(this.source, this, this.sections, segments);
   }
 
+  /** The same file with section headers that are put in the place of its own. */
+  withSections(sections: readonly ElfSection[]): ElfFile {
+    return new ElfFile(this.source, this, sections, this.segments);
+  }
+
   /** The first section of that name, or undefined. */
   section(name: string): ElfSection | undefined {
     return this.sections.find((section) => section.name === name);

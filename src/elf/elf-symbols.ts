@@ -6,6 +6,7 @@ import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
 import { type ListedSymbols, SymbolTableBuilder } from '../symbol-table/symbol-table-builder.ts';
+import { needsDynamicSection, withDynamicSections } from './dynamic-sections.ts';
 import { EM_AARCH64, EM_ARM, EM_RISCV, SHF_EXECINSTR, SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection, ElfSegment } from './elf-file.ts';
 import { readPltEntries } from './elf-plt.ts';
@@ -46,9 +47,9 @@ function symtabOf(elf: ElfFile): ElfSection | undefined {
   return elf.sections.find(({ type }) => type === SHT_SYMTAB);
 }
 
-/** Whether the file has the symbols of dynamic linking. */
+/** Whether the file has the symbols of dynamic linking, or may have them, where no section header tells. */
 export function hasDynsym(elf: ElfFile): boolean {
-  return dynsymOf(elf) !== undefined;
+  return dynsymOf(elf) !== undefined || needsDynamicSection(elf);
 }
 
 function dynsymOf(elf: ElfFile): ElfSection | undefined {
@@ -80,7 +81,7 @@ export interface ElfSymbolRules {
  *
  * Observed with perf 6.1: functions and data objects count, labels (STT_NOTYPE) only in sections whose name says text or data and when visible from outside
  * the module; symbols of no section (undefined, absolute) do not. It adds the whole `.dynsym` of the file that has the `.symtab`, which is why it may prefer a
- * label of `.dynsym` to a function of `.symtab`. With `compatPerf` so is done here.
+ * label of `.dynsym` to a function of `.symtab`. With `compatPerf` so is done here. It names nothing in a file without section headers.
  *
  * @param symbols the file with the symbols, maybe a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
@@ -92,7 +93,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
   const first = mainTableOf(symbols);
   const { builder, names: ownNames } = await readTable(symbols, first);
-  const linked = compatPerf ? symbols : runtime;
+  const linked = compatPerf ? symbols : await withDynamicSections(runtime);
   const second = dynsymOf(linked);
   const dynsym = await readTable(linked, second === first ? undefined : second).catch((error: unknown) => {
     if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
