@@ -77,8 +77,8 @@ async function countSymbols(elf: ElfFile, tags: ReadonlyMap<number, number>): Pr
 
 /**
  * Counts the symbols up to the last one in a DT_GNU_HASH table. Symbols that others can link to are the last in the symbol table, sorted by their buckets, so
- * that the chain of the bucket with the highest first symbol is the last one. The lowest bit of a chain's last word is set. Source: glibc's documentation of
- * the format, and what binutils' and LLVM's linkers write, by readelf.
+ * that the chain of the bucket with the highest first symbol is the last one. The lowest bit of a chain's last word is set. Source: what binutils' and LLVM's
+ * linkers write, by readelf.
  */
 async function countByGnuHash(elf: ElfFile, offset: number): Promise<number | undefined> {
   const header = await readView(elf, offset, GNU_HASH_HEADER_WORDS * 4);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 const OPTION = '--max-inlined-bytecode-size-cumulative';
-/** V8's own, from Node 20 up to 24. */
+/** V8's own, from Node 20 up to 26. */
 const DEFAULT_BYTES = 920;
 const LESS_BYTES = 380;
 
