@@ -99,6 +99,19 @@ export interface PerfEventAttr {
   readonly config4: bigint;
 }
 
+/** An attr with the ids of the kernel events that were opened for it (one per CPU or thread). */
+export interface AttrWithIds {
+  readonly attr: PerfEventAttr;
+  readonly ids: readonly bigint[];
+}
+
+/** Event ids from `at` up to `end`. */
+export function readIds(view: ByteView, at: number, end: number): bigint[] {
+  const ids: bigint[] = [];
+  for (let offset = at; offset + 8 <= end; offset += 8) ids.push(view.big(offset));
+  return ids;
+}
+
 /**
  * Reads a perf_event_attr at `offset`.
  * @param sizeBytes bytes that may be read: what is missing counts as zero, what is more is not looked at

@@ -2,7 +2,7 @@ import { type ByteSource, type RecordingSource, readRange } from '../base/byte-s
 import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { type PerfEventAttr, readAttr } from './attr.ts';
+import { type AttrWithIds, readAttr, readIds } from './attr.ts';
 import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
 
@@ -18,12 +18,6 @@ const MAX_EVENT_TYPES = 4096;
 /** All tracepoints of a kernel are some 3,000 attrs; each has an id for every CPU or thread. A file's own size is no limit: it may have holes. */
 const MAX_ATTRS_BYTES = 16 << 20;
 const MAX_IDS_BYTES = 32 << 20;
-
-/** An attr with the ids of the kernel events that were opened for it (one per CPU or thread). */
-export interface AttrWithIds {
-  readonly attr: PerfEventAttr;
-  readonly ids: readonly bigint[];
-}
 
 /** An entry of the event_types section, or a HEADER_EVENT_TYPE record: the name of the events with this config. */
 export interface EventType {
@@ -238,13 +232,6 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }
   return attrs;
-}
-
-/** Event ids from `at` up to `end`. */
-export function readIds(view: ByteView, at: number, end: number): bigint[] {
-  const ids: bigint[] = [];
-  for (let offset = at; offset + 8 <= end; offset += 8) ids.push(view.big(offset));
-  return ids;
 }
 
 /** The event_types section that perf wrote before Linux 3.11. What does not fit there names nothing. */

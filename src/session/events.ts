@@ -1,8 +1,8 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
+import { type AttrWithIds, isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { EventDescription } from '../perfdata/features.ts';
-import type { AttrWithIds, EventType, RecordingHeader } from '../perfdata/file-header.ts';
+import type { EventType, RecordingHeader } from '../perfdata/file-header.ts';
 import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';

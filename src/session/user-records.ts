@@ -1,13 +1,20 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { EVENT_LIMIT, withinLimit } from '../base/name-limits.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
-import { PERF_ATTR_SIZE_VER0, readAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
-import { readEventType, readIds } from '../perfdata/file-header.ts';
+import { readEventType } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { readCpuMap } from '../perfdata/records/cpu-map.ts';
-import { EVENT_UPDATE, HEADER_FEATURE, ID_INDEX, ID_INDEX_ENTRY_AT, ID_INDEX_ENTRY_BYTES, PERF_EVENT_UPDATE_NAME } from '../perfdata/records/event-records.ts';
+import {
+  EVENT_UPDATE,
+  HEADER_FEATURE,
+  ID_INDEX,
+  ID_INDEX_ENTRY_AT,
+  ID_INDEX_ENTRY_BYTES,
+  PERF_EVENT_UPDATE_NAME,
+  readHeaderAttr,
+} from '../perfdata/records/event-records.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
@@ -41,9 +48,12 @@ export class UserRecordReader {
       return;
     }
     switch (type) {
-      case abi.PERF_RECORD_HEADER_ATTR:
-        this.#readAttr(record);
+      case abi.PERF_RECORD_HEADER_ATTR: {
+        const added = readHeaderAttr(view, at, end, record.misc, 0);
+        if (typeof added !== 'string') this.#events.add(added);
+        else this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${added}; it is skipped`, fileOffset);
         return;
+      }
       case abi.PERF_RECORD_ID_INDEX:
         this.#readIdIndex(record);
         return;
@@ -86,18 +96,6 @@ export class UserRecordReader {
     }
   }
 
-  #readAttr({ view, offset, size, fileOffset }: RecordCursor): void {
-    const start = offset + RECORD_HEADER_BYTES;
-    const end = offset + size;
-    const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
-    if (attrSize < PERF_ATTR_SIZE_VER0 || start + attrSize > end) {
-      const problem = `attr of ${attrSize} bytes does not fit into record of ${size} bytes`;
-      this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${problem}`, fileOffset);
-      return;
-    }
-    this.#events.add({ attr: readAttr(view, start, attrSize, fileOffset), ids: readIds(view, start + attrSize, end) });
-  }
-
   #readIdIndex({ view, offset, size }: RecordCursor): void {
     const first = offset + ID_INDEX.minBytes;
     const count = view.u64(offset + ID_INDEX.at.entries);
@@ -117,7 +115,6 @@ export class UserRecordReader {
 
 /** Bytes that a record's fixed fields need, header included. */
 const FIXED_BYTES: Readonly<Record<number, number>> = {
-  [abi.PERF_RECORD_HEADER_ATTR]: RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0,
   [abi.PERF_RECORD_ID_INDEX]: ID_INDEX.minBytes,
   [abi.PERF_RECORD_EVENT_UPDATE]: EVENT_UPDATE.minBytes,
   [abi.PERF_RECORD_HEADER_FEATURE]: HEADER_FEATURE.minBytes,

@@ -5,7 +5,7 @@ import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts
 import { decode, type PlainFrame } from '../support/decode.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const CLOCK: AttrSpec = {
   name: 'cpu-clock',
@@ -282,6 +282,21 @@ describe('samples', () => {
     expect(finding).toMatchObject({ code: 'bad-sample', severity: 'loss', count: 1 });
     expect(finding.message).toMatch(/^PERF_RECORD_SAMPLE: leading fields of 40 bytes overruns? record of 40 bytes/);
     expect(finding.firstOffset).toBeGreaterThan(0);
+  });
+});
+
+describe('events of a pipe', () => {
+  it.each([
+    ['too short for any attr', 16, (out: ByteWriter) => out.zeros(8), 'fields of 72 bytes overrun record of 16 bytes'],
+    ['with an attr that is none', 88, (out: ByteWriter) => out.u32(0).u32(8).zeros(72), 'attr of 8 bytes is too small in record of 88 bytes'],
+    ['with an attr that ends behind it', 88, (out: ByteWriter) => out.u32(0).u32(120).zeros(72), 'attr of 120 bytes overruns record of 88 bytes'],
+  ])('in a record %s are skipped, and its place is told', async (_, sizeBytes, write, problem) => {
+    const damaged: RecordSpec = { ...toolRecords.headerAttr(CLOCK), sizeBytes, writeBody: (out) => void write(out) };
+    const { samples, diagnostics } = await decode(encodePipe({ attrs: [CLOCK], records: [damaged, ...startApp(), sampleAt(9n, 0x400001n)] }));
+    expect(samples).toHaveLength(1);
+    const message = `PERF_RECORD_HEADER_ATTR: ${problem}; it is skipped`;
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-record', severity: 'loss', count: 1, message }]);
+    expect(diagnostics.list()[0].firstOffset).toBeGreaterThan(16);
   });
 });
 

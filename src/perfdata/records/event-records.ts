@@ -1,4 +1,6 @@
-import { bytes, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/record-layout.ts';
+import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/record-layout.ts';
+import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
+import type { FieldsReader } from './kernel-records.ts';
 
 // Records of the perf tool that describe events, for whoever reads a recording and for whoever shows records one by one. Source: as in tool-records.ts.
 
@@ -24,4 +26,14 @@ export const ID_INDEX_ENTRY_AT = {
   id: ENTRY.at.id - RECORD_HEADER_BYTES,
   cpu: ENTRY.at.cpu - RECORD_HEADER_BYTES,
   tid: ENTRY.at.tid - RECORD_HEADER_BYTES,
+};
+
+/** HEADER_ATTR: one event, with the ids that the kernel gave it. */
+export const readHeaderAttr: FieldsReader<AttrWithIds> = (view, at, end) => {
+  const start = at + RECORD_HEADER_BYTES;
+  if (start + PERF_ATTR_SIZE_VER0 > end) return fieldsOverrun(RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0, end - at);
+  const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
+  if (attrSize < PERF_ATTR_SIZE_VER0) return `attr of ${attrSize} bytes is too small in record of ${end - at} bytes`;
+  if (start + attrSize > end) return `attr of ${attrSize} bytes overruns record of ${end - at} bytes`;
+  return { attr: readAttr(view, start, attrSize, at), ids: readIds(view, start + attrSize, end) };
 };

@@ -1,6 +1,5 @@
 import type { ByteView } from '../../base/byte-view.ts';
-import { bytes, fieldsOverrun, list, padding, RECORD_HEADER_BYTES, RecordLayout, rest, text, type ValuesIn } from '../../base/record-layout.ts';
-import { PERF_ATTR_SIZE_VER0, type PerfEventAttr, readAttr } from '../attr.ts';
+import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from '../../base/record-layout.ts';
 import * as abi from '../constants.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import {
@@ -11,6 +10,7 @@ import {
   PERF_EVENT_UPDATE_NAME,
   PERF_EVENT_UPDATE_SCALE,
   PERF_EVENT_UPDATE_UNIT,
+  readHeaderAttr,
 } from './event-records.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
 import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
@@ -40,18 +40,6 @@ const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64'
 /** The counters are those of /proc/schedstat in the version named. No recording with these two was at hand. */
 const SCHEDSTAT_CPU = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', reserved: padding(2), counters: bytes() });
 const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', name: text(16), counters: bytes() });
-
-/** HEADER_ATTR: one event, with the ids that the kernel gave it. */
-const readHeaderAttr: FieldsReader<{ readonly attr: PerfEventAttr; readonly ids: readonly bigint[] }> = (view, at, end) => {
-  const start = at + RECORD_HEADER_BYTES;
-  if (start + PERF_ATTR_SIZE_VER0 > end) return fieldsOverrun(RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0, end - at);
-  const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
-  if (attrSize < PERF_ATTR_SIZE_VER0) return `attr of ${attrSize} bytes is too small in record of ${end - at} bytes`;
-  if (start + attrSize > end) return `attr of ${attrSize} bytes overruns record of ${end - at} bytes`;
-  const ids: bigint[] = [];
-  for (let id = start + attrSize; id + 8 <= end; id += 8) ids.push(view.big(id));
-  return { attr: readAttr(view, start, attrSize, at), ids };
-};
 
 const readHeaderBuildId: FieldsReader<{ readonly pid: number; readonly buildId: string; readonly filename: string }> = (view, at, end, misc) =>
   end - at < BUILD_ID_FIXED_BYTES ? fieldsOverrun(BUILD_ID_FIXED_BYTES, end - at) : readBuildId(view, at, end, misc);
