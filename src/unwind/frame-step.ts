@@ -14,19 +14,19 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
 
-/** Handlers of signals that interrupt handlers. Each may have a stack of its own anywhere. */
+/** Maximum number of signal frames in a stack. Each handler may have a stack of its own, anywhere in memory. */
 const MAX_SIGNAL_FRAMES = 64;
 const WORD = 0x1_0000_0000;
-/** Rules with any of these are stepped by apart from the usual ones. */
+/** Rules with any of these flags are handled apart from the usual ones. */
 const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
 
-/** Steps out of a frame to its caller: by the usual rules itself, and by all others, or without one, in whatever way the frame needs. */
+/** Steps from a frame to its caller. Applies the usual rules itself, and leaves other rules, and frames without one, to the classes for them. */
 export class FrameStep {
-  /** Whether the last step was out of a signal's frame. */
+  /** Whether the last step left a signal frame. */
   wasSignalFrame = false;
-  /** Whether it was out of a function that returns to the handler of an exception, and the caller's address is where that begins: no return address. */
+  /** Whether it left a function that returns to an exception handler, and led to the landing pad: the caller's address is not a return address. */
   wasToPad = false;
-  /** Whether it was plain: {@link UnwoundStack.plainFrom}. */
+  /** Whether it was plain: see {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
@@ -39,9 +39,9 @@ export class FrameStep {
   readonly #exidxStep: ExidxStep;
   #leaf = new RegisterFile(0);
   #leafPc = 0;
-  /** How many signals' frames there were. */
+  /** Number of signal frames so far. */
   #signalFrames = 0;
-  /** How many frames there were up to the last of those. */
+  /** Number of frames up to and including the last signal frame. */
   #handlerFrames = 0;
 
   /** @param followsLibunwind as the unwinder's option */
@@ -72,13 +72,13 @@ export class FrameStep {
     this.#handlerFrames = 0;
   }
 
-  /** To be called where the last step was out of a signal's frame, and the stack goes on. @returns whether there may be so many of them */
+  /** To be called when the last step left a signal frame and the stack goes on. @returns whether that many signal frames are allowed */
   countSignalFrame(frames: UnwoundStack): boolean {
     this.#handlerFrames = frames.count;
     return ++this.#signalFrames <= MAX_SIGNAL_FRAMES;
   }
 
-  /** Keeps the registers of a leaf, until it is known whether its rule was right. */
+  /** Saves the registers of a leaf until it is known whether its rule was right. */
   keepLeaf(): void {
     const { registers, machine, pc } = this.#frame;
     if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
@@ -86,7 +86,7 @@ export class FrameStep {
     this.#leafPc = pc;
   }
 
-  /** Steps out of the leaf that was kept in another way than by its rule, which led to where no code is. */
+  /** Steps out of the saved leaf without its rule, which led to an address without code. */
   recoverLeaf(): StepEnd {
     const frame = this.#frame;
     frame.registers.copyFrom(this.#leaf);
@@ -96,7 +96,7 @@ export class FrameStep {
     return end === 'stepped' ? this.#afterFallback() : end;
   }
 
-  /** Steps out of the last of the frames to the caller: its registers, and its address in `pc`. */
+  /** Steps from the last frame to its caller: sets the caller's registers, and its address in `pc`. */
   step(frames: UnwoundStack, module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
     // hot
     const frame = this.#frame;
@@ -141,7 +141,7 @@ export class FrameStep {
   #stepByRareRule(frames: UnwoundStack, module: UnwindModule, rule: number, flags: number): StepEnd {
     const frame = this.#frame;
     const { data } = module.rules;
-    // libunwind 1.6 knows no such registers, and takes the rule for a wrong one (observed on x86-64).
+    // libunwind 1.6 does not know such registers and takes the rule to be wrong (observed on x86-64).
     if ((flags & RuleFlag.savesVectors) !== 0 && this.#followsLibunwind) return 'bad-frame';
     if ((flags & (RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere)) === RuleFlag.outermost) {
       this.wasPlain = true;
@@ -149,7 +149,7 @@ export class FrameStep {
     }
     if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return 'bad-frame';
     if (this.#shared.isPartial) return 'repeat';
-    // Of a signal's frame the rule may leave out the interrupted instruction, as that of arm64's vdso does.
+    // The rule of a signal frame may leave out where the interrupted instruction is, as in arm64's vdso.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
       if (end === 'stepped') return this.#afterFallback();
@@ -170,7 +170,7 @@ export class FrameStep {
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, frame.registers.value(frame.machine.sp));
   }
 
-  /** Finishes a step out of a function that returns to the handler of an exception. @param sp the stack pointer in it */
+  /** Finishes a step out of a function that returns to an exception handler. @param sp the stack pointer in that function */
   #leaveToHandler(flags: number, sp: number, frameCount: number): void {
     const frame = this.#frame;
     const { registers, left, machine } = frame;
@@ -180,7 +180,7 @@ export class FrameStep {
       this.wasToPad = this.#landing.isAtPad;
       return;
     }
-    // The rule still tells where they were saved, but from a CFA that is the handler's.
+    // The rule still tells where registers were saved, but relative to a CFA that is already the handler's.
     for (let register = 0; register < machine.count; register++) {
       if (register === machine.sp || register === machine.pc) continue;
       registers.setWords(register, left.lo[register], left.hi[register]);
@@ -210,11 +210,11 @@ export class FrameStep {
     const { machine } = this.#frame;
     this.wasSignalFrame = this.#fallback.isSignalFrame;
     const column = this.wasSignalFrame ? machine.signalPc : returnColumn(machine);
-    // Whether it is signed, nobody says; it was looked at as if it were.
+    // Nothing says whether the address is signed; it was checked as if it were.
     return this.#takeReturnAddress(column, RuleFlag.signed, 0);
   }
 
-  /** Takes the caller's address from its column. */
+  /** Reads the caller's address from the return address column. */
   #takeReturnAddress(register: number, flags: number, cfa: number): StepEnd {
     const frame = this.#frame;
     const { registers, machine } = frame;
@@ -223,23 +223,24 @@ export class FrameStep {
       return this.#withoutReturnAddress(cfa);
     }
     let hi = registers.hi[register];
-    // Return addresses are signed in the bits that addresses do not have; what is not said to be signed, and has 52 bits, may be an address.
+    // The signature of a return address is in the bits that addresses do not use. A value of up to 52 bits that is not known to be signed may be an address.
     if (machine === MACHINE_REGISTERS.aarch64 && hi > 0xffff && ((flags & RuleFlag.signed) !== 0 || hi > 0xf_ffff)) hi &= 0xffff;
     const lo = (registers.lo[register] & ~machine.pcMask) >>> 0;
     frame.setReturnAddress(lo, hi, registers.lo[register] & machine.pcMask);
     return 'stepped';
   }
 
-  /** How a stack ends whose next return address is not in the dump: it is taken to be right below the CFA. @param cfa 0 where no rule says it */
+  /** How a stack ends if the next return address, assumed to be right below the CFA, is not in the dump. @param cfa 0 if no rule gives it */
   #withoutReturnAddress(cfa: number): StepEnd {
     const { space, stack } = this.#memory;
     const { machine } = this.#frame;
     if (cfa === 0) return 'truncated';
-    // libunwind asks perf 6.1 for it, which looks only where something is mapped; without its bytes, the stack goes on to address −1 (observed on x86-64).
+    // libunwind asks perf 6.1 for the address. perf only looks where something is mapped; if the bytes there are missing, the stack goes on to address −1
+    // (observed on x86-64).
     if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {
       return space.find(cfa - machine.addressSize) === 'unmapped' ? 'bad-frame' : 'truncated';
     }
-    // What is below the dump is no part of the stack; unless a signal was handled on another one.
+    // What is below the dump is not part of the stack, unless a signal was handled on another one.
     return cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
   }
 }

@@ -4,25 +4,25 @@ import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
 const WORD = 0x1_0000_0000;
 
 /**
- * The frame that the walk has come to: where it is, and its registers. The walk writes where that is, and how it was come to; steps make the caller's registers
- * in {@link next}, and go to these. They are given a {@link FrameView}.
+ * The current frame of the walk: its address and its registers. The walk sets the address and how the frame was reached. Steps build the caller's registers in
+ * {@link next} and switch to them; they get a {@link FrameView}.
  */
 export class Frame {
   machine: MachineRegisters = MACHINE_REGISTERS.x86_64;
   registers: RegisterFile = new RegisterFile(0);
-  /** For the caller's registers, until {@link goToNext}. */
+  /** For building the caller's registers, until {@link goToNext}. */
   next: RegisterFile = new RegisterFile(0);
   /** The instruction pointer, or the return address. */
   pc = 0;
-  /** The words of the last return address that was taken, which need not be an address at all. */
+  /** The words of the last return address that was read, which need not be a valid address. */
   pcLo = 0;
   pcHi = 0;
-  /** The bits of {@link pc} that {@link MachineRegisters.pcMask} takes away: of a return address of 32-bit Arm, 1 for Thumb. */
+  /** The bits that {@link MachineRegisters.pcMask} removes from {@link pc}: in a return address of 32-bit Arm, 1 for Thumb. */
   pcMode = 0;
   /** Whether {@link pc} is a return address. */
   isCall = false;
   /**
-   * Whether the frame is a caller in code of which nothing is known, and the frame before was left by a rule: a frame pointer of 0 then is not the end of a chain,
+   * Whether the frame is a caller in code of which nothing is known, and the previous frame was left by a rule. A frame pointer of 0 does not end a chain then,
    * since none was followed.
    */
   isUnchained = false;
@@ -47,23 +47,23 @@ export class Frame {
     this.pcMode = mode;
   }
 
-  /** Has the registers that were made in {@link next} be those of the frame. */
+  /** Makes {@link next} the registers of the frame. */
   goToNext(): void {
     const { registers } = this;
     this.registers = this.next;
     this.next = registers;
   }
 
-  /** Takes {@link goToNext} back, which may be called again as long as nothing else was made in {@link next}. */
+  /** Undoes {@link goToNext}, which may be called again as long as {@link next} has not been overwritten. */
   goBack(): void {
     this.goToNext();
   }
 
-  /** After {@link goToNext}: the registers that the frame had before, until others are made in their place. */
+  /** After {@link goToNext}: the registers that the frame had before, until {@link next} is overwritten. */
   get left(): RegisterFile {
     return this.next;
   }
 }
 
-/** A frame as a step out of it sees it. */
+/** A frame as steps see it. */
 export type FrameView = Readonly<Omit<Frame, 'setMachine' | 'setReturnAddress'>>;

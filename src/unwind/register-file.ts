@@ -10,12 +10,12 @@ export class RegisterFile {
     this.known = new Uint8Array(count);
   }
 
-  /** As a double: exact below 2^53, and what is above is no address of user space. */
+  /** As a double: exact below 2^53; no larger value is an address of user space. */
   value(register: number): number {
     return this.hi[register] * 0x1_0000_0000 + this.lo[register];
   }
 
-  /** Sets a register to an address that is exact. */
+  /** Sets a register to an address that is exact as a double. */
   set(register: number, value: number): void {
     this.lo[register] = value;
     this.hi[register] = Math.floor(value / 0x1_0000_0000);

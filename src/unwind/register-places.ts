@@ -1,15 +1,15 @@
 import { bitCount } from '../base/bit-count.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
-/** Where a sample's registers are, as the mask says which were recorded. It is most often the mask of the sample before. */
+/** Where a sample's registers are, given the mask of those that were recorded. Keeps the last result, since the next sample usually has the same mask. */
 export class RegisterPlaces {
   #places = new Int32Array();
-  /** What the places are of. */
+  /** What the places were computed for. */
   #machine: MachineRegisters | undefined;
   #maskLo = 0;
   #maskHi = 0;
 
-  /** By DWARF number, and behind them the instruction pointer: bytes from the first register on, −1 for those that were not recorded. */
+  /** Offsets by DWARF number, then that of the instruction pointer: bytes from the first register on, −1 for those that were not recorded. */
   of(layout: MachineRegisters, maskLo: number, maskHi: number): Int32Array {
     if (this.#machine !== layout || this.#maskLo !== maskLo || this.#maskHi !== maskHi) {
       this.#places = Int32Array.from([...layout.perfBits, layout.pcBit], (bit) => placeOf(bit, maskLo, maskHi));
@@ -21,7 +21,7 @@ export class RegisterPlaces {
   }
 }
 
-/** Where the register of a bit is, from the first one on; −1 where the mask has not that bit. */
+/** Offset in bytes of the register of a bit, from the first one on; −1 if the bit is not in the mask. */
 function placeOf(bit: number, maskLo: number, maskHi: number): number {
   if (bit < 0) return -1;
   const isHigh = bit >= 32;

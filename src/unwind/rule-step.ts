@@ -7,7 +7,7 @@ import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
 
-/** Steps by rules of any kind: where the usual ones, a register with an offset and saved registers, have a way of their own. */
+/** Steps by rules of any kind. {@link FrameStep} applies the usual ones itself: a register plus an offset, and saved registers. */
 export class RuleStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -15,7 +15,7 @@ export class RuleStep {
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
-  /** @param followsLibunwind as the unwinder's option: registers that an epilogue has popped already count as unknown, for example */
+  /** @param followsLibunwind as the unwinder's option; for example, registers that an epilogue has already popped count as unknown */
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
     this.#frame = frame;
     this.#memory = memory;
@@ -23,7 +23,7 @@ export class RuleStep {
     this.#followsLibunwind = followsLibunwind;
   }
 
-  /** Turns the registers of the frame into those of its caller. The return address is in its column afterwards. */
+  /** Turns the frame's registers into its caller's, with the return address in its column. */
   step(module: UnwindModule, rule: number): StepEnd {
     const frame = this.#frame;
     const { registers, next, machine } = frame;
@@ -42,7 +42,7 @@ export class RuleStep {
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
         if (!this.#memory.stack.read(from + data[rule + RuleWord.movedOffset])) return this.withoutCfa();
         from = this.#memory.stack.value;
-        // No stack pointer is between two words.
+        // A stack pointer is always aligned to a word.
         if (from % machine.addressSize !== 0) return 'no-rule';
       }
       cfa = from + cfaOffset;
@@ -61,16 +61,16 @@ export class RuleStep {
   }
 
   /**
-   * How a stack ends where what the frame's address is computed from is not known. libunwind takes the rule for a wrong one.
-   * @param register from which it is computed, if that is what is not known
+   * How a step ends if the CFA cannot be computed. libunwind takes the rule to be wrong.
+   * @param register the one that the CFA is computed from, if its value is what is missing
    */
   withoutCfa(register = -1): StepEnd {
     return this.#followsLibunwind ? 'bad-frame' : this.#shortfall.ofRegister(register);
   }
 
   /**
-   * Finds the caller's value of one register. What is not in the dump is not known, which is no failure yet.
-   * @param at where the rules have the register
+   * Finds the caller's value of one register. A value that is not in the dump is unknown, which is not yet a failure.
+   * @param at position of the register's rule in the rules' data
    */
   #restore(module: UnwindModule, at: number, cfa: number): StepEnd {
     const { registers, next, machine } = this.#frame;
@@ -79,7 +79,7 @@ export class RuleStep {
     const kind = data[at] >>> RULE_KIND_SHIFT;
     const value = data[at + 1];
     const addressBits = machine.addressSize * 8;
-    // libunwind goes on from the CFA, also where a rule says that the stack pointer is another, as when longjmp has loaded what it leads to.
+    // libunwind takes the CFA to be the caller's stack pointer even where a rule gives another value, as when longjmp has loaded its target's registers.
     if (this.#followsLibunwind && register === machine.sp) return 'stepped';
     switch (kind) {
       case RegisterRule.undefined:

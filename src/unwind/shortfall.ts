@@ -1,8 +1,8 @@
-/** What a stack lacked that ended with `truncated`: its steps note it, and the unwinder tells why by it. */
+/** What a stack that ended with `truncated` lacked. Steps note it, and the unwinder derives from it why the stack ended. */
 export class Shortfall {
-  /** The register whose value would be needed to go on; −1 where it is something else. */
+  /** The register whose value is needed to go on; −1 if something else is missing. */
   register = -1;
-  /** Where no rule led there: the stack pointer behind the return address that is not in the dump; NaN where the registers say it. */
+  /** After a step without a rule: the stack pointer above the return address that is not in the dump; NaN where the registers have it. */
   callerSp = Number.NaN;
 
   /** To be called before each stack. */
@@ -10,18 +10,18 @@ export class Shortfall {
     this.register = -1;
   }
 
-  /** To be called before each step, and after one that came to no return address. */
+  /** To be called before each step, and after one without a rule that did not end with `truncated`. */
   forgetCallerSp(): void {
     this.callerSp = Number.NaN;
   }
 
-  /** How a step ends that needs a register whose value is not known. @param register −1 where it is something else */
+  /** Outcome of a step that needs a register whose value is not known. @param register −1 if something else is missing */
   ofRegister(register: number): 'truncated' {
     this.register = register;
     return 'truncated';
   }
 
-  /** How a step without a rule ends where the return address is not in the dump. @param callerSp the stack pointer behind it */
+  /** Outcome of a step without a rule whose return address is not in the dump. @param callerSp the stack pointer above it */
   ofReturnAddress(callerSp: number): 'truncated' {
     this.callerSp = callerSp;
     return 'truncated';

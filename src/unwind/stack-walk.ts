@@ -13,12 +13,12 @@ import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
-/** Frames in a row that take nothing of the stack: their return addresses are in registers. */
+/** Maximum number of consecutive frames that use no stack because their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
 
-/** Walks from frame to frame of a stack: in WebAssembly where that is possible, else by one step after the other. */
+/** Walks a stack from frame to frame: in WebAssembly where possible, otherwise step by step. */
 export class StackWalk {
-  /** As {@link Unwinder.endAddress} and {@link Unwinder.endFile}, of the last frame that was walked to. */
+  /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
   endAddress = 0;
   endFile = -1;
   readonly #frame: Frame;
@@ -30,23 +30,23 @@ export class StackWalk {
   readonly #shared: SharedFrames;
   readonly #frameStep: FrameStep;
   readonly #lastCall = new LastCall();
-  /** Whether the leaf is where its thread ends. */
+  /** Whether the leaf is in the system call that ends its thread. */
   #isInLastCall = false;
-  /** Made for the first stack that may be walked so; null where there is no WebAssembly. */
+  /** Created for the first stack that can be walked this way; null without WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
-  /** The same, if it has begun the stack at hand. */
+  /** {@link #plainWalk}, if it has begun the current stack. */
   #begunPlain: PlainWalk | undefined;
   /** The frames so far. */
   #stack = new UnwoundStack();
-  /** Of the place that the walk has come to: whether it is a caller, and not code that was sampled, that a signal interrupted, or that an exception goes to. */
+  /** Whether the current frame is a caller, rather than sampled code, code that a signal interrupted, or a landing pad. */
   #isCall = false;
-  /** Whether the frame before is one of those. */
+  /** Whether the previous frame is not a caller. */
   #isAfterLeaf = false;
-  /** Whether the frame before is in code of a file that is at hand. */
+  /** Whether the module of the previous frame's code is at hand. */
   #isAfterModule = false;
-  /** Frames in a row up to there that take nothing of the stack. */
+  /** Number of consecutive frames up to here that use no stack. */
   #emptyFrames = 0;
-  /** Whether a step was taken since WebAssembly could not walk on. */
+  /** Whether a step has been taken since WebAssembly had to stop, so that it may be able to go on. */
   #mayBePlain = false;
 
   /** @param maxFrames, followsLibunwind as the unwinder's options */
@@ -68,8 +68,8 @@ export class StackWalk {
   }
 
   /**
-   * Begins a stack, and walks it as far as WebAssembly can, which needs no registers of the frame.
-   * @param stack gets the frames
+   * Begins a stack and walks it as far as WebAssembly can. The registers of the frame need not be set for that.
+   * @param stack receives the frames
    * @returns whether it is complete
    */
   begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace): boolean {
@@ -82,12 +82,12 @@ export class StackWalk {
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
-  /** As {@link Unwinder.label}. */
+  /** See {@link Unwinder.label}. */
   label(frame: number, label: number): void {
     this.#plainWalk?.label(frame, label);
   }
 
-  /** @returns undefined where the stack is nothing to be walked in WebAssembly */
+  /** @returns undefined if the stack cannot be walked in WebAssembly */
   #beginPlain(input: UnwindInput, space: CodeSpace): PlainWalk | undefined {
     if (!PlainWalk.isFor(input, space)) return undefined;
     if (this.#plainWalk === undefined) this.#plainWalk = PlainWalk.create(this.#followsLibunwind) ?? null;
@@ -107,7 +107,7 @@ export class StackWalk {
   }
 
   /**
-   * Walks on by the frame's registers, from the leaf or from where WebAssembly came to an end.
+   * Continues with the frame's registers, from the leaf or from where WebAssembly stopped.
    * @param previous see {@link SharedFrames}
    */
   walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
@@ -146,7 +146,7 @@ export class StackWalk {
     this.#begunPlain.give(this.#frame);
   }
 
-  /** Lets WebAssembly walk on from a caller that was found otherwise. @returns whether the stack is complete */
+  /** Lets WebAssembly continue from a caller that a step has found. @returns whether the stack is complete */
   #resumePlain(plainWalk: PlainWalk): boolean {
     if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.isPartial) return false;
     const before = this.#stack.count;
@@ -159,25 +159,25 @@ export class StackWalk {
     return false;
   }
 
-  /** Frames were added that no step has led to, all of them by rules. */
+  /** To be called after frames were added without a step, all of them left by rules. */
   #afterOthers(): void {
     this.#isAfterLeaf = false;
     this.#isAfterModule = true;
     this.#emptyFrames = 0;
   }
 
-  /** What is mapped where the walk has come to: at the call, if it is a caller. */
+  /** Finds what is mapped at the current frame: for a caller, at its call. */
   #find(): CodeMatch {
     const { pc } = this.#frame;
     this.endAddress = pc;
     return this.#memory.find(this.#isCall ? pc - 1 : pc);
   }
 
-  /** What to do with a return address where no code is. @returns how the stack ends; undefined where another caller of the leaf was found */
+  /** Handles a return address at which there is no code. @returns how the stack ends; undefined if another caller of the leaf was found */
   #withoutCode(): UnwindEnd | undefined {
     const frame = this.#frame;
     const { pc, registers, machine } = frame;
-    // What was taken for a return address may be how many arguments the program has: the function before is its first one, and does not say so.
+    // The supposed return address may be argc: then the previous frame is the program's first function, although its rule does not say so.
     if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc)) return 'complete';
     if (!this.#isAfterLeaf) return 'unmapped';
     const recovered = this.#frameStep.recoverLeaf();
@@ -186,12 +186,12 @@ export class StackWalk {
     return undefined;
   }
 
-  /** Adds the frame that the walk has come to. @returns how the stack ends if it is the last one */
+  /** Adds the current frame. @returns how the stack ends if this is the last frame */
   #addFrame(match: CodeMatch): UnwindEnd | undefined {
     const frames = this.#stack;
     this.add(this.#frame.pc, this.#isCall);
     this.endFile = match === 'unmapped' ? -1 : this.#memory.space.file;
-    // Of a caller's file it may turn out that there is no code.
+    // Once its file is loaded, a caller may turn out not to be in code.
     if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';
     return frames.count >= this.#maxFrames ? 'limit' : undefined;
   }
@@ -208,7 +208,7 @@ export class StackWalk {
     const kept = space.keptRules?.of(pc, isCall, space);
     const module = kept?.module ?? (match === 'found' ? space.module : undefined);
     const svma = kept === undefined ? pc - space.bias : isCall ? kept.svma + 1 : kept.svma;
-    // Before other addresses are looked for.
+    // Read before another address is looked up.
     const mayBeData = match === 'found' && space.mayBeData === true;
     const sp = frame.registers.value(machine.sp);
     this.#isAfterLeaf = !isCall;
@@ -225,14 +225,14 @@ export class StackWalk {
     }
     if (!step.wasPlain) frames.plainFrom = frames.count;
     if (end === 'stepped') return this.#checkStep(pc, sp);
-    // What is before the address did not call: it is not what the frame is named by.
+    // The instruction before the address made no call, so it must not name the frame.
     if (end === 'uncalled') frames.isCall[frames.count - 1] = 0;
     const isOutermost = end === 'outermost' || end === 'uncalled';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData);
     return isOutermost ? 'complete' : end;
   }
 
-  /** Goes to the frame in which an exception is about to land. */
+  /** Moves on to the frame whose handler is about to get an exception. */
   #land(): void {
     const frame = this.#frame;
     const frames = this.#stack;
@@ -242,24 +242,24 @@ export class StackWalk {
     this.#isCall = !this.#landing.isAtPad;
   }
 
-  /** How a stack ends in code of which nothing is known, and that no step led out of. @param mayBeData whether it may be no code at all */
+  /** How a stack ends in code of which nothing is known and that no step led out of. @param mayBeData whether it may not be code at all */
   #endWithoutModule(isOutermost: boolean, mayBeData: boolean): UnwindEnd {
-    // Of data there has to be a frame pointer that leads on. One of 0 may be left of a caller that keeps none.
+    // In what may be data, the frame pointer has to lead on. One of 0 may be left over from a caller that keeps none.
     if (mayBeData && this.#isCall) {
-      // It was no return address.
+      // It was not a return address.
       this.#stack.count--;
       return 'unmapped';
     }
     return isOutermost ? 'complete' : 'no-module';
   }
 
-  /** Whether a step has led to a caller. @param pc, sp those of the frame before @returns how the stack ends if not */
+  /** Checks that a step has led to a caller. @param pc, sp those of the frame that was left @returns how the stack ends if it has not */
   #checkStep(pc: number, sp: number): UnwindEnd | undefined {
     const frame = this.#frame;
     const step = this.#frameStep;
     if (frame.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
-    // A caller has put its own return address on the stack. One that was found beyond the dump came from a register,
-    // which the call has changed.
+    // A caller has its own return address on the stack. If its stack pointer is beyond the dump, the address came from a register, which the call has
+    // overwritten.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
     const nextSp = frame.registers.value(frame.machine.sp);
     if (step.wasSignalFrame) {
@@ -267,16 +267,18 @@ export class StackWalk {
       this.#emptyFrames = 0;
     } else if (nextSp > sp) this.#emptyFrames = 0;
     else if (this.#followsLibunwind) {
-      // It looks for no other stack, nor for one that leads back.
+      // It checks neither for another stack nor for one that leads back.
       if (nextSp === sp && frame.pc === pc) return 'bad-frame';
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
-    // What returns to itself, and takes nothing of the stack, has lost its return address: it is found where its own call has put one.
+    // A caller that uses no stack and returns to itself has lost its return address: what was found is the one that its own call stored.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && frame.pc === pc)) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame && !step.wasToPad;
     return undefined;
   }
 
-  /** Ends where a rule leads to another stack, as Wine's for what Windows' code calls: its caller there is known, but of the stack nothing was recorded. */
+  /**
+   * Ends where a rule leads to another stack, as Wine's rules for what Windows code calls: the caller there is known, but nothing of that stack was recorded.
+   */
   #endOnOtherStack(): UnwindEnd {
     this.#isCall = true;
     const match = this.#find();
@@ -284,7 +286,7 @@ export class StackWalk {
     return this.#addFrame(match) ?? 'truncated';
   }
 
-  /** Adds a frame at the registers that the walk has come to. */
+  /** Adds a frame, with the current stack and frame pointer. */
   add(address: number, isCall: boolean): void {
     // hot
     const { registers, machine } = this.#frame;

@@ -16,30 +16,30 @@ import { UnwoundStack } from './unwound-stack.ts';
 export type { UnwindEnd } from './unwind-end.ts';
 
 export interface UnwinderOptions {
-  /** Most frames of a stack, but never less than one; default 8192. */
+  /** Maximum number of frames in a stack; less than 1 counts as 1. Default 8192. */
   readonly maxFrames?: number;
-  /** Where there is no rule, follow the frame pointer as libunwind does, and nothing else. False by default. */
+  /** In code without a rule, follow the frame pointer as libunwind does, and try nothing else. False by default. */
   readonly followsLibunwind?: boolean;
 }
 
 const DEFAULT_MAX_FRAMES = 8192;
 const WORD = 0x1_0000_0000;
 
-/** Unwinds user stacks. One unwinder is used for many samples: each overwrites what was found for the one before. */
+/** Unwinds user stacks. One unwinder serves many samples: each one overwrites the results of the one before. */
 export class Unwinder {
   end: UnwindEnd = 'no-registers';
-  /** The last frame's address: where there was no rule, or from where the caller could not be read. After `unmapped`: the address where there is no code. */
+  /** Address of the last frame, which has no rule or whose caller could not be read. After `unmapped`: the return address at which there is no code. */
   endAddress = 0;
-  /** {@link CodeSpace.file} of the last frame; −1 for none. After `pending` without an {@link endModule}: of what is to be loaded. */
+  /** {@link CodeSpace.file} of the last frame; −1 for none. After `pending` without an {@link endModule}: that of the file to load. */
   endFile = -1;
   /**
-   * After `pending`: the module that wants bytes of its file (await its `readWanted()`, then unwind again); undefined where it was the code space that
-   * said so, about {@link endFile}.
+   * After `pending`: the module that needs bytes of its file (await its `readWanted()`, then unwind again); undefined if it is the code space that has to load
+   * {@link endFile}.
    */
   endModule: UnwindModule | undefined = undefined;
   /**
-   * After `truncated`: how far the stack pointer was from the dump's first byte. If that is farther than any stack reaches, what follows is on another one: of a
-   * signal handler, of a coroutine. Negative below the dump; Infinity where Go's runtime has changed to another stack.
+   * After `truncated`: bytes from the start of the dump to the stack pointer of the caller that was not reached. If that is farther than any stack reaches, the
+   * caller is on another one: that of a signal handler or a coroutine. Negative below the dump; Infinity where Go's runtime has switched to another stack.
    */
   endStackOffset = 0;
   readonly #frame = new Frame();
@@ -57,14 +57,17 @@ export class Unwinder {
     this.#walk = new StackWalk(this.#frame, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
   }
 
-  /** Addresses, the leaf first: where the sample was taken, then return addresses, as in callchains of the kernel. The first {@link frameCount} count. */
+  /**
+   * Addresses of the frames, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount}
+   * are valid.
+   */
   get frames(): Float64Array {
     return this.#stack.addresses;
   }
 
   /**
-   * For each frame 1 if its address is a return address, so that the call is before it; 0 for the leaf, for code that a signal interrupted, and for an address
-   * that was put on a stack for its first function to return to.
+   * For each frame, 1 if its address is a return address, right after a call; 0 for the leaf, for code that a signal interrupted, and for an address that was
+   * put on a new stack for its first function to return to.
    */
   get isCall(): Uint8Array {
     return this.#stack.isCall;
@@ -75,7 +78,7 @@ export class Unwinder {
   }
 
   /**
-   * What was unwound.
+   * The stack that was unwound.
    * @internal
    */
   get stack(): UnwoundStack {
@@ -88,7 +91,7 @@ export class Unwinder {
   }
 
   /**
-   * After `unmapped`: adds the address where there is no code to the frames.
+   * After `unmapped`: adds the address at which there is no code as a frame.
    * @internal
    */
   addEnd(): void {
@@ -100,8 +103,8 @@ export class Unwinder {
   }
 
   /**
-   * Labels the code of a frame of the stack that was unwound: from then on, the same call in the same file has the label in all stacks. For what is to be
-   * known of each frame, but depends on nothing else, so that it need not be looked up by address.
+   * Labels the code of a frame of the unwound stack. From then on, the same call in the same file has this label in all stacks. Labels are for what is needed
+   * of each frame and depends on nothing but the call, so that it need not be looked up by address.
    * @param frame has NO_LABEL
    * @param label above 0
    * @internal
@@ -111,7 +114,7 @@ export class Unwinder {
   }
 
   /**
-   * Gives away the stack that was unwound, in exchange for one that is overwritten by the next.
+   * Hands over the unwound stack in exchange for another one, which the next unwinding overwrites.
    * @internal
    */
   exchangeStack(other: UnwoundStack): UnwoundStack {
@@ -121,14 +124,14 @@ export class Unwinder {
   }
 
   /**
-   * As {@link unwind}, but frames that the stack has in common with another one are taken over: {@link SharedFrames}. The result is the same.
-   * @param previous was unwound in the same address space, and nothing was mapped since; most often the thread's last stack
+   * Like {@link unwind}, but takes over the frames that the stack shares with an earlier one: see {@link SharedFrames}. The result is the same.
+   * @param previous a stack of the same address space, in which nothing has been mapped since; usually the thread's last stack
    * @returns {@link end}
    * @internal
    */
   unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd {
     const end = this.#unwind(previous, input, space);
-    // Rarely the other registers are needed after all.
+    // Rarely, registers are needed that the shared frames have not restored.
     this.end = end === 'repeat' ? (this.#unwind(undefined, input, space) as UnwindEnd) : end;
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
@@ -177,7 +180,7 @@ export class Unwinder {
     return true;
   }
 
-  /** How a stack ended after whose last frame no caller was found: there may be none. */
+  /** How a stack ended if no caller of its last frame was found: that frame may have none. */
   #afterLast(end: 'truncated' | 'unmapped'): UnwindEnd {
     const { addresses, isCall, count } = this.#stack;
     const found = count > 0 && isCall[count - 1] === 1 ? this.#fallback.endsThread(addresses[count - 1]) : 'no-rule';
@@ -191,14 +194,14 @@ export class Unwinder {
     return Number.isNaN(callerSp) ? registers.value(machine.sp) : callerSp;
   }
 
-  /** Whether a truncated stack goes on within the dump, but by a register that was not recorded (`--user-regs`). */
+  /** Whether a truncated stack continues within the dump, but needs a register that was not recorded (`--user-regs`). */
   #lacksRegister({ regsMaskLo, regsMaskHi }: UnwindInput): boolean {
     const { machine, registers } = this.#frame;
     const { register } = this.#shortfall;
     return register >= 0 && this.#places.of(machine, regsMaskLo, regsMaskHi)[register] < 0 && registers.value(machine.sp) < this.#memory.stack.end;
   }
 
-  /** Whether the last frame is a function of Go. Those of its runtime that change stacks have rules that do not hold. */
+  /** Whether the last frame is a Go function. The rules of those functions of its runtime that switch stacks do not hold. */
   #isInGo(): boolean {
     const { space } = this.#memory;
     const { addresses, isCall, count } = this.#stack;
