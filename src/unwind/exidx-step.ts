@@ -7,11 +7,11 @@ const SP = 13;
 const LR = 14;
 const PC = 15;
 const WORD_BYTES = 4;
-/** As many bytes as an offset of 32 bits takes. */
+/** An offset of 32 bits takes at most this many bytes. */
 const MAX_LEB_SIZE_BYTES = 5;
 
 /**
- * Steps by the instructions of Arm's tables.
+ * Steps by the unwinding instructions of Arm's tables.
  * @see Exception Handling ABI for the Arm Architecture, 10.3 "Frame unwinding instructions"
  */
 export class ExidxStep {
@@ -29,7 +29,7 @@ export class ExidxStep {
     this.#stack = stack;
   }
 
-  /** Makes the caller's registers of the frame's. @param start where the instructions are, as the table gave it */
+  /** Turns the frame's registers into its caller's. @param start where the instructions are, according to the table */
   step({ instructions }: ExidxTable, start: number): StepEnd {
     const { registers, next } = this.#frame;
     if (registers.known[SP] === 0) return 'truncated';
@@ -52,7 +52,7 @@ export class ExidxStep {
     return 'stepped';
   }
 
-  /** @returns whether it was the last one */
+  /** @returns whether this ends the instructions */
   #follow(opcode: number): boolean {
     if (opcode < 0x40) this.#move((opcode << 2) + 4);
     else if (opcode < 0x80) this.#move(-(((opcode & 0x3f) << 2) + 4));
@@ -62,11 +62,11 @@ export class ExidxStep {
     else if (opcode === 0xb0) return true;
     else if (opcode === 0xb1) this.#popLow(this.#u8());
     else if (opcode === 0xb2) this.#move(0x204 + this.#uleb() * 4);
-    // FSTMFDX: a word more than the registers.
+    // FSTMFDX: one word more than the registers take.
     else if (opcode === 0xb3) this.#move(8 * ((this.#u8() & 0x0f) + 1) + 4);
     // The authentication code of the return address.
     else if (opcode === 0xb4) this.#move(WORD_BYTES);
-    // Says what that was made with.
+    // Says what the authentication code was made with.
     else if (opcode === 0xb5) return false;
     else if (opcode >= 0xb8 && opcode < 0xc0) this.#move(8 * ((opcode & 7) + 1) + 4);
     else if (opcode >= 0xc0 && opcode < 0xc6) this.#move(8 * ((opcode & 7) + 1));
@@ -81,13 +81,13 @@ export class ExidxStep {
     this.#vsp = (this.#vsp + distance) >>> 0;
   }
 
-  /** r4 … r15; none of them: the function refuses to be unwound. */
+  /** Pops some of r4 … r15. None of them: the function refuses to be unwound. */
   #popMask(mask: number): void {
     if (mask === 0) this.#failed = true;
     else this.#pop(mask);
   }
 
-  /** r0 … r3 */
+  /** Pops some of r0 … r3. */
   #popLow(mask: number): void {
     if (mask === 0 || mask > 0x0f) this.#failed = true;
     else this.#pop(mask);

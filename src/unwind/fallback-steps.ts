@@ -1,28 +1,28 @@
 import type { StepEnd } from './step-end.ts';
 
-/** Ways out of a frame for which there is no rule, or none that leads anywhere. Each returns `no-rule` where it knows none. */
+/** Ways out of a frame that has no rule, or whose rule leads nowhere. Each returns `no-rule` if it does not apply. */
 export interface FallbackSteps {
-  /** Whether the last step went from a signal's trampoline to what was interrupted. */
+  /** Whether the last step went from a signal trampoline to the interrupted code. */
   readonly isSignalFrame: boolean;
   /** To be called before each stack, while the registers are those of the sample. */
   begin(): void;
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd;
-  /** Steps to what a signal interrupted, if the code at the frame's address is what returns from handlers. */
+  /** Steps to the code that a signal interrupted, if the code at the frame's address is a signal trampoline. */
   stepOverSignal(): StepEnd;
-  /** Steps out of a leaf of 32-bit Arm, for which there are only rules of calls. */
+  /** Steps out of a leaf of 32-bit Arm, where rules only hold at calls. */
   stepOutOfLeaf(): StepEnd;
   /**
-   * Steps out of a leaf whose rule led nowhere: hand-written code moves the stack pointer and does not say so. Such code has little on its stack, above
-   * which the return address is.
+   * Steps out of a leaf whose rule led nowhere: hand-written code that moves the stack pointer without saying so. It has little on its stack, and the return
+   * address right above.
    */
   recoverLeaf(): StepEnd;
   /**
-   * Whether a frame ends its stack though the code before its address has a rule, for that has not called: `uncalled` then. See
+   * Whether the stack ends at a frame (`uncalled`) although the code before its address has a rule: that code has made no call. See
    * {@link StackEnds.beginsStack}.
-   * @param callee where the frame before is
+   * @param callee where the previous frame is
    */
   beginsStack(callee: number): StepEnd;
-  /** Whether a return address is where a stack ends, though its rule goes on: `outermost` then. */
+  /** Whether the stack ends at a return address (`outermost`) although its rule goes on. */
   endsThread(address: number): StepEnd;
 }

@@ -17,8 +17,8 @@ import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
 /**
- * Steps without a rule: by frame pointers, by what functions begin and end with, by return addresses where they must be. A caller that is found this way has to
- * be in mapped code, behind a call. This class knows which of these ways each machine has, and when code has to be read first.
+ * Steps without a rule: by frame pointers, by prologues and epilogues, or by return addresses where they have to be. A caller found in this way must be in
+ * mapped code, right after a call. This class knows which of these ways each machine has, and when code has to be read first.
  */
 export class FrameGuess implements FallbackSteps {
   readonly #frame: FrameView;
@@ -54,7 +54,7 @@ export class FrameGuess implements FallbackSteps {
 
   step(): StepEnd {
     const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
-    // What is not read yet might have told something better.
+    // Code that has not been read yet might give a better answer.
     return this.#code.isPending ? 'pending' : end;
   }
 
@@ -63,7 +63,7 @@ export class FrameGuess implements FallbackSteps {
     const { stack } = this.#memory;
     const sp = registers.value(machine.sp);
     if (isCall && (this.#stackEnds.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
-    // Nothing else would be found, but looking for it takes long: every process of glibc begins so, in its dynamic loader.
+    // Nothing else would be found, but the search takes long, and every glibc process begins like this, in its dynamic loader.
     if (isAtArguments(stack, sp)) return 'outermost';
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;

@@ -1,28 +1,28 @@
 import type { FrameView } from './frame.ts';
 import type { StackMemory } from './stack-memory.ts';
 
-/** Registers of which libgcc's record of a frame (on x86) tells where they were saved, by DWARF number; then comes the CFA, then where the frame goes on. */
+/** How many registers' save slots libgcc's record of a frame (on x86) lists, by DWARF number. The CFA follows, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
-/** Which word of a record has its flags, and the one that all records have, in their upper 32 bits. */
+/** The word of a record whose upper 32 bits are its flags, and the flag that all records have. */
 const FLAGS_WORD = 24;
 const EXTENDED_FLAG = 0x4000_0000;
-/** The function that returns to the handler, and the one that copies the registers for it, which calls nothing. Deeper stacks are still looking for a handler. */
+/** The function that returns to the handler, and the leaf that copies the registers for it. Deeper stacks are still searching for a handler. */
 const MAX_FRAMES_WHILE_COPYING = 2;
 
 /**
- * Unwinds functions that return to the handler of an exception. Before such a function returns, it copies the handler's registers, one by one, over those
- * that it saved for its own caller, and last the return address below the handler's frame. From then on its frame's rule leads nowhere: to the caller
- * with the handler's registers, or to the handler with the caller's stack pointer. Its own record of the handler's frame says where all of them are.
- * Where there is no record of the function's own frame yet, the others are left over from an exception before.
+ * Unwinds functions that return to an exception handler. Before such a function returns, it copies the handler's registers, one by one, over those that it
+ * saved for its own caller, and finally the return address below the handler's frame. From then on its rule leads nowhere: to the caller with the handler's
+ * registers, or to the handler with the caller's stack pointer. But its own record of the handler's frame says where all of the handler's registers are. If
+ * there is no record of the function's own frame yet, the others are left over from an earlier exception.
  *
- * The layout of the records is what the code of libgcc shows; that of other run times does not match, and nothing is done.
+ * The layout of the records is what libgcc's code shows. Records of other runtimes do not match, and nothing is done then.
  */
 export class Landing {
   readonly #frame: FrameView;
   readonly #stack: StackMemory;
-  /** Whether the last step led to the landing pad itself. Before, the handler's frame goes on at the call that the exception came out of. */
+  /** Whether the last step led to the landing pad itself. Before that, the handler's frame goes on at the call that the exception came out of. */
   isAtPad = false;
-  /** The record of the handler's frame: an address in the stack, while a caller may turn out to be out of reach; else −1. */
+  /** Address of the record of the handler's frame in the stack, while a caller may still turn out to be out of reach; else −1. */
   #record = -1;
   #frameCount = 0;
 
@@ -39,8 +39,8 @@ export class Landing {
   /**
    * Finishes a step out of such a function.
    * @param start the stack pointer in the frame that was left; the frame's registers say where it ends
-   * @param frameCount frames up to that one
-   * @param depth how many of them are not of a signal's handler
+   * @param frameCount number of frames up to that one
+   * @param depth how many of them do not belong to a signal handler
    */
   leave(start: number, frameCount: number, depth: number): void {
     this.isAtPad = false;
@@ -49,7 +49,7 @@ export class Landing {
     const { registers, machine } = this.#frame;
     const { addressSize, fp, pc } = machine;
     const end = registers.value(machine.sp);
-    // Nothing outside the dump can be read, wherever a rule says that the frame is.
+    // Nothing outside the dump can be read, wherever a rule places the frame.
     const searchEnd = Math.min(end, stack.end);
     const toReturnSlot = (RECORDED_REGISTERS - pc) * addressSize;
     const toCfa = RECORDED_REGISTERS * addressSize;
@@ -73,16 +73,16 @@ export class Landing {
     this.#record = handler;
     this.#frameCount = frameCount;
     if (hasLanded) this.land();
-    // Callers that do not need it can be followed.
+    // Callers can still be followed if they do not need it.
     else registers.known[fp] = 0;
   }
 
-  /** Whether {@link land} leads on from a frame without a frame pointer. */
+  /** Whether {@link land} can lead on from a frame whose frame pointer is not known. */
   get isPossible(): boolean {
     return this.#record >= 0;
   }
 
-  /** Goes to the handler's frame. @returns how many of the frames lead there */
+  /** Moves on to the handler's frame. @returns how many of the frames so far lead there */
   land(): number {
     const stack = this.#stack;
     const { registers, machine } = this.#frame;
@@ -100,8 +100,8 @@ export class Landing {
   }
 
   /**
-   * Whether the registers up to one may have been copied: none of the function's own, where they are in two places, has another value than the handler's.
-   * Functions that do not use a register save it all the same, so that it may have had that value before.
+   * Whether the registers below `end` may have been copied: where the function's slot of a register is not the handler's, both hold the same value. The
+   * function also saves registers that it does not use, so the values may have been equal before.
    */
   #hasCopied(own: number, handler: number, end: number): boolean {
     const stack = this.#stack;
@@ -117,7 +117,7 @@ export class Landing {
   }
 }
 
-/** Whether there are flags where those of a record would be. Where registers were saved side by side, their places alone look like a record, too. */
+/** Whether there are flags where a record has them. The slots of registers that were saved side by side look like a record, too. */
 function hasFlags(stack: StackMemory, record: number, addressSize: number): boolean {
   if (!stack.read(record + FLAGS_WORD * addressSize)) return false;
   return ((addressSize === 8 ? stack.hi : stack.lo) & EXTENDED_FLAG) !== 0;

@@ -12,8 +12,8 @@ const WORD = 0x1_0000_0000;
 const [NO_RESULT_LO, NO_RESULT_HI] = [0xffff_ffda, 0xffff_ffff];
 
 /**
- * Tells whether a thread of x86-64 was sampled in the system call that ends it, as the last instruction of its first function: behind it is other code, whose
- * rule is not that of the thread. glibc's `clone` is such a function (observed in 2.36).
+ * Tells whether an x86-64 thread was sampled in the system call that ends it, where that is the last instruction of its first function: the code after it
+ * belongs to another function, whose rule is not the thread's. glibc's `clone` is such a function (observed in 2.36).
  */
 export class LastCall {
   readonly #places = new RegisterPlaces();
@@ -26,7 +26,7 @@ export class LastCall {
     if (rax < 0 || rcx < 0 || pc < 0 || regsOffset + Math.max(rax, rcx, pc) + 8 > view.length) return false;
     if (view.lo(regsOffset + rax) !== NO_RESULT_LO || view.hi(regsOffset + rax) !== NO_RESULT_HI) return false;
     const [lo, hi] = [view.lo(regsOffset + pc), view.hi(regsOffset + pc)];
-    // The instruction itself puts the address behind it into rcx.
+    // SYSCALL itself puts the address of the next instruction into rcx.
     if (view.lo(regsOffset + rcx) !== lo || view.hi(regsOffset + rcx) !== hi) return false;
     const address = hi * WORD + lo;
     if (space.find(address - 1) !== 'found' || space.module === undefined) return false;

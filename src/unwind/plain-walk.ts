@@ -26,41 +26,42 @@ import {
 import { instantiate } from './wasm/instantiate.ts';
 import type { WasmExports } from './wasm/module.ts';
 
-/** Modules have numbers of 16 bits, and 0 is none. */
+/** Numbers of modules have 16 bits in WebAssembly, where 0 stands for none. */
 const MAX_MODULES = 0xffff;
 const LAYOUT = MACHINE_REGISTERS.x86_64;
 const RARE = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.leavesStack;
 
-/** A module that has a number, and the rules of it that WebAssembly has. */
+/** A numbered module, and those of its rules that WebAssembly has. */
 interface KnownModule {
   readonly module: UnwindModule;
-  /** By the number of the rule: where it is in memory. */
+  /** By number of the rule: its place in memory. */
   readonly rules: Map<number, number>;
-  /** Of the module's rules, which have other numbers after they were forgotten. */
+  /** That of the module's rules when {@link rules} was filled: rules that are read again have other numbers. */
   timesForgotten: number;
   /** Whether its tables are in memory. */
   hasTables: boolean;
 }
 
 /**
- * Walks from frame to frame in WebAssembly, as long as that is plain: on x86-64, by rules that most code has. It is as fast from the first stack as V8 makes
- * the {@link Unwinder}'s own loop after some seconds. What is mapped where, and the rules, come from there: it adds what a walk wants, once.
+ * Walks from frame to frame in WebAssembly as long as steps are plain: on x86-64, by the rules that most code has. From the first stack on, this is as fast as
+ * V8 makes the {@link Unwinder}'s own loop after some seconds. What is mapped where, and rules that WebAssembly does not find itself, are added when a walk
+ * wants them.
  */
 export class PlainWalk {
   /** {@link CodeSpace.file} of the last frame that was walked. */
   endFile = -1;
   readonly #wasm: WasmExports;
-  /** Where the sample is put. */
+  /** Where the sample is copied to. */
   readonly #inputAt: number;
   readonly #places = new RegisterPlaces();
-  /** The places that are in memory, and how many bytes there are up to the last of them. */
+  /** The registers' places that were copied to memory, and how many bytes of a sample they span. */
   #givenPlaces: Int32Array | undefined;
   #placedBytes = 0;
   /** By number. */
   readonly #modules: KnownModule[] = [];
-  /** By file: it is labels that differ where a module is several files'. */
+  /** By module, then by file: a module that several files share has a number for each, since their labels differ. */
   readonly #numbers = new Map<UnwindModule, Map<number, number>>();
-  /** Whether what is mapped at some address of this stack cannot be remembered. */
+  /** Whether this stack has an address for which WebAssembly cannot remember what is mapped there. */
   #isRefused = false;
   #buffer: ArrayBuffer | undefined;
   #results = new Float64Array();
@@ -75,7 +76,7 @@ export class PlainWalk {
     this.#renewViews();
   }
 
-  /** Whether a sample's stack may be walked here: it is of x86-64, and something may be remembered of the space. */
+  /** Whether a sample's stack can be walked here: it is of x86-64, and what is mapped in the space may be remembered. */
   static isFor({ machine, view }: UnwindInput, { generation, keptRules }: CodeSpace): boolean {
     return machine === 'x86_64' && view.littleEndian && generation !== undefined && keptRules === undefined;
   }
@@ -86,18 +87,18 @@ export class PlainWalk {
     return wasm && new PlainWalk(wasm);
   }
 
-  /** Goes to the leaf of a sample that {@link isFor} is true of. @returns false where it is nothing to be walked here */
+  /** Begins at the leaf of a sample for which {@link isFor} holds. @returns false if its stack cannot be walked here after all */
   begin({ view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput, { generation = 0 }: CodeSpace): boolean {
     const places = this.#places.of(LAYOUT, regsMaskLo, regsMaskHi);
     if (places !== this.#givenPlaces) this.#givePlaces(places);
-    // Most often the stack lies right behind the registers.
+    // Usually, the stack dump follows right after the registers.
     const end = stackOffset + stackSizeBytes;
     const regsBytes = stackOffset - regsOffset;
     if (!(stackSizeBytes >= 0) || regsBytes < this.#placedBytes || end > view.length || end - regsOffset > INPUT_SIZE_BYTES) return false;
     this.#isRefused = false;
     const wasm = this.#wasm;
     this.#bytes.set(view.bytes.subarray(regsOffset, end), this.#inputAt);
-    // 0 is none.
+    // In WebAssembly, 0 stands for no space.
     wasm.enterSpace(generation + 1);
     return wasm.beginWalk(regsBytes, stackSizeBytes) !== 0;
   }
@@ -109,7 +110,7 @@ export class PlainWalk {
     this.#placedBytes = Math.max(...given) + 8;
   }
 
-  /** Goes on from a caller that was found otherwise, in the stack that was begun. @returns whether it can be walked from there */
+  /** Continues from a caller that a step has found, in the stack that was begun. @returns whether it can be walked from there */
   resume(frame: Frame, frameCount: number): boolean {
     if (this.#isRefused) return false;
     const { registers } = frame;
@@ -120,18 +121,18 @@ export class PlainWalk {
       words[2 * register + 1] = registers.hi[register];
       known |= registers.known[register] << register;
     }
-    // Signals leave the address elsewhere.
+    // Signal frames leave the address elsewhere.
     words[2 * RETURN_ADDRESS] = frame.pc >>> 0;
     words[2 * RETURN_ADDRESS + 1] = frame.pc / 0x1_0000_0000;
     return this.#wasm.resumeWalk(frameCount, known) !== 0;
   }
 
   /**
-   * Walks on, and adds the frames to those that there are.
-   * @returns whether the stack is complete; if not, what comes next is not plain: {@link give} gives the frame
+   * Walks on and adds frames.
+   * @returns whether the stack is complete; if not, the next step is not plain: {@link give} hands over the frame
    */
   walk(space: CodeSpace, frames: UnwoundStack, maxFrames: number): boolean {
-    // The last one that was asked for ends a stack, which is not plain.
+    // The last frame that may be added ends the stack, which is not plain.
     const limit = Math.max(0, Math.min(maxFrames, MAX_FRAMES) - 1);
     // hot
     let end = this.#walkOn(limit);
@@ -143,7 +144,7 @@ export class PlainWalk {
     return end === WALK_COMPLETE;
   }
 
-  /** Walks on in WebAssembly, which may need more memory for that. @returns how it ended */
+  /** Walks on in WebAssembly, whose memory may grow. @returns how it ended */
   #walkOn(limit: number): number {
     const end = this.#wasm.walk(limit);
     this.#renewViews();
@@ -185,13 +186,13 @@ export class PlainWalk {
     const isKept = rule !== 0 && wasm.keepRuleOf(number, svma, rule) !== 0;
     this.#renewViews();
     if (isKept) return true;
-    // All are forgotten: no recording has so many.
+    // There is no room, so all rules are forgotten. No recording has that many.
     wasm.forgetRules();
     for (const { rules } of this.#modules) rules.clear();
     return false;
   }
 
-  /** Copies the tables that WebAssembly can read by itself. @returns whether there are any */
+  /** Copies the tables, if WebAssembly can read them by itself. @returns whether it can */
   #placeTables(module: UnwindModule, number: number): boolean {
     const { section, table } = module.firstFrames ?? {};
     const entries = table?.words;
@@ -206,13 +207,13 @@ export class PlainWalk {
     return true;
   }
 
-  /** The rule of an address as WebAssembly has it; 0 where there is no room for it. */
+  /** The rule of an address in WebAssembly's form; 0 if there is no room for it. */
   #ruleAt(svma: number, number: number): number {
     const known = this.#modules[number];
     const { module } = known;
     const rule = module.ruleAt(svma);
     if (known.hasTables && module.firstFrames?.table === undefined) {
-      // It has turned out to be wrong.
+      // The table has turned out to be wrong.
       this.#wasm.dropTables(number);
       known.hasTables = false;
     }
@@ -229,7 +230,7 @@ export class PlainWalk {
     return place;
   }
 
-  /** Copies a rule. @returns where it is; 0 where there is no room for it */
+  /** Copies a rule. @returns its place; 0 if there is no room for it */
   #place(data: Int32Array, rule: number): number {
     const wasm = this.#wasm;
     const flags = data[rule + RuleWord.flags];
@@ -241,7 +242,7 @@ export class PlainWalk {
     return wasm.endRule();
   }
 
-  /** Gives the registers and the address of the frame that the walk has come to. */
+  /** Hands over the registers and the address of the frame that the walk has reached. */
   give(frame: Frame): void {
     const { registers } = frame;
     const known = this.#results[RESULT_KNOWN];
@@ -267,7 +268,7 @@ export class PlainWalk {
   }
 }
 
-/** Whether WebAssembly has an address as it is. */
+/** Whether WebAssembly can take an address as it is. */
 function isUserAddress(address: number): boolean {
   return address >= 0 && address < 2 ** 48;
 }

@@ -3,8 +3,8 @@ import type { StackMemory } from './stack-memory.ts';
 import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-stack.ts';
 
 /**
- * Takes over the frames that a stack has in common with another one: from a frame on that has the same address, stack pointer and frame pointer, as long as
- * the slots by which frames were left then hold the same.
+ * Takes over the frames that a stack has in common with an earlier one: from a frame with the same address, stack pointer and frame pointer on, as long as the
+ * slots that the way out was read from still hold the same values.
  */
 export class SharedFrames {
   /** Whether only the stack and frame pointer are known, because frames were taken over. */
@@ -12,7 +12,7 @@ export class SharedFrames {
   readonly #frame: Frame;
   readonly #stack: StackMemory;
   #other: UnwoundStack | undefined;
-  /** How far the other stack was gone through. */
+  /** How far the other stack has been searched. */
   #at = 0;
 
   constructor(frame: Frame, stack: StackMemory) {
@@ -23,15 +23,15 @@ export class SharedFrames {
   /** @param other was unwound in the same address space, and nothing was mapped since; undefined for none */
   begin(other: UnwoundStack | undefined): void {
     this.#other = other;
-    // Frames before that have no words, or were not left by stack and frame pointer alone: exceptions put registers back.
+    // Earlier frames have no words, or were not left by stack and frame pointer alone: exceptions restore registers.
     this.#at = other?.plainFrom ?? 0;
     this.isPartial = false;
   }
 
   /**
-   * Adds frames of the other stack, from the one at hand on, which is a caller. Of the registers only the stack and frame pointer are known then.
-   * @param maxFrames that the stack may have
-   * @returns whether there are any
+   * Adds frames of the other stack, from the current frame on, which is a caller. Afterwards, only the stack and frame pointer are known.
+   * @param maxFrames how many the stack may have
+   * @returns whether any were added
    */
   takeOver(frames: UnwoundStack, maxFrames: number): boolean {
     // hot
@@ -50,7 +50,7 @@ export class SharedFrames {
     return true;
   }
 
-  /** The frame of the other stack that is the one at hand, if it was left by its rule; −1 for none. */
+  /** The frame of the other stack that equals the current one, if it was left by its rule; −1 for none. */
   #find(): number {
     // hot
     const other = this.#other;
@@ -59,7 +59,7 @@ export class SharedFrames {
     const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     let at = this.#at;
-    // The stack pointer of the last frame is above those of all others.
+    // The last frame has the highest stack pointer.
     while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
     this.#at = at;
     // The last frame has no words.
@@ -69,7 +69,7 @@ export class SharedFrames {
     return isSame ? at : -1;
   }
 
-  /** Adds the frames from `at` on that lead to the same callers as then. @returns the frame after them */
+  /** Adds the frames from `at` on that still lead to the same callers. @returns the frame after them */
   #follow(at: number, frames: UnwoundStack, maxFrames: number): number {
     // hot
     const { addresses, labels, words, count } = this.#other as UnwoundStack;

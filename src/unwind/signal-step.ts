@@ -5,7 +5,7 @@ import { signalTrampolines } from './signal-trampolines.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
-/** Steps from the code that returns from signals' handlers to what the signal interrupted. */
+/** Steps from a signal trampoline, to which a handler returns, to the code that the signal interrupted. */
 export class SignalStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -17,7 +17,7 @@ export class SignalStep {
     this.#code = code;
   }
 
-  /** Turns the registers of the frame into those of what was interrupted, if the code at the frame's address is what returns from handlers. */
+  /** Turns the frame's registers into those of the interrupted code, if the code at the frame's address is a trampoline. */
   step(): StepEnd {
     const { registers, next, machine, pc } = this.#frame;
     const { stack, space } = this.#memory;
@@ -37,7 +37,7 @@ export class SignalStep {
     return 'stepped';
   }
 
-  /** Which trampoline is at an address, or began just before; −1 for none. */
+  /** The number of the trampoline that is at an address or began just before it; −1 for none. */
   #trampolineAt(address: number, svma: number, module: UnwindModule): number {
     const known = module.code.trampolines.get(svma);
     if (known !== undefined) return known;

@@ -1,42 +1,42 @@
 import { grown } from '../base/growable.ts';
 
-/** Numbers of a frame in {@link UnwoundStack.words}. */
+/** How many words each frame has in {@link UnwoundStack.words}. */
 export const FRAME_WORDS = 4;
 export const FrameWord = {
   /** The stack pointer. */
   sp: 0,
   /** The frame pointer; NaN where it is not known. */
   fp: 1,
-  /** Where the return address was read. */
+  /** The address that the return address was read from. */
   returnSlot: 2,
-  /** Where the caller's frame pointer was read; NaN where it is this frame's. */
+  /** The address that the caller's frame pointer was read from; NaN if it is this frame's own. */
   fpSlot: 3,
 } as const;
 
-/** {@link UnwoundStack.labels} of frames that have no label, and of those that cannot have one. */
+/** Values of {@link UnwoundStack.labels} for frames without a label, and for those that cannot have one. */
 export const NO_LABEL = 0;
 export const NOT_LABELLABLE = -1;
 
 /**
- * The frames of one stack in columns, the leaf first, and where the way out of each was read: so that the next stack of the thread need not be unwound
- * again as far as it is the same.
+ * The frames of one stack in columns, leaf first, and where the way out of each was read, so that what the thread's next stack has in common with it need not
+ * be unwound again.
  */
 export class UnwoundStack {
-  /** Where the sample was taken, then return addresses. The first {@link count} count. */
+  /** Where the sample was taken, then return addresses. Only the first {@link count} are valid. */
   addresses: Float64Array = new Float64Array(64);
-  /** For each frame 1 if its address is a return address. */
+  /** For each frame, 1 if its address is a return address. */
   isCall: Uint8Array = new Uint8Array(64);
-  /** What the frames' code was labelled with by `Unwinder.label`, a number above 0; else {@link NO_LABEL} or {@link NOT_LABELLABLE}. */
+  /** The label that `Unwinder.label` gave to the frame's code, above 0; else {@link NO_LABEL} or {@link NOT_LABELLABLE}. */
   labels: Int32Array = new Int32Array(64);
-  /** {@link FRAME_WORDS} for each frame, see {@link FrameWord}. Of the last frame the slots say nothing. */
+  /** {@link FRAME_WORDS} for each frame, see {@link FrameWord}. The slots of the last frame mean nothing. */
   words: Float64Array = new Float64Array(64 * FRAME_WORDS);
   count = 0;
   /**
-   * From this frame on each step, but for the last one, followed from the stack pointer, the frame pointer and the two slots alone: no other register
-   * was needed, and no guess.
+   * From this frame on, each step but the last depended on the stack pointer, the frame pointer and the two slots alone: no other register and no guess was
+   * needed.
    */
   plainFrom = 0;
-  /** Whether the last frame is an address where no code is; then its two words, because it may not be exact as a double. */
+  /** Whether the last frame is an address at which there is no code; then its two words, since it may not be exact as a double. */
   hasEnd = false;
   endLo = 0;
   endHi = 0;
@@ -51,7 +51,7 @@ export class UnwoundStack {
     this.hasEnd = false;
   }
 
-  /** Adds frames from the one at `from` on, up to `count` in all: the first is the leaf, and the others are callers. None of them counts as plain. */
+  /** Adds the frames from number `from` up to before `count`: number 0 is the leaf, and all others are callers. None of them counts as plain. */
   addCalls(addresses: Float64Array, labels: Int32Array, from: number, count: number): void {
     if (count > this.isCall.length) this.#grow(count);
     for (let at = from; at < count; at++) {
