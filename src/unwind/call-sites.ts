@@ -3,14 +3,14 @@ import { thumbBranchDistance } from './thumb-branch.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
 
 /**
- * - `call`: the instruction before is a call, to an address that the code does not tell
+ * - `call`: the instruction before the address is a call to a target that the code does not tell
  * - `direct`: a call to {@link CallSites.target}
- * - `none`: it is no call
+ * - `none`: it is not a call
  * - `unknown`: the code is not at hand: JIT code
  */
 export type CallKind = 'call' | 'direct' | 'none' | 'unknown';
 
-/** Tells return addresses from other numbers: a call is before them. */
+/** Tells return addresses from other numbers: they follow a call. */
 export class CallSites {
   /** After `direct`: the address that is called. */
   target = 0;
@@ -20,7 +20,7 @@ export class CallSites {
     this.#code = code;
   }
 
-  /** What is before an address. */
+  /** What the instruction before an address is. */
   before(address: number, machine: UnwindMachine): CallKind {
     switch (machine) {
       case 'x86_64':
@@ -47,14 +47,14 @@ export class CallSites {
       this.target = isNarrow ? target >>> 0 : target;
       return 'direct';
     }
-    // FF /2, by the length that its operand has: register, [register], with SIB, with 8 and 32 bits of displacement.
+    // FF /2, whose length depends on its operand: register, [register], with SIB, with 8 or 32 bits of displacement.
     for (let length = 2; length <= 7; length++) {
       if (bytes[7 - length] === 0xff && callLength(bytes[8 - length], length > 2 ? bytes[9 - length] : 0) === length) return 'call';
     }
     return 'none';
   }
 
-  /** BL, BLR and its kin that check signatures. @see Arm Architecture Reference Manual for A-profile, C6.2 */
+  /** BL, BLR, and the forms of BLR that check signatures. @see Arm Architecture Reference Manual for A-profile, C6.2 */
   #beforeAarch64(address: number): CallKind {
     if (address % 4 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
@@ -67,7 +67,7 @@ export class CallSites {
     return isRegister ? 'call' : 'none';
   }
 
-  /** BL, BLX of T32 and of A32: which of the two the code is is not known here. @see Arm Architecture Reference Manual, A7.7, A8.8 */
+  /** BL and BLX of T32 and of A32: which of the two sets the code uses is not known here. @see Arm Architecture Reference Manual, A7.7, A8.8 */
   #beforeArm(address: number): CallKind {
     if (address % 2 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
@@ -104,7 +104,7 @@ export class CallSites {
   }
 }
 
-/** How long a call FF /2 is by the byte after it and, where there is one, the SIB byte after that; 0 for another instruction. */
+/** Length of a call FF /2, by its ModRM byte and its SIB byte, if there is one; 0 for another instruction. */
 function callLength(modrm: number, sib: number): number {
   if ((modrm & 0x38) !== 0x10) return 0;
   const mod = modrm >>> 6;

@@ -1,4 +1,4 @@
-/** Beyond that many addresses, all of them are forgotten: recordings meet some ten thousand in code without rules. */
+/** When there are this many addresses, all are forgotten. Recordings meet some ten thousand in code without rules. */
 const MAX_ADDRESSES = 1 << 18;
 
 /** What was found out about the code at some addresses of a file (svmas): each is looked at once. */

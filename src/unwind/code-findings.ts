@@ -22,16 +22,17 @@ export class CodeFindings {
   /** By svma of a function's entry: how its code was read for {@link entered}. */
   readonly walks = new Map<number, EntryWalk>();
   /**
-   * By {@link EntrySearch}'s blocks: the svmas at which functions seem to begin, the last first. A negative one ends a gap: there and below it are no bytes.
+   * By block of {@link EntrySearch}: the svmas at which functions seem to begin, in descending order. A negative one is the top of a gap: at and below it there
+   * are no bytes.
    */
   readonly beginnings = new Map<number, readonly number[]>();
   /**
    * How many instructions were followed for {@link entered} and {@link beginnings}, and bytes looked at for the latter. Counted apart from
-   * {@link scannedInstructions}: most of them lead to no frame, and they must not keep others from being found by their returns.
+   * {@link scannedInstructions}: most of them lead to no frame, and they must not keep other frames from being found by their returns.
    */
   enteredInstructions = 0;
 
-  /** The rules of the module were forgotten, and their numbers with them. */
+  /** To be called when the rules of the module were forgotten, and their numbers with them. */
   forgetRules(): void {
     this.scanned.clear();
     this.jumped.clear();

@@ -13,12 +13,12 @@ import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import { RBX } from './x86-64-registers.ts';
 
-/** How far behind the start of a function that was just called an address is taken to be in that function. */
+/** How far from the start of a function that was just called an address is taken to be in that function. */
 const MAX_CALLED_BYTES = 1 << 10;
-/** Arguments of a context's function that are on the stack: few functions have more than the six that are in registers. */
+/** Stack arguments of a context's function: few functions have more arguments than the six that are in registers. */
 const MAX_ARGUMENTS_BYTES = 64;
 
-/** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads behind a call. */
+/** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a call. */
 export class CodeStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -29,7 +29,7 @@ export class CodeStep {
   readonly #scan: FrameScan;
   readonly #instructionSet: InstructionSet;
   readonly #ruleStep: RuleStep;
-  /** Whether the last step was by code that leads straight to the function's return: {@link RuleFlag.straight}. */
+  /** Whether the last step was by code that leads straight to the function's return: see {@link RuleFlag.straight}. */
   isStraight = false;
 
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, stackEnds: StackEnds) {
@@ -56,15 +56,16 @@ export class CodeStep {
     if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
     if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
-    // It was the wrong instruction set, or the function does not return. If code of the wrong one seemed to return, the right one has mostly saved nothing.
+    // It was the wrong instruction set, or the function does not return. If code seemed to return in the wrong one, then in the right one it has usually saved
+    // nothing.
     const otherFlags = (flags ^ ScanFlag.isThumb) | (rule >= 0 ? ScanFlag.isEmpty : 0);
     const byOther = this.#stepByRule(module, this.#scan.rule(module, svma, otherFlags));
     return byOther === 'stepped' ? byOther : 'no-rule';
   }
 
   /**
-   * Whether the frame's code is Thumb. A return address tells it itself. Of a leaf, where the address does not, a direct call tells it that has just been
-   * made, or else what the code looks like.
+   * Whether the frame's code is Thumb. A return address says so itself. For a leaf whose address does not tell, it is decided by the direct call that has just
+   * been made, or else by what the code looks like.
    */
   #isThumb(module: UnwindModule, svma: number): boolean {
     const { registers, machine, pc, isCall, pcMode } = this.#frame;
@@ -74,7 +75,7 @@ export class CodeStep {
     const link = (registers.lo[lr] & ~1) >>> 0;
     if (registers.known[lr] === 1 && this.#returns.callBefore(link) === 'direct') {
       const distance = pc - this.#returns.target;
-      // BL stays in its instruction set, and BLX changes it.
+      // BL keeps the instruction set, and BLX changes it.
       if (distance >= 0 && distance < MAX_CALLED_BYTES && this.#code.read(link - 4, 4)) {
         const word = this.#code.word(0);
         return (registers.lo[lr] & 1) !== 0 ? (word & 0x1000_0000) !== 0 : word >>> 28 === 0xf;
@@ -84,8 +85,8 @@ export class CodeStep {
   }
 
   /**
-   * Steps by an indirect jump whose target is behind a call. Cases of a switch may be, too, in the same function: so the call is one of the function that
-   * runs, or far away.
+   * Steps by an indirect jump to an address after a call. A case of a switch in the same function may have such an address, too: so the call must be one of the
+   * running function, or far away.
    */
   #stepByJump(module: UnwindModule, rule: number): boolean {
     if (rule < 0) return false;
@@ -119,7 +120,7 @@ export class CodeStep {
       return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
     const hi = withoutSignature(registers.hi[column], machine);
-    // Where a switch may have gone, 0 is no end of the stack.
+    // At what may be the jump of a switch, 0 is not the end of the stack.
     const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
     if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#beginsContext()) return end;
     frame.goBack();
@@ -127,8 +128,8 @@ export class CodeStep {
   }
 
   /**
-   * Whether the caller at hand is where makecontext of glibc has the function of a context return to: the beginning of one that finds in rbx where the next
-   * context is (observed, 2.36). That is above the return address, and above arguments that are on the stack.
+   * Whether the caller is where glibc's makecontext has a context's function return to: the start of a function that finds the next context by rbx (observed,
+   * 2.36). rbx points above the return address, and above any arguments on the stack.
    */
   #beginsContext(): boolean {
     const { machine, registers } = this.#frame;

@@ -2,7 +2,7 @@
 export const DW_CFA_advance_loc = 0x40;
 export const DW_CFA_offset = 0x80;
 export const DW_CFA_restore = 0xc0;
-/** The instructions above hold an operand in the other bits. */
+/** The bits in which the instructions above hold an operand. */
 export const DW_CFA_OPERAND_MASK = 0x3f;
 export const DW_CFA_nop = 0x00;
 export const DW_CFA_set_loc = 0x01;

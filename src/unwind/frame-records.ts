@@ -1,4 +1,4 @@
-/** What a frame pointer points at: where the return address and the caller's frame pointer are from there on. */
+/** What a frame pointer points at: the offsets from there of the return address and of the caller's frame pointer. */
 export interface FrameRecord {
   readonly returnAt: number;
   readonly savedAt: number;

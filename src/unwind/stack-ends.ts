@@ -6,25 +6,25 @@ import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RAX, RDX, RSI } from './x86-64-registers.ts';
 
-/** What is behind the call of a thread's function, where nothing calls `clone` of libc: the system call that ends the thread. */
+/** What follows the call of a thread's function if the thread was not made by libc's `clone`: the system call that ends it. */
 const THREAD_ENDS = [
   // mov $111, %edi; mov $60, %eax (exit); syscall. Source: Go's runtime/sys_linux_amd64.s, `clone`.
   [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
   // mov %rax, %rdi; mov $60, %rax; syscall: `internal_clone` of the sanitizers (observed in liblsan of gcc 12).
   [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
 ];
-/** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, to which makecontext has a context's function return. */
+/** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, which makecontext has a context's function return to. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
-/** Functions that make threads, or that contexts return to, have less than 160. The code of longer ones need not be looked at, nor read. */
+/** Functions that make threads, or that contexts return to, have fewer than 160. The code of longer ones need not be read. */
 const MAX_END_BYTES = 256;
-/** lea (%esp,%ebx,4), %esp; cmpl $0, (%esp): where makecontext of i386 has a context's function return (observed in glibc 2.36). */
+/** lea (%esp,%ebx,4), %esp; cmpl $0, (%esp): what i386's makecontext has a context's function return to (observed in glibc 2.36). */
 const I386_CONTEXT_END = [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00];
 /** syscall */
 const SYSCALL = [0x0f, 0x05];
 /** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
 const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
 
-/** Tells by the code that a frame has no caller: the first one of a thread, of a coroutine, of a goroutine. */
+/** Tells by the code that a frame has no caller: the first frame of a thread, a coroutine or a goroutine. */
 export class StackEnds {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -39,8 +39,8 @@ export class StackEnds {
   }
 
   /**
-   * Whether a thread of x86-64 comes back from the system call that made it: as libraries call `clone`, what it is to run is on top of its new stack; as
-   * glibc calls `clone3`, in rdx (observed in 2.36), while rax tells it from the thread that called, and rsi has the size of clone3's arguments.
+   * Whether an x86-64 thread is returning from the system call that made it. Libraries that call `clone` leave the function to run on top of the new stack.
+   * glibc's `clone3` has it in rdx (observed in 2.36); there, rax tells the new thread from the calling one, and rsi has the size of clone3's arguments.
    */
   beginsThread(): boolean {
     const { stack } = this.#memory;
@@ -53,17 +53,18 @@ export class StackEnds {
   }
 
   /**
-   * Whether a return address is a function's first byte, behind no call: whoever made the stack put it there, for the stack's first function to return to.
-   * makecontext does, for coroutines.
+   * Whether a return address is a function's first byte, with no call before it: whoever made the stack put it there for its first function to return to, as
+   * makecontext does for coroutines.
    */
   beginsStack(address: number): boolean {
     return this.#returns.callBefore(address) === 'none' && this.#returns.isFunction(address);
   }
 
   /**
-   * Whether a return address is the first byte of a function that the code before calls, but which is not what runs: it was put on the stack, too. libcoro,
-   * and Perl's Coro with it, has coroutines return to `abort`, and in front of that are cold parts of functions, which call it (observed, glibc 2.36).
-   * @param callee where the frame before is
+   * Whether a return address is the first byte of a function that the code before it calls, but that is not the function that runs: then it was put on the
+   * stack, too. libcoro, and with it Perl's Coro, has coroutines return to `abort`; right before that, there are cold parts of functions, which call it
+   * (observed, glibc 2.36).
+   * @param callee where the previous frame is
    */
   isBehindCallOfItself(address: number, callee: number): boolean {
     if (this.#returns.callBefore(address) !== 'direct' || this.#returns.target !== address || !this.#returns.isFunction(address)) return false;
@@ -73,8 +74,8 @@ export class StackEnds {
   }
 
   /**
-   * Whether a return address is behind a jump through a register, which comes back from nowhere: whoever made the stack put it there, for what is to run when
-   * the stack's first function returns. Boost.Context does, and PHP for its fibers (observed, 1.74 and 8.2).
+   * Whether a return address follows a jump through a register, from which nothing returns: whoever made the stack put it there, to run when the stack's first
+   * function returns. Boost.Context does so, and PHP for its fibers (observed, 1.74 and 8.2).
    */
   isBehindJump(address: number): boolean {
     const { machine } = this.#frame.machine;
@@ -84,7 +85,7 @@ export class StackEnds {
     return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
   }
 
-  /** Whether a return address is where a thread ends that libc did not make, or a context of glibc: their rules go on beyond the first frame. */
+  /** Whether a return address is where a thread that libc did not make, or a glibc context, ends: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
     const { machine } = this.#frame;
     const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
@@ -102,18 +103,18 @@ export class StackEnds {
     const start = module.functionStart(svma - 1, MAX_END_BYTES);
     if (start === undefined && !module.isGo(svma - 1)) return false;
     if (THREAD_ENDS.some((code) => this.#code.is(address, code))) return true;
-    // A function that begins with taking over another stack pointer: what its rule leads to is no caller.
+    // A function that begins by switching to another stack: what its rule leads to is not a caller.
     return start !== undefined && this.#code.is(start + address - svma, CONTEXT_START);
   }
 
-  /** Whether a return address of i386 is where a context of glibc ends: makecontext put it there, and there is no rule for it. */
+  /** Whether an i386 return address is where a glibc context ends: makecontext put it there, and there is no rule for it. */
   endsI386Context(address: number): boolean {
     return this.#frame.machine.machine === 'i386' && this.#code.is(address, I386_CONTEXT_END);
   }
 
   /**
-   * Whether a return address without a call before it is the one that Go lays beneath the first function of a goroutine: in the function that ends it, behind
-   * a no-op, so that it is taken for a call from there. No frame is below.
+   * Whether a return address without a call before it is the one that Go puts beneath a goroutine's first function. It is in the function that ends the
+   * goroutine, right after a no-op, so that it looks like a call from there. No frame is beneath it.
    */
   endsGoroutine(address: number, savedAt: number): boolean {
     const { stack } = this.#memory;

@@ -1,5 +1,5 @@
 /**
- * How far the longest branches of Thumb go, B.W, BL and BLX: bytes from the instruction's end on.
+ * The distance of Thumb's longest branches (B.W, BL and BLX), in bytes from the end of the instruction.
  * @param first, second the instruction's halves
  * @see Arm Architecture Reference Manual for ARMv7-A, A8.8.18 "B" (encoding T4), A8.8.25 "BL, BLX (immediate)"
  */

@@ -14,7 +14,7 @@ import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type Unwind
 import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
 import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
 
-/** `.eh_frame` in memory, without a file: what JITs tell of their code (`JIT_CODE_UNWINDING_INFO`). */
+/** `.eh_frame` in memory, without a file: what JITs provide for their code (`JIT_CODE_UNWINDING_INFO`). */
 export interface EhFrameBytes {
   readonly machine: UnwindMachine;
   readonly view: ByteView;
@@ -22,17 +22,17 @@ export interface EhFrameBytes {
   readonly addr: number;
 }
 
-/** Call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was made to. */
+/** Most call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was made to. */
 const MAX_STEPS = 2 ** 30;
 
 /**
- * How frames of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx`,
- * the table of Go's runtime. Addresses of its code are its own, as objdump prints them: `svma`, for section virtual memory address.
- * What was looked up is kept: make one module for each file, however often it is mapped.
+ * How frames in the code of one file are unwound: by `.eh_frame` (searched by `.eh_frame_hdr`'s table where that is right), `.debug_frame`, `.ARM.exidx` or the
+ * table of Go's runtime. Addresses of code are the file's own, as objdump prints them: `svma`, for section virtual memory address. Look-ups are kept, so make
+ * one module for each file, however often it is mapped.
  */
 export class UnwindModule {
   /**
-   * undefined for a file of a machine whose stacks are not unwound.
+   * undefined for a machine whose stacks are not unwound.
    * @internal
    */
   readonly registers: MachineRegisters | undefined;
@@ -49,14 +49,14 @@ export class UnwindModule {
   readonly exidx: ExidxTable | undefined;
   readonly #goFrames: GoFrames | undefined;
   /**
-   * What was found out about its code where rules do not say it.
+   * What was found out about its code where rules do not tell.
    * @internal
    */
   readonly code = new CodeFindings();
-  /** How many rules were asked for that are damaged, each address once. */
+  /** How many addresses were looked up whose rule is damaged, each counted once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
-  /** Of each of them. */
+  /** For each of {@link #frames}. */
   readonly #ranges: readonly RuleRanges[];
   readonly #rows: CfaRows;
   readonly #allRows: CfaRows;
@@ -75,7 +75,7 @@ export class UnwindModule {
     this.#allRows = new CfaRows(this.registers?.count ?? 0);
   }
 
-  /** Rules of code that has none but `.eh_frame`. @throws PerfconvError `usage` for a machine whose stacks are not unwound */
+  /** The module of code whose only rules are an `.eh_frame`. @throws PerfconvError `usage` for a machine whose stacks are not unwound */
   static ofEhFrame({ machine, view, addr }: EhFrameBytes): UnwindModule {
     const { addressSize } = machineRegisters(machine);
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
@@ -83,7 +83,7 @@ export class UnwindModule {
   }
 
   /**
-   * Whether a function of Go is at an svma, as far as the table of Go's runtime is used.
+   * Whether there is a Go function at an svma, as far as the table of Go's runtime is used.
    * @internal
    */
   isGo(svma: number): boolean {
@@ -109,9 +109,9 @@ export class UnwindModule {
   }
 
   /**
-   * Reads what unwinding wanted of the file (constants that expressions refer to, code of functions without rules). What cannot be read counts as
-   * absent from then on.
-   * @returns why something could not be read; undefined where all was
+   * Reads what unwinding needed of the file (constants that expressions refer to, code of functions without rules). What cannot be read counts as absent from
+   * then on.
+   * @returns why something could not be read; undefined if all was
    */
   async readWanted(): Promise<PerfconvError | undefined> {
     return this.memory.readWanted();
@@ -127,8 +127,8 @@ export class UnwindModule {
   }
 
   /**
-   * The svma at which the rules of the function at an svma begin; undefined where there are none.
-   * @param maxSizeBytes larger functions do not count
+   * The svma at which the FDE of an svma begins; undefined if there is none.
+   * @param maxSizeBytes larger ones do not count
    * @internal
    */
   functionStart(svma: number, maxSizeBytes = Number.POSITIVE_INFINITY): number | undefined {
@@ -137,7 +137,7 @@ export class UnwindModule {
   }
 
   /**
-   * To be called before a rule is added: rarely, all are forgotten then.
+   * To be called before a rule is added. Rarely, it forgets all rules.
    * @internal
    */
   makeRoom(): void {
@@ -173,7 +173,7 @@ export class UnwindModule {
     return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
   }
 
-  /** The rule of an svma in those functions of Go's runtime that change stacks, or begin one: other tables take them for usual ones. */
+  /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. */
   #lookForChanger(svma: number): number {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
@@ -196,16 +196,16 @@ export class UnwindModule {
     if (!rows.find(svma)) return BAD_RULE;
     this.#markPopped(section);
     const rule = this.rules.ruleOf(rows, section, svma);
-    // The last byte's rule says that it is the last.
+    // The last byte has a rule of its own, which says that it is the last.
     const end = Math.min(rows.end, section.end - 1);
     if (rule !== BAD_RULE && svma < end) ranges.add(index.entryOf(svma), rows.start, end, rule);
     return rule;
   }
 
   /**
-   * Marks registers that have been popped already. Compilers leave it out of their rules that they were: there, such a register is still saved, in memory
-   * below the stack pointer, which no dump has. That it was above in another row tells it from what is saved there all the time (x86-64's red zone).
-   * A return address that was popped is elsewhere (OCaml's `caml_c_call`): the instruction pointer is where the thread is.
+   * Marks registers that have already been popped. Compilers' rules do not say so: by them, such a register is still saved, in memory below the stack pointer,
+   * which no dump has. It was popped if another row has it above the stack pointer; otherwise it is saved below all the time (x86-64's red zone). A return
+   * address that was popped is not in its register but elsewhere (OCaml's `caml_c_call`): the instruction pointer says where the thread is.
    */
   #markPopped(section: FrameSection): void {
     const rows = this.#rows;
@@ -226,8 +226,8 @@ export class UnwindModule {
 }
 
 /**
- * Reads the rules of a file. Lookups are synchronous afterwards; what they rarely want besides is read by {@link UnwindModule.readWanted}.
- * @param elf stays open as long as the module is used
+ * Reads the rules of a file. Look-ups are synchronous afterwards; what they rarely need besides is read by {@link UnwindModule.readWanted}.
+ * @param elf has to stay open as long as the module is used
  * @throws PerfconvError when the file cannot be read; tables that are damaged are left out
  */
 export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
