@@ -37,7 +37,7 @@ import {
 
 /** How the caller's value of a register is found (DWARF 5, 6.4.1). */
 export const RegisterRule = {
-  /** The CIE says nothing of it: what the machine's ABI has, mostly that the value is the same. */
+  /** The CIE says nothing about it: the machine's ABI applies, usually that the value is unchanged. */
   unspecified: 0,
   undefined: 1,
   sameValue: 2,
@@ -47,14 +47,14 @@ export const RegisterRule = {
   valOffset: 4,
   /** In register `value`. */
   register: 5,
-  /** At the address that the expression at section offset `value` gives, which has `size` bytes. */
+  /** At the address given by the expression at section offset `value`, which has `size` bytes. */
   expression: 6,
   valExpression: 7,
-  /** As the offset says, in memory below the stack pointer; but the value has been taken back from there (see UnwindModule). No instruction says so. */
+  /** As `offset`, in memory below the stack pointer, but the value has already been popped from there (see UnwindModule). No instruction says so. */
   popped: 8,
-  /** At the stack pointer, plus value. No instruction says so: see FrameScan. */
+  /** At the stack pointer + value. No instruction says so: see FrameScan. */
   spOffset: 9,
-  /** At the frame pointer, plus value. No instruction says so: see FrameScan. */
+  /** At the frame pointer + value. No instruction says so: see FrameScan. */
   fpOffset: 10,
 } as const;
 
@@ -64,17 +64,17 @@ const MAX_INSTRUCTIONS = 1 << 17;
 const MAX_REMEMBERED = 1 << 8;
 
 /**
- * The rows of the table that the instructions of an FDE describe, in the order of their addresses. The fields have the row that {@link next} went to.
+ * The rows of the table that the instructions of an FDE describe, in the order of their addresses. The fields hold the row that {@link next} has moved to.
  * @see DWARF 5, 6.4.2 "Call Frame Instructions"
  */
 export class CfaRows {
   /** The row is for addresses from `start` on, up to before `end`. */
   start = 0;
   end = 0;
-  /** By DWARF number: a {@link RegisterRule}, and what it says. Registers of higher numbers are passed over. */
+  /** By DWARF number: a {@link RegisterRule} and its value. Registers with higher numbers are ignored. */
   readonly kinds: Uint8Array;
   readonly values: Float64Array;
-  /** The CFA is this register and the offset; −1 where it is an expression. */
+  /** The CFA is this register plus the offset; −1 if it is an expression. */
   cfaRegister = 0;
   cfaOffset = 0;
   /** Section offsets of the CFA's expression. */
@@ -84,11 +84,11 @@ export class CfaRows {
   readonly sizes: Float64Array;
   /** Whether the return address is signed (Arm). */
   isSigned = false;
-  /** Whether instructions up to there told of registers of higher numbers. */
+  /** Whether the instructions so far mentioned registers with higher numbers. */
   tellsOfOthers = false;
   /** Whether the instructions could not be followed to their end; rows before that are right. */
   failed = false;
-  /** Instructions that were gone through, for all FDEs together. */
+  /** Number of instructions followed, for all FDEs together. */
   steps = 0;
 
   readonly #count: number;
@@ -105,7 +105,7 @@ export class CfaRows {
   #nextStart = 0;
   #instructions = 0;
 
-  /** @param registerCount how many registers are of interest: those of DWARF numbers below it */
+  /** @param registerCount registers with lower DWARF numbers are of interest */
   constructor(registerCount: number) {
     this.#count = registerCount;
     this.kinds = new Uint8Array(registerCount);
@@ -133,7 +133,7 @@ export class CfaRows {
     this.#instructions = 0;
     this.#at = cie.programStart;
     this.#programEnd = cie.programEnd;
-    // The CIE's instructions advance nowhere.
+    // The CIE's instructions do not advance the location.
     this.#nextStart = section.start;
     this.#fdeEnd = section.end;
     const isAdvancing = this.#run();
@@ -161,13 +161,13 @@ export class CfaRows {
   /** Goes to the row of an address of the FDE; false where there is none. */
   find(svma: number): boolean {
     while (this.next()) {
-      // Where the location is not advanced, the later row counts.
+      // If the location is not advanced, the later row counts.
       if (svma >= this.start && svma < this.end) return true;
     }
     return false;
   }
 
-  /** Follows instructions up to one that advances the location, which `#nextStart` then is; false at the end of them. */
+  /** Follows instructions up to one that advances the location, to `#nextStart`; false at their end. */
   #run(): boolean {
     const section = this.#section!;
     const cie = this.#cie!;
@@ -198,7 +198,7 @@ export class CfaRows {
       }
       if (delta < 0) continue;
       const location = cursor.wrapped(opcode === DW_CFA_set_loc ? delta : this.#nextStart + delta * cie.codeAlignment);
-      // Rows are in the order of their addresses. One that went back would be that of addresses which have a row already.
+      // Rows are in the order of their addresses. One that went back would be for addresses that already have a row.
       this.failed = location < this.#nextStart;
       if (this.failed) return false;
       this.#nextStart = location;
@@ -208,7 +208,7 @@ export class CfaRows {
     return false;
   }
 
-  /** Follows an instruction that has its operands behind it. @returns by how much it advances, or −1 */
+  /** Follows an instruction whose operands come after the opcode. @returns by how much it advances, or −1 */
   #follow(opcode: number, section: FrameSection, cie: FrameCie): number {
     const { cursor } = section;
     switch (opcode) {
@@ -294,11 +294,11 @@ export class CfaRows {
         break;
       case DW_CFA_AARCH64_negate_ra_state:
       case DW_CFA_AARCH64_negate_ra_state_with_pc:
-        // On SPARC and where registers have windows: no machine here.
+        // On SPARC, the number is for register windows. No such machine is unwound here.
         this.isSigned = !this.isSigned;
         break;
       case DW_CFA_GNU_args_size:
-        // For landing pads alone.
+        // Only landing pads need it.
         cursor.uleb();
         break;
       default:

@@ -11,26 +11,26 @@ import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
 
-/** How many places before an address are tried that look like the beginning of its function: it may also be the case of a switch, for example. */
+/** How many places before an address that look like its function's entry are tried. Such a place may also be a case of a switch, for example. */
 const MAX_BEGINNINGS = 16;
 const NOWHERE = Number.POSITIVE_INFINITY;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
-/** Stubs of the procedure linkage table: jmp *n(%rip), with bnd, and behind endbr64. */
+/** Stubs of the procedure linkage table: jmp *n(%rip), also with bnd, and after endbr64. */
 const PLT_STUBS = [
   [0xff, 0x25],
   [0xf2, 0xff, 0x25],
   [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25],
   [0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25],
 ];
-/** Words of the stack among which the return address is looked for. Frames are seldom larger. */
+/** How many words of the stack are searched for the return address. Few frames are larger. */
 const MAX_WORDS = 1024;
 /** The same for all frames of one stack: few need it. */
 const MAX_STACK_WORDS = 1 << 15;
 
 /**
- * Steps on x86-64 where following the code leads to no return: out of functions that never return, or that get there only by the jump of a switch. A word of the
- * stack that is the address behind a direct call tells where a function begins. If the code from there up to the frame's address makes a frame that ends at
- * that very word, it is the frame's return address.
+ * Steps on x86-64 where following the code leads to no return: out of functions that never return, or only by way of a switch's jump. A word of the stack that
+ * is the address after a direct call tells where a function begins. If the code from there to the frame's address makes a frame that ends at that very word,
+ * the word is the frame's return address.
  */
 export class EntryStep {
   readonly #frame: FrameView;
@@ -41,7 +41,7 @@ export class EntryStep {
   readonly #search: EntrySearch;
   readonly #ruleStep: RuleStep;
   #bias = 0;
-  /** Words of the stack among which return addresses may still be looked for. */
+  /** How many words of the stack may still be searched. */
   #wordsLeft = 0;
 
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
@@ -60,15 +60,15 @@ export class EntryStep {
   }
 
   /**
-   * Turns the registers of the frame into those of its caller, by what direct calls tell; or else by where its code seems to begin.
-   * @param limit before which the return address has to be
+   * Turns the registers of the frame into those of its caller, by what direct calls tell, or else by where its function seems to begin.
+   * @param limit the return address has to be below it
    */
   step(limit = NOWHERE): StepEnd {
     const { space, stack } = this.#memory;
     const { registers, machine, pc } = this.#frame;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
-    // Direct calls of it are in the same file. What is in others need not be looked at.
+    // Direct calls of the function are in the same file. Addresses in others need not be looked at.
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
     const count = Math.min(MAX_WORDS, this.#wordsLeft);
@@ -82,9 +82,7 @@ export class EntryStep {
     return this.#stepByBeginning(module, limit);
   }
 
-  /**
-   * The same where the function was called by a pointer, or by a function that has left the stack (a tail call): its code has to tell where it begins.
-   */
+  /** The same if the function was called through a pointer, or by a tail call of one that has left the stack: its code has to tell where it begins. */
   #stepByBeginning(module: UnwindModule, limit: number): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine, pc } = this.#frame;
@@ -104,10 +102,10 @@ export class EntryStep {
   }
 
   /**
-   * Whether a function that seems to begin somewhere may have been called from before an address. A direct call is one of another function, which has left the
-   * stack, or of a stub.
-   * @param isNearest whether there is no such place between that beginning and the code that runs
-   * @param isLimited whether something else tells of a caller: calls by pointers, of which there are many left over on stacks, do not count then
+   * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of another function, which has
+   * left the stack, or of a stub.
+   * @param isNearest whether no other such beginning is closer to the code that runs
+   * @param isLimited whether something else tells of a caller: calls through pointers do not count then, since many are left over on stacks
    */
   #mayBeCalledFrom(address: number, isNearest: boolean, isLimited: boolean): boolean {
     const call = this.#returns.callBefore(address);
@@ -115,12 +113,12 @@ export class EntryStep {
     return call === 'direct' && isNearest && (!isLimited || this.#isPltStub(this.#returns.target));
   }
 
-  /** Whether the code at an address only jumps to where a word of memory says: to a function that may be in another file. */
+  /** Whether the code at an address only jumps to an address in memory: to a function that may be in another file. */
   #isPltStub(address: number): boolean {
     return PLT_STUBS.some((code) => this.#code.is(address, code));
   }
 
-  /** Whether the frame at hand cannot be that of a function that was called at an address, with its return address at a place. */
+  /** Whether the current frame cannot be that of the function that begins at `entry`, with its return address at `at`. */
   excludes(entry: number, at: number): boolean {
     const module = this.#module();
     const rule = module === undefined ? NO_RULE : this.#rule(module, entry);
@@ -141,7 +139,7 @@ export class EntryStep {
     return this.#scan.rule(module, entry - this.#bias, pc - this.#bias, isCall);
   }
 
-  /** Where the return address is by a rule; −1 where that is not known. */
+  /** Where the return address is according to a rule; −1 if that is not known. */
   #returnSlot({ rules }: UnwindModule, rule: number): number {
     const { registers, machine } = this.#frame;
     const register = rules.data[rule + RuleWord.cfaRegister];

@@ -6,26 +6,26 @@ import { signalTrampolines } from './signal-trampolines.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
 
-/** Functions are seldom longer; between a function's start and an address in it there is less. */
+/** Few functions are longer: an address in a function is closer to its start. */
 export const MAX_FUNCTION_BYTES = 1 << 16;
 /**
- * How likely a word is the return address of a frame, see {@link ReturnAddresses.likelihood}: it is no address behind a call; the code there is not at hand; a
- * call is before it; a direct call of the frame's function is.
+ * How likely a word is the return address of a frame, see {@link ReturnAddresses.likelihood}: it does not follow a call; the code there is not at hand; it
+ * follows a call; it follows a direct call of the frame's function.
  */
 export const NO_CALL = 0;
 export const MAY_BE_CALL = 1;
 export const IS_CALL = 2;
 export const IS_OWN_CALL = 3;
-/** What may be before an address, but for direct calls. */
+/** What may be before an address, apart from direct calls. */
 const CALL_KINDS: readonly (CallKind | 'unmapped')[] = ['call', 'none', 'unknown', 'unmapped'];
 
-/** Tells return addresses in a process from other words. What is before an address of a file is looked at once. */
+/** Tells return addresses in a process from other words. What is before an address in a file is looked at only once. */
 export class ReturnAddresses {
   /** After a direct call was found: the address that it calls. */
   target = 0;
   /** Whether the last address that was looked at is in memory that was mapped as data: it may still be code of a JIT. */
   isInData = false;
-  /** Whether the last place whose {@link likelihood} was asked for has the return address of a direct call of another function than the frame's. */
+  /** Whether the last place that {@link likelihood} looked at has the return address of a direct call of a function other than the frame's. */
   isOther = false;
   readonly #code: CodeBytes;
   readonly #calls: CallSites;
@@ -40,8 +40,8 @@ export class ReturnAddresses {
   }
 
   /**
-   * How much what is at a place looks like the return address of the frame: {@link NO_CALL}, {@link MAY_BE_CALL}, {@link IS_CALL} or, from
-   * {@link IS_OWN_CALL} on, the more the nearer the function that is called begins before the frame's address.
+   * How much the word at a place looks like the return address of the frame: {@link NO_CALL}, {@link MAY_BE_CALL}, {@link IS_CALL}, or {@link IS_OWN_CALL} and
+   * above: the nearer before the frame's address the called function begins, the higher.
    */
   likelihood(at: number): number {
     const { stack } = this.#memory;
@@ -62,7 +62,7 @@ export class ReturnAddresses {
     }
   }
 
-  /** Whether the words of a return address lead on: behind a call, as far as that is known, or to 0, beneath the outermost frame. */
+  /** Whether a return address, given in two words, leads on: to after a call, as far as that is known, or to 0, beneath the outermost frame. */
   leadOn(lo: number, hi: number): boolean {
     const address = hi * 0x1_0000_0000 + ((lo & ~this.#frame.machine.pcMask) >>> 0);
     this.isInData = false;
@@ -78,11 +78,11 @@ export class ReturnAddresses {
     return module?.functionStart(svma) === svma;
   }
 
-  /** What is before an address: `unmapped` where there is no code. */
+  /** What is before an address: `unmapped` if there is no code. */
   callBefore(address: number): CallKind | 'unmapped' {
     const { space, stack } = this.#memory;
     this.isInData = false;
-    // A stack may hold code, too (of nested functions, in GNU C), but such as jumps: nothing returns there.
+    // A stack may hold code, too (for nested functions in GNU C), but that only jumps: nothing returns there.
     if (address <= 0 || (address >= stack.start && address < stack.end)) return 'unmapped';
     if (this.#code.find(address - 1) !== 'found') return 'unmapped';
     const { module, bias } = space;
@@ -95,14 +95,14 @@ export class ReturnAddresses {
     return fact >= 0 ? 'direct' : CALL_KINDS[-1 - fact];
   }
 
-  /** What is before an address as a fact to keep: the svma that is called, or −1 and below by the place in {@link CALL_KINDS}. */
+  /** What is before an address as a fact to keep: the svma that is called, or −1 minus the place in {@link CALL_KINDS}. */
   #lookBefore(address: number, bias: number, module: UnwindModule): number {
     const wasPending = this.#code.isPending;
     this.#code.isPending = false;
     let kind: CallKind | 'unmapped' = 'unmapped';
     if (module.memory.isExecutable(address - 1 - bias)) {
       kind = this.#calls.before(address, this.#frame.machine.machine);
-      // The kernel puts the address of a trampoline where a signal's handler has its return address.
+      // The kernel makes a trampoline the return address of a signal handler.
       if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
     }
     const target = this.#calls.target - bias;

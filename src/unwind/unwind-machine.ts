@@ -2,7 +2,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
-/** Machines whose stacks are unwound. Of a 32-bit process on a 64-bit kernel the machine is the process's. */
+/** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
 export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x';
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
@@ -19,15 +19,15 @@ export interface MachineRegisters {
   readonly sp: number;
   /** The frame pointer, by the ABI's convention. */
   readonly fp: number;
-  /** Where calls leave the return address; −1 where that is on the stack. */
+  /** Where calls leave the return address; −1 if that is on the stack. */
   readonly lr: number;
-  /** The return address's own column, which the instruction pointer is put in; −1 where there is none besides {@link lr}. */
+  /** The return address's own column, which also holds the instruction pointer; −1 if there is none besides {@link lr}. */
   readonly pc: number;
   /** Where signal frames leave the interrupted instruction's address: {@link pc}, if there is one. */
   readonly signalPc: number;
   /** Bytes from the caller's stack pointer up to the CFA. */
   readonly cfaBias: number;
-  /** Bits of a return address that are no part of the address: the lowest one stands for Thumb. */
+  /** Bits of a return address that are not part of the address: the lowest one stands for Thumb. */
   readonly pcMask: number;
   /**
    * The register in which a handler gets its exception, `__builtin_eh_return_data_regno(0)`, on machines whose return address is right below the CFA; −1 on
@@ -41,7 +41,7 @@ export function returnColumn({ pc, lr }: MachineRegisters): number {
   return pc >= 0 ? pc : lr;
 }
 
-/** The upper word of a return address without its signature, which arm64 puts into the bits that addresses do not have. */
+/** The upper word of a return address without its signature, which arm64 puts into the bits that addresses do not use. */
 export function withoutSignature(hi: number, { machine }: MachineRegisters): number {
   return machine === 'aarch64' ? hi & 0xffff : hi;
 }
@@ -51,7 +51,7 @@ function bits(...numbers: readonly number[]): Int8Array {
   return Int8Array.from(numbers);
 }
 
-/** The DWARF number is perf's, for the first ones; there is none for the others. */
+/** For the first registers, perf's bit is the DWARF number; the others have none. */
 function sameBits(same: number, count: number): Int8Array {
   return Int8Array.from({ length: count }, (_, i) => (i < same ? i : -1));
 }
@@ -104,7 +104,7 @@ const AARCH64: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
-// arm: R0 … R10 FP IP SP LR PC, which is r0 … r15. Of a 32-bit process on an arm64 kernel these bits have the same.
+// arm: R0 … R10 FP IP SP LR PC, which are r0 … r15. A 32-bit process on an arm64 kernel has the same bits.
 const ARM: MachineRegisters = {
   machine: 'arm',
   addressSize: 4,
@@ -120,7 +120,7 @@ const ARM: MachineRegisters = {
   pcMask: 1,
   ehData: -1,
 };
-// riscv: PC RA SP GP TP T0 … in the order of x0 …, of which x0, always 0, gave its place to PC. DWARF 64 is the column of signal frames.
+// riscv: PC RA SP GP TP T0 … in the order of x0 …, but with PC in place of x0, which is always 0. DWARF 64 is the column of signal frames.
 const RISCV64: MachineRegisters = {
   machine: 'riscv64',
   addressSize: 8,
@@ -167,7 +167,7 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   s390x: S390X,
 };
 
-/** The registers of a machine. @throws PerfconvError `usage` for a name that is not one of them: JavaScript does not check it */
+/** The registers of a machine. @throws PerfconvError `usage` for any other name, which JavaScript callers may pass */
 export function machineRegisters(machine: UnwindMachine): MachineRegisters {
   const registers: MachineRegisters | undefined = MACHINE_REGISTERS[machine];
   if (registers !== undefined) return registers;
@@ -184,7 +184,7 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_S390, 's390x'],
 ]);
 
-/** The machine of an ELF file; undefined where its stacks are not unwound, as where addresses are narrower than registers (x32). */
+/** The machine of an ELF file; undefined if its stacks are not unwound, as when addresses are narrower than registers (x32). */
 export function unwindMachineOf({ machine, classBits }: Pick<ElfFile, 'machine' | 'classBits'>): UnwindMachine | undefined {
   const name = MACHINES.get(machine);
   return name !== undefined && MACHINE_REGISTERS[name].addressSize * 8 === classBits ? name : undefined;

@@ -2,16 +2,16 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
 
 /**
- * How much of a frame record (the caller's frame pointer, and the return address above it) there is at an instruction, with the frame pointer at it:
+ * How much of a frame record (the caller's frame pointer, and the return address above it) is set up before an instruction:
  *
  * - `none`: the return address is on top of the stack, and the frame pointer is the caller's
  * - `pushed`: the record is on top of the stack, and the frame pointer is the caller's
  * - `set`: the frame pointer points at the record
- * - `unknown`: the instruction is none by which that can be told
+ * - `unknown`: the instruction does not tell
  */
 export type FrameSetup = 'none' | 'pushed' | 'set' | 'unknown';
 
-/** How many bytes are looked at, if there are as many: the file may end there. */
+/** How many bytes are looked at, if that many can be read: the file may end before. */
 const SIZES = [12, 8, 4, 2, 1];
 const PUSH_FP = [0x55];
 const POP_FP = [0x5d];
@@ -35,7 +35,7 @@ const I386 = {
   ],
 };
 
-/** Knows the instructions with which x86 functions that keep frame pointers begin and end: between these, and only there, the frame pointer is not the function's. */
+/** Knows the prologue and epilogue instructions of x86 functions that keep frame pointers. Only there is the frame pointer not the function's own. */
 export class X86FrameSetup {
   readonly #code: CodeBytes;
   /** How many bytes were read. */
