@@ -8,7 +8,7 @@ const CALL_GS_10 = [0x65, 0xff, 0x15, 0x10, 0x00, 0x00, 0x00];
 /** What is on top of the stack in a system call: ebp, edx, ecx; then the return address. */
 const SAVED_BYTES = 12;
 
-/** Steps out of i386's vdso, of which there is no file: by how it is called, and by what the kernel leaves on the stack. */
+/** Steps out of i386's vdso, for which there is no file: by how it is called, and by what the kernel leaves on the stack. */
 export class I386Vdso {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -32,19 +32,19 @@ export class I386Vdso {
     return -1;
   }
 
-  /** Where the caller's ebp is; −1 while it is in its register. For sysenter the code uses ebp itself, after it saved it as the last one. */
+  /** Where the caller's ebp is; −1 while it is in its register. The code uses ebp for sysenter, after saving it as the last register. */
   savedFp(sp: number, returnSlot: number): number {
     return returnSlot === sp + SAVED_BYTES ? sp : -1;
   }
 
   /**
-   * Steps to what a signal interrupted, if the frame is the code that a handler returns to, also when that is already in the kernel; false if it is not.
-   * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: with siginfo sig, pinfo, puc …, without sig and the context itself.
+   * Steps to the code that a signal interrupted, if the frame is in the code that a handler returns to, even when that is already in the kernel; false if it is
+   * not. Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: the stack has sig, pinfo, puc … with siginfo, or else sig and the context itself.
    */
   stepOverSignal(sp: number): boolean {
     const { stack, space } = this.#memory;
     if (space.find(this.#frame.pc - 1) !== 'found' || space.module !== undefined || space.isVdso !== true) return false;
-    // The code that has no siginfo pops sig before it calls the kernel, where samples are taken as well.
+    // Without siginfo, the code pops sig before it calls the kernel, where samples are taken as well.
     const contexts = [stack.read(sp + 8) ? stack.lo + 20 : 0, sp + 4, sp];
     const context = contexts.find((at) => at >= sp && this.#isContext(at, sp));
     if (context === undefined) return false;
@@ -55,7 +55,7 @@ export class I386Vdso {
     return true;
   }
 
-  /** Whether what is at a place could be a context: the stack pointer is in it twice, with a code segment that Linux has, and code is mapped. */
+  /** Whether a context could be at a place: it has the stack pointer twice, one of Linux's code segments, and an address at which code is mapped. */
   #isContext(at: number, sp: number): boolean {
     const { stack } = this.#memory;
     if (!stack.read(at + 28) || stack.lo <= sp) return false;

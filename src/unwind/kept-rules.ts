@@ -1,18 +1,18 @@
 import type { CodeSpace, KeptRule, RuleKeeper } from './code-space.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 
-/** As many as libunwind 1.6 keeps of a process. */
+/** How many libunwind 1.6 keeps of a process. */
 const MAX_RULES = 128;
 
-/** What is kept of an address. */
+/** What is kept for an address. */
 interface KeptPlace extends KeptRule {
-  /** Where the rule was looked for: at the address, or before it. */
+  /** Where the rule was looked up: at the address, or just before it. */
   readonly codeAddress: number;
 }
 
 /**
- * The rules that libunwind keeps of a process, by the addresses of frames, to compare with tools that use it: it takes them also after other code was mapped
- * there, or where it would not find them any more.
+ * The rules that libunwind keeps of a process by address of the frame, to compare with tools that use it. It still applies them after other code was mapped
+ * there, or when it would not find them any more.
  */
 export class KeptRules implements RuleKeeper {
   /** In the order in which they were added. */
@@ -26,9 +26,9 @@ export class KeptRules implements RuleKeeper {
   }
 
   /**
-   * Keeps those of a stack's frames, up to the first of which another one is kept: an address may have been sampled, and returned to after a call that is the
-   * end of the function before. Whether there are any is looked up when one is needed: for most frames, never.
-   * @returns whether there was such a frame, so that the stack is another one by what is kept
+   * Keeps the rules of a stack's frames, up to the first frame for which another one is kept: an address may be sampled, and also be returned to after a call
+   * that ends the function before it. Whether there are rules is looked up when one is needed: for most frames, never.
+   * @returns whether there was such a frame, so that the kept rules make it another stack
    */
   add({ addresses, isCall, count }: UnwoundStack, space: CodeSpace): boolean {
     for (let frame = 0; frame < count; frame++) {
@@ -43,8 +43,8 @@ export class KeptRules implements RuleKeeper {
   }
 
   /**
-   * Keeps where the rule is that is found, in place of the oldest one.
-   * @param needsRule false: also where there may be none
+   * Keeps where the rule is found, in place of the oldest one if there is no room.
+   * @param needsRule false: even if there may be none
    */
   #keep(address: number, codeAddress: number, space: CodeSpace, needsRule: boolean): KeptRule | undefined {
     if (space.find(codeAddress) !== 'found' || space.module === undefined) return undefined;
@@ -58,7 +58,7 @@ export class KeptRules implements RuleKeeper {
     return rule;
   }
 
-  /** Whether any is not what is mapped at its address: only then stacks may be other ones by them. */
+  /** Whether any kept rule is not that of what is mapped at its address: only then can they change stacks. */
   differFrom(space: CodeSpace): boolean {
     const { generation } = space;
     if (generation === undefined || generation !== this.#generation) {
@@ -71,7 +71,7 @@ export class KeptRules implements RuleKeeper {
   }
 }
 
-/** Whether there is a rule in a place that was kept, and it is not that of the code at an address. */
+/** Whether a kept place has a rule, and that is not the one of the code at an address. */
 function isOther({ module, svma }: KeptPlace, codeAddress: number, space: CodeSpace): boolean {
   const rule = module.ruleAt(svma);
   return rule >= 0 && space.find(codeAddress) === 'found' && space.module?.ruleAt(codeAddress - space.bias) !== rule;

@@ -4,7 +4,7 @@ import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** libunwind takes no frame pointer that is farther from the stack pointer. */
+/** libunwind takes no frame pointer that is farther from the stack pointer than this. */
 const MAX_FRAME_BYTES = 0x4000;
 
 /** A PLT stub's instructions, by distance from its start: jmp *n(%rip), push $n, jmp. Source: x86-64 psABI, figure 5.2. */
@@ -16,8 +16,8 @@ const PLT_STUB = [
 const PLT_STUB_BYTES = 16;
 
 /**
- * Steps without a rule by the frame pointer alone, whatever that leads to, but out of a PLT stub's start: as libunwind does on x86-64 (observed, 1.6), to
- * compare with tools that use it. Signals are left to rules. {@link FrameGuess} is what is used otherwise.
+ * Steps without a rule as libunwind does on x86-64 (observed, 1.6), to compare with tools that use it: by the frame pointer alone, whatever that leads to,
+ * except from the start of a PLT stub. Signal frames are left to rules. Otherwise, {@link FrameGuess} is used.
  */
 export class LibunwindFallback implements FallbackSteps {
   readonly isSignalFrame = false;
@@ -35,7 +35,7 @@ export class LibunwindFallback implements FallbackSteps {
 
   step(): StepEnd {
     const { machine } = this.#frame;
-    // It asks for what is there first.
+    // libunwind first asks what is mapped there.
     if (this.#memory.space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
     const isStub = this.#isPltStub();
     if (this.#code.isPending) return 'pending';
@@ -48,7 +48,7 @@ export class LibunwindFallback implements FallbackSteps {
     return this.#code.read(pc, PLT_STUB_BYTES) && PLT_STUB.every(([at, bytes]) => this.#code.has(at, bytes));
   }
 
-  /** The return address is on top of the stack, and all else is the caller's. */
+  /** The return address is on top of the stack, and all other registers are the caller's. */
   #takeTop(): StepEnd {
     const { stack } = this.#memory;
     const { machine, registers, next } = this.#frame;
@@ -74,7 +74,7 @@ export class LibunwindFallback implements FallbackSteps {
     next.known.fill(0);
     next.setWords(machine.fp, savedLo, savedHi);
     next.setWords(machine.pc, stack.lo, stack.hi);
-    // The stack pointer is not made of the frame pointer: what follows may be read from the wrong place.
+    // The stack pointer does not come from the frame pointer: what follows may be read from the wrong place.
     next.set(machine.sp, sp + 2 * machine.addressSize);
     this.#frame.goToNext();
     return 'stepped';

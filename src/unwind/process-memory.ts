@@ -5,14 +5,14 @@ import { StackMemory, wordOf } from './stack-memory.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
- * The memory of the process as far as it is known: the dump of the stack, and the files that are mapped. Looking for something waits for nothing: what has to be
- * loaded first is noted for whoever loads it, and the stack ends with `pending`.
+ * The memory of the process as far as it is known: the stack dump, and the files that are mapped. Look-ups never wait: what has to be loaded first is noted for
+ * whoever loads it, and the stack ends with `pending`.
  */
 export class ProcessMemory implements ExpressionMemory {
   readonly stack = new StackMemory();
   /** What is mapped. */
   space!: CodeSpace;
-  /** What was found last to have to be read first: the module that wants bytes; undefined for a file that is not loaded. */
+  /** What has to be read first, according to the last look-up that found that: the module that wants bytes; undefined for a file that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** The {@link CodeSpace.file} that is not loaded. */
   wantedFile = -1;
@@ -25,7 +25,7 @@ export class ProcessMemory implements ExpressionMemory {
     this.wantingModule = undefined;
   }
 
-  /** As the code space's own `find`, but notes what has to be loaded first, whatever is looked for later. */
+  /** Like the code space's own `find`, but notes what has to be loaded first, whatever is looked up later. */
   find(address: number): CodeMatch {
     const { space } = this;
     const match = space.find(address);
@@ -36,20 +36,20 @@ export class ProcessMemory implements ExpressionMemory {
     return match;
   }
 
-  /** The rules of the file that is mapped at an address, if it is loaded; nothing is noted where it is not. */
+  /** The rules of the file that is mapped at an address, if it is loaded. If it is not, nothing is noted. */
   loadedModuleAt(address: number): UnwindModule | undefined {
     const { space } = this;
     return space.find(address) === 'found' ? space.module : undefined;
   }
 
-  /** Looks for bytes of a file at an svma, where `module.memory` then is, and notes it where they have to be read first. */
+  /** Looks for bytes of a file at an svma, and notes it if they have to be read first. If found, they are where `module.memory` says. */
   findInFile(module: UnwindModule, svma: number, sizeBytes: number): MemoryMatch {
     const match = module.memory.find(svma, sizeBytes);
     if (match === 'wanted') this.wantingModule = module;
     return match;
   }
 
-  /** Memory as rules and expressions may read it: the dump, and what is read-only in files. */
+  /** Reads memory that rules and expressions may read: the dump, and what is read-only in files. */
   readWord(address: number, sizeBytes: number): MemoryMatch {
     const word = this.stack.bytes(address, sizeBytes);
     if (word !== undefined) {

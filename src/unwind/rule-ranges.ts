@@ -1,11 +1,11 @@
 import { grown } from '../base/growable.ts';
 
-/** Rows beyond these are not remembered: they are read again. */
+/** Further rows are not remembered, but read again. */
 const MAX_RANGES = 1 << 20;
-/** The same for the rows of one FDE, which are gone through one by one. Functions have some ten. */
+/** The same for the rows of one FDE, which are searched one by one. Functions have some ten. */
 const MAX_RANGES_OF_FDE = 64;
 
-/** Which addresses have which rule, as far as rows of FDEs were read: an address is mostly in a row that another was in before. */
+/** Which addresses have which rule, as far as rows of FDEs were read: most addresses are in a row that an earlier one was in. */
 export class RuleRanges {
   /** By FDE: its last range + 1. */
   #last = new Int32Array();
@@ -19,7 +19,7 @@ export class RuleRanges {
   #count = 0;
 
   /**
-   * The rule of an svma; undefined where no row that holds it was read.
+   * The rule of an svma; undefined if no row that holds it was read.
    * @param fde number of the FDE in which it is looked for
    */
   find(fde: number, svma: number): number | undefined {

@@ -18,7 +18,7 @@ export class StackMemory {
   #view = NONE;
   #offset = 0;
   #is64 = true;
-  /** The last place at which a word can be, from the start. */
+  /** The last offset from the start at which there is a whole word. */
   #last = -1;
 
   set(view: ByteView, offset: number, sizeBytes: number, start: number, wordSize: number): void {
@@ -36,7 +36,7 @@ export class StackMemory {
     return this.start + this.sizeBytes;
   }
 
-  /** What {@link read} found, as a double: exact below 2^53, and what is above is no address of user space. */
+  /** What {@link read} found, as a double: exact below 2^53; no larger value is an address of user space. */
   get value(): number {
     return this.hi * 0x1_0000_0000 + this.lo;
   }
@@ -64,14 +64,14 @@ export class StackMemory {
     return true;
   }
 
-  /** Up to 8 bytes at an address, as a number that is not signed; undefined where the dump has not all of them. */
+  /** Up to 8 bytes at an address, as an unsigned number; undefined if the dump does not have all of them. */
   bytes(address: number, sizeBytes: number): bigint | undefined {
     const at = address - this.start;
     return at >= 0 && at + sizeBytes <= this.sizeBytes ? wordOf(this.#view, this.#offset + at, sizeBytes) : undefined;
   }
 }
 
-/** Up to 8 bytes of a view as a number that is not signed. */
+/** Up to 8 bytes of a view as an unsigned number. */
 export function wordOf(view: ByteView, offset: number, sizeBytes: number): bigint {
   let value = 0n;
   for (let i = 0; i < sizeBytes; i++) {
