@@ -1,11 +1,11 @@
 import { ByteView } from '../base/byte-view.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../elf/exidx-entries.ts';
 
-/** Of an entry: there is nothing to unwind by. */
+/** The word of an entry that has nothing to unwind by. */
 const EXIDX_CANTUNWIND = 1;
 /** A description has at most 256 words besides its first two. */
 const MAX_ENTRY_SIZE_BYTES = 4 * 258;
-/** Of all functions together. Most have some ten bytes; it takes many that share a long description to come to more, and no linker makes such. */
+/** For all functions together. Most have some ten bytes. It takes many functions that share a long description to come to more, and no linker makes these. */
 const MAX_INSTRUCTIONS_SIZE_BYTES = 1 << 24;
 
 /** The function cannot be unwound: it is the first of a thread, or was compiled without such tables. */
@@ -13,7 +13,7 @@ export const CANT_UNWIND = 0;
 
 /**
  * How functions of 32-bit Arm are unwound: `.ARM.exidx`, and the descriptions in `.ARM.extab` that it refers to. What is found is a place in
- * {@link ExidxTable.instructions}, each beginning with the number of its bytes.
+ * {@link ExidxTable.instructions}: a run of instructions that begins with the number of its bytes.
  * @see Exception Handling ABI for the Arm Architecture, 5 "Index table entries", 6 "Exception-handling table entries"
  */
 export class ExidxTable {
@@ -25,7 +25,7 @@ export class ExidxTable {
   readonly #extabAddr: number;
   readonly #count: number;
   #end = 2;
-  /** By entry: where its instructions are, once they were looked for. */
+  /** By entry: where its instructions are, once they were looked up. */
   readonly #found = new Map<number, number>();
 
   private constructor(index: ByteView, addr: number, extab: ByteView, extabAddr: number) {
@@ -58,7 +58,9 @@ export class ExidxTable {
     return new ExidxTable(index, addr, bytes?.view ?? new ByteView(new Uint8Array(), index.littleEndian), least);
   }
 
-  /** Where the instructions for code at an svma are; CANT_UNWIND where it says that there are none, −1 where it says nothing or nothing that is known. */
+  /**
+   * Where the instructions for code at an svma are; CANT_UNWIND if the table says that there are none, −1 if it says nothing, or nothing that is understood.
+   */
   find(svma: number): number {
     const entry = this.entryAt(svma);
     if (entry < 0) return -1;
@@ -96,7 +98,7 @@ export class ExidxTable {
     const at = entry * EXIDX_ENTRY_SIZE_BYTES + 4;
     const word = this.#index.u32(at);
     if (word === EXIDX_CANTUNWIND) return CANT_UNWIND;
-    // The description itself, of the compact form that has no more than three bytes.
+    // The word is the description itself, in the compact form of at most three bytes.
     if (word >= 0x8000_0000) return this.#isShort(word) ? this.#keep(word, 3, -1, 0) : -1;
     return this.#readDescription(prel31(word, this.#addr + at) - this.#extabAddr);
   }
@@ -110,18 +112,18 @@ export class ExidxTable {
       const personality = (word >>> 24) & 0x0f;
       return (word & 0x7000_0000) === 0 && (personality === 1 || personality === 2) ? this.#keep(word, 2, at + 4, (word >>> 16) & 0xff) : -1;
     }
-    // A personality routine of a language: those of GNU and LLVM have the same after it, with the number of further words in front.
+    // The personality routine of a language. GNU's and LLVM's have the same after it, beginning with the number of further words.
     if (at + 8 > extab.length) return -1;
     const first = extab.u32(at + 4);
     return this.#keep(first, 3, at + 8, first >>> 24);
   }
 
-  /** Whether it is of personality 0, with all instructions in the one word. */
+  /** Whether a description has personality 0, with all instructions in its one word. */
   #isShort(word: number): boolean {
     return (word & 0x7f00_0000) === 0;
   }
 
-  /** Keeps the last bytes of a word, and further words of the table. @returns where, or −1 when they are not there, or there is no more room */
+  /** Keeps the last bytes of a word, and further words of the table. @returns where, or −1 if they are missing or there is no more room */
   #keep(word: number, count: number, moreAt: number, moreWords: number): number {
     const extab = this.#extab;
     if (moreWords > 0 && moreAt + 4 * moreWords > extab.length) return -1;

@@ -50,7 +50,7 @@ import { wordOf } from './stack-memory.ts';
 
 /**
  * - `done`
- * - `bad`: it is none that can be evaluated: an unknown operation, a stack that is empty or too deep, too many steps
+ * - `bad`: it cannot be evaluated: an unknown operation, a stack that is empty or too deep, too many steps
  * - `absent`: memory or a register that it needs is not known
  * - `wanted`: memory that it needs has to be read first
  */
@@ -58,7 +58,7 @@ export type ExpressionEnd = 'done' | 'bad' | 'absent' | 'wanted';
 
 /** Memory as expressions read it. */
 export interface ExpressionMemory {
-  /** Reads up to 8 bytes at an address; the value, not signed, is in {@link word}. */
+  /** Reads up to 8 bytes at an address; the unsigned value is in {@link word}. */
   readWord(address: number, sizeBytes: number): MemoryMatch;
   readonly word: bigint;
 }
@@ -74,7 +74,7 @@ const MASK_64 = 0xffff_ffff_ffff_ffffn;
  * @see DWARF 5, 2.5 "DWARF Expressions", 6.4.2 (which operations rules may not have)
  */
 export class ExpressionMachine {
-  /** After `done`: the topmost value, not signed. */
+  /** After `done`: the topmost value, unsigned. */
   result = 0n;
   readonly #stack: bigint[] = [];
   #view!: ByteView;
@@ -86,7 +86,7 @@ export class ExpressionMachine {
   /**
    * @param start where its bytes are in the view
    * @param registers of the frame that is unwound
-   * @param initial is on the stack at first: the CFA; undefined for none
+   * @param initial what is on the stack at first: the CFA; undefined for nothing
    */
   evaluate(
     view: ByteView,
@@ -125,7 +125,7 @@ export class ExpressionMachine {
     else if (opcode >= DW_OP_dup && opcode <= DW_OP_rot) this.#moveValues(opcode);
     else if (opcode === DW_OP_bra || opcode === DW_OP_skip) this.#branch(opcode);
     else if (opcode >= DW_OP_abs && opcode <= DW_OP_ne) this.#calculate(opcode, bits);
-    // A value is what is asked for, anyway.
+    // DW_OP_stack_value says that the result is a value, which it is anyway.
     else if (opcode !== DW_OP_nop && opcode !== DW_OP_stack_value) this.#push(BigInt.asUintN(bits, this.#constant(opcode, bits)));
     return 'done';
   }
@@ -148,7 +148,7 @@ export class ExpressionMachine {
     return 'done';
   }
 
-  /** Operations on the stack as such. */
+  /** Operations that only move values on the stack. */
   #moveValues(opcode: number): void {
     const stack = this.#stack;
     switch (opcode) {
@@ -249,7 +249,7 @@ export class ExpressionMachine {
 
   #constant(opcode: number, bits: number): bigint {
     if (opcode >= DW_OP_const1u && opcode <= DW_OP_const8s) {
-      // Of 1, 2, 4 and 8 bytes, each not signed and then signed.
+      // The sizes are 1, 2, 4 and 8 bytes, each unsigned and then signed.
       const sizeBytes = 1 << ((opcode - DW_OP_const1u) >>> 1);
       const value = this.#fixed(sizeBytes);
       return (opcode & 1) === 0 ? value : BigInt.asIntN(8 * sizeBytes, value);

@@ -10,12 +10,12 @@ interface SortedFdes {
   readonly count: number;
 }
 
-/** Finds the FDE of an address: by a table where there is one that is right, else by an index that is made when it is needed first. */
+/** Finds the FDE of an address: by a table if there is one that is right, else by an index that is made when it is first needed. */
 export class FrameIndex {
   readonly section: FrameSection;
   #table: FrameTable | undefined;
   #sorted: SortedFdes | undefined;
-  /** undefined until code was looked for that is not in the table. */
+  /** undefined until code that is not in the table was looked up. */
   #isTableComplete: boolean | undefined;
 
   constructor(section: FrameSection, table?: FrameTable) {
@@ -28,13 +28,13 @@ export class FrameIndex {
     return this.#table;
   }
 
-  /** The number of the FDE in which an svma is, if there is one; −1 where none begins before it, or the FDEs were not read yet. */
+  /** The number of the FDE that an svma is in, if it is in any; −1 if none begins before it, or the FDEs were not read yet. */
   entryOf(svma: number): number {
     if (this.#table !== undefined) return this.#table.find(svma);
     return this.#sorted === undefined ? -1 : firstAbove(this.#sorted.starts, svma, 0, this.#sorted.count) - 1;
   }
 
-  /** Has the section read the FDE of the code at an svma; false where there is none. */
+  /** Makes the section read the FDE of the code at an svma; false if there is none. */
   find(svma: number): boolean {
     if (this.#table !== undefined) {
       if (this.#findInTable(this.#table, svma)) return true;
@@ -45,7 +45,7 @@ export class FrameIndex {
     return this.#findSorted(this.#sorted, svma);
   }
 
-  /** Whether a table has all FDEs, so that code it does not know has none: few linkers leave some out. */
+  /** Whether a table has all FDEs, so that code that is not in it has none. Few linkers leave some out. */
   #listsAll(table: FrameTable): boolean {
     if (this.#isTableComplete !== undefined) return this.#isTableComplete;
     this.#isTableComplete = this.section.countFdes() <= table.count;
@@ -63,7 +63,7 @@ export class FrameIndex {
     if (index < 0) return false;
     const isFde = section.readFde(table.fdeAddr(index) - section.bytes.addr);
     if (isFde && section.start === table.start(index)) return svma < section.end && section.hasCode;
-    // Whatever wrote it, it is not about this section.
+    // Whatever wrote the table, it is not about this section.
     this.#table = undefined;
     return false;
   }

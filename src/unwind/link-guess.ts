@@ -7,7 +7,7 @@ import type { ReturnStep } from './return-step.ts';
 import type { StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Instructions before an address of arm64 among which the function's prologue is looked for. */
+/** How many instructions before an arm64 address are searched for the function's prologue. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
@@ -38,8 +38,8 @@ export class LinkGuess {
   }
 
   /**
-   * Looks through the code before the leaf's address for what saves and restores the link register.
-   * @returns by how much the stack pointer has moved while the link register still holds the return address; −1 where it was saved, or nothing is known
+   * Searches the code before the leaf's address for what saves and restores the link register.
+   * @returns how far the stack pointer has moved while the link register still holds the return address; −1 if that was saved, or nothing is known
    */
   #scanAarch64(): number {
     const code = this.#code;
@@ -63,7 +63,7 @@ export class LinkGuess {
     return -1;
   }
 
-  /** On RISC-V the return address and the caller's frame pointer are below the frame pointer. */
+  /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
   stepRiscv(): StepEnd {
     const stack = this.#stack;
     const { registers, machine, isCall, pc } = this.#frame;
@@ -77,11 +77,11 @@ export class LinkGuess {
       if (!isSaved && Math.abs(link - pc) > MAX_FUNCTION_BYTES) return this.#returnStep.takeLink(0);
     }
     const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
-    // Without frame pointers, a leaf without a rule is mostly a function of a library that calls none.
+    // Without frame pointers, a leaf without a rule is usually a library function that calls no other.
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
   }
 
-  /** On 32-bit Arm the frame pointer points at one of two records, by the compiler. */
+  /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */
   stepArm(): StepEnd {
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
@@ -93,8 +93,8 @@ export class LinkGuess {
   }
 
   /**
-   * Steps out of a leaf of 32-bit Arm, whose tables are about calls alone: by a direct call of its first instruction, which tells that nothing was done
-   * yet, or by what is still to be done up to its return.
+   * Steps out of a leaf of 32-bit Arm, whose tables only hold at calls. If the current instruction was just called directly, the function has done nothing yet;
+   * otherwise, its code tells what it still does up to its return.
    */
   stepOutOfArmLeaf(): StepEnd {
     const atEntry = this.#stepAtEntry();

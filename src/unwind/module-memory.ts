@@ -4,11 +4,11 @@ import { PerfconvError } from '../base/errors.ts';
 import { PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
-/** Read at once. Where one byte is wanted, those about it are soon. */
+/** How much is read at once. Where one byte is wanted, those around it soon are, too. */
 const PAGE_SIZE_BYTES = 1 << 14;
-/** Kept of one file: 32 MB. Browsers have some ten times as much code. */
+/** Pages kept of one file: 32 MB. Browsers have some ten times as much code. */
 const MAX_PAGES = 1 << 11;
-/** Read of one file in all, those that were forgotten again among them: one to three seconds. Observed: a recording of Chromium needs fewer than 2^12. */
+/** Pages read of one file in all, including those that were forgotten again: one to three seconds. Observed: a recording of Chromium needs fewer than 2^12. */
 const MAX_READS = 1 << 15;
 /** Linkers make about five segments, and programs that dump themselves have a few sections of code beside them. */
 const MAX_PARTS = 64;
@@ -17,12 +17,12 @@ const PEEK_SIZE_BYTES = 8;
 
 /**
  * - `found`: the bytes are there
- * - `absent`: the file has none there that cannot change
+ * - `absent`: the file has no bytes there, or only such as may have changed
  * - `wanted`: they have to be read first, by {@link ModuleMemory.readWanted}
  */
 export type MemoryMatch = 'found' | 'absent' | 'wanted';
 
-/** A part of the file that is in memory as it is. */
+/** A part of the file that is in memory unchanged. */
 interface MemoryPart {
   readonly svma: number;
   readonly offset: number;
@@ -30,14 +30,14 @@ interface MemoryPart {
 }
 
 /**
- * What a file has in memory that nobody writes to: its segments that are not writable, and the sections of code in those that are. Lisp systems and
- * editors that dump themselves have such sections. Read page by page, where something was asked for; asking itself waits for nothing.
+ * The part of a file that is in memory and that nobody writes to: its read-only segments, and the sections of code in writable ones, which Lisp systems and
+ * editors that dump themselves have. It is read page by page where something was asked for; look-ups never wait.
  */
 export class ModuleMemory {
-  /** After `found`: bytes, in which what was asked for is at {@link offset}. */
+  /** After `found`: bytes, with those that were asked for at {@link offset}. */
   view: ByteView;
   offset = 0;
-  /** After `found`: from which svma on, and up to which, the view has the bytes that are there. */
+  /** After `found`: the view has the bytes from this svma up to before {@link foundEnd}. */
   foundStart = 0;
   foundEnd = 0;
   /** The svma of the first byte that may be there. */
@@ -46,7 +46,7 @@ export class ModuleMemory {
   readonly #parts: readonly MemoryPart[];
   /** Those of {@link #parts} that are code although their segment may not say so. */
   readonly #writableCode: readonly MemoryPart[];
-  /** By number of the page in the file, those read first in front; undefined for one that could not be read. */
+  /** By number of the page in the file, in the order in which they were read; undefined for one that could not be read. */
   readonly #pages = new Map<number, ByteView | undefined>();
   readonly #wanted = new Set<number>();
   /** How many pages were read. */
@@ -68,7 +68,7 @@ export class ModuleMemory {
     return this.#wanted.size > 0;
   }
 
-  /** Whether the code at an svma may be run, as segments or sections have it; true where nothing is known. */
+  /** Whether the code at an svma may be run, according to segments or sections; true if nothing is known. */
   isExecutable(svma: number): boolean {
     if (this.#elf === undefined || this.#elf.segments.length === 0) return true;
     const isInSegment = this.#elf.segments.some(
@@ -109,7 +109,7 @@ export class ModuleMemory {
 
   /**
    * Reads what was wanted. What cannot be read is absent from then on.
-   * @returns why something could not be read; undefined where all was
+   * @returns why something could not be read; undefined if all was
    */
   async readWanted(): Promise<PerfconvError | undefined> {
     const elf = this.#elf;
@@ -137,7 +137,7 @@ export class ModuleMemory {
     return known;
   }
 
-  /** Forgets the pages that were read first, as far as there are too many. */
+  /** Forgets the pages that were read first, if there are too many. */
   #forgetOldest(): void {
     for (const page of this.#pages.keys()) {
       if (this.#pages.size <= MAX_PAGES) return;

@@ -1,17 +1,17 @@
 import type { StackMemory } from './stack-memory.ts';
 
-/** A program whose start is looked for has few arguments: more than that are not in the dump. */
+/** How many arguments a program whose start is looked for may have: a dump does not hold more. */
 export const MAX_ARGUMENTS = 512;
-/** How far above the stack's top the text of arguments and environment may be: the kernel lets them have a quarter of the stack, 6 MB at most. */
+/** How far above the stack's top the text of arguments and environment may be: the kernel allows them a quarter of the stack, 6 MB at most. */
 const MAX_TEXT_BYTES = 6 << 20;
-/** Types of entries of the auxiliary vector. Source: the kernel's uapi/linux/auxvec.h, asm/auxvec.h. */
+/** The highest type of an entry of the auxiliary vector. Source: the kernel's uapi/linux/auxvec.h, asm/auxvec.h. */
 const MAX_AUXILIARY_TYPE = 64;
-/** Words of the first function's frame, above which the arguments are. */
+/** Maximum number of words in the first function's frame, above which the arguments are. */
 const MAX_FRAME_WORDS = 32;
 
 /**
- * Whether there are so many pointers at an address to text higher up on the stack, and then a null: a program's arguments, as the kernel lays them out behind
- * their number. Programs may have put them into another order (getopt does). Leaves the first one in the stack's value.
+ * Whether an address has that many pointers to text higher up on the stack, and then a null: a program's arguments, as the kernel lays them out after their
+ * number. Programs may have reordered them (getopt does). Leaves the first one in the stack's value.
  */
 export function hasArgumentsAt(stack: StackMemory, at: number, argumentCount: number): boolean {
   const { wordSize } = stack;
@@ -23,15 +23,18 @@ export function hasArgumentsAt(stack: StackMemory, at: number, argumentCount: nu
   return true;
 }
 
-/** Whether a program's arguments are right above the frame at hand: it is that of the program's first function, or of one that this called and that never returns. */
+/**
+ * Whether a program's arguments are right above the current frame: then it is that of the program's first function, or of one that this called and that never
+ * returns.
+ */
 export function isBelowArguments(stack: StackMemory, sp: number): boolean {
   for (let word = 0; word < MAX_FRAME_WORDS; word++) if (isAtArguments(stack, sp + word * stack.wordSize)) return true;
   return false;
 }
 
 /**
- * Whether the stack is as the kernel gives it to a program, whose first function has not begun to use it: at the stack pointer is the number of the program's
- * arguments, and behind it they and the environment.
+ * Whether the stack is as the kernel hands it to a program, before its first function uses it: the number of arguments is at the stack pointer, followed by the
+ * arguments and the environment.
  */
 export function isAtArguments(stack: StackMemory, sp: number): boolean {
   if (!stack.read(sp)) return false;
@@ -44,8 +47,8 @@ export function isAtArguments(stack: StackMemory, sp: number): boolean {
 }
 
 /**
- * Whether the environment follows: pointers to text that lies behind that of the arguments, or none, and behind them the auxiliary vector, as far as the dump
- * has it. Only the first pointer is checked: programs may have changed the others.
+ * Whether the environment is at an address: pointers to text above that of the arguments, or none, and after them the auxiliary vector, as far as the dump has
+ * it. Only the first pointer is checked: programs may have changed the others.
  */
 function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boolean {
   const { wordSize } = stack;
@@ -58,6 +61,6 @@ function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boo
   }
   let entry = end + wordSize;
   for (; stack.read(entry) && stack.value !== 0; entry += 2 * wordSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
-  // Nothing else tells that there is no environment.
+  // Without an environment, at least the auxiliary vector has to be there.
   return end > at || entry > end + wordSize;
 }

@@ -25,31 +25,31 @@ export interface UnwindModuleOptions {
   readonly usesAllTables?: boolean;
 }
 
-/** Where rules come from, in the order in which they are asked. */
+/** Where rules come from, in the order in which they are searched. */
 export interface UnwindTables {
   readonly frames: readonly FrameIndex[];
   /** Of `.eh_frame_hdr`; it may have no entries. */
   readonly frameTable: FrameTable | undefined;
   readonly exidx: ExidxTable | undefined;
-  /** Asked for what nothing else has rules for. */
+  /** Used for what nothing else has rules for. */
   readonly goFrames: GoFrames | undefined;
 }
 
 /** Of a file without rules. */
 export const NO_TABLES: UnwindTables = { frames: [], frameTable: undefined, exidx: undefined, goFrames: undefined };
 
-/** The largest programs have some fifty megabytes. More is not read: it may be a hole. */
+/** The largest programs have some fifty megabytes. A larger table is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 1 << 28;
 
-/** Where calls put the return address on the stack. On others, Go keeps frame pointers, which tell the same. */
+/** Machines whose calls put the return address on the stack. On others, Go keeps frame pointers, which tell the same. */
 const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 
-/** Reads all tables of a file. Nothing in them is looked at yet. */
+/** Reads all tables of a file, without looking into them yet. */
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
-  // perf 6.1 looks for it by its section only (observed).
+  // perf 6.1 finds the table only by its section (observed).
   const hasTable = usesAllTables || elf.section('.eh_frame_hdr') !== undefined;
   const table = hasTable ? await readFrameTable(elf, MAX_TABLE_SIZE_BYTES) : undefined;
-  // perf 6.1 finds rules by the table alone, also where a linker wrote none into the header, as Zig's own does (observed).
+  // perf 6.1 finds rules by the table alone, even if the linker wrote none into the header, as Zig's own linker does (observed).
   const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table) : undefined;
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
   if (usesAllTables || table === undefined)
@@ -64,7 +64,7 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
   };
 }
 
-/** `.debug_frame`, unpacked; undefined where there is none, or none that can be unpacked. */
+/** `.debug_frame`, unpacked; undefined if there is none, or it cannot be unpacked. */
 async function readDebugFrame(elf: ElfFile, decompressor: Decompressor | undefined): Promise<FrameIndex | undefined> {
   const section = elf.sections.find(({ name, type }) => (name === '.debug_frame' || name === '.zdebug_frame') && type !== SHT_NOBITS);
   if (section === undefined || section.sizeBytes === 0 || section.sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
@@ -81,7 +81,7 @@ async function readPacked(elf: ElfFile, section: ElfSection, decompressor: Decom
   try {
     return await decompressSection(elf, section, compression, decompressor);
   } catch (error) {
-    // Damaged, or packed by an unknown method: the file has no such rules then.
+    // Damaged, or packed by an unknown method: then the file has no such rules.
     if (error instanceof PerfconvError && (error.code === 'damaged' || error.code === 'unsupported')) return undefined;
     throw error;
   }

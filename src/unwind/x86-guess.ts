@@ -15,13 +15,13 @@ const FRAME_RECORD_BYTES = 16;
 /**
  * Steps without a rule on x86-64 and i386. What tells where the return address is, the most trusted first:
  *
- * 1. What the code does up to its return ({@link CodeStep}, x86-64). It needs no frame pointer; but behind a call that does not return, or a jump that cannot
- *    be followed, the return that is found may be another function's.
- * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return; but it takes long. Where the frame pointer looks right,
- *    it is asked only for a frame that ends below what that points at: of a function that keeps no frame pointer, and was called by one that does.
- * 3. Of a caller, the frame pointer: it had set up its frame before it called.
- * 4. Of a leaf, the instruction that is about to run: only at a function's first and last ones the frame pointer is still, or again, the caller's.
- * 5. Of a leaf, too, which of two words looks more like a return address: that on top of the stack, or that above where the frame pointer points.
+ * 1. What the code does up to its return ({@link CodeStep}, x86-64). It needs no frame pointer; but after a call that does not return, or a jump that cannot be
+ *    followed, the return that is found may be another function's.
+ * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return, but takes long. If the frame pointer looks right, only
+ *    a frame that ends below where that points is looked for: of a function that keeps no frame pointer, and was called by one that does.
+ * 3. For a caller, the frame pointer: its frame was set up before the call.
+ * 4. For a leaf, the instruction that is about to run: only in a function's prologue and epilogue is the frame pointer still, or again, the caller's.
+ * 5. Also for a leaf: which of two words looks more like a return address, the one on top of the stack or the one above where the frame pointer points.
  */
 export class X86Guess {
   readonly #frame: FrameView;
@@ -32,7 +32,7 @@ export class X86Guess {
   readonly #entryStep: EntryStep;
   readonly #setup: X86FrameSetup;
   readonly #vdso: I386Vdso;
-  /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may not have changed it since the program's start. */
+  /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may have left it so since the program's start. */
   #beganWithoutFp = false;
 
   constructor(
@@ -74,7 +74,7 @@ export class X86Guess {
     return isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
   }
 
-  /** Steps by what the code does up to its return, unless the frame pointer tells something better. */
+  /** Steps by what the code does up to its return, unless the frame pointer gives a better answer. */
   #stepByCode(): StepEnd {
     const { registers, machine } = this.#frame;
     const fp = registers.value(machine.fp);
@@ -90,7 +90,7 @@ export class X86Guess {
   }
 
   /**
-   * Compares the step that was taken by code with what the frame pointer tells, and takes another one where that is the better.
+   * Compares the step that was taken by code with what the frame pointer tells, and takes another one if that is better.
    * @param fp the frame pointer before that step
    * @param isFramePointer whether it may point into the stack
    */
@@ -98,7 +98,7 @@ export class X86Guess {
     const frame = this.#frame;
     const { machine, registers } = frame;
     const { isStraight } = this.#codeStep;
-    // Behind a call that does not return, a word of 0 is no end of the stack.
+    // After a call that does not return, a word of 0 does not end the stack.
     const isDoubtfulEnd = !isStraight && registers.value(machine.pc) === 0;
     if (isDoubtfulEnd) {
       frame.goBack();
@@ -106,21 +106,22 @@ export class X86Guess {
       frame.goToNext();
     }
     if (!isFramePointer) return 'stepped';
-    // Below the record's end there is a frame that has none, and the record is an outer one's. A frame up to the record's end is the same by both, but the code
-    // may have lost the frame pointer. One that reaches beyond is right if nothing on the way to the return could lead to another function's.
+    // A frame that ends below the record's end has no record: that is an outer frame's. One that ends at the record's end is the same either way, but the code
+    // may have lost the frame pointer. One that ends beyond it is right if nothing on the way to the return could lead to another function's.
     const toRecordEnd = registers.value(machine.sp) - (fp + FRAME_RECORD_BYTES);
     const isBeyond = toRecordEnd > 0;
     const isSure = isBeyond ? isStraight : toRecordEnd < 0 || registers.known[machine.fp] === 1;
     if (isSure) return 'stepped';
     const returnSlot = fp + machine.addressSize;
     const likelihood = this.#returns.likelihood(returnSlot);
-    // A register like others may point into the frame: there, no return address is above it, one of another function's call was left, or one in the heap.
+    // Used like any other register, it may point into the frame: then there is no return address above, or one left over from a call of another function, or
+    // one in the heap.
     const isLeftOver = likelihood === NO_CALL || (isBeyond && (this.#returns.isInData || this.#returns.isOther));
     if (isLeftOver) return 'stepped';
     const { target } = this.#returns;
     frame.goBack();
     if (!isDoubtfulEnd && !this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
-    // The call may be of any function up to 64 KB before. Its code shows if another one begins since, or that its frame would end elsewhere.
+    // The call may be of any function up to 64 KB before. That function's code shows whether another one begins in between, or its frame would end elsewhere.
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, returnSlot);
     const byChain = isExcluded ? 'no-rule' : this.#takeChain();
     if (byChain !== 'no-rule') return byChain;
@@ -132,7 +133,7 @@ export class X86Guess {
     const { machine, registers } = this.#frame;
     if (registers.value(machine.fp) !== 0 || !this.#beganWithoutFp) return this.#takeChain();
     const byOwnCall = this.#returnStep.scanStack(registers.value(machine.sp), IS_OWN_CALL);
-    // Where nobody sets the frame pointer, its being 0 is an end only if all that the code tells was asked before.
+    // Where nobody sets the frame pointer, 0 only means the end once everything that the code can tell has been tried.
     const wasCodeAsked = machine.machine === 'x86_64' && this.#hasCode();
     return byOwnCall === 'stepped' || !wasCodeAsked ? byOwnCall : this.#takeChain();
   }
@@ -160,7 +161,7 @@ export class X86Guess {
     }
   }
 
-  /** Whether a record is on top of the stack that the frame pointer was not set to yet: what was pushed is still in it. */
+  /** Whether the top of the stack is a record that the frame pointer was not set to yet: it still has the value that was pushed. */
   #hasPushedRecord(): boolean {
     const { stack } = this.#memory;
     const { machine, registers } = this.#frame;
@@ -169,7 +170,7 @@ export class X86Guess {
     return stack.read(sp) && stack.lo === registers.lo[fp] && stack.hi === registers.hi[fp] && this.#returns.likelihood(sp + addressSize) >= IS_CALL;
   }
 
-  /** Steps out of a system call of i386, of whose code there is no file. */
+  /** Steps out of a system call of i386, for whose code there is no file. */
   #stepOutOfVdso(): StepEnd {
     const { machine, registers } = this.#frame;
     const sp = registers.value(machine.sp);
@@ -179,7 +180,7 @@ export class X86Guess {
 
   /**
    * Steps by the one of two words that looks more like a return address. A function that has set up its frame may have left anything on top of the stack; one
-   * that has none leaves the caller's frame pointer alone.
+   * without a frame leaves the caller's frame pointer alone.
    */
   #stepByLikelihood(hasCode: boolean): StepEnd {
     const { machine, registers } = this.#frame;
@@ -188,7 +189,7 @@ export class X86Guess {
     const fp = registers.value(machine.fp);
     const top = this.#returns.likelihood(sp);
     const chain = this.#returnStep.isFramePointer(fp) ? this.#returns.likelihood(fp + addressSize) : NO_CALL;
-    // In a tie the frame pointer is believed only where the code is not at hand, as a JIT's.
+    // In a tie, the frame pointer is believed only if the code is not at hand, as with a JIT's.
     const isTopLikelier = top > chain || (top === chain && hasCode);
     if (top >= IS_CALL && isTopLikelier) return this.#takeTop();
     const byChain = this.#takeChain();
@@ -223,7 +224,7 @@ export class X86Guess {
     return this.#frame.machine.machine === 'i386';
   }
 
-  /** Whether the code of the frame is that of a file that is at hand. */
+  /** Whether the frame's code is in a file that is at hand. */
   #hasCode(): boolean {
     return this.#memory.loadedModuleAt(this.#frame.pc) !== undefined;
   }
