@@ -6,11 +6,11 @@ import type { UnwindModule } from './unwind-module.ts';
 const MAX_BYTES = 16;
 const READ_BYTES = 8;
 
-/** Code of the process, as the files have it that are mapped there. */
+/** Code of the process, read from the files that are mapped there. */
 export class CodeBytes {
   /** After {@link read}: the bytes. */
   readonly bytes = new Uint8Array(MAX_BYTES);
-  /** Whether some of what was looked for has to be read first. */
+  /** Whether some of what was looked up has to be read first. */
   isPending = false;
   readonly #memory: ProcessMemory;
 
@@ -18,20 +18,20 @@ export class CodeBytes {
     this.#memory = memory;
   }
 
-  /** As the memory's own `find`, but says so where something has to be read first. */
+  /** Like the memory's own `find`, but sets {@link isPending} if something has to be read first. */
   find(address: number): CodeMatch {
     const match = this.#memory.find(address);
     this.isPending ||= match === 'pending';
     return match;
   }
 
-  /** The rules of the file that is mapped at an address; undefined where there are none, or something has to be read first. */
+  /** The rules of the file that is mapped at an address; undefined if there are none, or something has to be read first. */
   moduleAt(address: number): UnwindModule | undefined {
     return this.find(address) === 'found' ? this.#memory.space.module : undefined;
   }
 
   /**
-   * Reads up to 16 bytes at an address; false where no file that is known has them.
+   * Reads up to 16 bytes at an address; false if no file that is at hand has them.
    * @param sizeBytes a multiple of 4, or less than 8
    */
   read(address: number, sizeBytes: number): boolean {
@@ -48,25 +48,25 @@ export class CodeBytes {
     return true;
   }
 
-  /** Whether a file has bytes at an svma: where `module.memory` then is. Notes what has to be read first. */
+  /** Whether a file has bytes at an svma; they are then where `module.memory` says. Notes what has to be read first. */
   findInFile(module: UnwindModule, svma: number, sizeBytes: number): boolean {
     const match = this.#memory.findInFile(module, svma, sizeBytes);
     this.isPending ||= match === 'wanted';
     return match === 'found';
   }
 
-  /** Whether the code at an address is this. */
+  /** Whether the code at an address begins with these bytes. */
   is(address: number, code: readonly number[]): boolean {
     return this.read(address, code.length) && this.has(0, code);
   }
 
-  /** Whether the bytes that were read last are these, from one on. */
+  /** Whether the bytes that were read last are these, from offset `at` on. */
   has(at: number, code: readonly number[]): boolean {
     for (let i = 0; i < code.length; i++) if (this.bytes[at + i] !== code[i]) return false;
     return true;
   }
 
-  /** A 32-bit word of instructions, which are little-endian on all machines that have such. */
+  /** A 32-bit word of instructions, which are little-endian on all machines that have such words. */
   word(at: number): number {
     const { bytes } = this;
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;

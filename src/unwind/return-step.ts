@@ -7,16 +7,16 @@ import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
 import { withoutSignature } from './unwind-machine.ts';
 
-/** Words on top of the stack among which a return address is looked for. */
+/** How many words on top of the stack are searched for a return address. */
 const MAX_SCANNED_WORDS = 16;
-/** Among how many registers that an x86 function saves the stack pointer is looked for: it saves no more. */
+/** How many saved registers of an x86 function are searched for the stack pointer: it saves no more. */
 const MAX_SAVED_REGISTERS = 6;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
 
 /**
- * Steps by where the return address would be: on the stack, beside what the frame pointer points at, in the link register. It has to be in code that is
- * mapped, behind a call.
+ * Steps by a return address where it would be: on the stack, next to where the frame pointer points, or in the link register. It has to be in mapped code,
+ * after a call.
  */
 export class ReturnStep {
   readonly #frame: FrameView;
@@ -41,8 +41,8 @@ export class ReturnStep {
   }
 
   /**
-   * Whether a frame pointer points at that of a caller, or the end of all, with a return address behind it. What is left over on a stack seldom looks so, and
-   * interpreters, whose code leads nowhere, keep frame pointers: they are followed much faster than a frame's beginning is found.
+   * Whether a frame pointer points at that of a caller, or at 0, where the chain ends, with a return address above it. What is left over on a stack seldom
+   * looks like this. Interpreters, whose code leads nowhere, keep frame pointers, and it is much faster to follow these than to find where a function begins.
    */
   hasFrameRecord(fp: number): boolean {
     const stack = this.#stack;
@@ -62,16 +62,16 @@ export class ReturnStep {
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 
-  /** Whether a return address is 0, but not the frame pointer beside it: whoever ends a chain of frame pointers has both be 0. */
+  /** Whether a return address is 0 but the frame pointer next to it is not: whoever ends a chain of frame pointers sets both to 0. */
   #isNoEnd(returnAt: number, savedAt: number): boolean {
     const stack = this.#stack;
     return stack.read(returnAt) && stack.value === 0 && !(stack.read(savedAt) && stack.value === 0);
   }
 
   /**
-   * Where gcc aligns the stack of a function to more than the ABI does, it pushes the return address once more, and among the saved registers the stack
-   * pointer of the caller (observed, 12).
-   * @returns that, or −1 where there is none
+   * If gcc aligns the stack of a function to more than the ABI does, it pushes the return address once more, and saves the caller's stack pointer among the
+   * registers (observed, 12).
+   * @returns that stack pointer, or −1 if there is none
    */
   #realignedSp(fp: number): number {
     const stack = this.#stack;
@@ -87,7 +87,7 @@ export class ReturnStep {
     return -1;
   }
 
-  /** Takes the first of some words that are as likely a return address, or likelier. */
+  /** Takes the first of some words that is at least as likely a return address as `least` says. */
   scanStack(start: number, least: number): StepEnd {
     const word = this.#frame.machine.addressSize;
     for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {

@@ -1,12 +1,15 @@
 import type { UnwindMachine } from './unwind-machine.ts';
 
-/** What returns from a signal handler, and where the registers of the interrupted code are then. */
+/** Code that returns from a signal handler, and where the registers of the interrupted code are then. */
 export interface SignalTrampoline {
-  /** Its code; the stack pointer is as given below before it and between its instructions. */
+  /** Its code. At the {@link offsets} in it, the stack pointer is where {@link saved} counts from. */
   readonly code: readonly number[];
-  /** Where its instructions begin, and where they end: the kernel returns to the one behind a system call. Registers are in the same places at all of them. */
+  /**
+   * Where its instructions begin, and where they end: the kernel returns to the instruction after a system call. Registers are in the same places at all of
+   * them.
+   */
   readonly offsets: readonly number[];
-  /** Pairs of a register (DWARF) and where it is from the stack pointer on. */
+  /** Pairs of a register (DWARF) and its offset from the stack pointer. */
   readonly saved: readonly (readonly [number, number])[];
 }
 
@@ -44,8 +47,8 @@ const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31
 const S390X_SAVED: [number, number][] = [[65, 160 + 8 + 128 + 40 + 8], ...consecutive(0, 16, 160 + 8 + 128 + 40 + 16, 8)];
 
 /**
- * Trampolines by their code: they often have no rules, or such as leave out the interrupted instruction (arm64's vdso).
- * Source: the kernels' signal frames in the uapi headers; numbers of system calls from asm/unistd.h.
+ * Trampolines by their code: they often have no rules, or rules that leave out the interrupted instruction (arm64's vdso). Source: the kernels' signal frames
+ * in the uapi headers; numbers of system calls from asm/unistd.h.
  */
 const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> = {
   x86_64: [
@@ -53,7 +56,7 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7, 9], saved: X86_64_SAVED },
     { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5, 7], saved: X86_64_SAVED },
   ],
-  // Those of i386 and 32-bit Arm have rules in the vdso and in libc, but none behind i386's system call.
+  // Those of i386 and 32-bit Arm have rules in the vdso and in libc, but none after i386's system call.
   i386: [
     // pop %eax (sig, which is gone then); mov $119, %eax; int $0x80; with siginfo: mov $173, %eax; int $0x80
     { code: [0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80], offsets: [1, 6, 8], saved: I386_CONTEXT },

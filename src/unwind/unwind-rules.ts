@@ -8,59 +8,63 @@ export const NO_RULE = -1;
 /** The rule is damaged, or cannot be represented. */
 export const BAD_RULE = -2;
 
-/** Words of a rule in {@link UnwindRules.data}, from its number on; then, for each register, {@link RULE_REGISTER_WORDS}. */
+/** Words of a rule in {@link UnwindRules.data}, from its number on. Then there are {@link RULE_REGISTER_WORDS} for each register. */
 export const RuleWord = {
   flags: 0,
   /** −1 where the CFA is an expression. */
   cfaRegister: 1,
-  /** The offset, or the number of an expression. Of Arm's tables: where the instructions begin. */
+  /** The offset, or the number of an expression. For Arm's tables: where the instructions begin. */
   cfaOffset: 2,
   returnAddressRegister: 3,
   registerCount: 4,
-  /** Of a plain rule: where the return address was saved, from the CFA. */
+  /** In a plain rule: where the return address was saved, from the CFA. */
   returnOffset: 5,
-  /** With {@link RuleFlag.moved}, in the same word of the rule: how far from the register the word in memory is that the CFA's offset counts from. */
+  /** With {@link RuleFlag.moved}, in the same word of the rule: the offset from the register of the word in memory that the CFA's offset counts from. */
   movedOffset: 5,
-  /** The same of the frame pointer, with {@link RuleFlag.savesFp}. */
+  /** With {@link RuleFlag.savesFp}: where the frame pointer was saved, from the CFA. */
   fpOffset: 6,
   registers: 7,
 } as const;
-/** The register and its {@link RegisterRule} (in bits 16 and up), and what that says: an offset, a register, the number of an expression. */
+/** The register with its {@link RegisterRule} (in bits 16 and up), and the value of that: an offset, a register, or the number of an expression. */
 export const RULE_REGISTER_WORDS = 2;
 export const RULE_KIND_SHIFT = 16;
 /** The bits below it: the register. */
 export const RULE_REGISTER_MASK = (1 << RULE_KIND_SHIFT) - 1;
 
 export const RuleFlag = {
-  /** The frame is the one of a signal handler's caller: what is next was interrupted, and called nothing. */
+  /** The frame is that of a signal handler's caller: the next frame was interrupted, and called nothing. */
   signalFrame: 1,
   /** The return address is signed (Arm). */
   signed: 2,
   /** The return address is undefined: no frame called this one. */
   outermost: 4,
-  /** There is more to it than a register with an offset, and registers that were saved at offsets from the CFA. */
+  /** There is more to the rule than a CFA of a register plus an offset, and registers saved at offsets from the CFA. */
   complex: 8,
   /** Instructions of Arm's tables. */
   exidx: 16,
-  /** The address is the last byte of what the FDE describes: where it is before a return address, that may be a signal's trampoline without a rule. */
+  /** The address is the last byte that the FDE covers. If it is right before a return address, that may be a signal trampoline without a rule. */
   endsHere: 32,
-  /** The function may return to the handler of an exception. */
+  /** The function may return to an exception handler. */
   toHandler: 64,
-  /** The CFA is made of the stack or frame pointer, and the return address was saved: nothing else is needed to follow the frame. */
+  /** The CFA is computed from the stack or frame pointer, and the return address was saved: nothing else is needed to follow the frame. */
   plain: 128,
   /** The frame pointer was saved. */
   savesFp: 256,
-  /** Of a rule that was found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
+  /**
+   * For a rule that was found in code: on the way to the function's return, there was neither a call, which may not return, nor a jump that cannot be followed.
+   */
   straight: 512,
-  /** The CFA counts from a word in memory, not from a register: the function has aligned its stack to more than the ABI does, and kept the old stack pointer there. */
+  /**
+   * The CFA counts from a word in memory, not from a register: a function that aligns its stack to more than the ABI does keeps the old stack pointer there.
+   */
   moved: 1024,
-  /** Of x86-64: the function saves vectors, too, as Windows' ABI asks of it. */
+  /** On x86-64: the function also saves vector registers, as Windows' ABI requires. */
   savesVectors: 2048,
-  /** With {@link RuleFlag.toHandler}: the registers are those of the handler already, and the return address is where it begins. */
+  /** With {@link RuleFlag.toHandler}: the registers are already the handler's, and the return address is where it begins. */
   atHandler: 4096,
-  /** Of a rule that was found in code: at a jump that may be a tail call, or that of a switch. */
+  /** For a rule that was found in code: it is for a jump that may be a tail call, or that of a switch. */
   atJump: 8192,
-  /** What the function calls runs on another stack: at a call of it, the stack pointer is not in its frame. */
+  /** What the function calls runs on another stack: when it makes a call, the stack pointer is not in its frame. */
   leavesStack: 16384,
 } as const;
 
@@ -72,14 +76,14 @@ export interface RuleExpression {
 }
 
 const MAX_LOAD = 0.6;
-/** Pairs of an svma and the number of its rule. −1 is no svma. */
+/** A slot is a pair of an svma and the number of its rule. An svma of −1 marks a free slot. */
 const SLOT_WORDS = 2;
 const FIRST_SLOTS = 256;
-/** Beyond that everything is forgotten: no recording meets as many addresses in one file, and none has so many different rules. */
+/** When there are more, everything is forgotten: no recording meets that many addresses in one file, nor that many different rules. */
 const MAX_ADDRESSES = 1 << 21;
 const MAX_RULE_WORDS = 1 << 22;
 
-/** Rules of one file in columns, equal ones once, and which addresses have which. */
+/** The rules of one file, equal ones only once, and which addresses have which. */
 export class UnwindRules {
   /** Replaced when it grows. */
   data = new Int32Array(1024);
@@ -99,7 +103,7 @@ export class UnwindRules {
     this.#registers = registers;
   }
 
-  /** The rule of an svma (0 or above), if it was looked up before; undefined where it was not. */
+  /** The rule of an svma (0 or above), if it was looked up before; else undefined. */
   known(svma: number): number | undefined {
     // hot
     const slots = this.#slots;
@@ -115,7 +119,7 @@ export class UnwindRules {
 
   /**
    * Makes room for one more address and its rule.
-   * @returns whether the rules that were known were forgotten for that, and their numbers with them
+   * @returns whether all known rules were forgotten for that, and their numbers with them
    */
   makeRoom(): boolean {
     const isFull = this.#size >= MAX_ADDRESSES || this.#end >= MAX_RULE_WORDS;
@@ -129,7 +133,7 @@ export class UnwindRules {
     this.#put(svma, rule);
   }
 
-  /** The number of a rule: of the row that `rows` is at, for code at an svma. */
+  /** The number of the rule that the current row of `rows` makes, for code at an svma. */
   ruleOf(rows: CfaRows, section: FrameSection, svma: number): number {
     const { cie } = section;
     const { count } = this.#registers;
@@ -178,8 +182,8 @@ export class UnwindRules {
 
   /**
    * The number of a rule for code that has its return address on the stack.
-   * @param frameSize what lies before that, in bytes
-   * @param flag {@link RuleFlag.outermost} or {@link RuleFlag.leavesStack}, where that holds
+   * @param frameSize bytes of the stack below the return address
+   * @param flag {@link RuleFlag.outermost} or {@link RuleFlag.leavesStack}, if that holds
    */
   frameRule(frameSize: number, flag = 0): number {
     const { sp, pc, addressSize } = this.#registers;
@@ -188,7 +192,7 @@ export class UnwindRules {
     return this.end();
   }
 
-  /** The number of a rule for code of x86-64 whose frame pointer points at that of its caller, below the return address. */
+  /** The number of a rule for x86-64 code whose frame pointer points at that of its caller, below the return address. */
   chainRule(): number {
     const { fp, pc, addressSize } = this.#registers;
     const scratch = this.#begin(RuleFlag.plain | RuleFlag.savesFp, fp, 2 * addressSize, pc);
@@ -201,7 +205,7 @@ export class UnwindRules {
 
   /**
    * Begins a rule that was found in code; {@link end} ends it.
-   * @param flags {@link RuleFlag.straight} and {@link RuleFlag.atJump}, where they hold
+   * @param flags {@link RuleFlag.straight} and {@link RuleFlag.atJump}, if they hold
    * @param returnAddressRegister where the return address is to be afterwards
    */
   begin(flags: number, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {
@@ -209,8 +213,8 @@ export class UnwindRules {
   }
 
   /**
-   * Begins the same of a frame whose CFA counts from a word in memory.
-   * @param register from whose value the word is at `offset`
+   * Like {@link begin}, for a frame whose CFA counts from a word in memory.
+   * @param register the word is at its value plus `offset`
    */
   beginMoved(flags: number, register: number, offset: number, cfaOffset: number, returnAddressRegister: number): void {
     this.begin(flags, register, cfaOffset, returnAddressRegister);
@@ -218,7 +222,7 @@ export class UnwindRules {
     this.#scratch[RuleWord.movedOffset] = offset;
   }
 
-  /** Adds what the rule says of one register: where it was saved from the CFA, for instance. Each once at most. */
+  /** Adds what the rule says about one register, such as where it was saved from the CFA. To be called at most once for each. */
   addRegister(register: number, kind: number, value: number): void {
     const scratch = this.#scratch;
     const at = RuleWord.registers + scratch[RuleWord.registerCount]++ * RULE_REGISTER_WORDS;
@@ -297,16 +301,16 @@ export class UnwindRules {
 }
 
 /**
- * Whether a row is of a function that ends in `__builtin_eh_return`, as `_Unwind_RaiseException` does: it saves registers that hold nothing for its
- * caller, because they carry the exception to the handler. Signal frames save them, too.
+ * Whether a row is of a function that ends in `__builtin_eh_return`, as `_Unwind_RaiseException` does: it saves registers that hold nothing of its caller's,
+ * because they carry the exception to the handler. Signal frames save them, too.
  */
 function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegisters): boolean {
   return ehData >= 0 && kinds[ehData] === RegisterRule.offset;
 }
 
 /**
- * Whether a row is of the end of such a function: it has given back its frame pointer, the last of all registers, and the handler's stack pointer or address
- * is in a register of its own. All others count as saved still.
+ * Whether a row is of the end of such a function: it has restored its frame pointer, the last of all registers, and the handler's stack pointer or address is
+ * in a register of its own. All other registers still count as saved.
  */
 function isAtHandler({ kinds, cfaRegister }: CfaRows, { ehData, fp, sp, pc }: MachineRegisters): boolean {
   if (ehData < 0 || (kinds[ehData] !== RegisterRule.offset && kinds[ehData] !== RegisterRule.popped)) return false;
@@ -318,7 +322,7 @@ function isWord(value: number): boolean {
   return value >= -0x8000_0000 && value <= 0x7fff_ffff;
 }
 
-/** Neighbours, which instructions of one function are, do not collide. */
+/** Neighbouring addresses, like those of one function's instructions, do not collide. */
 function hashOf(svma: number): number {
   const word = Math.imul(svma >>> 0, 0x9e3779b1);
   return word ^ (word >>> 15);

@@ -3,7 +3,7 @@ import { CODE, type WasmExports } from './module.ts';
 
 const instances = new OptionalWasm<WasmExports>(CODE);
 
-/** A new instance of the module, with memory of its own; undefined where there can be none. @param followsLibunwind as the unwinder's option */
+/** A new instance of the module, with memory of its own; undefined if there cannot be one. @param followsLibunwind as the unwinder's option */
 export function instantiate(followsLibunwind: boolean): WasmExports | undefined {
   return instances.instantiate((wasm) => wasm.initialize(followsLibunwind));
 }
