@@ -6,7 +6,7 @@ export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'aarch64' | 'arm'
 
 /** Which registers a function has to restore, by DWARF number. */
 export interface CallingConvention {
-  /** What a call leaves in these is not known. */
+  /** A call may leave anything in these. */
   readonly callerSaved: readonly number[];
   /** Those of {@link callerSaved} in which a function may return a value, and the link register: every call changes them. */
   readonly changedByCall: readonly number[];

@@ -11,11 +11,11 @@ import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
-/** In place of a rule: between the entry and the svma another function begins. */
+/** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
-/** Branches forward whose targets were not reached yet. */
+/** How many forward branches are noted whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
-/** Instructions that are read of one file, here and by {@link EntrySearch}: one to two seconds. */
+/** How many instructions are read of one file, here and by {@link EntrySearch}: one to two seconds. */
 export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
@@ -23,9 +23,9 @@ const WORD_BYTES = 8;
 const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.x86_64;
 
 /**
- * Finds out how large the frame of an x86-64 function is at an address, and where it has saved what, by reading its code from the entry up to there: so the
- * function need not return. Code behind a jump has the frame of an earlier jump or branch that leads there. Where there is none, it has the frame of the last
- * call, branch or jump inside of the function: behind the jump of a switch, for instance, there is most often a case of it.
+ * Finds out how large the frame of an x86-64 function is at an address, and where it has saved what, by reading its code from the entry up to there, so that
+ * the function need not return. Code after a jump has the frame of an earlier jump or branch that leads there. Without one, it has the frame of the last call,
+ * branch or jump inside the function: after the jump of a switch, for instance, there is usually a case of it.
  */
 export class EntryScan {
   readonly #code: CodeBytes;
@@ -33,11 +33,11 @@ export class EntryScan {
   readonly #decoder = new X8664Decoder();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
-  /** States at targets of branches, by svma, and those that can be used again. */
+  /** States at targets of branches, by svma, and those that can be reused. */
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
   #walk!: EntryWalk;
-  /** Whether the state is only that of the last call or branch, since nothing leads here that was read. */
+  /** Whether the state is only that of the last call or branch, since no code that was read leads here. */
   #isGuess = false;
 
   constructor(code: CodeBytes) {
@@ -46,8 +46,8 @@ export class EntryScan {
   }
 
   /**
-   * The number of the rule, among those of the module, of the frame at an svma; {@link OTHER_FUNCTION}; NO_RULE where there is none, or where code has to be
-   * read first ({@link CodeBytes.isPending}).
+   * The number of the rule, among those of the module, of the frame at an svma; {@link OTHER_FUNCTION}; NO_RULE if there is none, or code has to be read first
+   * ({@link CodeBytes.isPending}).
    * @param entry the svma of the function's first instruction, less than {@link MAX_FUNCTION_BYTES} before
    * @param isCall whether the svma is where a call returns to
    */
@@ -77,7 +77,7 @@ export class EntryScan {
     return this.#walk;
   }
 
-  /** Reads code up to an svma. @returns whether an instruction begins there, behind a call if that is asked for: then the state is that of the frame */
+  /** Reads code up to an svma. @returns whether an instruction begins there, after a call if `isCall` says so: then the state is that of the frame */
   #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
     const reader = this.#reader;
     const decoder = this.#decoder;
@@ -86,7 +86,7 @@ export class EntryScan {
     this.#last.copyFrom(state);
     this.#isGuess = false;
     let isReached = true;
-    // Whether another function may begin here: behind a jump or a return, or behind a call, which may be one that does not return.
+    // Whether another function may begin here: after a jump or a return, or after a call, which may not return.
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
@@ -104,7 +104,7 @@ export class EntryScan {
       }
       svma += decoder.sizeBytes;
       isReached = flow === 'next' || flow === 'call' || flow === 'branch';
-      // Behind a call, too, arguments are pushed, but not right behind it.
+      // After a call, too, arguments may be pushed, but not right after it.
       mayBegin = flow === 'next' ? mayBegin && (!isBehindCall || decoder.isPadding) : flow !== 'branch';
       if (flow !== 'next') isBehindCall = flow === 'call';
       if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
@@ -120,7 +120,7 @@ export class EntryScan {
     return !isCall;
   }
 
-  /** Takes the state of a branch or jump from before that leads to an svma. @returns whether there is one */
+  /** Takes the state of an earlier branch or jump that leads to an svma. @returns whether there is one */
   #enter(svma: number, isReached: boolean): boolean {
     const branch = this.#branches.get(svma);
     if (branch === undefined) {

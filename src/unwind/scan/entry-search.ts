@@ -8,9 +8,9 @@ import { X8664Decoder } from './x86-64-decoder.ts';
 
 /** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
-/** How much is looked through at once, so that no byte is looked at again for another address of the same function. */
+/** How many bytes are searched at once, so that no byte is looked at again for another address of the same function. */
 const BLOCK_SIZE_BYTES = 256;
-/** Functions are aligned to so much where something fills the space before. */
+/** The alignment of functions that have padding before them. */
 const ALIGNMENT = 16;
 /** What compilers and assemblers fill space with: NOPs. They may have prefixes. */
 const PADDING = [
@@ -21,7 +21,7 @@ const PADDING = [
   [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
-/** The longest of them. */
+/** The length of the longest of them. */
 const BYTES_BEFORE = 8;
 /** In place of a byte that the file does not have. */
 const MISSING = -1;
@@ -31,19 +31,19 @@ const SHORT_JUMP = 0xeb;
 const CALL = 0xe8;
 const JUMP = 0xe9;
 const NOP = 0x90;
-/** Among how many instructions from a function's first one on one makes room on the stack. */
+/** How many of a function's first instructions are searched for one that makes room on the stack. */
 const MAX_FIRST_INSTRUCTIONS = 4;
 
 /**
- * Looks for where functions of x86-64 begin: there, room is made on the stack, and in front of it is what functions end with (including calls that do not
- * return), or what fills the space between them. It misses some beginnings, and finds places that are none.
+ * Looks for where x86-64 functions begin: where room is made on the stack, right after what functions end with (including calls that do not return), or after
+ * the padding between them. It misses some beginnings, and finds places that are none.
  */
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #decoder = new X8664Decoder();
   readonly #state = new ScanState();
-  /** The block that is looked through, and what is before. */
+  /** The block that is searched, after the bytes before it. */
   readonly #bytes = new Int16Array(BYTES_BEFORE + BLOCK_SIZE_BYTES);
 
   constructor(code: CodeBytes) {
@@ -52,7 +52,7 @@ export class EntrySearch {
   }
 
   /**
-   * The svma of the nearest beginning before an svma; −1 where there is none, or where code has to be read first ({@link CodeBytes.isPending}).
+   * The svma of the nearest beginning before an svma; −1 if there is none, or code has to be read first ({@link CodeBytes.isPending}).
    * @param from the svma whose function is looked for
    */
   before(module: UnwindModule, svma: number, from: number): number {
@@ -67,7 +67,7 @@ export class EntrySearch {
     return -1;
   }
 
-  /** Looks through a block. undefined where code has to be read first, or where enough was looked at. */
+  /** Searches a block; undefined if code has to be read first, or enough was looked at. */
   #look(module: UnwindModule, block: number): readonly number[] | undefined {
     if (module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return undefined;
     module.code.enteredInstructions += BLOCK_SIZE_BYTES;

@@ -4,18 +4,18 @@ const BITS = 8;
 const FIRST_BYTES = 64;
 
 /**
- * How far the code of a function was read, instruction by instruction, from its entry on. Reading takes the same steps each time, so that it is known of many
- * addresses, without reading again, that it does not come to them.
+ * How far a function's code was read, instruction by instruction, from its entry on. Reading takes the same steps each time: so it is known of many addresses,
+ * without reading again, that they are not reached.
  */
 export class EntryWalk {
-  /** The svma of the instruction where reading ended for good: nothing can be said of what follows. */
+  /** The svma of the instruction where reading ended for good: nothing is known about what follows. */
   stop = Number.POSITIVE_INFINITY;
   /** Whether it ended because another function begins there. */
   isOther = false;
   readonly #entry: number;
   /** The svma of the last instruction that is known. */
   #reached: number;
-  /** By byte from the entry on: whether an instruction begins there. */
+  /** A bit for each byte from the entry on: whether an instruction begins there. */
   #starts = new Uint8Array(FIRST_BYTES);
 
   /** @param entry the svma of the first instruction */
@@ -24,7 +24,7 @@ export class EntryWalk {
     this.#reached = entry - 1;
   }
 
-  /** An instruction begins at an svma. */
+  /** Notes that an instruction begins at an svma. */
   add(svma: number): void {
     if (svma <= this.#reached) return;
     this.#reached = svma;
@@ -34,7 +34,7 @@ export class EntryWalk {
     this.#starts[at] |= 1 << (place % BITS);
   }
 
-  /** Whether it is known that reading does not come to an svma: it ends before, or no instruction begins there. */
+  /** Whether it is known that reading does not reach an svma: it ends before, or no instruction begins there. */
   misses(svma: number): boolean {
     if (svma > this.stop) return true;
     const place = svma - this.#entry;

@@ -8,7 +8,7 @@ export class FileCode implements CodeReader {
   isMissing = false;
   readonly #code: CodeBytes;
   #module!: UnwindModule;
-  /** The bytes that were found last, for svmas from `start` up to before `end`, with the svma of the first byte of the array. */
+  /** The bytes that were found last, which are valid for svmas from `#start` up to before `#end`, and the svma of the first one in the array. */
   #bytes: Uint8Array = new Uint8Array();
   #start = 0;
   #end = 0;

@@ -14,11 +14,14 @@ import { MOVED, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
-/** Instructions that are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000. */
+/**
+ * How many instructions are followed from one address on. Most addresses are fewer than a hundred before a return; OpenBLAS' largest kernels have more than
+ * 5,000.
+ */
 const MAX_INSTRUCTIONS = 1 << 14;
 /** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
-/** Branches whose targets are still to be followed. */
+/** How many branches are noted, to follow their targets later. */
 const MAX_BRANCHES = 64;
 /** What the rule of a frame depends on besides its address. */
 export const ScanFlag = {
@@ -29,12 +32,12 @@ export const ScanFlag = {
   /** Only a frame that has saved nothing is accepted. */
   isEmpty: 4,
 } as const;
-/** How many values all of them together have: an svma is multiplied by that in the key of a rule. */
+/** How many combinations of these flags there are: the key of a rule is an svma times that, plus the flags. */
 const FLAG_VALUES = 8;
 
 /**
- * Finds out how a frame is left by following the function's code up to its return: on the way there it restores whatever it has saved, wherever that is, and
- * gives back its stack. So functions without rules, and those whose rules leave out prologues and epilogues, are unwound from anywhere in them, without
+ * Finds out how a frame is left by following the function's code up to its return: on the way there, the function restores whatever it has saved, wherever that
+ * is, and frees its stack. So functions without rules, and those whose rules leave out prologues and epilogues, are unwound from anywhere in them, without
  * knowing where they begin. A function that never returns is not unwound by this.
  */
 export class FrameScan {
@@ -65,7 +68,7 @@ export class FrameScan {
   }
 
   /**
-   * The number of the rule, among those of the module, by which the frame at hand is left; NO_RULE where there is none, or where code has to be read first
+   * The number of the rule, among those of the module, by which the current frame is left; NO_RULE if there is none, or code has to be read first
    * ({@link CodeBytes.isPending}). The return address is left in the {@link returnColumn}.
    * @param module of a machine whose code is followed
    * @param flags of {@link ScanFlag}
@@ -89,8 +92,8 @@ export class FrameScan {
   }
 
   /**
-   * The same of a leaf whose {@link rule} was asked for, and which has given back its frame but for an indirect jump by a register. What switches stacks
-   * jumps so in place of returning; others go on as another function, or have a switch: the address tells which.
+   * The same for a leaf whose {@link rule} was asked for, and which frees its frame and then makes an indirect jump through a register. Code that switches
+   * stacks jumps like this instead of returning; other code makes a tail call, or has a switch. The address tells which.
    */
   jumpRule(module: UnwindModule, svma: number): number {
     return module.code.jumped.get(svma) ?? NO_RULE;
@@ -111,7 +114,7 @@ export class FrameScan {
 
   /**
    * Follows code, straight ahead first and then from the targets of branches in the order in which they were met, up to the first return that gives a rule.
-   * Where there is none, it is the first jump that may be a tail call.
+   * Without one, it is the first jump that may be a tail call.
    * @returns the number of the rule, or NO_RULE
    */
   #scan(decoder: InstructionDecoder, start: number): number {
@@ -140,8 +143,8 @@ export class FrameScan {
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
       else if (flow === 'call') {
-        // Code that still uses a number in such a register relies on the call to leave it: compilers know which registers functions of the same file change
-        // (gcc's -fipa-ra).
+        // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file
+        // change (gcc's -fipa-ra).
         for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
         this.#isStraight = false;
       } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
@@ -167,7 +170,7 @@ export class FrameScan {
     return ruleAtJump;
   }
 
-  /** Keeps {@link jumpRule}. @param hasReturned whether the state is that after the return of the function that a tail call goes to */
+  /** Keeps {@link jumpRule}. @param hasReturned whether the state is the one after the tail-called function has returned */
   #keepJump(svma: number, register: number, hasReturned: boolean): void {
     const { sp, pc, addressSize } = this.#machine;
     const state = this.#state;
@@ -190,24 +193,24 @@ export class FrameScan {
   }
 
   /**
-   * The rule that follows from what registers hold at a return or a tail call; NO_RULE where none does.
+   * The rule that follows from what registers hold at a return or a tail call; NO_RULE if none does.
    * @param flag {@link RuleFlag.atJump} at a jump that may be that of a switch; else 0
    */
   #ruleAtReturn(state: ScanState, via: number, lr: number, flag: number): number {
     const { machine, sp, fp, pc, addressSize } = this.#machine;
     const { bases, offsets, movedBase, movedOffset } = state;
-    // Where the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that
-    // were called may have popped their arguments.
+    // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
+    // called may have popped their arguments.
     const isChained = machine === 'x86_64' && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isMoved = cfaBase === MOVED;
-    // Found by another register, it is most often the stack of another context, to which the code switches.
+    // If it is found by another register, it is usually the stack of another context, to which the code switches.
     if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedOffset) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
-    // Stacks grow by words. Otherwise this is no code, or of the other instruction set.
+    // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set.
     if (cfa % addressSize !== 0) return NO_RULE;
-    // A function that is called at the end returns by the link register.
+    // A tail-called function returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;
     const linkBase = isChained ? SAVED + fp : bases[link];

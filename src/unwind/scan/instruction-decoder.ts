@@ -3,17 +3,17 @@ import type { ScanState } from './scan-state.ts';
 /**
  * Where code goes on after an instruction:
  *
- * - `next`: behind it
- * - `call`: behind it, once what is called has returned
- * - `branch`: behind it, or at {@link InstructionDecoder.target}
+ * - `next`: right after it
+ * - `call`: right after it, once what is called has returned
+ * - `branch`: right after it, or at {@link InstructionDecoder.target}
  * - `jump`: at {@link InstructionDecoder.target}
- * - `leave`: at the address in the register {@link InstructionDecoder.via}: it is a return or a tail call
+ * - `leave`: at the address in the register {@link InstructionDecoder.via}: a return or a tail call
  * - `may-leave`: the same, unless it is the jump of a switch
  * - `end`: nowhere that is known
  */
 export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'may-leave' | 'end';
 
-/** Reads code of one file by svma. Whoever implements it says whether some of the code was not there. */
+/** Reads code of one file by svma. Whoever implements it tells whether some of the code was missing. */
 export interface CodeReader {
   /** 8 bits of code; 0 where there are none. */
   byte(svma: number): number;
@@ -21,20 +21,20 @@ export interface CodeReader {
   half(svma: number): number;
 }
 
-/** Knows the instructions of a machine that move the stack pointer, save and restore registers, or go elsewhere. */
+/** Knows the instructions of a machine that move the stack pointer, save and restore registers, or transfer control. */
 export interface InstructionDecoder {
   /** After `branch` and `jump`: an svma. */
   readonly target: number;
   /** After `leave` and `may-leave`: the number of a register. */
   readonly via: number;
-  /** After `may-leave` and `end`: the register that an indirect jump goes by, if it still has its first value; −1 for none. */
+  /** After `may-leave` and `end`: the register that an indirect jump goes through, if it still has its first value; −1 for none. */
   readonly heldTarget?: number;
-  /** After `leave`: whether it may go on behind the instruction, too. */
+  /** After `leave`: whether code may also go on right after the instruction. */
   readonly isConditional: boolean;
   readonly sizeBytes: number;
-  /** After a conditional instruction: the state if it took effect. */
+  /** After a conditional instruction: the state if it takes effect. */
   readonly taken: ScanState;
-  /** To be called before code is followed from another place than behind the last instruction. */
+  /** To be called before code is followed from anywhere but right after the last instruction. */
   enter(): void;
   /** Applies the instruction at an svma to a state. */
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow;

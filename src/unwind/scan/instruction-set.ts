@@ -2,9 +2,9 @@ import type { CodeBytes } from '../code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 
-/** Words around an address that are looked at. */
+/** How many words around an address are looked at. */
 const WORDS = 32;
-/** The condition that most instructions of A32 have: to be executed always. */
+/** The condition of most A32 instructions: they are always executed. */
 const ALWAYS = 0xe;
 /**
  * The share of words with that condition below which code is taken for T32. Observed in Debian's libc: A32 has less around about 4 % of its addresses, and T32
@@ -22,7 +22,7 @@ export class InstructionSet {
     this.#reader = new FileCode(code);
   }
 
-  /** Whether the code around an svma, a multiple of 4, looks like T32 (Thumb); of no meaning where code has to be read first ({@link CodeBytes.isPending}). */
+  /** Whether the code around an svma, a multiple of 4, looks like T32 (Thumb); meaningless if code has to be read first ({@link CodeBytes.isPending}). */
   isThumb(module: UnwindModule, svma: number): boolean {
     const known = module.code.modes.get(svma);
     if (known !== undefined) return known === 1;

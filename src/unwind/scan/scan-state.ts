@@ -5,39 +5,39 @@ export const MOVED = REGISTERS;
 export const SAVED = MOVED + 1;
 export const CONSTANT = SAVED + SAVED;
 export const UNKNOWN = -1;
-/** Words in memory whose values are followed: functions save no more than all registers. */
+/** How many words in memory are tracked: functions save no more than all registers. */
 const MAX_SLOTS = 64;
-/** Beyond that many, no slot is taken any more for numbers and for what is not followed: the rest is for saved registers. */
+/** Once this many are taken, numbers and values that are not tracked get no more slots: the rest is for saved registers. */
 const MAX_OTHER_SLOTS = 32;
 
 /**
- * What registers and the words of the frame hold at some point of the code, expressed by what registers held where the scan began: their first values.
+ * What registers and the words of the frame hold at some point of the code, in terms of what registers held where the scan began: their first values.
  *
- * A value is a base and an offset: a register's first value and what was added to it, the word in memory at such an address, or a number.
+ * A value is a base and an offset: a register's first value plus what was added to it, the word in memory at such an address, or a number.
  */
 export class ScanState {
   /**
-   * By register, what its value counts from: the number of a register for that one's first value plus the offset; {@link MOVED} for the word in memory that
-   * the stack pointer was set to ({@link movedBase}), plus the offset; {@link SAVED} plus a register's number for the word at such an address;
-   * {@link CONSTANT} for the offset itself; {@link UNKNOWN}.
+   * By register, what its value counts from: a register's number for its first value plus the offset; {@link MOVED} for the word in memory that the stack
+   * pointer was set to ({@link movedBase}), plus the offset; {@link SAVED} plus a register's number for the word at such an address; {@link CONSTANT} for the
+   * offset itself; {@link UNKNOWN}.
    */
   readonly bases = new Int8Array(REGISTERS);
   readonly offsets = new Float64Array(REGISTERS);
   /**
-   * Where the stack pointer was set to a word in memory: the register from whose first value that word's address counts; else −1. Functions that align their
-   * stack to more than the ABI does restore their caller's stack pointer in this way.
+   * If the stack pointer was set to a word in memory: the register from whose first value that word's address counts; else −1. Functions that align their stack
+   * to more than the ABI does restore their caller's stack pointer in this way.
    */
   movedBase = -1;
   /** How far from there the word is. */
   movedOffset = 0;
   #sp = -1;
-  /** Words that were stored: their addresses, by the register from whose first value they count and how far from there they are; and their values. */
+  /** Words that were stored: the address of each, as a register from whose first value it counts and the distance from there; and its value. */
   readonly #addressBases = new Int8Array(MAX_SLOTS);
   readonly #addressOffsets = new Float64Array(MAX_SLOTS);
   readonly #valueBases = new Int8Array(MAX_SLOTS);
   readonly #valueOffsets = new Float64Array(MAX_SLOTS);
   #slotCount = 0;
-  /** Whether there was no slot for something that was stored: then nothing is known of words that have no slot. */
+  /** Whether there was no slot for something that was stored: then nothing is known about words without a slot. */
   #isFull = false;
 
   /** Begins a scan: every register has its first value, and nothing was stored. @param sp the number of the stack pointer */
@@ -57,7 +57,7 @@ export class ScanState {
     this.movedBase = other.movedBase;
     this.movedOffset = other.movedOffset;
     this.#slotCount = other.#slotCount;
-    // Most functions use a few: to copy all would take several times as long.
+    // Most functions use a few. Copying all would take several times as long.
     for (let slot = 0; slot < this.#slotCount; slot++) {
       this.#addressBases[slot] = other.#addressBases[slot];
       this.#addressOffsets[slot] = other.#addressOffsets[slot];
@@ -67,7 +67,7 @@ export class ScanState {
     this.#isFull = other.#isFull;
   }
 
-  /** A register gets a value that is not followed. */
+  /** Gives a register a value that is not tracked. */
   clobber(register: number): void {
     this.bases[register] = UNKNOWN;
   }
@@ -116,7 +116,7 @@ export class ScanState {
       return;
     }
     const sum = offset + distance;
-    // Real code has no distances that are not exact. Added up often enough, they would not even be numbers.
+    // Real code has no distances that are not exact as doubles. Added up often enough, they would not even be numbers.
     this.bases[to] = (isWord && distance !== 0) || !Number.isSafeInteger(sum) ? UNKNOWN : base;
     this.offsets[to] = sum;
   }
@@ -137,7 +137,7 @@ export class ScanState {
     this.#put(base, distance, this.bases[register], this.offsets[register]);
   }
 
-  /** Where a register's first value was stored, as a distance from the stack pointer's first value; undefined where it was not. */
+  /** Where a register's first value was stored, as a distance from the stack pointer's first value; undefined if it was not. */
   savedAt(register: number): number | undefined {
     for (let slot = 0; slot < this.#slotCount; slot++) {
       if (this.#valueBases[slot] === register && this.#valueOffsets[slot] === 0 && this.#addressBases[slot] === this.#sp) return this.#addressOffsets[slot];
@@ -145,7 +145,7 @@ export class ScanState {
     return undefined;
   }
 
-  /** The word at base + distance gets a value that is not followed. */
+  /** Gives the word at base + distance a value that is not tracked. */
   overwrite(base: number, distance: number): void {
     this.#put(base, distance, UNKNOWN, 0);
   }
