@@ -167,7 +167,7 @@ export class A64Decoder implements InstructionDecoder {
         store(state, first, base, at, isWide);
         store(state, second, base, at + width, isWide);
       } else if (first === base) {
-        // The second is loaded first: its address counts from the base.
+        // The second register is loaded first: its address counts from the base.
         load(state, second, base, at + width, isWide);
         load(state, first, base, at, isWide);
       } else {
@@ -179,7 +179,7 @@ export class A64Decoder implements InstructionDecoder {
   }
 }
 
-/** LDR, STR, and those of parts of words. */
+/** LDR and STR, also of parts of words. */
 function single(word: number, state: ScanState): void {
   const [register, base] = [word & 31, (word >>> 5) & 31];
   const isVector = (word & 0x0400_0000) !== 0;
@@ -196,7 +196,7 @@ function single(word: number, state: ScanState): void {
     access(state, register, base, mode === 0 || mode === 2 ? distance : 0, operation, isWide, isVector);
     if (mode === 1) state.add(base, base, near);
   } else if (operation !== 0 && !isVector && !(size === 3 && operation === 2)) write(state, register);
-  // Atomic operations of memory
+  // Atomic operations on memory
   else if ((word & 0x0c00) === 0 && !isVector) write(state, register);
 }
 
@@ -236,7 +236,7 @@ function write(state: ScanState, register: number): void {
   if (register !== ZERO) state.clobber(register);
 }
 
-/** MOVN, MOVZ, MOVK. Numbers of more than 53 bits are not followed. */
+/** MOVN, MOVZ, MOVK. Numbers of more than 53 bits are not tracked. */
 function moveNumber(word: number, state: ScanState): void {
   const rd = word & 31;
   if (rd === ZERO) return;

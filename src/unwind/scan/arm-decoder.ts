@@ -5,7 +5,7 @@ import { ScanState } from './scan-state.ts';
 const ALWAYS = 0xe;
 /** Marks instructions that cannot have a condition. */
 const UNCONDITIONAL = 0xf;
-/** How far the program counter that an instruction reads is ahead of that instruction. */
+/** How far ahead of an instruction the program counter is that it reads. */
 const PC_AHEAD = 8;
 
 /** A32. @see Arm Architecture Reference Manual for ARMv7-A, chapter A5 "ARM Instruction Set Encoding" */
@@ -95,7 +95,7 @@ export class ArmDecoder implements InstructionDecoder {
     const opcode = (word >>> 21) & 15;
     const isCompare = (opcode & 0xc) === 8;
     if (isCompare) {
-      // Without flags, these numbers stand for MRS, CLZ and others.
+      // Without setting flags, these opcodes stand for MRS, CLZ and others.
       if (!bit(word, 20)) clobberScratch(state, rd);
       return 'next';
     }
@@ -183,7 +183,7 @@ export class ArmDecoder implements InstructionDecoder {
       if (!isBefore || writesBack) state.add(rn, rn, distance);
       return 'next';
     }
-    // A return address comes from the stack. What is loaded from an address of the file leads to another function, as in the PLT.
+    // A return address comes from the stack. What is loaded from a known address in the file leads to another function, as in the PLT.
     this.via = state.isConstant(rn) ? ARM_IP : ARM_PC;
     const transfer = isLoad ? loadOne : storeOne;
     transfer(state, rd, rn, distance, indexing(isBefore, writesBack));
@@ -192,8 +192,8 @@ export class ArmDecoder implements InstructionDecoder {
 }
 
 /**
- * Bits of an instruction that reads or writes memory: whether the distance is part of the address, whether it is added and not subtracted, a bit that depends on
- * the instruction, whether the base is written, and whether it is a load.
+ * Bits of an instruction that reads or writes memory: whether the distance is part of the address, whether it is added rather than subtracted, a bit that
+ * depends on the instruction, whether the base is written back, and whether it is a load.
  */
 function modesOf(word: number): readonly [boolean, boolean, boolean, boolean, boolean] {
   return [bit(word, 24), bit(word, 23), bit(word, 22), bit(word, 21), bit(word, 20)];

@@ -19,7 +19,7 @@ export function wordAt(code: CodeReader, svma: number): number {
   return code.half(svma) | (code.half(svma + 2) << 16);
 }
 
-/** Where LDM and STM have words from the base register on: they increment or decrement its value, after or before each word. */
+/** Where the words of LDM and STM are from the base register on: its value is incremented or decremented, after or before each word. */
 export type BlockMode = 'IA' | 'IB' | 'DA' | 'DB';
 
 export function blockMode(isUp: boolean, isBefore: boolean): BlockMode {
@@ -53,7 +53,7 @@ export function loadMany(state: ScanState, list: number, base: number, mode: Blo
   else if (writesBack) moveBase(state, list, base, mode);
 }
 
-/** Where the first of the words is. */
+/** Where the first word is, from the base register on. */
 function firstWord(list: number, mode: BlockMode): number {
   const sizeBytes = WORD_BYTES * bitCount(list);
   switch (mode) {
@@ -94,8 +94,8 @@ export function loadOne(state: ScanState, register: number, base: number, distan
 }
 
 /**
- * For encodings that share a field between several instructions, only some of which write that register. Callee-saved registers keep their values: should one
- * have been written after all, it is restored before the function returns.
+ * Clobbers a scratch register, for encodings where only some of the instructions with a field write the register in it. Callee-saved registers keep their
+ * values: should one have been written after all, it is restored before the function returns.
  */
 export function clobberScratch(state: ScanState, register: number): void {
   if (register < 4 || register === 12) state.clobber(register);

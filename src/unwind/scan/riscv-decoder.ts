@@ -171,8 +171,9 @@ export class RiscvDecoder implements InstructionDecoder {
   }
 
   /**
-   * Leaves the return address in a register. @returns whether that makes it a call. The functions that save registers for others get theirs in another
-   * register, and leave a frame behind: they are followed as a part of their caller.
+   * Puts the return address into a register. Functions that save registers for others get theirs in a register other than ra, and leave a frame behind: they
+   * are followed as a part of their caller.
+   * @returns whether it is a call
    */
   #link(rd: number, svma: number, state: ScanState): boolean {
     if (rd === RA) return true;
@@ -186,7 +187,7 @@ function shift(state: ScanState, to: number, from: number, bits: number): void {
   else state.clobber(to);
 }
 
-/** Sums of 32 bits. */
+/** 32-bit sums. */
 function addWord(state: ScanState, to: number, from: number, distance: number | undefined): void {
   if (distance !== undefined && state.isConstant(from)) state.setConstant(to, (state.offsets[from] + distance) | 0);
   else state.clobber(to);

@@ -4,7 +4,7 @@ import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, indexing, 
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
-/** How far the program counter that an instruction reads is ahead of that instruction. */
+/** How far ahead of an instruction the program counter is that it reads. */
 const PC_AHEAD = 4;
 
 /** T32. @see Arm Architecture Reference Manual for ARMv7-A, chapter A6 "Thumb Instruction Set Encoding" */
@@ -14,7 +14,7 @@ export class ThumbDecoder implements InstructionDecoder {
   isConditional = false;
   sizeBytes = 2;
   readonly taken = new ScanState();
-  /** How many of the next instructions have a condition, by the last IT. */
+  /** How many of the next instructions the last IT makes conditional. */
   #conditional = 0;
 
   enter(): void {
@@ -146,7 +146,7 @@ export class ThumbDecoder implements InstructionDecoder {
         return 'next';
       case 7:
         if ((half & 0x80) !== 0) return 'call';
-        // BX pc leads to A32 code right behind it, where stubs go on to another function.
+        // BX pc leads to A32 code right after it, by which stubs go on to another function.
         this.via = from === ARM_PC ? ARM_IP : from;
         if (!state.isConstant(from)) return 'leave';
         // An even address leads to A32 code.
@@ -225,7 +225,7 @@ export class ThumbDecoder implements InstructionDecoder {
     return isLoad && (second & (1 << ARM_PC)) !== 0 ? 'leave' : 'next';
   }
 
-  /** LDRD, STRD; TBB, TBH; what is exclusive */
+  /** LDRD, STRD; TBB, TBH; exclusive loads and stores */
   #double(first: number, second: number, state: ScanState): CodeFlow {
     const rn = first & 15;
     const [one, two] = [second >> 12, (second >> 8) & 15];
@@ -336,14 +336,14 @@ export class ThumbDecoder implements InstructionDecoder {
       transfer(state, rt, rn, distance, indexing(isBefore, writesBack));
       return isLoad && rt === ARM_PC ? 'leave' : 'next';
     }
-    // PLD and PLI are encoded as loads of the program counter.
+    // PLD and PLI are encoded as loads into the program counter.
     if (isLoad && rt !== ARM_PC) state.clobber(rt);
     if (isImmediate && writesBack) state.add(rn, rn, distance);
     return isLoad && isWord && rt === ARM_PC ? 'end' : 'next';
   }
 }
 
-/** The constant that 12 bits of data processing stand for: a byte, repeated or rotated. Signed, as all words are here. */
+/** The constant that 12 bits of a data processing instruction stand for: a byte, repeated or rotated. Signed, as all words are here. */
 function expanded(raw: number): number {
   const byte = raw & 0xff;
   if (raw >> 10 === 0) {

@@ -12,9 +12,9 @@ const MAX_DETOUR_BYTES = 7 + 15;
 const BRANCHES: ReadonlySet<number> = new Set([...Array.from({ length: 16 }, (_, condition) => 0x70 + condition), 0xe0, 0xe1, 0xe2, 0xe3]);
 /** ENTER, which compilers do not use; returns to other segments and from interrupts; traps, HLT. */
 const ENDS: ReadonlySet<number> = new Set([0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xf1, 0xf4]);
-/** MOV of 8 bits and from a segment register, shifts: what they write to the operand that may be in memory is not followed. */
+/** MOV of 8 bits and from a segment register, shifts: what they write to the operand that may be in memory is not tracked. */
 const WRITES_OPERAND: ReadonlySet<number> = new Set([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
-/** MOVSXD, IMUL, MOV of 8 bits: the same of the register. */
+/** MOVSXD, IMUL, MOV of 8 bits: the same for the register. */
 const WRITES_REGISTER: ReadonlySet<number> = new Set([0x63, 0x69, 0x6b, 0x8a]);
 /** Registers that instructions write without naming them. */
 const STRING_REGISTERS = [RAX, RCX, RSI, RDI];
@@ -27,7 +27,10 @@ const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number
   ...[0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf].map((opcode) => [opcode, STRING_REGISTERS] as const),
 ]);
 
-/** x86-64: what each instruction does, by its opcode, and where code goes on after it. @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 */
+/**
+ * x86-64: what each instruction does, by its opcode, and where code goes on afterwards.
+ * @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2
+ */
 export class X8664Decoder implements InstructionDecoder {
   target = 0;
   readonly via = RETURN_ADDRESS;
@@ -69,7 +72,7 @@ export class X8664Decoder implements InstructionDecoder {
         takeReturnAddress(state);
         state.add(RSP, RSP, immediate & 0xffff);
         return 'leave';
-      case 0xe8: // CALL; of the next instruction, it pushes that one's address
+      case 0xe8: // CALL; one of the next instruction only pushes its address
         if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
         push(state, ANYTHING);
         return immediate === 0 ? 'next' : 'jump';
@@ -86,7 +89,7 @@ export class X8664Decoder implements InstructionDecoder {
     return 'next';
   }
 
-  /** What an instruction does after which code goes on behind it. */
+  /** Applies an instruction after which code goes on with the next one. */
   #compute(opcode: number, state: ScanState): void {
     const instruction = this.#instruction;
     const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = instruction;
@@ -168,8 +171,8 @@ export class X8664Decoder implements InstructionDecoder {
   }
 
   /**
-   * Whether a call is one of those that never return, but keep the processor from speculating: it skips a loop of PAUSE, or an INT3, as in the thunks that
-   * compilers and the kernel have in place of returns and indirect jumps (retpolines).
+   * Whether a call never returns, but only keeps the processor from speculating: it skips a loop of PAUSE, or an INT3, as in the thunks that compilers and the
+   * kernel use in place of returns and indirect jumps (retpolines).
    */
   #isDetour(code: CodeReader, svma: number): boolean {
     const { immediate, sizeBytes } = this.#instruction;
@@ -188,9 +191,9 @@ export class X8664Decoder implements InstructionDecoder {
       }
       if (state.bases[other] === other && state.offsets[other] === 0) this.heldTarget = other;
     }
-    // A tail call of a function in another file.
+    // A tail call to a function in another file.
     const isToOtherFile = isIpRelative && isMemory;
-    // It may be the jump of a switch, unless the frame has just been given back.
+    // It may be the jump of a switch, unless the frame has just been freed.
     if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(state))) return 'end';
     takeReturnAddress(state);
     return isToOtherFile ? 'leave' : 'may-leave';
@@ -218,14 +221,17 @@ export class X8664Decoder implements InstructionDecoder {
   }
 }
 
-/** Whether a register holds the word just below the stack pointer, as after a pop: a jump there may be a return. On another stack, it is not this function's. */
+/**
+ * Whether a register holds the word just below the stack pointer, as after a pop: a jump through it may be a return. On another stack, the word is not this
+ * function's.
+ */
 function isPopped({ bases, offsets }: ScanState, register: number): boolean {
   return (bases[RSP] === RSP || bases[RSP] === RBP) && bases[register] === SAVED + bases[RSP] && offsets[register] === offsets[RSP] - WORD_BYTES;
 }
 
 /**
  * Whether the stack pointer is above where it was at first, or above the first frame pointer, and a callee-saved register was restored. The stack pointer alone
- * tells nothing: it is also moved up to take pushed arguments off the stack after a call.
+ * tells nothing: it also moves up when pushed arguments are dropped after a call.
  */
 function hasGivenBack({ bases, offsets }: ScanState): boolean {
   const isAbove = (bases[RSP] === RSP || bases[RSP] === RBP) && offsets[RSP] > 0;

@@ -2,8 +2,8 @@ import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI
 import type { CodeReader } from './instruction-decoder.ts';
 
 /**
- * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand's size (`z`), or of 64, too (`v`);
- * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is no instruction. There is a string
+ * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand size (`z`), or also of 64 (`v`);
+ * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is not an instruction. There is a string
  * for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the first bytes of longer opcodes, do not get here.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
  */
@@ -56,22 +56,22 @@ const POP_OR_XOP = 0x8f;
 const FIRST_XOP_MAP = 8;
 /** No instruction is longer. */
 const MAX_BYTES = 15;
-/** By the number in an instruction: a register's DWARF number. */
+/** A register's DWARF number, by its number in an instruction. */
 const DWARF_NUMBERS = [RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15];
 
-/** Opcodes, but for those of sums, whose registers have 8 bits. Those from 0x100 on begin with 0F. */
+/** Opcodes whose registers have 8 bits, apart from those of sums. Those from 0x100 on begin with 0F. */
 const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
-/** Opcodes below are those of sums. */
+/** Opcodes below this are those of sums. */
 const ONE_BYTE_SUMS = 0x40;
 
-/** What is added to an opcode's last byte: for 0F, for 0F 38 (0F 3A has the next map), and for VEX, EVEX and XOP, which tell one of several maps. */
+/** What is added to an opcode's last byte: for 0F, for 0F 38 (0F 3A has the next map), and for VEX, EVEX and XOP, which select one of several maps. */
 export const TWO_BYTE_MAP = 0x100;
 export const THREE_BYTE_MAP = 0x200;
 export const VECTOR_MAPS = 0x1000;
 /** The prefix that the lower two bits of VEX stand for. */
 const VECTOR_PREFIXES = [0, OPERAND_SIZE, REP, REPNE];
 
-/** The parts of one instruction of x86-64: filled anew for each. Registers have their DWARF numbers. */
+/** The parts of one x86-64 instruction: filled anew for each. Registers have their DWARF numbers. */
 export class X8664Instruction {
   sizeBytes = 1;
   /** The opcode's last byte plus the map that it is in. */
@@ -80,9 +80,9 @@ export class X8664Instruction {
   isWide = false;
   /** Whether they have 16 bits, unless the opcode says that they have 8. */
   isShort = false;
-  /** The last of the prefixes that some opcodes have as a part: {@link REP}, 66 or F2; 0 for none. */
+  /** The last of the prefixes that are a part of some opcodes: {@link REP}, 66 or F2; 0 for none. */
   prefix = 0;
-  /** Of a jump through a register: whether it may lead to where no ENDBR64 is. Only the jump of a switch does. */
+  /** For a jump through a register: whether its target need not be an ENDBR64. Only the jump of a switch is like this. */
   isNotrack = false;
   /** ModRM's middle field as it is: a part of the opcode in some instructions. */
   extension = 0;
@@ -96,7 +96,7 @@ export class X8664Instruction {
   other = 0;
   /** A further register, which VEX, EVEX and XOP name. */
   third = 0;
-  /** Of an operand in memory: the register to which {@link displacement} is added; −1 where the address is computed in another way. */
+  /** For an operand in memory: the register to which {@link displacement} is added; −1 if the address is computed in another way. */
   base = 0;
   isIpRelative = false;
   displacement = 0;
@@ -110,7 +110,7 @@ export class X8664Instruction {
   #hasAddressSize = false;
   #hasBytes = false;
 
-  /** @returns whether there is one at an svma */
+  /** Reads an instruction. @returns whether there is one at the svma */
   read(code: CodeReader, svma: number): boolean {
     this.#code = code;
     this.#start = svma;
@@ -145,7 +145,7 @@ export class X8664Instruction {
     return (value << unused) >> unused;
   }
 
-  /** @returns the byte behind them */
+  /** @returns the byte after them */
   #readPrefixes(): number {
     for (;;) {
       const byte = this.#byte();
@@ -175,7 +175,7 @@ export class X8664Instruction {
     return second === 0x38 ? 'm' : 'M';
   }
 
-  /** VEX and EVEX: they have the bits of REX, inverted, and tell the map. */
+  /** VEX and EVEX: they hold the bits of REX, inverted, and the map. */
   #readVector(first: number): string {
     const payload = this.#byte();
     const map = first === 0xc5 ? 1 : payload & (first === 0xc4 ? 31 : 7);
@@ -198,13 +198,13 @@ export class X8664Instruction {
     return ['M', 'm', 'Z'][(payload & 31) - FIRST_XOP_MAP] ?? '?';
   }
 
-  /** One more register, inverted, and the prefix. */
+  /** Reads the third register, which is inverted, and the prefix. */
   #readThird(payload: number): void {
     this.third = DWARF_NUMBERS[(~payload >> 3) & 15];
     this.prefix = VECTOR_PREFIXES[payload & 3];
   }
 
-  /** The register of a field's lower three bits and a bit of REX. Of 8-bit registers without REX, numbers 4 to 7 are the second bytes of registers 0 to 3. */
+  /** The register of a field's lower three bits and a bit of REX. Without REX, 8-bit registers 4 to 7 are the second bytes of registers 0 to 3. */
   #registerOf(field: number, rexBit: number): number {
     if (this.#rex === 0 && this.#hasBytes) return DWARF_NUMBERS[field & 3];
     return DWARF_NUMBERS[(field & 7) | ((this.#rex & rexBit) === 0 ? 0 : 8)];
@@ -263,7 +263,7 @@ export class X8664Instruction {
         this.#readOperandSized();
         break;
       case 'm':
-        // Of its group, only TEST has one.
+        // In this group, only TEST has an immediate.
         if ((this.opcode === 0xf6 || this.opcode === 0xf7) && this.extension < 2) {
           if (this.opcode === 0xf6) this.immediate = this.#signed(1);
           else this.#readOperandSized();

@@ -1,4 +1,4 @@
-/** What x86-64's instructions with opcodes of more than one byte do, and those of vectors. */
+/** What x86-64's instructions with opcodes of more than one byte do, and those on vectors. */
 
 import { R11, RAX, RBX, RCX, RDX } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
@@ -8,12 +8,12 @@ import { ANYTHING, change, pop, push } from './x86-64-operations.ts';
 
 /** LAR, LSL; conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
 const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x2c, 0x2d, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
-/** RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is passed over. */
+/** RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is ignored. */
 const WRITES_OTHER: ReadonlySet<number> = new Set([0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
-/** Opcodes behind VEX and EVEX whose results are integers. */
+/** Opcodes after VEX and EVEX whose results are integers. */
 const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
 
-/** Opcodes of two bytes. @param opcode the second one, behind 0F */
+/** Opcodes of two bytes. @param opcode the second one, after 0F */
 export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, state: ScanState): CodeFlow {
   const { register, other, isMemory, prefix, extension } = instruction;
   switch (opcode >> 4) {
@@ -64,10 +64,10 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
     case 0xa9:
       pop(state, ANYTHING);
       return 'next';
-    case 0x7e: // MOVD, and MOVQ between registers of vectors
+    case 0x7e: // MOVD, and MOVQ between vector registers
       if (!isMemory && prefix !== REP) state.clobber(other);
       return 'next';
-    case 0x1e: // RDSSP is one of many without effect
+    case 0x1e: // RDSSP; the others have no effect
       if (!isMemory && prefix === REP && extension === 1) state.clobber(other);
       return 'next';
     case 0xb0: // CMPXCHG, XADD
@@ -82,7 +82,7 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
   }
 }
 
-/** Opcodes of three bytes, and those of vectors: few write integer registers. @param opcode with its map, as {@link X8664Instruction} has it */
+/** Opcodes of three bytes, and those on vectors: few write integer registers. @param opcode with its map, as {@link X8664Instruction} has it */
 export function decodeLonger(instruction: X8664Instruction, opcode: number, state: ScanState): void {
   const { register, third, prefix } = instruction;
   const last = opcode & 0xff;

@@ -1,10 +1,10 @@
-/** What x86-64's instructions do to registers and the stack, as far as that is followed. */
+/** What x86-64's instructions do to registers and the stack, as far as that is tracked. */
 
 import { RAX, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import type { ScanState } from './scan-state.ts';
 import type { X8664Instruction } from './x86-64-instruction.ts';
 
-/** In place of a register: something that is not followed. */
+/** In place of a register: something that is not tracked. */
 export const ANYTHING = -1;
 export const WORD_BYTES = 8;
 
@@ -20,7 +20,7 @@ const CMP = 7;
  */
 export function sum(instruction: X8664Instruction, state: ScanState, operation: number, form: number): void {
   const { register, other, isMemory, isWide, isShort, immediate } = instruction;
-  // Forms 6 and 7 are prefixes, and what 64-bit mode does not have.
+  // Forms 6 and 7 are prefixes, and opcodes that 64-bit mode does not have.
   if (operation === CMP || form > 5) return;
   const isAdded = operation === ADD || operation === SUB;
   const sign = operation === ADD ? 1 : -1;
@@ -49,7 +49,7 @@ export function sumWithNumber(instruction: X8664Instruction, state: ScanState): 
   else change(instruction, state);
 }
 
-/** The operand that may be in memory gets a value that is not followed. */
+/** Gives the operand that may be in memory a value that is not tracked. */
 export function change(instruction: X8664Instruction, state: ScanState): void {
   const { isMemory, base, other, displacement } = instruction;
   if (!isMemory) state.clobber(other);
