@@ -1,4 +1,4 @@
-/** Reads the fields of an entry one after the other. What is not there is read as 0 and noted in {@link failed}. */
+/** Reads the fields of an entry one after the other. A field that is not there is read as 0 and noted in {@link failed}. */
 
 const MAX_LEB_SIZE_BYTES = 10;
 
@@ -6,7 +6,7 @@ export let at: usize = 0;
 export let end: usize = 0;
 export let failed: bool = false;
 
-/** Begins anew at a place; nothing from `newEnd` on is read. */
+/** Moves to a place; nothing from `newEnd` on is read. */
 export function move(place: usize, newEnd: usize): void {
   at = place;
   end = newEnd;
@@ -22,7 +22,7 @@ export function skip(sizeBytes: u64): void {
   else at += <usize>sizeBytes;
 }
 
-/** @returns where a field of so many bytes begins, which is behind the cursor afterwards; 0 where it is not */
+/** Moves past a field of that many bytes. @returns where it begins; 0 if it is not there */
 function take(sizeBytes: usize): usize {
   const place = at;
   if (failed || sizeBytes > end - place) {

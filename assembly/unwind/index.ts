@@ -9,7 +9,7 @@ export { beginRule, endRule, forgetRules, labelFrame, saveRegister } from './rul
 export { dropTables, placeTables } from './tables';
 export { beginWalk, resumeWalk, walk } from './walk';
 
-/** Where the areas are that TypeScript writes and reads. */
+/** Where the areas that TypeScript writes and reads are. */
 export const results: usize = RESULTS;
 export const places: usize = PLACES;
 export const registers: usize = REGISTERS;
@@ -17,13 +17,13 @@ export const addresses: usize = ADDRESSES;
 export const labels: usize = LABELS;
 export const input: usize = INPUT;
 
-/** To be called once. @param followsLibunwind leave to TypeScript what libunwind takes for something else @returns whether there is memory */
+/** To be called once. @param followsLibunwind leave to TypeScript what libunwind treats differently @returns whether there is enough memory */
 export function initialize(followsLibunwind: bool): bool {
   setFollowsLibunwind(followsLibunwind);
   return reserve() && beginRules();
 }
 
-/** Keeps which rule an address has that is exact as a double. @returns false where there is no room: nothing is kept then */
+/** Keeps which rule an address, exact as a double, has. @returns false if there is no room: then nothing is kept */
 export function keepRuleOf(module: u32, svma: f64, rule: i32): bool {
   return keepRule(module, <u64>svma, rule) !== 0;
 }

@@ -1,9 +1,9 @@
-/** The memory: areas of fixed sizes, and behind them the table of rules, which grows. */
+/** The memory: areas of fixed sizes, and after them the table of rules, which grows. */
 
 import { INPUT_SIZE_BYTES, MAX_FRAMES, MAX_TABLE_MODULES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
 import { reach } from '../pages';
 
-/** What a walk says of its end, see src/unwind/wasm/contract.ts: it takes JavaScript longer to ask for a variable than to read memory. */
+/** What a walk says about its end, see src/unwind/wasm/contract.ts: JavaScript reads memory faster than it reads a variable of the module. */
 export const RESULTS: usize = (__heap_base + 15) & ~15;
 /** Where each register is in the sample, in bytes from the first one; −1 for none. */
 export const PLACES: usize = RESULTS + 8 * RESULT_COUNT;
@@ -42,12 +42,12 @@ export const MAX_RULE_WORDS: usize = 1 << 17;
 
 let top: usize = RULES + MAX_RULE_WORDS * 4;
 
-/** Has memory reach up to the end of the areas of fixed sizes. @returns whether there was so much */
+/** Makes memory reach to the end of the areas of fixed sizes. @returns whether there was enough */
 export function reserve(): bool {
   return reach(top);
 }
 
-/** Memory for so many bytes, which hold 0; 0 where there is none. It is never freed. */
+/** Allocates that many bytes, which hold 0 and are never freed. @returns their place; 0 if there is no more memory */
 export function allocate(sizeBytes: usize): usize {
   const place = top;
   if (!reach(place + sizeBytes)) return 0;

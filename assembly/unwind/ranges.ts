@@ -14,7 +14,7 @@ const FILE: usize = 28;
 
 let space: usize = SPACES;
 
-/** Goes to the space of a generation (1 or more). One that another has taken the place of is empty again. */
+/** Switches to the space of a generation (1 or more). It is empty again if another one has taken its place since. */
 export function enterSpace(generation: f64): void {
   const number = <u64>generation;
   space = SPACES + (<usize>number % SPACE_COUNT) * SPACE_SIZE_BYTES;
@@ -53,7 +53,7 @@ function firstEndingAfter(address: u64, count: usize): usize {
   return low;
 }
 
-/** Adds a range to the space at hand. @returns whether there is room for it, and nothing else in its place */
+/** Adds a range to the current space. @returns whether there was room for it, and nothing else in its place */
 export function addRange(start: f64, end: f64, bias: f64, module: i32, file: i32): bool {
   const count: usize = load<u32>(space, COUNT);
   const index = firstEndingAfter(<u64>start, count);

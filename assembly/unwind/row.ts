@@ -1,6 +1,6 @@
 /**
- * The row of call frame instructions that an address is in, and the rule that it makes; where that is a plain one of instructions that compilers write.
- * `src/unwind/cfa-rows.ts` and `src/unwind/unwind-rules.ts` have all of them: what is not understood here is asked for there.
+ * Finds the row of call frame instructions that an address is in, and makes its rule, if that is plain and made of instructions that compilers write.
+ * `src/unwind/cfa-rows.ts` and `src/unwind/unwind-rules.ts` know all instructions: they are asked for what is not understood here.
  * @see DWARF 5, 6.4.2 "Call Frame Instructions"; Linux Standard Base Core, "The .eh_frame section"
  */
 
@@ -44,16 +44,19 @@ import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES,
 import { beginRule, endRule, saveRegister } from './rules';
 import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from './tables';
 
-/** Functions have some ten; the largest of GCC's compiler has 13,000. They are followed for each address anew. */
+/** Functions have some ten; the largest in GCC's compiler has 13,000. They are followed again for each address. */
 const MAX_INSTRUCTIONS: u32 = 1 << 14;
-/** Those beyond so many of a function count: TypeScript, which keeps whole rows, follows the others once there have been {@link MAX_LONG_INSTRUCTIONS}. */
+/**
+ * A function's instructions beyond this many are counted. Once there have been {@link MAX_LONG_INSTRUCTIONS}, TypeScript, which keeps whole rows, follows such
+ * functions.
+ */
 const SHORT_INSTRUCTIONS: u32 = 1 << 12;
 /** A tenth of a second's worth. */
 const MAX_LONG_INSTRUCTIONS: u32 = 1 << 24;
 const MAX_AUGMENTATION_CHARACTERS: usize = 8;
 const MAX_CODE_ALIGNMENT: i64 = 16;
 
-// A row: the CFA's register and offset, then of each register how its value is found, and the offset.
+// A row: the CFA's register and offset, then for each register how its value is found, and the offset.
 const CFA_OFFSET: usize = 4;
 const FIRST_REGISTER: usize = 8;
 const REGISTER_SIZE_BYTES: usize = 8;
@@ -70,21 +73,21 @@ let dataAlignment: i64 = 0;
 
 let remembered: usize = 0;
 let instructions: u32 = 0;
-/** Of all functions together. */
+/** For all functions together. */
 let longInstructions: u32 = 0;
 
-/** Whether registers that an epilogue has popped, and those of vectors, are left to TypeScript, which takes them for what libunwind does. */
+/** Whether registers that an epilogue has popped, and vector registers, are left to TypeScript, which treats them as libunwind does. */
 let followsLibunwind: bool = false;
-/** Of the row that is wanted: a bit for each register that it has below the stack pointer. */
+/** A bit for each register that the wanted row has below the stack pointer. */
 let below: u32 = 0;
-/** Those of them that another row has above: they have been popped. */
+/** Those of {@link below} that another row has above it: they have been popped. */
 let popped: u32 = 0;
 
 export function setFollowsLibunwind(follows: bool): void {
   followsLibunwind = follows;
 }
 
-/** The rule of an address, read from the module's tables: RULE_UNKNOWN where that is not to be had from here. */
+/** The rule of an address, read from the module's tables; RULE_UNKNOWN if it cannot be told here. */
 export function readRule(module: u32, svma: u64): i32 {
   if (!findEntry(module, svma)) return RULE_UNKNOWN;
   if (entryFde < framesAddr || entryFde - framesAddr > framesEnd - frames) return RULE_UNKNOWN;
@@ -104,7 +107,7 @@ export function readRule(module: u32, svma: u64): i32 {
   const start = framesAddr + (at - frames) + <i64>(<i32>u32At());
   const codeBytes = <i32>u32At();
   skip(<u64>uleb());
-  // The rule of the last byte says that it is the last.
+  // The last byte has a rule of its own, which says that it is the last.
   if (failed || start !== entryStart || start === 0 || codeBytes <= 0 || svma - start >= <u64>codeBytes - 1) return RULE_UNKNOWN;
   const program = at;
 
@@ -135,7 +138,7 @@ function registersBelow(): u32 {
   return registers;
 }
 
-/** Goes through all rows for those of {@link below} that one has above the stack pointer. @returns whether all were understood */
+/** Searches all rows for registers of {@link below} that are above the stack pointer there. @returns whether all instructions were understood */
 function findPopped(program: usize, programEnd: usize, start: u64): bool {
   memory.copy(WANTED_ROW, ROW, ROW_SIZE_BYTES);
   memory.copy(ROW, INITIAL_ROW, ROW_SIZE_BYTES);
@@ -148,7 +151,10 @@ function findPopped(program: usize, programEnd: usize, start: u64): bool {
   return isUnderstood;
 }
 
-/** Compilers leave it out of their rows that a register was popped. One that is saved below all the time, in x86-64's red zone, was not. */
+/**
+ * Notes in {@link popped} what the row tells. Compilers' rows do not say that a register was popped. One that is saved below all the time, in x86-64's red
+ * zone, was not.
+ */
 function notePopped(): void {
   const lowest = load<u32>(ROW) === SP ? -(<i64>load<i32>(ROW, CFA_OFFSET)) : i64.MIN_VALUE;
   for (let register = 0; register < REGISTER_COUNT; register++) {
@@ -191,7 +197,7 @@ function readCie(place: usize): bool {
         u8At();
         break;
       default:
-        // Frames of signal handlers' callers (S) among others.
+        // Among others, frames of signal handlers' callers (S).
         return false;
     }
   }
@@ -200,7 +206,7 @@ function readCie(place: usize): bool {
   return true;
 }
 
-/** The size of a pointer that is passed over; more than there can be for one that is not understood. */
+/** The size of a pointer to skip; more than there can be for one that is not understood. */
 function pointerSize(encoding: u32): u64 {
   if ((encoding & DW_EH_PE_APPLICATION_MASK) === DW_EH_PE_aligned) return u64.MAX_VALUE;
   switch (encoding & DW_EH_PE_FORMAT_MASK) {
@@ -240,7 +246,7 @@ function run(start: u64, svma: u64): bool {
     }
     if (failed) return false;
     if (delta < 0) continue;
-    // Instructions of a CIE advance nowhere.
+    // A CIE's instructions do not advance the location.
     if (svma === u64.MAX_VALUE) return false;
     const next = location + delta * codeAlignment;
     if (next < location) return false;
@@ -251,7 +257,7 @@ function run(start: u64, svma: u64): bool {
   return true;
 }
 
-/** Follows an instruction that has its operands behind it. @returns by how much it advances, or −1 */
+/** Follows an instruction whose operands come after the opcode. @returns by how much it advances, or −1 */
 function follow(opcode: u32): i64 {
   switch (opcode) {
     case DW_CFA_nop:
@@ -307,7 +313,7 @@ function follow(opcode: u32): i64 {
       setFactoredCfaOffset(sleb());
       break;
     case DW_CFA_GNU_args_size:
-      // For landing pads alone.
+      // Only landing pads need it.
       uleb();
       break;
     default:
@@ -322,7 +328,7 @@ function setOffset(register: i64, factored: i64): void {
   else fail();
 }
 
-/** Other registers do not matter, but to libunwind. */
+/** Other registers only matter to libunwind. */
 function set(register: i64, kind: u32, value: i32): void {
   if (<u64>register >= <u64>REGISTER_COUNT) {
     if (followsLibunwind) fail();
@@ -370,14 +376,14 @@ function offsetOf(register: usize): i32 {
   return load<i32>(registerAt(register), VALUE);
 }
 
-/** As `ruleOf` of src/unwind/unwind-rules.ts has it. */
+/** The rule that the row makes, as by `ruleOf` of src/unwind/unwind-rules.ts. */
 function ruleOfRow(): i32 {
   if (kindOf(RETURN_ADDRESS) === UNDEFINED) return RULE_OUTERMOST;
   if ((popped & (1 << RETURN_ADDRESS)) !== 0) return RULE_UNKNOWN;
   const cfaRegister = load<u32>(ROW);
   const cfaOffset = load<i32>(ROW, CFA_OFFSET);
   if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return RULE_UNKNOWN;
-  // Functions that return to the handler of an exception, and stack pointers that are not the CFA.
+  // Functions that return to an exception handler, and stack pointers that are not the CFA.
   if (kindOf(EXCEPTION_DATA) === OFFSET || kindOf(SP) === OFFSET) return RULE_UNKNOWN;
   if (!beginRule(cfaRegister, cfaOffset, offsetOf(RETURN_ADDRESS))) return RULE_UNKNOWN;
   for (let register = 0; register < REGISTER_COUNT; register++) {

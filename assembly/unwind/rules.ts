@@ -1,6 +1,6 @@
 /**
- * Which address of which module has which rule, and what its calls are labelled with: an open-addressed table. Rules lie in words of their own, which many
- * addresses share.
+ * An open-addressed table of which address of which module has which rule, and what its calls are labelled with. The words of rules are stored apart, since
+ * many addresses share them.
  */
 
 import { MAX_FRAMES, REGISTER_COUNT } from '../../src/unwind/wasm/contract';
@@ -12,7 +12,7 @@ const RULE: usize = 8;
 const LABEL: usize = 12;
 const ADDRESS_BITS: u64 = 48;
 const FIRST_SLOTS: usize = 1 << 13;
-/** With as many addresses, all rules are forgotten. */
+/** When a table of this size is full, all rules are forgotten. */
 const MAX_SLOTS: usize = 1 << 20;
 
 // The words of a rule.
@@ -20,7 +20,7 @@ const CFA_REGISTER: usize = 0;
 const CFA_OFFSET: usize = 4;
 const RETURN_OFFSET: usize = 8;
 const SAVED_COUNT: usize = 12;
-/** Then for each register that was saved: which one, and where from the CFA. */
+/** Then, for each register that was saved: which one, and its offset from the CFA. */
 const SAVED: usize = 16;
 const SAVED_SIZE_BYTES: usize = 8;
 const MAX_WORDS: usize = 4 + 2 * REGISTER_COUNT;
@@ -63,7 +63,7 @@ export function labelIn(slot: usize): i32 {
   return load<i32>(slot, LABEL);
 }
 
-/** Labels the call of a frame of the last walk, as it is labelled in all further ones; not if its slot was moved since. @param label above 0 */
+/** Labels the call of a frame of the last walk, for all further walks, unless its slot was moved since. @param label above 0 */
 export function labelFrame(frame: u32, label: i32): void {
   const slot: usize = load<u32>(LABEL_SLOTS + frame * 4);
   if (slot !== 0) store<i32>(slot, label, LABEL);
@@ -71,7 +71,7 @@ export function labelFrame(frame: u32, label: i32): void {
 
 /**
  * Keeps which rule an address has. @param rule what {@link endRule} returned, RULE_OUTERMOST or RULE_NOT_PLAIN
- * @returns its slot; 0 where the table is full: nothing is kept then
+ * @returns its slot; 0 if the table is full: then nothing is kept
  */
 export function keepRule(module: u32, svma: u64, rule: i32): usize {
   if ((used + 1) * 2 > slotCount && !growTable()) return 0;
@@ -105,7 +105,7 @@ export function saveRegister(register: u32, offset: i32): void {
   store<u32>(begun, <u32>count + 1, SAVED_COUNT);
 }
 
-/** @returns where the rule is: the same place for equal ones */
+/** @returns where the rule is: equal rules have the same place */
 export function endRule(): i32 {
   const words = (SAVED + <usize>load<u32>(begun, SAVED_COUNT) * SAVED_SIZE_BYTES) >>> 2;
   let hash: u32 = 0;
@@ -115,7 +115,7 @@ export function endRule(): i32 {
     const place = RULE_INDEX + 4 * slot;
     const rule: usize = load<u32>(place);
     if (rule === 0) {
-      // A full index finds no rule any more: then equal ones lie beside each other.
+      // A full index takes no more rules: from then on, equal ones are stored again.
       if ((indexed + 1) * 2 <= RULE_INDEX_SLOTS) {
         store<u32>(place, <u32>begun);
         indexed++;
@@ -128,7 +128,7 @@ export function endRule(): i32 {
   }
 }
 
-/** Forgets all rules and labels, and where those of the last walk's frames are. */
+/** Forgets all rules and labels, and the slots of the last walk's frames. */
 export function forgetRules(): void {
   memory.fill(LABEL_SLOTS, 0, 4 * MAX_FRAMES);
   memory.fill(slots, 0, slotCount * SLOT_SIZE_BYTES);
@@ -166,7 +166,7 @@ function keyOf(module: u32, svma: u64): u64 {
 /** The slot of a key, or the free one where it belongs. */
 function slotOf(key: u64): usize {
   const mask = slotCount - 1;
-  // Addresses of one function are neighbours, and modules often have the same ones.
+  // Addresses of one function are close together, and modules often have the same ones.
   const folded = <u32>key ^ (<u32>(key >> 32) * 0x85ebca6b);
   let index = <usize>((folded * 0x9e3779b1) >>> 12) & mask;
   while (true) {

@@ -18,11 +18,11 @@ const ENTRY_SIZE_BYTES: usize = 8;
 
 let sizeBytes: usize = 0;
 
-/** The module at hand: `.eh_frame` from `frames` on up to before `framesEnd`, and its address. */
+/** The current module: `.eh_frame` from `frames` on up to before `framesEnd`, and its address. */
 export let frames: usize = 0;
 export let framesEnd: usize = 0;
 export let framesAddr: u64 = 0;
-/** After {@link findEntry}. */
+/** After {@link findEntry}: where the function starts, and where its FDE is. */
 export let entryStart: u64 = 0;
 export let entryFde: u64 = 0;
 
@@ -32,7 +32,7 @@ function moduleAt(module: u32): usize {
 
 /**
  * Makes room for the tables of a module.
- * @returns where the entries of the table are to be copied, and behind them the bytes of `.eh_frame`; 0 where there is no room
+ * @returns where to copy the entries of the table and, after them, the bytes of `.eh_frame`; 0 if there is no room
  */
 export function placeTables(module: u32, framesSizeBytes: u32, addr: f64, entryCount: u32, dataAddr: f64): usize {
   const tableSize = <usize>entryCount * ENTRY_SIZE_BYTES;
@@ -51,12 +51,12 @@ export function placeTables(module: u32, framesSizeBytes: u32, addr: f64, entryC
   return place;
 }
 
-/** Has a module without tables from now on. */
+/** Treats a module as one without tables from now on. */
 export function dropTables(module: u32): void {
   if (module < <u32>MAX_TABLE_MODULES) store<u32>(moduleAt(module), 0, TABLE);
 }
 
-/** Goes to the last entry of a module's table that begins at or before an address. @returns whether there is one */
+/** Finds the last entry of a module's table that begins at or before an address. @returns whether there is one */
 export function findEntry(module: u32, svma: u64): bool {
   if (module >= <u32>MAX_TABLE_MODULES) return false;
   const at = moduleAt(module);

@@ -1,6 +1,7 @@
 /**
- * The walk from frame to frame, as far as it is plain: by rules that make the CFA of a register and restore what was saved from there, in code whose file
- * and rule are known. Everything else is left to TypeScript, which goes on from the frame that this has come to: all state is as before the step then.
+ * The walk from frame to frame, as far as it is plain: by rules that compute the CFA from a register and restore what was saved relative to it, in code whose
+ * file and rule are known. Everything else is left to TypeScript, which goes on from the frame that the walk has reached: all state is then as it was before
+ * the step.
  */
 
 import {
@@ -24,7 +25,7 @@ import { biasOf, fileOf, findRange, moduleOf } from './ranges';
 import { readRule } from './row';
 import { cfaOffsetOf, cfaRegisterOf, findSlot, isIndexable, keepRule, labelIn, returnOffsetOf, ruleIn, savedAt, savedCountOf } from './rules';
 
-/** TypeScript has addresses as doubles, which are exact below. User space ends at 2^47 nearly everywhere. */
+/** TypeScript has addresses as doubles, which are exact below this. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
 
 let frameCount: u32 = 0;
@@ -38,8 +39,8 @@ let stack: usize = 0;
 
 /**
  * Begins at the leaf of the sample in {@link INPUT}.
- * @param stackOffset from there to the dump
- * @returns whether it has the instruction and the stack pointer
+ * @param stackOffset bytes from there to the dump
+ * @returns whether the sample has the instruction and the stack pointer
  */
 export function beginWalk(stackOffset: u32, sizeBytes: u32): bool {
   known = 0;
@@ -58,7 +59,7 @@ export function beginWalk(stackOffset: u32, sizeBytes: u32): bool {
   return (known & (1 << SP)) !== 0 && (known & (1 << RETURN_ADDRESS)) !== 0 && pc < EXACT_END && stackStart < EXACT_END;
 }
 
-/** Goes on from a caller, in whose registers the return address is the one that led to it. The dump is that of {@link beginWalk}. */
+/** Continues from a caller, whose own address is in the column of the return address. The dump is that of {@link beginWalk}. */
 export function resumeWalk(count: u32, knownRegisters: u32): bool {
   frameCount = count;
   known = knownRegisters;
@@ -91,7 +92,7 @@ function walkOn(maxFrames: u32): i32 {
       if (slot === 0) return wants(WALK_WANTS_RULE, svma, module);
     }
     const rule = ruleIn(slot);
-    // An address may be sampled as well: then it is another one than that of the call.
+    // Only calls have labels: the same code may also be sampled, and then the frame has another address than after the call.
     const labelSlot: usize = isCall ? slot : 0;
     if (rule === RULE_OUTERMOST) {
       addFrame(pc, range, labelSlot);
@@ -114,7 +115,7 @@ function setResult(result: usize, value: f64): void {
   store<f64>(RESULTS + 8 * result, value);
 }
 
-/** Steps to the caller, if that is sure to be right. */
+/** Steps to the caller, if that is certain to be right. */
 function step(rule: i32): bool {
   // hot
   const cfaRegister = cfaRegisterOf(rule);
@@ -122,13 +123,13 @@ function step(rule: i32): bool {
   const sp = registerAt(SP);
   const base = registerAt(cfaRegister);
   const cfa = base + cfaOffsetOf(rule);
-  // A register may hold anything, and the sum wrap.
+  // A register may hold anything, and the sum may wrap.
   if (base >= EXACT_END || cfa <= sp || cfa >= EXACT_END) return false;
   const returnSlot = cfa + returnOffsetOf(rule);
   if (!isInDump(returnSlot)) return false;
   const returnAddress = wordAt(returnSlot);
   if (returnAddress === 0 || returnAddress >= EXACT_END) return false;
-  // A caller has put its own return address on the stack.
+  // A caller has its own return address on the stack.
   if (isCall && sp > stackStart + stackSizeBytes) return false;
   const count = savedCountOf(rule);
   for (let i: usize = 0; i < count; i++) {
