@@ -9,9 +9,8 @@ import type { FrameResolver } from './frames.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
 /**
- * The branches that samples carry, on their way into the profile. They are copied when a sample is read and located when its turn has come: what is
- * mapped where is known only then. Of call stacks (`--call-graph lbr`), which are no branches that were taken one after the other, single samples are
- * kept, but no totals.
+ * The branches that samples carry, on their way into the profile. They are copied when a sample is read, and located when its turn comes: only then is it known
+ * what is mapped where. For call stacks (`--call-graph lbr`), which are not branches taken one after the other, single samples are kept, but no totals.
  */
 export class BranchStacks {
   readonly #bytes: WaitingBytes;
@@ -22,12 +21,12 @@ export class BranchStacks {
     this.#bytes = new WaitingBytes(littleEndian);
   }
 
-  /** Bytes of what waits. */
+  /** How many bytes of branches wait. */
   get heldBytes(): number {
     return this.#bytes.heldBytes;
   }
 
-  /** Copies the branches of a sample whose layout has them. @returns their place; −1 where there are none */
+  /** Copies the branches of a sample whose layout has them. @returns their place; −1 if there are none */
   add(view: ByteView, { branchStack, branchEntries }: SampleOffsets): number {
     const count = view.u64(branchStack);
     if (count === 0) return -1;
@@ -39,14 +38,14 @@ export class BranchStacks {
     return place;
   }
 
-  /** The sample has been played. */
+  /** To be called when the sample has been replayed. */
   free(place: number): void {
     this.#bytes.free(place);
   }
 
   /**
    * Adds the branches of a sample to the profile.
-   * @param row of the sample in the profile; −1 where samples are not kept
+   * @param row of the sample in the profile; −1 if samples are not kept
    * @param space what is mapped in its process
    */
   keep(place: number, index: number, event: SessionEvent, row: number, space: AddressSpace, frames: FrameResolver, profile: ProfileBuilder): void {

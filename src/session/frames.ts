@@ -23,12 +23,12 @@ import type { Kernels } from './kernels.ts';
 import type { LastStack } from './last-stacks.ts';
 
 /**
- * Slots of the cache from addresses to locations, powers of two: at first, and at most. With four words each the largest fits a
- * second-level cache. It begins small, because it is thrown away whenever the kernel's maps change.
+ * Number of slots of the cache from addresses to locations, powers of two: at first, and at most. With four words each the largest fits a second-level cache.
+ * It begins small, because it is thrown away whenever the kernel's maps change.
  */
 const FIRST_CACHE_SLOTS = 1 << 10;
 const MAX_CACHE_SLOTS = 1 << 15;
-/** Words of a slot: low word, high word, whose address space and how, location + 1 (0 for a free slot). */
+/** Words of a slot: the address's low and high word, the address space and way of looking up, location + 1 (0 for a free slot). */
 const CACHE_SLOT_WORDS = 4;
 
 /** Variants of the location at no address, by what they stand for: the rest of a stack, and the place where a thread left its CPU. */
@@ -39,7 +39,7 @@ const OFF_CPU_VARIANT = 2;
 const PATH_SLOTS = 64;
 
 export interface FrameOptions {
-  /** Frames per stack at most, counted from the leaf; Infinity for all. */
+  /** Maximum number of frames per stack, counted from the leaf; Infinity for all. */
   readonly maxStack: number;
   /** Look callers up at the return address itself, as perf 6.1 does, not at the call before it. */
   readonly compatPerf: boolean;
@@ -48,13 +48,13 @@ export interface FrameOptions {
 /** How frames are looked up: what the user asks for, and what the recording's writer did. */
 export interface FrameRules extends FrameOptions {
   /**
-   * Callers are in callchains as addresses of their calls, not of what follows the calls: so there is nothing to step back.
-   * simpleperf changes them when it records; and where an interpreter runs, they are no addresses after calls at all.
+   * Callers are in callchains by the addresses of their calls, not by return addresses, so there is nothing to step back. simpleperf converts them when it
+   * records; and where an interpreter runs, they do not follow calls at all.
    */
   readonly callersAreCalls: boolean;
-  /** Where an unwound stack is cut off there is address −1, which perf makes of a return address that it could not read. */
+  /** An unwound stack that is cut off ends in address −1, which is what perf makes of a return address that it could not read. */
   readonly showsCutAsPerf: boolean;
-  /** Chains begin with the sample's own address, which stays where perf drops the rest. */
+  /** Chains begin with the sample's own address, which is kept where perf drops the rest. */
   readonly leafIsSampleIp: boolean;
 }
 
@@ -73,17 +73,17 @@ export class FrameResolver {
   /** Stack + 1 by chain and generation. */
   #resolved = new KeyedPairs();
   #kernelGeneration: number;
-  /** Locations of the chain at work, leaf first. */
+  /** Locations of the current chain, leaf first. */
   #chainLocations = new Int32Array(256);
   readonly #paths = Array.from({ length: PATH_SLOTS }, () => ({ locations: new Int32Array(16), stacks: new Int32Array(16), depth: 0 }));
   /** Recent look-ups, one per slot. */
   #cache = new Int32Array(FIRST_CACHE_SLOTS * CACHE_SLOT_WORDS);
   #cacheMask = FIRST_CACHE_SLOTS - 1;
-  /** Addresses that were not in the cache since it has its size. */
+  /** How many addresses were not in the cache since it got its size. */
   #cacheMisses = 0;
   /** Location that stands for what a stack lacks; −1 while there is none. */
   #truncated = -1;
-  /** Stack of threads that left their CPU at a place that is not known; −1 while there is none. */
+  /** Stack of threads that left their CPU at an unknown place; −1 while there is none. */
   #offCpuStack = -1;
 
   constructor(chains: CallchainTable, kernels: Kernels, profile: ProfileBuilder, options: FrameRules, diagnostics: Diagnostics) {
@@ -108,7 +108,7 @@ export class FrameResolver {
     return stack;
   }
 
-  /** The location of an address of which only its value tells whether it is the kernel's: an end of a branch. */
+  /** The location of an end of a branch: only the value of its address tells whether it is the kernel's. */
   placeOf(lo: number, hi: number, space: AddressSpace): number {
     // hot
     if (this.#kernels.generation !== this.#kernelGeneration) this.#forgetKernels();
@@ -128,7 +128,7 @@ export class FrameResolver {
 
   /**
    * Finds the locations of a chain's entries up to a place in its words.
-   * @param callersHaveReturnAddresses whether the code of a caller is before its address
+   * @param callersHaveReturnAddresses whether a caller's code is right before its address
    * @returns how many there are
    */
   #locateChain(chain: number, end: number, callersHaveReturnAddresses: boolean, space: AddressSpace): number {
@@ -136,7 +136,7 @@ export class FrameResolver {
     const { maxStack, compatPerf, leafIsSampleIp } = this.#options;
     let cpumode = 0;
     let depth = 0;
-    // An address that no call has pushed: the sampled one, and the one where user code entered the kernel.
+    // False for an address that no call has pushed: the sampled one, and the one where user code entered the kernel.
     let isReturnAddress = false;
     for (let i = this.#chains.startOf(chain); i < end && depth < maxStack; i += 2) {
       const lo = words[i];
@@ -144,7 +144,7 @@ export class FrameResolver {
       if (isMarker(lo, hi)) {
         cpumode = cpumodeOfMarker(lo);
         if (cpumode < 0) {
-          // A frame pointer that was none can lead to any value; what was found before it is kept.
+          // A wrong frame pointer can lead to any value; what was found before it is kept.
           if (compatPerf) {
             this.#reportDropped(lo);
             depth = leafIsSampleIp ? Math.min(depth, 1) : 0;
@@ -155,7 +155,7 @@ export class FrameResolver {
         }
         isReturnAddress = false;
         if ((lo | 0) === PERF_CONTEXT_USER_DEFERRED) {
-          // What follows is no address but the cookie of the record that has the user's part.
+          // What follows is not an address but the cookie of the record that has the user's part.
           i += 2;
           this.#diagnostics.add(
             'callchain-deferred',
@@ -173,12 +173,12 @@ export class FrameResolver {
   }
 
   /**
-   * The stack of frames that were unwound, with those of the kernel in front. The unwinder labels them with their locations.
+   * The stack of the frames that were unwound, with those of the kernel in front. Labels the unwinder's frames with their locations.
    * @param unwinder has the frames
-   * @param isCut whether it goes on beyond the last of them: then its root says so
-   * @param chain what was recorded, where the frames of the kernel are; −1 for nothing
-   * @param last that of the thread: the callers that it shares with this one are not looked up again. It gets this one's stacks
-   * @returns −1 where no frames were asked for
+   * @param isCut whether the stack goes on beyond the last frame: then its root says so
+   * @param chain the recorded chain, which has the frames of the kernel; −1 for none
+   * @param last the thread's last stack: callers that both have are not looked up again. Receives this one's stacks
+   * @returns −1 if no frames were asked for
    */
   unwoundStackOf(unwinder: Unwinder, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
@@ -198,12 +198,12 @@ export class FrameResolver {
     return stack;
   }
 
-  /** The part of {@link unwoundStackOf} that was unwound; −1 where the kernel's frames are as many as were asked for. */
+  /** The part of {@link unwoundStackOf} that was unwound; −1 if the kernel's frames are as many as were asked for. */
   #userStackOf(unwinder: Unwinder, isCut: boolean, chain: number, space: AddressSpace, last: LastStack): number {
     // hot
     const { addresses, isCall, labels, count: all, hasEnd, endLo, endHi } = unwinder.stack;
     const { maxStack, compatPerf } = this.#options;
-    // perf 6.1 counts the frames of the kernel and those that it unwinds apart (observed).
+    // perf 6.1 counts the kernel's frames and those that it unwinds separately (observed).
     const room = compatPerf || maxStack === Number.POSITIVE_INFINITY ? maxStack : maxStack - (chain < 0 ? 0 : this.#chains.kernelDepth(chain));
     const count = Math.max(0, Math.min(all, room));
     const hasRoot = isCut && all < room;
@@ -221,7 +221,7 @@ export class FrameResolver {
     if (moved !== 0) stacks.copyWithin(own, own - moved, last.stackCount);
     for (let at = 0; at < own; at++) {
       if (hasEnd && at === all - 1) {
-        // Only perf's chains have such a frame; as all callers of theirs it is one byte before.
+        // Only chains like perf's have such a frame. Like all their callers, it is looked up one byte before.
         locations[at] = this.#locate((endLo - 1) >>> 0, endLo === 0 ? (endHi - 1) >>> 0 : endHi, PERF_RECORD_MISC_USER, false, space);
         continue;
       }
@@ -232,7 +232,7 @@ export class FrameResolver {
       const address = compatPerf && isCall[at] !== 0 ? addresses[at] - 1 : addresses[at];
       const location = this.#locate(address >>> 0, highWord(address), PERF_RECORD_MISC_USER, isCall[at] !== 0 && !compatPerf, space);
       locations[at] = location;
-      // What is the start of a JIT's code depends on the process; and where perf takes files to begin, on more than the file.
+      // What is the start of JIT code depends on the process, and where perf takes files to begin depends on more than the file.
       if (labels[at] === NO_LABEL && !compatPerf && space.fallback === undefined && !space.startsCode(addresses[at])) {
         labels[at] = location + 1;
         unwinder.label(at, location + 1);
@@ -243,7 +243,7 @@ export class FrameResolver {
       stack = this.#stacks.intern(stack, locations[at]);
       stacks[at] = stack;
     }
-    // Of stacks that are not whole the next one knows nothing.
+    // The next stack cannot make use of one that is not whole.
     last.stackCount = count === all ? count : 0;
     last.isCut = hasRoot;
     return stack;
@@ -279,8 +279,8 @@ export class FrameResolver {
   }
 
   /**
-   * The stack of the first `depth` locations. Chains often begin like the last one that had the same outermost frame,
-   * most often one of the same thread: what they share is not looked up again.
+   * The stack of the first `depth` locations. Chains often begin like the last one that had the same outermost frame, usually one of the same thread: what they
+   * share is not looked up again.
    */
   #internStack(depth: number): number {
     // hot
@@ -304,11 +304,11 @@ export class FrameResolver {
     return stack;
   }
 
-  /** The location of an address, from the cache where it was looked up not long ago. */
+  /** The location of an address, from the cache if it was looked up recently. */
   #locate(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
     // hot
     const generation = cpumode === PERF_RECORD_MISC_KERNEL ? this.#kernelGeneration : space.generation;
-    // Eight modes, and two ways to look up: a generation of its own for each.
+    // Eight modes and two ways to look up: each generation has a number for each.
     const how = (generation * 16 + cpumode * 2 + (isReturnAddress ? 1 : 0)) | 0;
     const cache = this.#cache;
     const at = ((Math.imul(lo ^ how, 0x9e3779b1) >>> 17) & this.#cacheMask) * CACHE_SLOT_WORDS;
@@ -335,12 +335,12 @@ export class FrameResolver {
 
   #look(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
     const address = addressOf(hi, lo);
-    // A call may be the last instruction of its map: it is the call that must be in there.
+    // A call may be the last instruction of a map: it is the call that has to be in it.
     const looked = isReturnAddress ? address - 1 : address;
     if (cpumode === PERF_RECORD_MISC_USER || cpumode === PERF_RECORD_MISC_CPUMODE_UNKNOWN) {
       for (let maps: AddressSpace | undefined = space; maps !== undefined; maps = maps.fallback) {
-        // The start of a JIT's code is no return address: it was put on the stack to be run next (by V8 where it deoptimizes a
-        // function, by Erlang as the end of each process).
+        // The start of JIT code is not a return address: it was put on the stack to be run next (by V8 where it deoptimizes a function, by Erlang as the end of
+        // each process).
         const isStart = isReturnAddress && maps.startsCode(address);
         const at = maps.find(isStart ? address : looked);
         if (at < 0) continue;

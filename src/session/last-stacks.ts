@@ -1,14 +1,14 @@
 import { UnwoundStack } from '../unwind/unwound-stack.ts';
 
-/** A power of two. Threads whose numbers end alike share a place. */
+/** A power of two. Threads whose numbers have the same low bits share a place. */
 const PLACES = 256;
 
-/** The stack that was unwound last for a thread: the next one often differs from it in its innermost frames only. */
+/** The last stack that was unwound for a thread: the next one often differs from it only in its innermost frames. */
 export class LastStack {
   unwound = new UnwoundStack();
-  /** State of the address space in which it was unwound; −1 where there is none. */
+  /** State of the address space in which it was unwound; −1 if there is none. */
   generation = -1;
-  /** The profile's stacks that end with each of its frames, the leaf first. */
+  /** For each of its frames, leaf first: the profile's stack from the root to that frame. */
   stacks = new Int32Array(64);
   /** For how many frames these are known: for all of them, or for none. */
   stackCount = 0;

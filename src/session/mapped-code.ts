@@ -10,7 +10,7 @@ import type { UnwindFile, UnwindSegment } from './unwind-files.ts';
 /** Stands for no segment: nothing lies in it. */
 const NOWHERE: UnwindSegment = { start: 0, end: 0, delta: 0 };
 
-/** What an unwinder asks of a process's address space: the rules of the code that is mapped at an address. */
+/** What an unwinder asks about a process's address space: the rules of the code that is mapped at an address. */
 export class MappedCode implements CodeSpace {
   module: UnwindModule | undefined;
   bias = 0;
@@ -18,7 +18,7 @@ export class MappedCode implements CodeSpace {
   mayBeData = false;
   isVdso = false;
   file = -1;
-  /** Those that are to be taken, to be set before each stack. */
+  /** The rules that take precedence, to be set before each stack. */
   keptRules: RuleKeeper | undefined;
   /** The process's, to be set before each stack. */
   space: AddressSpace | undefined;
@@ -26,12 +26,12 @@ export class MappedCode implements CodeSpace {
   machine: UnwindMachine = 'x86_64';
   readonly #jitModules: JitModules;
   readonly #dsos: readonly Dso[];
-  /** By DSO: its rules, null where it has none; not there before they were loaded. */
+  /** By DSO: its rules; null if it has none, undefined until they are loaded. */
   readonly #files: (UnwindFile | null | undefined)[] = [];
   /** By DSO: the segment in which the last address was. */
   readonly #segments: (UnwindSegment | undefined)[] = [];
 
-  /** Where perf takes the DSOs of a process to begin; undefined where they begin where they are mapped. */
+  /** Where perf takes the DSOs of a process to begin; undefined if they begin where they are mapped. */
   readonly #perfBases: PerfBases | undefined;
 
   /**
@@ -49,13 +49,13 @@ export class MappedCode implements CodeSpace {
     return this.space?.generation;
   }
 
-  /** The part of its map that is in one segment of the file, and in no other. */
+  /** The part of the map at an address that is in one segment of the file, and in no other. */
   extent(address: number): CodeExtent | undefined {
     const range = this.space?.wholeMapAt(address);
     const file = range && this.#files[range.dso];
     if (range === undefined || file === undefined || file === null) return undefined;
     const { delta } = range;
-    // Sums of larger numbers are rounded: differently for each address.
+    // Sums of larger numbers are rounded, differently for each address.
     if (!Number.isSafeInteger(delta) || !Number.isSafeInteger(range.end + delta)) return undefined;
     const own = file.segments.filter(({ start, end }) => start < range.end + delta && end > range.start + delta);
     const segment = own.find(({ start, end }) => address + delta >= start && address + delta < end);
@@ -87,15 +87,15 @@ export class MappedCode implements CodeSpace {
     return 'unmapped';
   }
 
-  /** Memory of no file, or of one without rules, as a JIT's dump: code that the JIT made, or data. */
+  /** Looks up memory of no file, or of one without rules, such as a JIT's dump: it is code that the JIT made, or data. */
   #findWithoutFile(dso: number, address: number, offset: number): CodeMatch {
     const { codeStart, kind, name } = this.#dsos[dso];
-    // perf records the maps of data with stacks, too: what is found there is no return address. perf 6.1 takes it for one (observed).
+    // With stacks, perf also records the maps of data: what is found there is not a return address. perf 6.1 takes it for one (observed).
     this.mayBeData = codeStart === Number.POSITIVE_INFINITY && this.#perfBases === undefined;
     this.isVdso = kind === 'vdso';
-    // JITs map memory for data first. Stacks are none of it.
+    // JITs first map memory for data. A stack is not such memory.
     if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
-    // Code that a JIT made has rules by run-time addresses.
+    // Rules of code that a JIT made are by run-time addresses.
     this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
     this.bias = 0;
     this.codeBias = 0;
@@ -125,14 +125,14 @@ export class MappedCode implements CodeSpace {
     }
     this.codeBias = address - offset - segment.delta;
     this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? this.codeBias;
-    // perf 6.1 finds rules by that table only, and ends at the first frame that is not in one (observed on x86-64).
+    // perf 6.1 finds rules only by an `.eh_frame_hdr`, and ends at the first frame without one (observed on x86-64).
     if (this.#perfBases !== undefined && this.machine === 'x86_64' && !this.#findsTable(file.module)) return 'found';
     this.module = file.module;
     return 'found';
   }
 
   /**
-   * Whether perf finds an `.eh_frame_hdr`: an empty one always; one with entries only where a recorded map holds its address, because perf reads entries by
+   * Whether perf finds an `.eh_frame_hdr`: an empty one always; one with entries only if a recorded map holds its address, because perf reads entries by
    * address. Maps of data are not always recorded.
    */
   #findsTable({ frameTable }: UnwindModule): boolean {
@@ -142,22 +142,22 @@ export class MappedCode implements CodeSpace {
   }
 }
 
-/** Files are mapped in pages: the first address is rounded down to one. */
+/** Files are mapped in pages: the first address is rounded down to a page. */
 const PAGE_BYTES = 4096;
 
-/** Whether an offset is behind a segment, in its last page: the program's variables that begin as 0 are there, or nothing. */
+/** Whether an offset is after a segment, in its last page: the program's zero-initialized variables are there, or nothing. */
 function isFilledUp({ segments }: UnwindFile, offset: number): boolean {
   return segments.some(({ end }) => offset >= end && offset < Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
 }
 
 /**
- * Where perf 6.1 takes a file to be mapped: at the lowest address where any part of it is, also parts that are left of before an exec, so that
- * it finds no rules then, or wrong ones (observed).
+ * Where perf 6.1 takes a file to be mapped: at the lowest address of any part of it. Parts left over from before an exec count, too: then perf finds no rules,
+ * or wrong ones (observed).
  */
 class PerfBases {
-  /** By DSO: the space's generation of {@link #biases}. */
+  /** By DSO: the generation of the space that {@link #biases} is for. */
   readonly #generations: number[] = [];
-  /** By DSO; undefined where it is not mapped. */
+  /** By DSO; undefined if it is not mapped. */
   readonly #biases: (number | undefined)[] = [];
   /** By DSO: the first address in its module. */
   readonly #firstAddresses: number[] = [];
@@ -170,7 +170,8 @@ class PerfBases {
     const lowest = space.firstOf(dso);
     const range = lowest === undefined ? undefined : space.rangeAt(lowest);
     this.#generations[dso] = space.generation;
-    // Files are mapped from a page on. What perf inject makes of a JIT's function is from where its code begins in it, which may be at the beginning of a page.
+    // Files are mapped from the start of a page. What perf inject makes of a JIT's function is mapped from where the code begins in it, which may be the start
+    // of a page.
     this.#biases[dso] = range && range.start - ((range.start + range.delta) % PAGE_BYTES === 0 ? first - (first % PAGE_BYTES) : first);
     return this.#biases[dso];
   }

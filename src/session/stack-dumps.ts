@@ -4,12 +4,11 @@ import { PERF_SAMPLE_REGS_ABI_NONE } from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
-/** What the size of the stack takes, which lies between the registers and the stack. */
+/** What the stack's size takes, which is between the registers and the stack. */
 const STACK_SIZE_BYTES = 8;
 
 /**
- * User registers and stacks of the samples that wait for their turn in time: only then it is known what was mapped where. As much is copied as was
- * really dumped.
+ * User registers and stacks of samples that wait for their turn in time: only then is it known what was mapped where. Only what was actually dumped is copied.
  */
 export class StackDumps {
   readonly #bytes: WaitingBytes;
@@ -23,15 +22,15 @@ export class StackDumps {
     this.#bytes = new WaitingBytes(littleEndian);
   }
 
-  /** Bytes of what is held. */
+  /** How many bytes are held. */
   get heldBytes(): number {
     return this.#bytes.heldBytes;
   }
 
   /**
-   * Copies what a sample has.
-   * @param regsCount registers that it has, if any
-   * @returns its place; −1 where it has no registers or no stack
+   * Copies a sample's registers and stack.
+   * @param regsCount how many registers it has, if any
+   * @returns its place; −1 if it has no registers or no stack
    */
   add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number): number {
     const abi = view.u64(regsUser);
@@ -81,12 +80,12 @@ export class StackDumps {
     return this.#isWhole[place] === 1;
   }
 
-  /** What the registers are of: PERF_SAMPLE_REGS_ABI_32 or PERF_SAMPLE_REGS_ABI_64. */
+  /** The ABI of the registers: PERF_SAMPLE_REGS_ABI_32 or PERF_SAMPLE_REGS_ABI_64. */
   abi(place: number): number {
     return this.#abi[place];
   }
 
-  /** The sample has been played. */
+  /** To be called when the sample has been replayed. */
   free(place: number): void {
     this.#bytes.free(place);
   }

@@ -2,7 +2,7 @@ import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { PERF_SAMPLE_REGS_ABI_32 } from '../perfdata/constants.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 
-/** By what uname reports, what it means for processes of 64 bits and of 32. */
+/** By what uname reports: the machine of 64-bit processes, and that of 32-bit ones. */
 const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefined, narrow: UnwindMachine | undefined])[] = [
   [/^(?:x86_64|amd64)$/, 'x86_64', 'i386'],
   [/^i[3-6]86$/, 'i386', 'i386'],
@@ -39,7 +39,7 @@ function machineByMask(isNarrow: boolean, mask: bigint): UnwindMachine | undefin
   return has(PC_OF_ARM) && !has(R15_OF_X86) ? 'arm' : 'i386';
 }
 
-/** Which registers samples have, and of which machine: it is most often the event of the sample before. */
+/** Which registers samples have, and of which machine: usually, the event is that of the sample before. */
 export class SampledRegisters {
   machine: UnwindMachine | undefined = undefined;
   /** The halves of `sample_regs_user`. */
@@ -49,7 +49,7 @@ export class SampledRegisters {
   #abi = -1;
   #arch = '';
 
-  /** Goes to the registers of a sample: see {@link stackMachine}. @param attr of its event */
+  /** Sets these for a sample: see {@link stackMachine}. @param attr of its event */
   of(attr: PerfEventAttr, abi: number, arch: string): this {
     if (attr !== this.#attr || abi !== this.#abi || arch !== this.#arch) {
       this.#attr = attr;

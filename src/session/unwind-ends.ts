@@ -3,7 +3,7 @@ import type { UnwindEnd } from '../unwind/unwinder.ts';
 /** perf accepts no larger dumps; their size is a multiple of 8. */
 export const MAX_DUMP_BYTES = 65_528;
 
-/** What is so far from the dump's first byte, in bytes, is on another stack; what is nearer may be behind large local variables. */
+/** What is more than this many bytes from the dump's first byte is on another stack; what is nearer may be beyond large local variables. */
 const MAX_FRAMES_BYTES = 1 << 20;
 
 /** Why stacks ended in a file. */
@@ -14,13 +14,13 @@ export interface FileEnds {
   noModule: number;
 }
 
-/** How the stacks of a recording ended that were unwound; all numbers are samples. */
+/** How the unwound stacks of a recording ended; all numbers count samples. */
 export class UnwindEnds {
   /** Those that reach the start of their thread. */
   complete = 0;
   /** The dump was too small. */
   truncated = 0;
-  /** So is the largest that perf accepts: the stack is too deep, or large local variables are on it. */
+  /** Even the largest dump that perf accepts is too small: the stack is too deep, or large local variables are on it. */
   beyondLargest = 0;
   /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
   outOfReach = 0;
@@ -30,7 +30,7 @@ export class UnwindEnds {
   broken = 0;
   /** More frames than there can be, or than were asked for. */
   limit = 0;
-  /** What was recorded as a callchain shows more. */
+  /** The recorded callchain shows more. */
   betterRecorded = 0;
   /** The registers say nothing. */
   notUnwound = 0;

@@ -5,7 +5,7 @@ import type { Dso } from './dsos.ts';
 /** A file whose code can be unwound. */
 export interface UnwindFile {
   readonly module: UnwindModule;
-  /** The bytes of the file that are mapped with one difference between their offsets and their addresses in the module (svma). */
+  /** The parts of the file that are mapped, each with one difference between its offsets and its addresses in the module (svma). */
   readonly segments: readonly UnwindSegment[];
 }
 

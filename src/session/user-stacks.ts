@@ -20,7 +20,7 @@ import { UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
 /**
- * What becomes of unwound stacks that do not reach the start of their thread: their outermost frame would look like one.
+ * What becomes of unwound stacks that do not reach the start of their thread, since their outermost frame would look like that start.
  *
  * - `mark`: they get the root `[truncated]`
  * - `keep`: they stay as they are
@@ -31,11 +31,11 @@ export type TruncatedStacks = 'mark' | 'keep' | 'drop';
 /** How user stacks are unwound. */
 export interface UserStackOptions {
   readonly truncated: TruncatedStacks;
-  /** Frames of a stack at most. */
+  /** Maximum number of frames in a stack. */
   readonly maxStack: number;
   /**
-   * As perf 6.1 does: return addresses are those of the calls' last bytes, what was recorded never counts for more, and a stack that is longer than
-   * its dump ends in address −1, unless it is to be marked.
+   * Do as perf 6.1 does: return addresses are those of the calls' last bytes, a recorded callchain is never preferred, and a stack that is longer than its dump
+   * ends in address −1, unless it is to be marked.
    */
   readonly compatPerf: boolean;
 }
@@ -46,22 +46,22 @@ export interface UserStackParts {
   readonly chains: CallchainTable;
   readonly frames: FrameResolver;
   readonly dsos: DsoTable;
-  /** By DSO; they are added as they are met. */
+  /** By DSO; they are added as they are found. */
   readonly jitDumps: ReadonlyMap<number, JitDump>;
   readonly features: Features;
   /** Reads rules; undefined where there are none: stacks are unwound by frame pointers then. */
   readonly files: UnwindFiles | undefined;
 }
 
-/** A file is opened once, and is asked for bytes now and then: a stack that waits more often than this has no end. */
+/** A file is opened once, and read from now and then: a stack that waits more often than this would wait forever. */
 const MAX_WAITS = 4096;
 
 /** The registers and the stack of a sample, as an unwinder wants them: filled anew for each. */
 type Input = { -readonly [Key in keyof UnwindInput]: UnwindInput[Key] };
 
 /**
- * Unwinds the user stacks of samples, each at the moment when its turn has come. The files in which code lies are read when the first stack leads
- * there; until then, the sample waits, and with it all that come after it.
+ * Unwinds the user stacks of samples, each when its turn comes. The files that hold the code are read when the first stack leads there; until then, the sample
+ * waits, and with it all that come after it.
  */
 export class UserStacks {
   readonly ends = new UnwindEnds();
@@ -143,7 +143,7 @@ export class UserStacks {
       else last.stackCount = 0;
       if (fate === 'dropped') row.unwound = DROPPED;
       last.unwound = unwinder.exchangeStack(last.unwound);
-      // By rules that are found, the next one may have other frames behind an address that it shares.
+      // This stack is by kept rules. By those that are found, the next one may have other callers of a frame that both have.
       last.generation = isOther ? -1 : space.generation;
     }
     this.drop(row);
@@ -167,10 +167,11 @@ export class UserStacks {
     }
   }
 
-  /** @returns undefined where nothing is to be unwound: for a machine that is not known */
+  /** @returns undefined if nothing is to be unwound, as for an unknown machine */
   #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
     const dumps = this.#dumps;
-    // Registers say where the thread is, even without a stack, as in an exec, or without any map of a file in its process; perf 6.1 does not use them then (observed).
+    // Registers say where the thread is, even without a stack, as during an exec, or if no file is mapped in its process; perf 6.1 does not use them then
+    // (observed).
     if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || !this.#mapsFiles(space))) return undefined;
     const { machine, maskLo, maskHi } = this.#registers.of(attr, dumps.abi(place), this.#features.arch ?? '');
     if (machine === undefined) return undefined;
@@ -187,7 +188,7 @@ export class UserStacks {
     return input;
   }
 
-  /** Whether a map of a file was recorded, now or before an exec. It is asked for each sample, and most often of the same maps as before. */
+  /** Whether a map of a file was recorded, now or before an exec. It is asked for each sample, usually about the same maps as before. */
   #mapsFiles(space: AddressSpace): boolean {
     if (space.generation !== this.#askedGeneration) {
       this.#askedGeneration = space.generation;
@@ -199,7 +200,7 @@ export class UserStacks {
     return this.#hasFiles;
   }
 
-  /** What becomes of a stack; counts how it ended. What was recorded of the user part besides stays where it shows more. */
+  /** Decides what becomes of a stack, and counts how it ended. A recorded user part is kept instead if it shows more. */
   #fateOf(chain: number, { stack, end, endFile, endStackOffset }: Unwinder, isWholeDump: boolean): 'unwound' | 'recorded' | 'dropped' {
     const { truncated, compatPerf } = this.#options;
     if (stack.count === 0) {
@@ -214,17 +215,17 @@ export class UserStacks {
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
   }
 
-  /** Whether the stack goes on. Where the user asked for no more frames, nobody looks for a root. */
+  /** Whether the stack goes on. If the user asked for no more frames, nobody looks for a root. */
   #isCut(end: UnwindEnd, { count }: UnwoundStack): boolean {
     return end !== 'complete' && !(end === 'limit' && count >= this.#options.maxStack);
   }
 
-  /** The stack of what was unwound. @param last what was unwound of the thread before */
+  /** The stack of what was unwound. @param last what was unwound for the thread before */
   #stackOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
     const { stack, end, endAddress } = unwinder;
     const { truncated, compatPerf } = this.#options;
     const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || (compatPerf && end === 'truncated'));
-    // perf 6.1 shows where it looked in vain, but for the byte before address 1 (observed).
+    // perf 6.1 shows where it looked in vain, except for the byte before address 1 (observed).
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
     return this.#frames.unwoundStackOf(unwinder, isMarked, chain, space, last);
   }
