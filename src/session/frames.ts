@@ -308,7 +308,7 @@ export class FrameResolver {
   #locate(lo: number, hi: number, cpumode: number, isReturnAddress: boolean, space: AddressSpace): number {
     // hot
     const generation = cpumode === PERF_RECORD_MISC_KERNEL ? this.#kernelGeneration : space.generation;
-    // Eight modes and two ways to look up: each generation has a number for each.
+    // Eight modes and two ways to look up make 16 numbers for each generation.
     const how = (generation * 16 + cpumode * 2 + (isReturnAddress ? 1 : 0)) | 0;
     const cache = this.#cache;
     const at = ((Math.imul(lo ^ how, 0x9e3779b1) >>> 17) & this.#cacheMask) * CACHE_SLOT_WORDS;

@@ -4,7 +4,7 @@ import { PERF_SAMPLE_REGS_ABI_NONE } from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
-/** What the stack's size takes, which is between the registers and the stack. */
+/** The stack's size, between the registers and the stack, takes this much. */
 const STACK_SIZE_BYTES = 8;
 
 /**
@@ -12,7 +12,7 @@ const STACK_SIZE_BYTES = 8;
  */
 export class StackDumps {
   readonly #bytes: WaitingBytes;
-  /** By place: how many bytes of registers there are, how many of the stack behind them, and what kind the registers are. */
+  /** By place: how many bytes of registers there are, how many of the stack after them, and the ABI of the registers. */
   #regsBytes = new Uint32Array(256);
   #stackBytes = new Uint32Array(256);
   #abi = new Uint8Array(256);

@@ -49,7 +49,7 @@ export class SampledRegisters {
   #abi = -1;
   #arch = '';
 
-  /** Sets these for a sample: see {@link stackMachine}. @param attr of its event */
+  /** Sets the machine and the mask for a sample: see {@link stackMachine}. @param attr of its event */
   of(attr: PerfEventAttr, abi: number, arch: string): this {
     if (attr !== this.#attr || abi !== this.#abi || arch !== this.#arch) {
       this.#attr = attr;

@@ -58,7 +58,7 @@ export const RegisterRule = {
   fpOffset: 10,
 } as const;
 
-/** Large functions of hand-made interpreters have some ten thousand instructions. */
+/** Large functions of hand-written interpreters have some ten thousand instructions. */
 const MAX_INSTRUCTIONS = 1 << 17;
 /** Compilers remember one or two states. */
 const MAX_REMEMBERED = 1 << 8;

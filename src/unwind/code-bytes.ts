@@ -6,7 +6,7 @@ import type { UnwindModule } from './unwind-module.ts';
 const MAX_BYTES = 16;
 const READ_BYTES = 8;
 
-/** Code of the process, read from the files that are mapped there. */
+/** Code of the process, read from the mapped files. */
 export class CodeBytes {
   /** After {@link read}: the bytes. */
   readonly bytes = new Uint8Array(MAX_BYTES);

@@ -11,6 +11,6 @@ export const I386_RECORD: FrameRecord = { returnAt: 4, savedAt: 0 };
 export const AARCH64_RECORD: FrameRecord = { returnAt: 8, savedAt: 0 };
 /** The frame pointer is the CFA. Source: RISC-V psABI, "Frame Pointer Convention". */
 export const RISCV64_RECORD: FrameRecord = { returnAt: -8, savedAt: -16 };
-/** 32-bit Arm: clang's frames are as those of arm64, gcc's have the return address where the frame pointer points. */
+/** 32-bit Arm: clang's frames are like those of arm64, gcc's have the return address where the frame pointer points. */
 export const ARM_CLANG_RECORD: FrameRecord = { returnAt: 4, savedAt: 0 };
 export const ARM_GCC_RECORD: FrameRecord = { returnAt: 0, savedAt: -4 };

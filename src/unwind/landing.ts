@@ -73,7 +73,7 @@ export class Landing {
     this.#record = handler;
     this.#frameCount = frameCount;
     if (hasLanded) this.land();
-    // Callers can still be followed if they do not need it.
+    // Callers that do not need the frame pointer can still be followed.
     else registers.known[fp] = 0;
   }
 

@@ -12,7 +12,7 @@ export class ProcessMemory implements ExpressionMemory {
   readonly stack = new StackMemory();
   /** What is mapped. */
   space!: CodeSpace;
-  /** What has to be read first, according to the last look-up that found that: the module that wants bytes; undefined for a file that is not loaded. */
+  /** What the last look-up that had to wait needs: the module that wants bytes; undefined for a file that is not loaded. */
   wantingModule: UnwindModule | undefined = undefined;
   /** The {@link CodeSpace.file} that is not loaded. */
   wantedFile = -1;

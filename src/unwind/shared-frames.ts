@@ -62,7 +62,7 @@ export class SharedFrames {
     // The last frame has the highest stack pointer.
     while (at < count && words[at * FRAME_WORDS + FrameWord.sp] < sp) at++;
     this.#at = at;
-    // The last frame has no words.
+    // The slots of the last frame mean nothing.
     if (at >= count - 1 || addresses[at] !== pc || isCall[at] === 0) return -1;
     const first = at * FRAME_WORDS;
     const isSame = words[first + FrameWord.sp] === sp && registers.known[machine.fp] !== 0 && words[first + FrameWord.fp] === registers.value(machine.fp);

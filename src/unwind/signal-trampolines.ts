@@ -23,7 +23,7 @@ const X86_64_SAVED: [number, number][] = [
   ...consecutive(8, 8, 40, 8),
   ...[5, 4, 6, 3, 1, 0, 2, 7, 16].map((register, i): [number, number] => [register, 104 + 8 * i]),
 ];
-/** Of i386: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip, and where they are in a sigcontext (arch/x86/include/uapi/asm/sigcontext.h). */
+/** i386: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip, and where they are in a sigcontext (arch/x86/include/uapi/asm/sigcontext.h). */
 export const I386_CONTEXT = [
   [7, 16],
   [6, 20],

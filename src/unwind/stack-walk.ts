@@ -208,7 +208,7 @@ export class StackWalk {
     const kept = space.keptRules?.of(pc, isCall, space);
     const module = kept?.module ?? (match === 'found' ? space.module : undefined);
     const svma = kept === undefined ? pc - space.bias : isCall ? kept.svma + 1 : kept.svma;
-    // Read before another address is looked up.
+    // Looking up another address would change it.
     const mayBeData = match === 'found' && space.mayBeData === true;
     const sp = frame.registers.value(machine.sp);
     this.#isAfterLeaf = !isCall;

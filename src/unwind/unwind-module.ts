@@ -22,7 +22,7 @@ export interface EhFrameBytes {
   readonly addr: number;
 }
 
-/** Most call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was made to. */
+/** Most call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was crafted to. */
 const MAX_STEPS = 2 ** 30;
 
 /**
@@ -91,7 +91,7 @@ export class UnwindModule {
   }
 
   /**
-   * The frames that are asked first, if there is a table of them.
+   * The index of FDEs that is searched first, if there is one.
    * @internal
    */
   get firstFrames(): FrameIndex | undefined {

@@ -71,7 +71,7 @@ export class UnwoundStack {
     this.words = grown(this.words, count * FRAME_WORDS);
   }
 
-  /** Makes room for one more frame, and adds it. */
+  /** Adds one frame, and makes room for it. */
   add(address: number, isCall: boolean): void {
     const at = this.count++;
     if (at >= this.isCall.length) this.#grow(at + 1);

@@ -9,7 +9,7 @@ import type { ReturnStep } from './return-step.ts';
 import type { StepEnd } from './step-end.ts';
 import type { X86FrameSetup } from './x86-frame-setup.ts';
 
-/** Of x86-64: the caller's frame pointer, and the return address above it. */
+/** On x86-64: the caller's frame pointer, and the return address above it. */
 const FRAME_RECORD_BYTES = 16;
 
 /**

@@ -56,14 +56,14 @@ export function change(instruction: X8664Instruction, state: ScanState): void {
   else if (base >= 0) state.overwrite(base, displacement);
 }
 
-/** @param register {@link ANYTHING} for something that is not followed */
+/** @param register {@link ANYTHING} for something that is not tracked */
 export function push(state: ScanState, register: number): void {
   state.add(RSP, RSP, -WORD_BYTES);
   if (register === ANYTHING || register === RSP) state.overwrite(RSP, 0);
   else state.store(register, RSP, 0);
 }
 
-/** @param register {@link ANYTHING} for something that is not followed */
+/** @param register {@link ANYTHING} for something that is not tracked */
 export function pop(state: ScanState, register: number): void {
   if (register !== ANYTHING) state.load(register, RSP, 0);
   if (register !== RSP) state.add(RSP, RSP, WORD_BYTES);
