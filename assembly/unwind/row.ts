@@ -46,10 +46,7 @@ import { entryFde, entryStart, findEntry, frames, framesAddr, framesEnd } from '
 
 /** Functions have some ten; the largest in GCC's compiler has 13,000. They are followed again for each address. */
 const MAX_INSTRUCTIONS: u32 = 1 << 14;
-/**
- * A function's instructions beyond this many are counted. Once there have been {@link MAX_LONG_INSTRUCTIONS}, TypeScript, which keeps whole rows, follows such
- * functions.
- */
+/** A function's instructions beyond this many are counted. After {@link MAX_LONG_INSTRUCTIONS}, TypeScript, which keeps whole rows, follows the others. */
 const SHORT_INSTRUCTIONS: u32 = 1 << 12;
 /** A tenth of a second's worth. */
 const MAX_LONG_INSTRUCTIONS: u32 = 1 << 24;
@@ -151,10 +148,7 @@ function findPopped(program: usize, programEnd: usize, start: u64): bool {
   return isUnderstood;
 }
 
-/**
- * Notes in {@link popped} what the row tells. Compilers' rows do not say that a register was popped. One that is saved below all the time, in x86-64's red
- * zone, was not.
- */
+/** Compilers' rows do not say that a register was popped. One that is saved below all the time, in x86-64's red zone, was not popped. */
 function notePopped(): void {
   const lowest = load<u32>(ROW) === SP ? -(<i64>load<i32>(ROW, CFA_OFFSET)) : i64.MIN_VALUE;
   for (let register = 0; register < REGISTER_COUNT; register++) {

@@ -1,7 +1,6 @@
 /**
  * The walk from frame to frame, as far as it is plain: by rules that compute the CFA from a register and restore what was saved relative to it, in code whose
- * file and rule are known. Everything else is left to TypeScript, which goes on from the frame that the walk has reached: all state is then as it was before
- * the step.
+ * file and rule are known. Everything else is left to TypeScript, which goes on from the current frame: all state is then as before the step.
  */
 
 import {
@@ -92,7 +91,7 @@ function walkOn(maxFrames: u32): i32 {
       if (slot === 0) return wants(WALK_WANTS_RULE, svma, module);
     }
     const rule = ruleIn(slot);
-    // Only calls have labels: the same code may also be sampled, and then the frame has another address than after the call.
+    // Only calls have labels: where the same code is sampled, the frame's address is another one.
     const labelSlot: usize = isCall ? slot : 0;
     if (rule === RULE_OUTERMOST) {
       addFrame(pc, range, labelSlot);

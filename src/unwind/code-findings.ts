@@ -22,8 +22,8 @@ export class CodeFindings {
   /** By svma of a function's entry: how its code was read for {@link entered}. */
   readonly walks = new Map<number, EntryWalk>();
   /**
-   * By block of {@link EntrySearch}: the svmas at which functions seem to begin, in descending order. A negative one is the top of a gap: at and below it there
-   * are no bytes.
+   * By block of {@link EntrySearch}: the svmas at which functions seem to begin, in descending order. A negative one ends a gap: there and below it are no
+   * bytes.
    */
   readonly beginnings = new Map<number, readonly number[]>();
   /**

@@ -56,8 +56,8 @@ export class CodeStep {
     if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
     if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
-    // It was the wrong instruction set, or the function does not return. If code seemed to return in the wrong one, then in the right one it has usually saved
-    // nothing.
+    // It was the wrong instruction set, or the function does not return. If code seemed to return in the wrong one, it usually has saved nothing in the right
+    // one.
     const otherFlags = (flags ^ ScanFlag.isThumb) | (rule >= 0 ? ScanFlag.isEmpty : 0);
     const byOther = this.#stepByRule(module, this.#scan.rule(module, svma, otherFlags));
     return byOther === 'stepped' ? byOther : 'no-rule';

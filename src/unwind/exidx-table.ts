@@ -58,9 +58,7 @@ export class ExidxTable {
     return new ExidxTable(index, addr, bytes?.view ?? new ByteView(new Uint8Array(), index.littleEndian), least);
   }
 
-  /**
-   * Where the instructions for code at an svma are; CANT_UNWIND if the table says that there are none, −1 if it says nothing, or nothing that is understood.
-   */
+  /** Where the instructions for code at an svma are; CANT_UNWIND if the table says that there are none, −1 if it says nothing that is understood. */
   find(svma: number): number {
     const entry = this.entryAt(svma);
     if (entry < 0) return -1;

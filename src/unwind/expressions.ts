@@ -125,7 +125,7 @@ export class ExpressionMachine {
     else if (opcode >= DW_OP_dup && opcode <= DW_OP_rot) this.#moveValues(opcode);
     else if (opcode === DW_OP_bra || opcode === DW_OP_skip) this.#branch(opcode);
     else if (opcode >= DW_OP_abs && opcode <= DW_OP_ne) this.#calculate(opcode, bits);
-    // DW_OP_stack_value says that the result is a value, which it is anyway.
+    // The result is a value anyway.
     else if (opcode !== DW_OP_nop && opcode !== DW_OP_stack_value) this.#push(BigInt.asUintN(bits, this.#constant(opcode, bits)));
     return 'done';
   }

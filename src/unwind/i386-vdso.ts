@@ -38,8 +38,8 @@ export class I386Vdso {
   }
 
   /**
-   * Steps to the code that a signal interrupted, if the frame is in the code that a handler returns to, even when that is already in the kernel; false if it is
-   * not. Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: the stack has sig, pinfo, puc … with siginfo, or else sig and the context itself.
+   * Steps to what a signal interrupted, if the frame is the code that a handler returns to, even when that is already in the kernel; false if it is not.
+   * Source: arch/x86/include/asm/sigframe.h and uapi/asm/sigcontext.h: the stack has sig, pinfo, puc … with siginfo, or else sig and the context itself.
    */
   stepOverSignal(sp: number): boolean {
     const { stack, space } = this.#memory;

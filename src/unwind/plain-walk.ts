@@ -44,8 +44,7 @@ interface KnownModule {
 
 /**
  * Walks from frame to frame in WebAssembly as long as steps are plain: on x86-64, by the rules that most code has. From the first stack on, this is as fast as
- * V8 makes the {@link Unwinder}'s own loop after some seconds. What is mapped where, and rules that WebAssembly does not find itself, are added when a walk
- * wants them.
+ * V8 makes the {@link Unwinder}'s own loop after some seconds. What is mapped where, and rules that it lacks, are added when a walk wants them.
  */
 export class PlainWalk {
   /** {@link CodeSpace.file} of the last frame that was walked. */

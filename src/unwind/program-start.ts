@@ -24,7 +24,7 @@ export function hasArgumentsAt(stack: StackMemory, at: number, argumentCount: nu
 }
 
 /**
- * Whether a program's arguments are right above the current frame: then it is that of the program's first function, or of one that this called and that never
+ * Whether a program's arguments are right above the current frame: it is that of the program's first function, or of one that this called and that never
  * returns.
  */
 export function isBelowArguments(stack: StackMemory, sp: number): boolean {

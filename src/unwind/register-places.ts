@@ -1,7 +1,7 @@
 import { bitCount } from '../base/bit-count.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
-/** Where a sample's registers are, given the mask of those that were recorded. Keeps the last result, since the next sample usually has the same mask. */
+/** Where a sample's registers are, given the mask of those that were recorded. The last result is kept, since most samples have the same mask. */
 export class RegisterPlaces {
   #places = new Int32Array();
   /** What the places were computed for. */

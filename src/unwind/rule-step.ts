@@ -69,7 +69,7 @@ export class RuleStep {
   }
 
   /**
-   * Finds the caller's value of one register. A value that is not in the dump is unknown, which is not yet a failure.
+   * Finds the caller's value of one register. One that is not in the dump is unknown, which is not yet a failure.
    * @param at position of the register's rule in the rules' data
    */
   #restore(module: UnwindModule, at: number, cfa: number): StepEnd {

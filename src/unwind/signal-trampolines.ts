@@ -4,10 +4,7 @@ import type { UnwindMachine } from './unwind-machine.ts';
 export interface SignalTrampoline {
   /** Its code. At the {@link offsets} in it, the stack pointer is where {@link saved} counts from. */
   readonly code: readonly number[];
-  /**
-   * Where its instructions begin, and where they end: the kernel returns to the instruction after a system call. Registers are in the same places at all of
-   * them.
-   */
+  /** Where its instructions begin, and where they end: the kernel returns to the one after a system call. Registers are in the same places at all of them. */
   readonly offsets: readonly number[];
   /** Pairs of a register (DWARF) and its offset from the stack pointer. */
   readonly saved: readonly (readonly [number, number])[];

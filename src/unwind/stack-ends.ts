@@ -61,9 +61,8 @@ export class StackEnds {
   }
 
   /**
-   * Whether a return address is the first byte of a function that the code before it calls, but that is not the function that runs: then it was put on the
-   * stack, too. libcoro, and with it Perl's Coro, has coroutines return to `abort`; right before that, there are cold parts of functions, which call it
-   * (observed, glibc 2.36).
+   * Whether a return address is the first byte of a function that the code before it calls, but that is not the one that runs: it was put on the stack, too.
+   * libcoro, and with it Perl's Coro, has coroutines return to `abort`, right after cold parts of functions that call it (observed, glibc 2.36).
    * @param callee where the previous frame is
    */
   isBehindCallOfItself(address: number, callee: number): boolean {

@@ -258,8 +258,7 @@ export class StackWalk {
     const frame = this.#frame;
     const step = this.#frameStep;
     if (frame.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
-    // A caller has its own return address on the stack. If its stack pointer is beyond the dump, the address came from a register, which the call has
-    // overwritten.
+    // A caller has its own return address on the stack. If that is beyond the dump, the address came from a register, which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
     const nextSp = frame.registers.value(frame.machine.sp);
     if (step.wasSignalFrame) {
@@ -276,9 +275,7 @@ export class StackWalk {
     return undefined;
   }
 
-  /**
-   * Ends where a rule leads to another stack, as Wine's rules for what Windows code calls: the caller there is known, but nothing of that stack was recorded.
-   */
+  /** Ends where a rule leads to another stack, as Wine's for what Windows code calls: the caller there is known, but nothing of its stack was recorded. */
   #endOnOtherStack(): UnwindEnd {
     this.#isCall = true;
     const match = this.#find();

@@ -50,19 +50,15 @@ export const RuleFlag = {
   plain: 128,
   /** The frame pointer was saved. */
   savesFp: 256,
-  /**
-   * For a rule that was found in code: on the way to the function's return, there was neither a call, which may not return, nor a jump that cannot be followed.
-   */
+  /** For a rule found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
   straight: 512,
-  /**
-   * The CFA counts from a word in memory, not from a register: a function that aligns its stack to more than the ABI does keeps the old stack pointer there.
-   */
+  /** The CFA counts from a word in memory: a function that aligns its stack to more than the ABI does keeps the old stack pointer there. */
   moved: 1024,
   /** On x86-64: the function also saves vector registers, as Windows' ABI requires. */
   savesVectors: 2048,
   /** With {@link RuleFlag.toHandler}: the registers are already the handler's, and the return address is where it begins. */
   atHandler: 4096,
-  /** For a rule that was found in code: it is for a jump that may be a tail call, or that of a switch. */
+  /** For a rule found in code: it is for a jump that may be a tail call, or that of a switch. */
   atJump: 8192,
   /** What the function calls runs on another stack: when it makes a call, the stack pointer is not in its frame. */
   leavesStack: 16384,
@@ -76,7 +72,7 @@ export interface RuleExpression {
 }
 
 const MAX_LOAD = 0.6;
-/** A slot is a pair of an svma and the number of its rule. An svma of −1 marks a free slot. */
+/** An svma and the number of its rule; the svma is −1 in a free slot. */
 const SLOT_WORDS = 2;
 const FIRST_SLOTS = 256;
 /** When there are more, everything is forgotten: no recording meets that many addresses in one file, nor that many different rules. */

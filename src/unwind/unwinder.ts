@@ -57,10 +57,7 @@ export class Unwinder {
     this.#walk = new StackWalk(this.#frame, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
   }
 
-  /**
-   * Addresses of the frames, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount}
-   * are valid.
-   */
+  /** Addresses, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount} are valid. */
   get frames(): Float64Array {
     return this.#stack.addresses;
   }

@@ -15,8 +15,7 @@ import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
 /**
- * How many instructions are followed from one address on. Most addresses are fewer than a hundred before a return; OpenBLAS' largest kernels have more than
- * 5,000.
+ * How many instructions are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000.
  */
 const MAX_INSTRUCTIONS = 1 << 14;
 /** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */

@@ -222,7 +222,7 @@ export class X8664Decoder implements InstructionDecoder {
 }
 
 /**
- * Whether a register holds the word just below the stack pointer, as after a pop: a jump through it may be a return. On another stack, the word is not this
+ * Whether a register holds the word just below the stack pointer, as after a pop: a jump to it may be a return. On another stack, the word is not this
  * function's.
  */
 function isPopped({ bases, offsets }: ScanState, register: number): boolean {
