@@ -377,7 +377,7 @@ function ruleOfRow(): i32 {
   const cfaRegister = load<u32>(ROW);
   const cfaOffset = load<i32>(ROW, CFA_OFFSET);
   if ((cfaRegister !== SP && cfaRegister !== FP) || kindOf(RETURN_ADDRESS) !== OFFSET) return RULE_UNKNOWN;
-  // Functions that return to an exception handler, and stack pointers that are not the CFA.
+  // Left to TypeScript: functions that return to an exception handler, and stack pointers that are not the CFA.
   if (kindOf(EXCEPTION_DATA) === OFFSET || kindOf(SP) === OFFSET) return RULE_UNKNOWN;
   if (!beginRule(cfaRegister, cfaOffset, offsetOf(RETURN_ADDRESS))) return RULE_UNKNOWN;
   for (let register = 0; register < REGISTER_COUNT; register++) {

@@ -114,8 +114,8 @@ export class X86Guess {
     if (isSure) return 'stepped';
     const returnSlot = fp + machine.addressSize;
     const likelihood = this.#returns.likelihood(returnSlot);
-    // Used like any other register, it may point into the frame: then there is no return address above, or one left over from a call of another function, or
-    // one in the heap.
+    // Used like any other register, the frame pointer may point into the frame: then the word above is no return address, one left over from a call of another
+    // function, or one in the heap.
     const isLeftOver = likelihood === NO_CALL || (isBeyond && (this.#returns.isInData || this.#returns.isOther));
     if (isLeftOver) return 'stepped';
     const { target } = this.#returns;
