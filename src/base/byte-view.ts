@@ -1,7 +1,6 @@
 import { addressOf } from './addresses.ts';
+import { IS_LITTLE_ENDIAN_MACHINE } from './little-endian.ts';
 import { decodeText } from './text.ts';
-
-const IS_LITTLE_ENDIAN_MACHINE = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
 
 /**
  * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view:

@@ -1,3 +1,5 @@
+import { IS_LITTLE_ENDIAN_MACHINE } from './little-endian.ts';
+
 /** What is used of WebAssembly, which Node and browsers have: TypeScript describes it in the DOM's library alone. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => WasmModule;
@@ -59,7 +61,8 @@ export class OptionalWasm<Exports> {
    * @param initialize calls what prepares it, which gives 0 where there is no memory
    */
   instantiate(initialize: (wasm: Exports) => number): Exports | undefined {
-    if (this.#isRefused) return undefined;
+    // What uses these instances has views of their memory, which is little-endian.
+    if (this.#isRefused || !IS_LITTLE_ENDIAN_MACHINE) return undefined;
     try {
       this.#compiled ??= compileWasm(this.#code);
       const wasm = instantiateWasm(this.#compiled, {}) as Exports;

@@ -1,3 +1,4 @@
+import { numbersIn } from '../base/little-endian.ts';
 import * as layout from './abbreviation-layout.ts';
 
 /** An abbreviation table, for units of one format: rows 0, 1, 2 … in the table's order. */
@@ -26,21 +27,21 @@ export class Abbreviations {
   /** @param block lies in a buffer of its own */
   constructor(block: Uint8Array) {
     const { buffer } = block;
-    const words = new Uint32Array(buffer, 0, layout.HEADER_WORDS);
+    const words = numbersIn(Uint32Array, buffer, 0, layout.HEADER_WORDS);
     const rowCount = words[layout.ROW_COUNT];
     const attributeCount = words[layout.ATTRIBUTE_COUNT];
     const codeCount = words[layout.CODE_COUNT];
     this.block = block;
-    this.tags = new Uint16Array(buffer, words[layout.TAGS], rowCount);
+    this.tags = numbersIn(Uint16Array, buffer, words[layout.TAGS], rowCount);
     this.flags = new Uint8Array(buffer, words[layout.FLAGS], rowCount);
-    this.attributeStarts = new Uint32Array(buffer, words[layout.ATTRIBUTE_STARTS], rowCount + 1);
-    this.names = new Uint16Array(buffer, words[layout.NAMES], attributeCount);
-    this.forms = new Uint16Array(buffer, words[layout.FORMS], attributeCount);
-    this.implicit = new Float64Array(buffer, words[layout.IMPLICIT], attributeCount);
+    this.attributeStarts = numbersIn(Uint32Array, buffer, words[layout.ATTRIBUTE_STARTS], rowCount + 1);
+    this.names = numbersIn(Uint16Array, buffer, words[layout.NAMES], attributeCount);
+    this.forms = numbersIn(Uint16Array, buffer, words[layout.FORMS], attributeCount);
+    this.implicit = numbersIn(Float64Array, buffer, words[layout.IMPLICIT], attributeCount);
     this.formSizes = new Int8Array(buffer, words[layout.FORM_SIZES], attributeCount);
     this.hasRanges = words[layout.HAS_RANGES] !== 0;
-    this.#dense = new Int32Array(buffer, words[layout.ROWS], codeCount);
-    this.#sparse = codeCount === 0 ? rowsByCode(new Float64Array(buffer, words[layout.CODES], rowCount)) : undefined;
+    this.#dense = numbersIn(Int32Array, buffer, words[layout.ROWS], codeCount);
+    this.#sparse = codeCount === 0 ? rowsByCode(numbersIn(Float64Array, buffer, words[layout.CODES], rowCount)) : undefined;
   }
 
   /** The row of an abbreviation code, −1 for none. */

@@ -1,3 +1,4 @@
+import { numbersIn } from '../base/little-endian.ts';
 import * as dw from './dwarf-constants.ts';
 import type { Unit } from './dwarf-file.ts';
 
@@ -42,8 +43,8 @@ export function findDieScopes({ file, view, header, abbreviations, dieAt }: Unit
   const { memory, innermost, dies, parents, functionCount } = exports;
   const count = functionCount.value;
   return {
-    innermost: new Int32Array(memory.buffer, innermost.value, wanted.length).slice(),
-    dies: new Uint32Array(memory.buffer, dies.value, count).slice(),
-    parents: new Int32Array(memory.buffer, parents.value, count).slice(),
+    innermost: numbersIn(Int32Array, memory.buffer, innermost.value, wanted.length).slice(),
+    dies: numbersIn(Uint32Array, memory.buffer, dies.value, count).slice(),
+    parents: numbersIn(Int32Array, memory.buffer, parents.value, count).slice(),
   };
 }

@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { numbersIn } from '../base/little-endian.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { UnitFormat } from './forms.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
@@ -71,14 +72,14 @@ export class FunctionScan {
     const { buffer } = memory;
     const { length } = this.#wanted;
     const count = functionCount.value;
-    const ends = new Float64Array(buffer, endsBefore.value, length).slice();
+    const ends = numbersIn(Float64Array, buffer, endsBefore.value, length).slice();
     for (let i = 1; i < length; i++) if (ends[i] < ends[i - 1]) ends[i] = ends[i - 1];
     return {
-      innermost: new Int32Array(buffer, innermost.value, length).slice(),
-      dies: new Uint32Array(buffer, dies.value, count).slice(),
-      parents: new Int32Array(buffer, parents.value, count).slice(),
+      innermost: numbersIn(Int32Array, buffer, innermost.value, length).slice(),
+      dies: numbersIn(Uint32Array, buffer, dies.value, count).slice(),
+      parents: numbersIn(Int32Array, buffer, parents.value, count).slice(),
       endsBefore: ends,
-      unfinished: new Int32Array(buffer, open.value, this.#isOver ? 0 : openCount.value).slice(),
+      unfinished: numbersIn(Int32Array, buffer, open.value, this.#isOver ? 0 : openCount.value).slice(),
       hasSkipped: hasSkipped.value !== 0,
     };
   }

@@ -1,6 +1,7 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { numbersIn, putNumbers } from '../base/little-endian.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';
@@ -33,7 +34,7 @@ export class LineRows implements HeldRows {
     const { memory, sequences, sequenceCount, firstRow, isCut } = wasm.exports;
     this.#wasm = wasm;
     this.#count = firstRow.value;
-    this.sequences = sortedSequences(new Float64Array(memory.buffer, sequences.value, 4 * sequenceCount.value));
+    this.sequences = sortedSequences(numbersIn(Float64Array, memory.buffer, sequences.value, 4 * sequenceCount.value));
     this.isCut = isCut.value !== 0;
     this.#show(wasm);
   }
@@ -101,7 +102,7 @@ export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineH
     unit.littleEndian,
   );
   for (let stop = exports.runLineProgram(); stop !== AT_END; stop = exports.runLineProgram()) {
-    if (stop === UNORDERED) sortRows(columnsOf(exports, exports.firstRow.value, exports.lineCount.value));
+    if (stop === UNORDERED) sortRows(exports, exports.firstRow.value, exports.lineCount.value);
     else if (stop === DEFINES_FILE) readFileEntry(new LineCursor(unit, exports.entryAt.value, exports.entryEnd.value), header.files);
   }
   const rows = new LineRows(wasm);
@@ -115,20 +116,26 @@ type RowColumns = Pick<LineRows, 'addresses' | 'files' | 'lines' | 'columns'>;
 function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, from: number, to: number): RowColumns {
   const count = to - from;
   return {
-    addresses: new Float64Array(buffer, lineAddresses.value + 8 * from, count),
-    files: new Uint32Array(buffer, lineFiles.value + 4 * from, count),
-    lines: new Uint32Array(buffer, lineNumbers.value + 4 * from, count),
-    columns: new Uint32Array(buffer, lineColumns.value + 4 * from, count),
+    addresses: numbersIn(Float64Array, buffer, lineAddresses.value + 8 * from, count),
+    files: numbersIn(Uint32Array, buffer, lineFiles.value + 4 * from, count),
+    lines: numbersIn(Uint32Array, buffer, lineNumbers.value + 4 * from, count),
+    columns: numbersIn(Uint32Array, buffer, lineColumns.value + 4 * from, count),
   };
 }
 
 /** Puts rows in order of addresses; those of one address stay as they are. */
-function sortRows({ addresses, files, lines, columns }: RowColumns): void {
+function sortRows(exports: WasmExports, from: number, to: number): void {
+  const { memory, lineAddresses, lineFiles, lineNumbers, lineColumns } = exports;
+  const { addresses, files, lines, columns } = columnsOf(exports, from, to);
   const order = ascendingOrder(addresses);
-  for (const column of [addresses, files, lines, columns]) {
-    const values = column.slice();
-    for (const [i, row] of order.entries()) column[i] = values[row];
-  }
+  const put = (place: number, column: Float64Array | Uint32Array): void => {
+    const values = column.map((_, i) => column[order[i]]);
+    putNumbers(memory.buffer, place + column.BYTES_PER_ELEMENT * from, values);
+  };
+  put(lineAddresses.value, addresses);
+  put(lineFiles.value, files);
+  put(lineNumbers.value, lines);
+  put(lineColumns.value, columns);
 }
 
 /** From quadruples: start, end, first row, row after the last. */

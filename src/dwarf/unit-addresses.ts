@@ -1,3 +1,4 @@
+import { numbersIn } from '../base/little-endian.ts';
 import { isLiveRange } from './code-ranges.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';
@@ -115,8 +116,8 @@ export class UnitAddresses {
     while (this.use(() => exports.readRanges(form, value)) === 0) await this.load();
     const { memory, rangeStarts, rangeEnds, rangeCount } = exports;
     const ranges = new Float64Array(2 * rangeCount.value);
-    const starts = new Float64Array(memory.buffer, rangeStarts.value, rangeCount.value);
-    const ends = new Float64Array(memory.buffer, rangeEnds.value, rangeCount.value);
+    const starts = numbersIn(Float64Array, memory.buffer, rangeStarts.value, rangeCount.value);
+    const ends = numbersIn(Float64Array, memory.buffer, rangeEnds.value, rangeCount.value);
     for (let i = 0; i < starts.length; i++) {
       ranges[2 * i] = starts[i];
       ranges[2 * i + 1] = ends[i];

@@ -1,6 +1,7 @@
 import { addressOf } from '../base/addresses.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { putNumbers } from '../base/little-endian.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import { DW_FORM_addrx4 } from './dwarf-constants.ts';
 import { formSize, type UnitFormat } from './forms.ts';
@@ -156,7 +157,7 @@ export class WasmInstance {
       this.#placedDrops = exports.dropCount.value;
     }
     const place = exports.placeWanted(wanted.length);
-    new Float64Array(exports.memory.buffer, place).set(wanted);
+    putNumbers(exports.memory.buffer, place, wanted);
   }
 
   /** Units that share a table follow one another. */
