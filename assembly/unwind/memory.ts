@@ -1,4 +1,4 @@
-/** The memory: areas of fixed sizes, and after them the table of rules, which grows. */
+/** The memory: areas of fixed sizes, and after them what grows: the table of rules and the modules' tables. */
 
 import { INPUT_SIZE_BYTES, MAX_FRAMES, MAX_TABLE_MODULES, REGISTER_COUNT, RESULT_COUNT } from '../../src/unwind/wasm/contract';
 import { reach } from '../pages';

@@ -3,7 +3,7 @@ import type { StackMemory } from './stack-memory.ts';
 
 /** How many registers' save slots libgcc's record of a frame (on x86) lists, by DWARF number. The CFA follows, then where the frame goes on. */
 const RECORDED_REGISTERS = 18;
-/** The word of a record whose upper 32 bits are its flags, and the flag that all records have. */
+/** The word of a record whose upper 32 bits (on i386, the whole word) are its flags, and the flag that all records have. */
 const FLAGS_WORD = 24;
 const EXTENDED_FLAG = 0x4000_0000;
 /** The function that returns to the handler, and the leaf that copies the registers for it. Deeper stacks are still searching for a handler. */

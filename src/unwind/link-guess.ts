@@ -57,7 +57,7 @@ export class LinkGuess {
       if ((word & 0xffc0_7fff) >>> 0 === 0xa980_7bfd) return framed ? -1 : -8 * ((word << 10) >> 25);
       // stp x29, x30, [sp, #n]
       if ((word & 0xffc0_7fff) >>> 0 === 0xa900_7bfd) return -1;
-      // What returns, or jumps: another function is before it, and this one has saved nothing.
+      // A return: another function ends there, and this one has saved nothing.
       if ((word & 0xffff_fc1f) >>> 0 === 0xd65f_0000 || word === 0xd65f_0bff || word === 0xd65f_0fff) return i === 0 || !framed ? 0 : -1;
     }
     return -1;

@@ -120,7 +120,7 @@ export class PlainWalk {
       words[2 * register + 1] = registers.hi[register];
       known |= registers.known[register] << register;
     }
-    // Signal frames leave the address elsewhere.
+    // The address that the step went to. The register need not hold it.
     words[2 * RETURN_ADDRESS] = frame.pc >>> 0;
     words[2 * RETURN_ADDRESS + 1] = frame.pc / 0x1_0000_0000;
     return this.#wasm.resumeWalk(frameCount, known) !== 0;

@@ -97,7 +97,7 @@ export class StackEnds {
     return isEnd === 1 ? 'outermost' : 'no-rule';
   }
 
-  /** The same, by the code there, which is only read for short functions. */
+  /** The same, by the code there, which is only read for short functions and for those of Go. */
   #isEnd(address: number, module: UnwindModule, svma: number): boolean {
     const start = module.functionStart(svma - 1, MAX_END_BYTES);
     if (start === undefined && !module.isGo(svma - 1)) return false;

@@ -5,7 +5,7 @@
  */
 export function thumbBranchDistance(first: number, second: number): number {
   const sign = (first >>> 10) & 1;
-  // Two bits of the distance are stored as whether they differ from its sign.
+  // Two bits of the distance are stored as whether they equal its sign.
   const [i1, i2] = [1 - (((second >>> 13) & 1) ^ sign), 1 - (((second >>> 11) & 1) ^ sign)];
   return (-sign << 24) | (i1 << 23) | (i2 << 22) | ((first & 0x3ff) << 12) | ((second & 0x7ff) << 1);
 }

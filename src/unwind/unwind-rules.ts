@@ -170,7 +170,7 @@ export class UnwindRules {
     return this.end();
   }
 
-  /** The number of a rule of Arm's tables. @param at where its instructions are; −1: the frame is the last one */
+  /** The number of a rule of Arm's tables. @param at where its instructions are */
   exidxRule(at: number): number {
     this.#begin(RuleFlag.complex | RuleFlag.exidx, 0, at, 0);
     return this.end();
