@@ -7,15 +7,15 @@ import type { UnitFormat } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 import type { WasmInstance, WasmLoan } from './wasm-instance.ts';
 
-/** Abbreviations and attributes of the tables that are kept: some ten megabytes, forty when there are no attributes. */
+/** How many abbreviations and attributes of tables are kept, together: some ten megabytes, or forty if there are no attributes. */
 const MAX_KEPT_ENTRIES = 1 << 19;
 /** Larger than most tables. */
 const TABLE_SIZE_BYTES = 1 << 14;
-/** Tables are read again when they were not kept. Hostile files can make each unit start a table somewhere else in a large one. */
+/** Tables that were not kept are read again. In a hostile file, each unit can start its table at another place of a large one. */
 const MAX_TIMES_PARSED = 8;
 const SPARE_BYTES = 1 << 22;
 
-/** The abbreviation tables of one file, by where they start; the last used ones are kept. */
+/** The abbreviation tables of one file, by offset. The most recently used ones are kept. */
 export class AbbreviationCache {
   readonly #window: SectionWindow;
   readonly #loan: WasmLoan;
@@ -41,7 +41,7 @@ export class AbbreviationCache {
   async table(offset: number, format: UnitFormat): Promise<Abbreviations> {
     const key = keyOf(offset, format);
     let table = this.#tables.get(key);
-    // The last used one is the last of the map.
+    // The map's last table is the most recently used one.
     if (table !== undefined) this.#tables.delete(key);
     else {
       table = await this.#parse(offset, format, 0);
@@ -52,7 +52,7 @@ export class AbbreviationCache {
     return table;
   }
 
-  /** The table at `offset` up to the abbreviation of `code`, which is mostly the first one. Units that share a table ask for the same one in a row. */
+  /** The table at `offset` up to the abbreviation of `code`, which is usually the first one. Units that share a table ask for the same one in a row. */
   async headOfTable(offset: number, format: UnitFormat, code: number): Promise<Abbreviations> {
     const key = keyOf(offset, format);
     if (this.#head?.key !== key || this.#head.code !== code) this.#head = { key, code, table: await this.#parse(offset, format, code) };
@@ -65,7 +65,7 @@ export class AbbreviationCache {
     for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
       if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
       const view = await this.#window.read(offset, size);
-      // Tables that cannot be read are paid for, too.
+      // Tables that cannot be read count, too.
       this.#budgetBytes -= view.length;
       const isAll = offset + view.length >= section.sizeBytes;
       const parsed = this.#loan.use((wasm) => parseAbbreviations(wasm, view, format, isAll, onlyCode));
@@ -84,7 +84,7 @@ export class AbbreviationCache {
   }
 }
 
-/** One for each table in each format: the sizes of forms are worked out beforehand. */
+/** A key for each table in each format, because the sizes of forms are computed in advance. */
 function keyOf(offset: number, format: UnitFormat): number {
   return offset * 8 + (format.version <= 2 ? 4 : 0) + (format.addressSize === 8 ? 2 : 0) + (format.offsetSize === 8 ? 1 : 0);
 }
@@ -94,12 +94,12 @@ function entriesOf({ tags, names }: Abbreviations): number {
 }
 
 /**
- * Reads a table (DWARF 5, 7.5.3), up to its end or, where it has none, the section's. gcc writes one for each unit.
- * @param wasm of which the table is not kept
+ * Reads a table (DWARF 5, 7.5.3), up to its end, or the section's if that comes first. gcc writes one for each unit.
+ * @param wasm does not keep the table
  * @param view starts with the table
  * @param isAll whether the view reaches to the section's end
- * @param onlyCode stops after the abbreviation of that code; 0 for none
- * @returns the table and its size in bytes; undefined when the view ends inside it
+ * @param onlyCode the code of the abbreviation after which to stop; 0 for none
+ * @returns the table and its size in bytes; undefined if the view ends inside it
  * @throws PerfconvError `damaged` when it is cut, or far too long
  */
 function parseAbbreviations(

@@ -15,13 +15,13 @@ export class Abbreviations {
   readonly forms: Uint16Array;
   /** Values of DW_FORM_implicit_const. */
   readonly implicit: Float64Array;
-  /** What `formSize` says of the forms. */
+  /** The forms' `formSize`. */
   readonly formSizes: Int8Array;
   /** Whether any DIE may have DW_AT_ranges. */
   readonly hasRanges: boolean;
-  /** Rows by code, −1 for none; empty when codes are sparse. */
+  /** Rows by code, −1 for none; empty if codes are sparse. */
   readonly #dense: Int32Array;
-  /** By code, when they are. */
+  /** Rows by code if codes are sparse. */
   readonly #sparse: ReadonlyMap<number, number> | undefined;
 
   /** @param block lies in a buffer of its own */
@@ -53,7 +53,7 @@ export class Abbreviations {
 
 function rowsByCode(codes: Float64Array): Map<number, number> {
   const rows = new Map<number, number>();
-  // The first of two with one code counts.
+  // If two rows have the same code, the first one counts.
   for (let row = codes.length - 1; row >= 0; row--) rows.set(codes[row], row);
   return rows;
 }

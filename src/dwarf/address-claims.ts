@@ -1,12 +1,12 @@
 import { firstAbove } from '../base/first-above.ts';
 
-/** Units that may claim one address; sane ones do not overlap. */
+/** How many units may claim one address. Sane units do not overlap. */
 const MAX_CLAIMS = 4;
-/** On average, and beyond what is spare: hostile files can have ranges over everything by the million. */
+/** How many visits each address may take on average, beyond the spare ones: hostile files can have millions of ranges over everything. */
 const MAX_VISITS_PER_ADDRESS = 256;
 const SPARE_VISITS = 1 << 22;
 
-/** Collects which units say that they hold wanted addresses. */
+/** Collects which units say that they cover which wanted addresses. */
 export class AddressClaims {
   /** Ascending. */
   readonly addresses: Float64Array;
@@ -36,7 +36,7 @@ export class AddressClaims {
     }
   }
 
-  /** Indexes of the addresses that a unit claims, ascending; by unit, ascending. */
+  /** By unit, ascending: indexes of the addresses that it claims, ascending. */
   byUnit(): Map<number, number[]> {
     const indexes = new Map<number, number[]>();
     for (let i = 0; i < this.addresses.length; i++) {

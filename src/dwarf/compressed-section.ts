@@ -9,24 +9,24 @@ import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 const ZDEBUG_HEADER_SIZE_BYTES = 12;
 
 /**
- * How much a section may unpack to, and all sections of a file together: so much in any case, and so many times the compressed size. Debug
- * information shrinks to a tenth at most times; what shrinks still more than this was made to fill memory.
+ * How much a section, and all sections of a file together, may unpack to: this much in any case, and this many times the compressed size. Debug information
+ * usually shrinks to a tenth. What shrinks far more than this was made to fill memory.
  */
 const FREE_SIZE_BYTES = 4 << 20;
 const MAX_RATIO = 256;
-/** No machine's decompressor surely gives more at once. */
+/** No decompressor is sure to output more at once. */
 const MAX_SIZE_BYTES = 0x7fff_ffff;
 
 /** How a section's bytes are compressed. */
 export interface SectionCompression {
-  /** `unknown`: by a method that this program does not know. */
+  /** `unknown`: a method that this program does not know. */
   readonly method: Compression | 'unknown';
   readonly headerSizeBytes: number;
-  /** When decompressed, as the file says. */
+  /** Decompressed size that the file states. */
   readonly sizeBytes: number;
 }
 
-/** How a section is compressed (gABI, "Section Compression"; `.zdebug_` in GNU's way before it); undefined when it is not. */
+/** How a section is compressed (gABI, "Section Compression"; `.zdebug_` is GNU's older way); undefined if it is not. */
 export async function sectionCompression(elf: ElfFile, section: ElfSection): Promise<SectionCompression | undefined> {
   const { offset, sizeBytes } = section;
   if ((section.flags & SHF_COMPRESSED) !== 0) {
@@ -47,14 +47,14 @@ function methodOf(type: number): Compression | 'unknown' {
   return type === ELFCOMPRESS_ZSTD ? 'zstd' : 'unknown';
 }
 
-/** What so many compressed bytes may become at most. */
+/** How many bytes this many compressed bytes may become at most. */
 export function maxDecompressedSize(sizeBytes: number): number {
   return Math.min(FREE_SIZE_BYTES + MAX_RATIO * sizeBytes, MAX_SIZE_BYTES);
 }
 
 /**
  * A compressed section's bytes.
- * @throws PerfconvError `damaged` when they cannot be unpacked or are not as many as the file says, `unsupported` for an unknown method
+ * @throws PerfconvError `damaged` when they cannot be unpacked or are not as many as the file states, `unsupported` for an unknown method
  */
 export async function decompressSection(elf: ElfFile, section: ElfSection, compression: SectionCompression, decompressor: Decompressor): Promise<Uint8Array> {
   const { method, headerSizeBytes, sizeBytes } = compression;

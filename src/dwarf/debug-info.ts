@@ -12,9 +12,9 @@ import { UnitFrames } from './unit-frames.ts';
 import { type OwnRanges, readAranges, readOwnRanges, UnitRanges } from './unit-ranges.ts';
 import { WasmLoan } from './wasm-instance.ts';
 
-/** The file in which the rest of a unit is. */
+/** The file that has the rest of a unit. */
 export interface SplitRequest {
-  /** DW_AT_dwo_name: a path, mostly relative to {@link compDir}. */
+  /** DW_AT_dwo_name: a path, usually relative to {@link compDir}. */
   readonly dwoName: string;
   /** Empty when unknown. */
   readonly compDir: string;
@@ -22,34 +22,34 @@ export interface SplitRequest {
   readonly dwoId: string;
 }
 
-/** What else belongs to the debug sections of a file. */
+/** Other files that belong to the debug sections of a file. */
 export interface DebugInfoOptions {
-  /** The file that `.gnu_debugaltlink` or `.debug_sup` names: what dwz took out of several. */
+  /** The file that `.gnu_debugaltlink` or `.debug_sup` names: what dwz has moved out of several files. */
   readonly supplementary?: DebugSections;
-  /** Opens a `.dwo` file, or its part of a `.dwp` file; undefined when there is none. Without it, split units have lines alone. */
+  /** Opens a `.dwo` file, or its part of a `.dwp` file; undefined if there is none. Without this function, split units only have lines. */
   readonly openSplit?: (request: SplitRequest) => Promise<DebugSections | undefined>;
 }
 
 /** Something that could not be read, and is left out. */
 export interface DebugInfoProblem {
   readonly file: string;
-  /** Of a unit, or of what it refers to, in `.debug_info`. */
+  /** Offset in `.debug_info` of a unit, or of what it refers to. */
   readonly offset: number;
   readonly what: string;
 }
 
-/** More problems than this are not of interest, but for the last one: it may say that the rest was given up. */
+/** Further problems are of no interest, except for the last one: it may say that the rest was given up. */
 const MAX_PROBLEMS = 100;
-/** How many units without ranges are asked for each address, and beyond that for all together. Compilers that make such units are rare. */
+/** How many units without ranges are searched for each address, and how many more for all addresses together. Few compilers make such units. */
 const MAX_VISITS_PER_ADDRESS = 256;
 const SPARE_VISITS = 1 << 22;
 const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
 
 /**
- * Functions, files and lines at svmas, from DWARF 2 to 5. Units are read when addresses in them are asked for, each in one pass, and
- * are dropped then; what remains is the functions found.
+ * Functions, files and lines at svmas, from DWARF 2 to 5. Units are read when addresses in them are looked up, each in one pass, and then dropped. Only the
+ * functions that were found are kept.
  *
- * Frames are those of `llvm-symbolizer --inlines`: of functions that overlap the last described one counts.
+ * Frames are those of `llvm-symbolizer --inlines`: of overlapping functions, the one described last counts.
  */
 export class DebugInfo implements SourceLines {
   readonly #loan = new WasmLoan();
@@ -59,9 +59,9 @@ export class DebugInfo implements SourceLines {
   readonly #problems: DebugInfoProblem[] = [];
   #aranges: UnitRanges | undefined;
   #ownRanges: OwnRanges | undefined;
-  /** Fulfilled when the last look-up is over. */
+  /** Settles when the latest look-up is over. */
   #last: Promise<unknown> = Promise.resolve();
-  /** Where one file holds several units, they are asked for one after the other. */
+  /** The last split file: if one file holds several units, these are asked for one after the other. */
   #lastSplit: SplitFile | undefined;
 
   private constructor(sections: DebugSections, { supplementary, openSplit }: DebugInfoOptions) {
@@ -75,12 +75,12 @@ export class DebugInfo implements SourceLines {
     return new DebugInfo(sections, options);
   }
 
-  /** What could not be read so far: of more than a hundred, the first ones and the last. */
+  /** What could not be read so far. If there are more than a hundred, the first ones and the last. */
   get problems(): readonly DebugInfoProblem[] {
     return this.#problems;
   }
 
-  /** One look-up waits for the other: they search units in the same place. */
+  /** Look-ups wait for one another: they search units in the same memory. */
   lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
     const done = this.#last.then(() => this.#lookup(addresses, visit)).finally(() => this.#loan.end());
     this.#last = done.catch(() => {});
@@ -107,7 +107,7 @@ export class DebugInfo implements SourceLines {
     const claims = new AddressClaims(found.addresses);
     ranges.claim(claims);
     const units = [...claims.byUnit()];
-    // One for the unit that is searched, one for that which is read.
+    // One for the unit that is being searched, and one for the next, which is being read.
     const memories = [new ReusedMemory(), new ReusedMemory()];
     let next = units.length > 0 ? this.#readAhead(units[0][0], memories[0]) : undefined;
     for (const [i, [unit, indexes]] of units.entries()) {
@@ -115,12 +115,12 @@ export class DebugInfo implements SourceLines {
       next = i + 1 < units.length ? this.#readAhead(units[i + 1][0], memories[(i + 1) % 2]) : undefined;
       const open = indexes.filter((index) => !found.hasFunction(index));
       if (open.length > 0) await this.#lookupUnit(unit, open, found, true, bytes);
-      // Its memory is for the unit after the next.
+      // Its memory is used for the next unit but one.
       else await bytes?.catch(() => {});
     }
   }
 
-  /** Asks units that do not say where their code lies, one after the other: each costs time for every address that is still open. */
+  /** Searches units that do not say where their code is, one after the other. Each takes time for every address that is still open. */
   async #lookupUnbounded(units: readonly number[], found: FoundFrames): Promise<void> {
     let visitsLeft = found.addresses.length * MAX_VISITS_PER_ADDRESS + SPARE_VISITS;
     for (const unit of units) {
@@ -132,18 +132,18 @@ export class DebugInfo implements SourceLines {
     }
   }
 
-  /** Reads a unit's bytes while others are searched. */
+  /** Begins to read a unit's bytes, while others are searched. */
   #readAhead(offset: number, memory: ReusedMemory): Promise<UnitBytes> {
     const bytes = this.#main.readUnit(offset, memory);
-    // Whoever awaits it learns of damage; nobody may.
+    // Whoever awaits the bytes learns of damage. It may be that nobody does.
     bytes.catch(() => {});
     return bytes;
   }
 
   /**
    * @param offset where the unit starts
-   * @param indexes of the addresses to look for
-   * @param ownsAll whether the unit says that it holds them: then a line is an answer even without a function
+   * @param indexes of the addresses to look up
+   * @param ownsAll whether the unit says that it covers them: then a line is an answer even without a function
    * @param bytes of the unit, if they are being read already
    */
   async #lookupUnit(offset: number, indexes: readonly number[], found: FoundFrames, ownsAll: boolean, bytes = this.#main.readUnit(offset)): Promise<void> {
@@ -152,7 +152,7 @@ export class DebugInfo implements SourceLines {
       const unit = await this.#main.unitOf(await bytes);
       const rows = await this.#attempt(() => this.#rowsOf(unit), undefined, offset);
       const split = unit.root.dwoName && (await this.#attempt(() => this.#openSplitUnit(unit), undefined, offset));
-      // Without its own table, a split unit names files of the skeleton's.
+      // A split unit without a line table of its own refers to files of the skeleton's.
       const files = split && ((await this.#attempt(() => split.unit.file.lineTable(split.unit), undefined, offset)) ?? rows);
       const frames = new UnitFrames(split?.unit ?? unit, rows, split ? files : rows, this.#functions);
       const wanted = found.addressesAt(indexes);
@@ -171,7 +171,7 @@ export class DebugInfo implements SourceLines {
         const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
         this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: too many are nested in one another`);
       }
-      // The file is mostly dropped then: what it has to report is reported now.
+      // The file is usually dropped after this, so it has to report its problems now.
       if (split) await this.#functions.finish(split.unit.file);
     } catch (error) {
       this.#note(error, this.#main, offset);
@@ -180,12 +180,12 @@ export class DebugInfo implements SourceLines {
 
   async #rowsOf(unit: Unit): Promise<LineTable | undefined> {
     const table = await this.#main.lineTable(unit);
-    // Read now: what is wrong with them is wrong with them alone.
+    // The rows are read now, so that damage in them only affects them.
     void table?.rows;
     return table;
   }
 
-  /** @returns undefined when the file with the rest of the unit is not there */
+  /** @returns undefined if the file with the rest of the unit is missing */
   async #openSplitUnit(skeleton: Unit): Promise<SplitUnit | undefined> {
     const { dwoName, compDir, dwoId } = skeleton.root;
     const request = { dwoName: await this.#main.text(dwoName, skeleton), compDir: await this.#main.text(compDir, skeleton), dwoId };
@@ -194,7 +194,7 @@ export class DebugInfo implements SourceLines {
       if (this.#lastSplit?.sections !== sections) this.#lastSplit = new SplitFile(sections, this.#loan);
       return this.#lastSplit.unitOf(skeleton);
     }
-    // Who opens files knows which ones are not there.
+    // Whoever opens files knows which ones are missing.
     if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not looked for`);
     return undefined;
   }
@@ -208,7 +208,7 @@ export class DebugInfo implements SourceLines {
     }
   }
 
-  /** Keeps what damage a part has; errors that are not about the data are thrown on. */
+  /** Notes damage of one part. Errors that are not about the data are rethrown. */
   #note(error: unknown, file: DwarfFile, offset: number): void {
     if (!(error instanceof PerfconvError)) throw error;
     this.#addProblem(file, offset, error.message);

@@ -1,7 +1,7 @@
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
 import type { DwarfFile } from './dwarf-file.ts';
 
-/** A function whose names are filled in when all functions are known: they are read in the order of the file. */
+/** A function whose names are filled in when all functions are known: names are read in the order of the file. */
 export class DescribedFunction implements SourceFunction, SourceScope {
   name = '';
   linkageName = '';
@@ -23,7 +23,7 @@ export class DescribedFunction implements SourceFunction, SourceScope {
     this.#wantsScope = true;
   }
 
-  /** The last DIE of its description, if its scope may be of interest: that is the one in the scope. */
+  /** The last DIE of its description, if its scope may be wanted: this is the DIE that is in the scope. */
   get lastDie(): LastDie | undefined {
     return this.#lastDie;
   }
@@ -35,7 +35,7 @@ export class DescribedFunction implements SourceFunction, SourceScope {
 
 export interface LastDie {
   readonly file: DwarfFile;
-  /** Of `.debug_info`. */
+  /** Offset in `.debug_info`. */
   readonly offset: number;
 }
 

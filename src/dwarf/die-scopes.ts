@@ -4,15 +4,18 @@ import type { Unit } from './dwarf-file.ts';
 
 /** The DIEs around some DIEs of a unit. */
 export interface DieScopes {
-  /** By index of the wanted DIEs: the innermost DIE around it as an index of {@link dies}; −1 when that is the unit's own, or unknown. */
+  /** By index of the wanted DIEs: the innermost DIE around it, as an index of {@link dies}; −1 if that is the unit's root, or unknown. */
   readonly innermost: Int32Array;
-  /** Where the DIEs around others are in the unit; outer ones come before those in them. */
+  /** Where the surrounding DIEs are in the unit. Outer ones come before those in them. */
   readonly dies: Uint32Array;
-  /** The same by index of {@link dies}. */
+  /** By index of {@link dies}: the innermost DIE around it, in the same way. */
   readonly parents: Int32Array;
 }
 
-/** Languages whose functions are called by what they are declared in. In others, scopes are none (C), or belong to another notation. */
+/**
+ * Languages whose functions have names with the scopes that they are declared in. In others there are no scopes (C), or they are written
+ * differently.
+ */
 const SCOPED_LANGUAGES: ReadonlySet<number> = new Set([
   dw.DW_LANG_C_plus_plus,
   dw.DW_LANG_ObjC_plus_plus,
@@ -24,14 +27,14 @@ const SCOPED_LANGUAGES: ReadonlySet<number> = new Set([
   dw.DW_LANG_C_plus_plus_23,
 ]);
 
-/** Whether functions of a unit may be declared in scopes that belong to their names. What dwz makes does not say its language. */
+/** Whether functions of a unit may be declared in scopes that belong to their names. dwz's partial units do not state their language. */
 export function hasScopes({ root: { language, tag } }: Unit): boolean {
   return SCOPED_LANGUAGES.has(language) || (language < 0 && tag === dw.DW_TAG_partial_unit);
 }
 
 /**
- * Finds the DIEs around others. No DIE says which one it is in, so this goes over all up to the last wanted one.
- * @param wanted where they are in the unit, ascending, no two the same
+ * Finds the DIEs around others. No DIE says which one it is in, so this walks all up to the last wanted one.
+ * @param wanted where they are in the unit, ascending, without repetitions
  * @throws PerfconvError `damaged` when the unit's DIEs cannot be followed
  */
 export function findDieScopes({ file, view, header, abbreviations, dieAt }: Unit, wanted: Float64Array): DieScopes {

@@ -1,4 +1,4 @@
-/** Constants of DWARF 5, chapter 7, and of the GNU extensions before it, in their own names. Only those that are used. */
+/** Constants of DWARF 5, chapter 7, and of the GNU extensions before it, under their own names. Only those that are used. */
 
 // Tags (7.5.3)
 export const DW_TAG_array_type = 0x01;
@@ -50,7 +50,7 @@ export const DW_AT_GNU_dwo_name = 0x2130;
 export const DW_AT_GNU_dwo_id = 0x2131;
 export const DW_AT_GNU_ranges_base = 0x2132;
 export const DW_AT_GNU_addr_base = 0x2133;
-/** Of Zig's own backend: the namespace, a file's among them, that a declaration is in. */
+/** From Zig's own backend: the namespace that a declaration is in, which may be that of a file. */
 export const DW_AT_ZIG_parent = 0x2ccd;
 
 // Languages (7.12)
@@ -59,7 +59,7 @@ export const DW_LANG_ObjC_plus_plus = 0x11;
 export const DW_LANG_C_plus_plus_11 = 0x1a;
 export const DW_LANG_Rust = 0x1c;
 export const DW_LANG_C_plus_plus_14 = 0x21;
-/** Of the standard's list of languages that were added since. */
+/** From the standard's list of languages added since then. */
 export const DW_LANG_C_plus_plus_17 = 0x2a;
 export const DW_LANG_C_plus_plus_20 = 0x2b;
 export const DW_LANG_C_plus_plus_23 = 0x3a;

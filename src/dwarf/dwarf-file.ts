@@ -15,13 +15,13 @@ import { type RawValue, readUnitRoot, type UnitRoot } from './unit-root.ts';
 import { type AddressBases, WasmLoan } from './wasm-instance.ts';
 
 /**
- * Line tables that are kept: units share them in a file that dwz went over, and functions have their files from tables of several units. So many
- * in any case, and more while all together have no more bytes than this.
+ * How many line tables are kept in any case, and how many bytes they may have together if there are more. Units share them in a file that dwz has processed,
+ * and functions have files from the tables of several units.
  */
 const MIN_KEPT_LINE_TABLES = 4;
 const MAX_KEPT_LINE_BYTES = 4 << 20;
 
-/** Times that a unit is read in one look-up, on average: for its addresses, and for functions that others refer to. */
+/** How many times a unit is read in one look-up, on average: for its addresses, and for functions that others refer to. */
 const MAX_TIMES_READ = 32;
 
 /** A unit's header, and all its bytes. */
@@ -30,11 +30,11 @@ export interface UnitBytes {
   readonly view: ByteView;
 }
 
-/** A path is rarely longer. */
+/** Paths are rarely longer. */
 const UNIT_TEXT_SIZE_BYTES = 512;
 const MAX_KEPT_TEXTS = 64;
 
-/** A unit that is in memory. Offsets called `…At` are within {@link view}. */
+/** A unit in memory. Offsets named `…At` are within {@link view}. */
 export interface Unit {
   readonly file: DwarfFile;
   readonly header: UnitHeader;
@@ -47,33 +47,33 @@ export interface Unit {
   readonly functionDies: FunctionDieReader;
 }
 
-/** One file's debug sections, and what has been read of them. */
+/** One file's debug sections, and what has been read from them. */
 export class DwarfFile {
   readonly sections: DebugSections;
-  /** Where its units are. */
+  /** The section that its units are in. */
   readonly unitSection: UnitSection;
-  /** The file whose type units these are; the file itself where it has others. */
+  /** The file that these type units belong to; for other units, the file itself. */
   readonly owner: DwarfFile;
   readonly supplementary: DwarfFile | undefined;
   readonly loan: WasmLoan;
   readonly units: UnitList;
   readonly abbreviations: AbbreviationCache;
-  /** Names of functions, that are read in the order of the file. */
+  /** Reads names of functions, in the order of the file. */
   readonly strings: StringReader;
-  /** Names of units and of their folders: each lies somewhere else, and most folders are the same one. */
+  /** Reads names of units and of their directories. These are all over the section, and most directories are the same one. */
   readonly #unitTexts: StringReader;
   readonly #knownTexts = new Map<string, string>();
   readonly addresses: AddressSections;
   #unitBytesLeft = 0;
   readonly #lineReader: LineTableReader;
-  /** The one that was asked for last is the last. */
+  /** By offset, the most recently used one last. */
   readonly #lineTables = new Map<number, LineTable>();
   #lineTableBytes = 0;
 
   /**
    * @param supplementary the file that shares DIEs and strings with this one, if any
    * @param loan of the instance that reads its bytes; by default it has its own
-   * @param typesOf the file whose type units these are, where there are no others, and the section that they are in
+   * @param typesOf if these are only type units: the file that they belong to, and the section that they are in
    */
   constructor(sections: DebugSections, supplementary?: DwarfFile, loan = new WasmLoan(), typesOf?: { owner: DwarfFile; section: UnitSection }) {
     this.loan = loan;
@@ -102,8 +102,8 @@ export class DwarfFile {
   }
 
   /**
-   * Reads the bytes of the unit that starts at `offset`; nothing else of the file is touched, so that this may go on beside other work.
-   * @param memory for the bytes; by default they have their own
+   * Reads the bytes of the unit that starts at `offset`; this uses nothing else of the file, so that it may run alongside other work.
+   * @param memory for the bytes; by default, new memory
    * @throws PerfconvError when they cannot be read, or units have been read far too often
    */
   async readUnit(offset: number, memory?: ReusedMemory): Promise<UnitBytes> {
@@ -119,16 +119,16 @@ export class DwarfFile {
     return this.unitOf(await this.readUnit(offset));
   }
 
-  /** The unit of those bytes. @throws PerfconvError when it cannot be read */
+  /** The unit that has these bytes. @throws PerfconvError when it cannot be read */
   async unitOf({ header, view }: UnitBytes): Promise<Unit> {
     return this.#unit(header, view, await this.abbreviations.table(header.abbrevOffset, header));
   }
 
-  /** Reads a unit's header and its own DIE alone; {@link Unit.abbreviations} ends with that DIE's. @throws PerfconvError when that cannot be read */
+  /** Reads only the unit's root DIE; {@link Unit.abbreviations} ends with that DIE's. @throws PerfconvError when that cannot be read */
   async headOfUnit(header: UnitHeader): Promise<Unit> {
     const { window } = this.units;
     const size = header.end - header.offset;
-    // A DIE may be as large as its unit: texts can be in it.
+    // A DIE may be as large as its unit: it can contain strings.
     for (let headSize = Math.min(size, 512); ; headSize = Math.min(size, headSize * 8)) {
       await this.units.load(header.offset, headSize);
       const start = header.offset - window.start;
@@ -144,7 +144,7 @@ export class DwarfFile {
     }
   }
 
-  /** A text of a unit's own DIE; empty when there is none. */
+  /** A string of a unit's root DIE; empty if there is none. */
   async text(attribute: RawValue | undefined, { view, header, root }: Unit): Promise<string> {
     if (attribute === undefined) return '';
     let place = textPlace(attribute.form);
@@ -165,7 +165,7 @@ export class DwarfFile {
     return text;
   }
 
-  /** Addresses of one of the file's own units. */
+  /** The addresses of one of the file's own units. */
   async addressesOf({ header, root }: Pick<Unit, 'header' | 'root'>): Promise<UnitAddresses> {
     const { addrBase, rnglistsBase, lowPc } = root;
     const bases: AddressBases = { lowPc: 0, addrBase, rnglistsBase, rangesBase: 0 };

@@ -11,25 +11,25 @@ import { DEBUG_SECTION_NAMES, type DebugSection, type DebugSectionName, type Deb
 import { DebugRelocations } from './relocations.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 
-/** More than this at once is asked for by damaged files only, and is more than JavaScript surely gives. */
+/** Only damaged files ask for more than this at once, and JavaScript is not sure to provide it. */
 const MAX_READ_SIZE_BYTES = 1 << 30;
-/** Of one name: object files have one `.debug_types` for each type. */
+/** How many sections may have the same name: object files have one `.debug_types` for each type. */
 const MAX_PARTS = 1 << 16;
 
-/** One section header of a debug section; object files may have several of one name. */
+/** One section header of a debug section. Object files may have several of the same name. */
 interface Part {
   readonly index: number;
   readonly header: ElfSection;
   readonly compression: SectionCompression | undefined;
-  /** When decompressed. */
+  /** Size when decompressed. */
   readonly sizeBytes: number;
 }
 
 /**
- * The debug sections of an ELF file. Nothing of them is read yet but how they are compressed. Sections of one name count as one,
- * one after the other. Those of a relocatable file are relocated to the addresses of {@link relocatableLayout}.
+ * The debug sections of an ELF file. So far, only how they are compressed is read. Sections of the same name count as one, joined in order. The sections of a
+ * relocatable file are relocated to the addresses of {@link relocatableLayout}.
  * @param elf stays open as long as the sections are read
- * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may be beside others in one file
+ * @param kind `dwo`: the split sections, `.debug_info.dwo` and so on, which may be in the same file as the others
  */
 export async function openDebugSections(elf: ElfFile, decompressor: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
   const parts = await findParts(elf, kind);
@@ -53,10 +53,10 @@ export async function openDebugSections(elf: ElfFile, decompressor: Decompressor
   return new ElfDebugSections(elf, sections);
 }
 
-/** Unpacking less than this takes some three milliseconds, and no longer than to begin it on another thread and to hear that it is done. */
+/** Unpacking less than this takes some three milliseconds at most, no more than starting it on another thread and hearing back. */
 const LEAST_AHEAD_SIZE_BYTES = 3 << 18;
 
-/** Whether a file has debug information of its own. */
+/** Whether the file itself has debug information. */
 export function hasDebugInfo(elf: ElfFile): boolean {
   return elf.sections.some(({ name, sizeBytes }) => (name === '.debug_info' || name === '.zdebug_info') && sizeBytes > 0);
 }
@@ -70,7 +70,7 @@ async function findParts(elf: ElfFile, kind: 'main' | 'dwo'): Promise<ReadonlyMa
     const name = debugSectionName(header.name, kind);
     if (name === undefined || header.type === SHT_NOBITS) continue;
     const ofName = parts.get(name) ?? [];
-    // Parts do not share bytes: of a file that says so, no more than its size is read.
+    // Parts do not share bytes. If a file says that they do, no more than its size is read.
     taken += header.sizeBytes;
     if (ofName.length > 0 && (taken > fileSize || ofName.length === MAX_PARTS)) continue;
     const compression = await sectionCompression(elf, header);
@@ -82,10 +82,10 @@ async function findParts(elf: ElfFile, kind: 'main' | 'dwo'): Promise<ReadonlyMa
 
 const NAMES: ReadonlySet<string> = new Set(DEBUG_SECTION_NAMES);
 
-/** What a section is here; undefined for one that is not read. */
+/** The bare name of a section; undefined for one that is not read. */
 function debugSectionName(name: string, kind: 'main' | 'dwo'): DebugSectionName | undefined {
   const [, bare, dwo] = /^\.z?debug_([a-z_]+)(\.dwo)?$/.exec(name) ?? [];
-  // Indexes of packages are not named so, though all sections that they list are.
+  // The indexes of packages lack the `.dwo`, though all sections that they list have it.
   const isKind = (dwo !== undefined) === (kind === 'dwo') || bare === 'cu_index' || bare === 'tu_index';
   return isKind && NAMES.has(bare) ? (bare as DebugSectionName) : undefined;
 }
@@ -122,7 +122,7 @@ function isCodeAtZero({ flags, addr }: ElfSection): boolean {
   return (flags & SHF_ALLOC) !== 0 && (flags & SHF_EXECINSTR) !== 0 && addr === 0;
 }
 
-/** A part of a file, read where it is asked for. */
+/** A section that is read from the file on each request. */
 class FileSection implements DebugSection {
   readonly sizeBytes: number;
   readonly #elf: ElfFile;
@@ -143,8 +143,8 @@ class FileSection implements DebugSection {
 }
 
 /**
- * How much the sections of a file may take in memory together. Each may unpack to some times its size, but very many may not, nor may all
- * of them be the same bytes.
+ * How much memory the sections of a file may take together. Each may unpack to a multiple of its size, but a great many may not, nor may all of them be the
+ * same bytes.
  */
 class UnpackBudget {
   readonly #name: string;
@@ -156,7 +156,7 @@ class UnpackBudget {
     this.#fileSize = source.sizeBytes ?? sections.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   }
 
-  /** @throws PerfconvError `damaged` when they are too many */
+  /** @throws PerfconvError `damaged` if this is too much */
   take(sizeBytes: number, record: string): void {
     this.#taken += sizeBytes;
     if (this.#taken <= maxDecompressedSize(this.#fileSize)) return;
@@ -164,7 +164,7 @@ class UnpackBudget {
   }
 }
 
-/** A section that has to be made first, and then is kept: decompressed, relocated, put together. */
+/** A section that has to be decompressed, relocated or joined first. The result is kept. */
 class LoadedSection implements DebugSection {
   readonly sizeBytes: number;
   readonly #elf: ElfFile;
@@ -199,7 +199,7 @@ class LoadedSection implements DebugSection {
         return unpacked;
       };
       this.#bytes = this.#load({ decompress });
-      // Nobody waits for a section that cannot be read, or of which nothing is packed.
+      // Stops waiting for a section that cannot be read, or has nothing packed.
       this.#bytes.catch(() => {}).finally(hasBegun);
     });
   }

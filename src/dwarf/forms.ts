@@ -12,7 +12,7 @@ export interface UnitFormat {
   readonly offsetSize: 4 | 8;
 }
 
-/** Names of templates come to tens of kilobytes; what is longer is cut. */
+/** Names of templates can have tens of kilobytes. Longer ones are cut. */
 export const MAX_TEXT_SIZE_BYTES: number = 1 << 16;
 
 /** A form's size in bytes, or one of the SIZE_ constants. DWARF 5, 7.5.5 and 7.5.6. */
@@ -51,7 +51,7 @@ export function formSize(form: number, format: UnitFormat): number {
     case dw.DW_FORM_addr:
       return format.addressSize;
     case dw.DW_FORM_ref_addr:
-      // DWARF 2 took it for an address (DWARF 3, appendix "Changes").
+      // In DWARF 2, it has the size of an address (DWARF 3, appendix "Changes").
       return format.version <= 2 ? format.addressSize : format.offsetSize;
     case dw.DW_FORM_strp:
     case dw.DW_FORM_line_strp:
@@ -88,9 +88,7 @@ export function formSize(form: number, format: UnitFormat): number {
   }
 }
 
-/**
- * Goes through the bytes of a unit. Reads past `end` throw PerfconvError: damage that leaves out one unit.
- */
+/** Reads the values of a unit one after the other. Reads past `end` throw PerfconvError: damage that leaves out one unit. */
 export class FormReader {
   readonly view: ByteView;
   readonly end: number;
@@ -101,7 +99,7 @@ export class FormReader {
   form = 0;
   /** Where the last value's bytes are; for a block or a string, their first one. */
   valueAt = 0;
-  /** The last value: a constant, an index, an offset as it is; a block's size; 0 for a string; 1 for a flag that is present. */
+  /** The last value: a constant, index or offset as it is; a block's size; 0 for a string; 1 for a flag that is present. */
   value = 0;
 
   constructor(view: ByteView, format: UnitFormat) {
@@ -110,7 +108,7 @@ export class FormReader {
     this.format = format;
   }
 
-  /** An unsigned LEB128 number; exact up to 2^53, and bytes after the tenth make it no larger. */
+  /** An unsigned LEB128 number; exact up to 2^53. Bytes after the tenth do not make it larger. */
   uleb(): number {
     const { bytes } = this.view;
     const first = this.at;
@@ -140,7 +138,7 @@ export class FormReader {
     return last & 0x40 ? value - 2 ** (7 * Math.min(this.at - start, 10)) : value;
   }
 
-  /** An address of the unit's size: signed when of 8 bytes. */
+  /** An address of the unit's size: signed if that is 8 bytes. */
   address(): number {
     const { addressSize } = this.format;
     const at = this.#take(addressSize);
@@ -172,15 +170,15 @@ export class FormReader {
     }
   }
 
-  /** Where the text is that the last value was: the place in the unit of an inline string; of others the value, an offset or index. */
+  /** Where the string is that the last value stands for: an inline string's place in the unit; otherwise the value, an offset or index. */
   get textAt(): number {
     return this.form === dw.DW_FORM_string ? this.valueAt : this.value;
   }
 
   /**
    * Reads an attribute's value into {@link form}, {@link value} and {@link valueAt}.
-   * @param implicit the value that is in the abbreviation, for `DW_FORM_implicit_const`
-   * @param size what {@link formSize} says of the form
+   * @param implicit the value in the abbreviation, for `DW_FORM_implicit_const`
+   * @param size what {@link formSize} says about the form
    */
   read(form: number, implicit: number, size: number): void {
     this.form = form;

@@ -1,17 +1,20 @@
 import type { SourceFrame } from '../symbol-table/code-symbols.ts';
 
-/** Frames of one address. Compilers end templates within templates near a thousand, and inlining far earlier. */
+/** Frames of one address. Compilers limit nested templates to about a thousand, and inlining to far less. */
 const MAX_FRAMES = 4096;
-/** Frames of all addresses: so many for each on average, and beyond that for all together. Real programs have fewer than ten. */
+/**
+ * Frames of all addresses: this many for each on average, and this many more for all together. Real programs have fewer than ten per
+ * address.
+ */
 const MAX_FRAMES_PER_ADDRESS = 64;
 const SPARE_FRAMES = 1 << 21;
 
-/** What is known of each address of one look-up. */
+/** What is known about each address of one look-up. */
 export class FoundFrames {
   readonly addresses: Float64Array;
   readonly #frames: (readonly SourceFrame[] | undefined)[];
   #framesLeft: number;
-  /** As {@link open} last said, while that holds: it is asked for each of many units that have none of the addresses. */
+  /** The last result of {@link open}, as long as it holds: many units that have none of the addresses ask for it. */
   #open: readonly number[] | undefined;
 
   constructor(addresses: Float64Array) {
@@ -38,14 +41,14 @@ export class FoundFrames {
     return open;
   }
 
-  /** The addresses of those indexes. */
+  /** The addresses with these indexes. */
   addressesAt(indexes: readonly number[]): Float64Array {
     const addresses = new Float64Array(indexes.length);
     for (let i = 0; i < indexes.length; i++) addresses[i] = this.addresses[indexes[i]];
     return addresses;
   }
 
-  /** Keeps frames, unless there are none or there are better ones. */
+  /** Keeps frames, unless there are none or better ones are known. */
   set(index: number, frames: readonly SourceFrame[]): void {
     if (frames.length === 0 || (this.#frames[index] !== undefined && frames[0].function === undefined)) return;
     this.#framesLeft -= frames.length - (this.#frames[index]?.length ?? 0);

@@ -12,7 +12,7 @@ export const ORIGIN_IN_FILE = 1;
 /** A DIE of the supplementary file. */
 export const ORIGIN_IN_SUPPLEMENTARY = 2;
 
-/** By DW_AT_…: whether the attribute says something that is wanted of a function. */
+/** By DW_AT_…: whether the attribute says something that is wanted about a function. */
 const IS_READ = new Uint8Array(dw.DW_AT_ZIG_parent + 1);
 for (const name of [
   dw.DW_AT_name,
@@ -31,8 +31,8 @@ for (const name of [
   IS_READ[name] = 1;
 
 /**
- * Reads DIEs of functions (DWARF 5, 3.3), and of what functions are declared in. There are tens of them for each address, so that no object is made for one: the
- * fields are those of the last one read.
+ * Reads DIEs of functions (DWARF 5, 3.3), and of what functions are declared in. Each address needs tens of them, so no objects are made: the fields are those
+ * of the DIE last read.
  */
 export class FunctionDieReader {
   /** DW_TAG_… */
@@ -47,19 +47,19 @@ export class FunctionDieReader {
   callFile = -1;
   callLine = 0;
   callColumn = 0;
-  /** Its names: their forms, 0 when absent, and {@link FormReader.textAt}. */
+  /** Its names: the form, 0 when absent, and {@link FormReader.textAt}. */
   nameForm = 0;
   nameAt = 0;
   linkageNameForm = 0;
   linkageNameAt = 0;
   /**
-   * Which DIE says the rest: that of DW_AT_abstract_origin, else of DW_AT_specification, else of DW_AT_ZIG_parent, which alone knows the
-   * file. ORIGIN_…
+   * ORIGIN_…: in which file the DIE is that says the rest. That is the DIE of DW_AT_abstract_origin, else of DW_AT_specification, else of DW_AT_ZIG_parent,
+   * which is the only one to know the file.
    */
   origin = ORIGIN_NONE;
-  /** Of `.debug_info`. */
+  /** Offset in `.debug_info`. */
   originOffset = 0;
-  /** Where in the unit the signature of the type unit is that describes the type; −1 when it has none. */
+  /** Where in the unit the signature of the type unit that describes the type is; −1 if it has none. */
   signatureAt = -1;
   readonly #reader: FormReader;
   readonly #unitOffset: number;
@@ -156,7 +156,7 @@ export class FunctionDieReader {
     return row;
   }
 
-  /** Takes a reference; one to a type unit is none, as no function is described there. */
+  /** Takes a reference. One to a type unit does not count, because no function is described there. */
   #setOrigin(form: number, value: number): void {
     this.originOffset = value;
     switch (form) {

@@ -15,29 +15,29 @@ export interface ScannedUnit {
   readonly format: UnitFormat;
   readonly abbreviations: Abbreviations;
   readonly addresses: UnitAddresses;
-  /** Where the unit's own DIE is. */
+  /** Where the unit's root DIE is. */
   readonly dieAt: number;
 }
 
-/** Which function of a unit holds which of the wanted addresses: of several the one that claims it last. */
+/** Which function of a unit covers which of the wanted addresses: if there are several, the one that claims it last. */
 export interface FunctionClaims {
-  /** By index of the wanted addresses: the innermost function there as an index of {@link dies}, −1 for none. */
+  /** By index of the wanted addresses: the innermost function there, as an index of {@link dies}; −1 for none. */
   readonly innermost: Int32Array;
   /** Where the functions' DIEs are in the unit. */
   readonly dies: Uint32Array;
-  /** What a function was inlined into, −1 for a function of its own. */
+  /** What a function was inlined into; −1 for one that was not inlined. */
   readonly parents: Int32Array;
-  /** By index of the wanted addresses: where the last function ends before it, −Infinity when none does. As far as functions have claimed. */
+  /** By index of the wanted addresses: where the last function before it ends, as far as functions have claimed addresses; −Infinity if none does. */
   readonly endsBefore: Float64Array;
-  /** Of a scan that damage ended, the functions that it was in: what is inlined into them is known in part. Indexes of {@link dies}, outermost first. */
+  /** For a scan that damage ended: the functions that it was in. What is inlined into them is only partly known. Indexes of {@link dies}, outermost first. */
   readonly unfinished: Int32Array;
-  /** Whether parts of the unit were left out where code hardly ever is. */
+  /** Whether parts of the unit that hardly ever have code were left out. */
   readonly hasSkipped: boolean;
 }
 
 /**
- * One pass over the DIEs of a unit that finds the functions at wanted addresses, inlined ones too.
- * Of several functions at an address the last one counts, and of an inlined one its parents: as llvm-symbolizer has it.
+ * One pass over the DIEs of a unit that finds the functions at wanted addresses, including inlined ones. If several functions claim an address, the last one
+ * counts, with its parents if it is inlined, as in llvm-symbolizer.
  */
 export class FunctionScan {
   readonly #unit: ScannedUnit;
@@ -52,21 +52,21 @@ export class FunctionScan {
     this.#wanted = wanted;
     this.#wasm = addresses.wasm;
     this.#wasm.setScan(view, abbreviations, wanted);
-    // Strict DWARF 2 cannot say that code lies in several pieces: of a function in two sections, and of one that is inlined in pieces,
-    // gcc states the extent of one piece. What is inlined in the others is under it nonetheless, and a function's other section has
-    // a second DIE somewhere after it, named `__second_sect_of_…`.
+    // Strict DWARF 2 cannot say that code is in several pieces: for a function in two sections, and for one that is inlined in pieces, gcc states the extent of
+    // one piece. What is inlined in the other pieces is a child of it nonetheless, and a function's other section has a second DIE somewhere after it, named
+    // `__second_sect_of_…`.
     const isPartial = format.version === 2 && !abbreviations.hasRanges;
     this.#wasm.exports.beginFunctions(dieAt, scope, isPartial);
   }
 
-  /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before stays */
+  /** Scans to the end. @throws PerfconvError `damaged` when the unit's DIEs cannot be followed; what was found before is kept */
   async run(): Promise<void> {
     const { addresses } = this.#unit;
     while (!addresses.use(() => this.#wasm.scan())) await addresses.load();
     this.#isOver = true;
   }
 
-  /** What it has found so far. */
+  /** What the scan has found so far. */
   found(): FunctionClaims {
     const { memory, innermost, dies, parents, endsBefore, functionCount, open, openCount, hasSkipped } = this.#wasm.exports;
     const { buffer } = memory;

@@ -1,6 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 
-/** Reads fields one after the other. After the end all are 0, and {@link overran} is set. */
+/** Reads fields one after the other. Past the end, all are 0, and {@link overran} is set. */
 export class LineCursor {
   at: number;
   overran = false;
@@ -49,13 +49,13 @@ export class LineCursor {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
       const byte = this.u8();
-      // Padding may follow without end, and adds nothing.
+      // There may be any amount of padding, which adds nothing.
       if ((byte & 0x7f) !== 0) value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
   }
 
-  /** Steps over a text that ends with NUL; returns where it begins. */
+  /** Skips a string that ends with NUL; returns where it begins. */
   text(): number {
     const start = this.at;
     const nul = this.view.bytes.indexOf(0, start);
@@ -63,7 +63,7 @@ export class LineCursor {
     return start;
   }
 
-  /** Whether there were so many bytes to skip. */
+  /** Skips bytes. @returns whether there were that many */
   skip(sizeBytes: number): boolean {
     if (sizeBytes <= this.#end - this.at) {
       this.at += sizeBytes;

@@ -2,13 +2,13 @@ import type { LineHeader } from './line-header.ts';
 import { isAbsolutePath, joinSourcePath } from './line-path.ts';
 import type { LineNameText } from './line-strings.ts';
 
-/** What a line table needs to know of the unit that names it in DW_AT_stmt_list. */
+/** What a line table needs to know about the unit that refers to it with DW_AT_stmt_list. */
 export interface LineTableUnit {
   /** DW_AT_name; empty when unknown. */
   readonly name: string;
   /** DW_AT_comp_dir; empty when unknown. */
   readonly compDir: string;
-  /** DW_AT_str_offsets_base; absent where the unit has none. */
+  /** DW_AT_str_offsets_base; absent if the unit has none. */
   readonly strOffsetsBase?: number;
 }
 
@@ -31,7 +31,7 @@ export class LineFiles {
     return this.#header.files.places.length;
   }
 
-  /** The path of a file; empty when there is none of that index. */
+  /** The path of a file; empty if there is none with that index. */
   path(index: number): string {
     if (!(index < this.size)) return '';
     this.#paths[index] ??= this.#join(index);
@@ -45,7 +45,7 @@ export class LineFiles {
     return name === '' ? '' : joinSourcePath(this.#directory(files.directories[index]), name);
   }
 
-  /** A directory's path: what is relative is so to the unit's directory. */
+  /** A directory's path. A relative one is relative to the unit's directory. */
   #directory(index: number): string {
     const { directories } = this.#header;
     const { compDir } = this.#unit;
@@ -56,7 +56,7 @@ export class LineFiles {
     return this.#directories[index];
   }
 
-  /** The unit's directory as the table has it; empty before version 5, which leaves it to DW_AT_comp_dir. */
+  /** The unit's directory according to the table; empty before version 5, which leaves it to DW_AT_comp_dir. */
   #unitDirectory(): string {
     const { version, directories } = this.#header;
     return version >= 5 ? joinSourcePath(this.#textOf(directories, 0)) : '';
@@ -64,9 +64,9 @@ export class LineFiles {
 }
 
 /**
- * Chooses between two spellings of one directory. From version 5 on directory 0 does not lie below DW_AT_comp_dir but is that directory once
- * more (DWARF 5, 6.2.4), so that the two are never joined; one of them may be missing, or be relative where the other is not.
- * @param preferred taken where neither is more complete than the other
+ * Chooses between two spellings of one directory. From version 5 on, directory 0 is not below DW_AT_comp_dir but is that directory once more (DWARF 5, 6.2.4),
+ * so the two are never joined. One may be missing, or be relative when the other is not.
+ * @param preferred taken if neither is more complete than the other
  */
 function moreComplete(preferred: string, other: string): string {
   const isLessComplete = preferred === '' || (isAbsolutePath(other) && !isAbsolutePath(preferred));

@@ -28,11 +28,11 @@ import {
 import { DW_LNCT_directory_index, DW_LNCT_path } from './line-constants.ts';
 import { LineCursor } from './line-cursor.ts';
 
-/** Where the text of a name lies: at a place in the unit itself or in one of the sections of strings. */
+/** Where the text of a name is: in the unit itself, or in one of the string sections. */
 export const NAME_INLINE = 0;
 export const NAME_LINE_STR = 1;
 export const NAME_STR = 2;
-/** In the supplementary file's strings. */
+/** In the supplementary file's `.debug_str`. */
 export const NAME_STR_SUP = 3;
 /** By an index into `.debug_str_offsets`. */
 export const NAME_STRX = 4;
@@ -43,7 +43,7 @@ export interface LineNames {
   readonly sources: number[];
   /** Offset in the unit or section, or index. */
   readonly places: number[];
-  /** Of files: index in the list of directories. */
+  /** For files: index in the list of directories. */
   readonly directories: number[];
 }
 
@@ -58,32 +58,32 @@ export interface LineHeader {
   readonly lineBase: number;
   readonly lineRange: number;
   readonly opcodeBase: number;
-  /** The operands of opcode n are counted at n - 1. */
+  /** The operand count of opcode n is at n - 1. */
   readonly standardOpcodeLengths: Uint8Array;
-  /** By the index that files have here: up to version 4 the first is 1, and 0 is the unit's directory. */
+  /** By the index that {@link files} refer to; up to version 4, the first is 1, and 0 is the unit's directory. */
   readonly directories: LineNames;
-  /** By the index that the program has; up to version 4 the first is 1, and nothing is at 0. */
+  /** By the index that the program uses; up to version 4, the first is 1, and nothing is at 0. */
   readonly files: LineNames;
-  /** Offset of the first opcode, from the unit's begin. */
+  /** Offset of the first opcode from the beginning of the unit. */
   readonly programOffset: number;
-  /** After the last opcode. */
+  /** Offset of the end of the last opcode. */
   readonly endOffset: number;
 }
 
-/** Size of the unit that begins with these bytes (12 are enough), its length field included; 0 when they say nothing sensible. */
+/** Size of the unit that begins with these bytes (12 are enough), its length field included; 0 if they make no sense. */
 export function lineUnitSize(start: ByteView): number {
   if (start.length < 4) return 0;
   const length = start.u32(0);
   if (length === 0xffff_ffff) return start.length < 12 ? 0 : 12 + start.u64(4);
-  // From here on the standard reserves them (7.4).
+  // The standard reserves larger values (7.4).
   return length >= 0xffff_fff0 ? 0 : 4 + length;
 }
 
 /**
- * Reads a header. One whose lists of names are damaged keeps the names before the damage, and its program.
- * @param unit from the length field on, as far as the section has it
+ * Reads a header. If its lists of names are damaged, the names before the damage are kept, and the program can be run.
+ * @param unit from the length field on, or as much of it as the section has
  * @param place for messages
- * @throws PerfconvError `damaged`, or `unsupported` for a version that is not known
+ * @throws PerfconvError `damaged`, or `unsupported` for an unknown version
  */
 export function readLineHeader(unit: ByteView, place: { readonly file: string; readonly offset: number }): LineHeader {
   const problem = (code: 'damaged' | 'unsupported', what: string): PerfconvError =>
@@ -94,7 +94,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
   const cursor = new LineCursor(unit, offsetSize === 8 ? 12 : 4, endOffset);
   const version = cursor.u16();
   if (!cursor.overran && (version < 2 || version > 5)) throw problem('unsupported', `version ${version}`);
-  // The address size here is not needed: addresses have their sizes with them.
+  // The address size is not needed: each address comes with its size.
   if (version === 5) cursor.skip(2);
   const headerLength = cursor.offset(offsetSize);
   const programOffset = cursor.at + headerLength;
@@ -107,7 +107,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
   const lengthsAt = cursor.at;
   cursor.skip(Math.max(0, opcodeBase - 1));
   if (cursor.overran) throw problem('damaged', `header cut after ${endOffset} bytes`);
-  // The lists may not reach into the program; where the header's length is a lie, they may use what there is.
+  // The lists may not extend into the program. If the header's length is wrong, they may use all bytes there are.
   const lists = new LineCursor(unit, cursor.at, Math.max(programOffset, cursor.at));
   const [directories, files] = version >= 5 ? [readEntries(lists, offsetSize), readEntries(lists, offsetSize)] : [readDirectories(lists), readFiles(lists)];
   return {
@@ -121,7 +121,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
     standardOpcodeLengths: unit.bytes.subarray(lengthsAt, cursor.at),
     directories,
     files,
-    // A program that begins after its end has no opcodes.
+    // A program that would begin after the unit's end has no opcodes.
     programOffset: Math.min(programOffset, endOffset),
     endOffset,
   };
@@ -137,7 +137,7 @@ function addName({ sources, places, directories }: LineNames, source: number, pl
   directories.push(directory);
 }
 
-/** `include_directories` up to version 4: texts up to an empty one. */
+/** `include_directories` up to version 4: strings, ended by an empty one. */
 function readDirectories(cursor: LineCursor): LineNames {
   const names = noNames();
   addName(names, NAME_INLINE, -1);
@@ -148,7 +148,7 @@ function readDirectories(cursor: LineCursor): LineNames {
   }
 }
 
-/** `file_names` up to version 4, ended by an empty one. */
+/** `file_names` up to version 4: entries, ended by one with an empty name. */
 function readFiles(cursor: LineCursor): LineNames {
   const names = noNames();
   addName(names, NAME_INLINE, -1);
@@ -156,12 +156,12 @@ function readFiles(cursor: LineCursor): LineNames {
   return names;
 }
 
-/** Forgets all names of a list but the first ones. */
+/** Forgets the names of a list from an index on. */
 export function forgetNames({ sources, places, directories }: LineNames, from: number): void {
   for (const column of [sources, places, directories]) column.length = from;
 }
 
-/** A file's name, directory, time and size, as headers up to version 4 and DW_LNE_define_file have them; false when there is none. */
+/** A file's name, directory, time and size, as in headers up to version 4 and in DW_LNE_define_file; false at the end of the list. */
 export function readFileEntry(cursor: LineCursor, names: LineNames): boolean {
   const at = cursor.text();
   if (cursor.overran || cursor.at === at + 1) return false;
@@ -173,13 +173,13 @@ export function readFileEntry(cursor: LineCursor, names: LineNames): boolean {
   return true;
 }
 
-/** `directories` and `file_names` of version 5: a list of fields, then the entries with them. */
+/** `directories` and `file_names` of version 5: a list of fields, then entries that have these fields. */
 function readEntries(cursor: LineCursor, offsetSize: 4 | 8): LineNames {
   const names = noNames();
   const fields: number[] = [];
   for (let left = cursor.u8(); left > 0 && !cursor.overran; left--) fields.push(cursor.uleb(), cursor.uleb());
   const count = cursor.uleb();
-  // No form is without bytes: entries without fields are all that a count of millions can be about.
+  // Every form takes bytes: only entries without fields can number millions.
   if (fields.length === 0) return names;
   for (let i = 0; i < count; i++) {
     let source = NAME_INLINE;
@@ -220,7 +220,7 @@ function sourceOf(form: number): number {
   }
 }
 
-/** The value of a field that is a number; 0 for others, which are skipped. A form that is not known ends the lists. */
+/** The value of a numeric field; 0 for other fields, which are skipped. An unknown form ends the lists. */
 function readForm(cursor: LineCursor, form: number, offsetSize: 4 | 8): number {
   switch (form) {
     case DW_FORM_data1:

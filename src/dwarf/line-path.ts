@@ -1,15 +1,15 @@
-/** `C:\`, `c:/`, `\\server`: where Windows' paths begin. */
+/** How paths of Windows begin: `C:\`, `c:/`, `\\server`. */
 const WINDOWS_ROOT = /^(?:[A-Za-z]:[\\/]|\\\\)/;
 
-/** Whether a path says by itself where it begins, on whatever system it was written. */
+/** Whether a path is absolute, on whatever system it was written. */
 export function isAbsolutePath(path: string): boolean {
   return path.startsWith('/') || WINDOWS_ROOT.test(path);
 }
 
 /**
- * Joins directories and a name, each relative to the one before, and resolves `.`, `..` and doubled separators. A path whose
- * root is Windows' keeps that system's separators, as its first part writes them; backslashes are letters elsewhere.
- * @returns a path that begins with `..` only where a relative one leads out of where it begins
+ * Joins directories and a name, each relative to the one before, and resolves `.`, `..` and doubled separators. A path with a root of
+ * Windows keeps the separators that its first part uses. Elsewhere, backslashes are ordinary characters.
+ * @returns a path that begins with `..` only if a relative one leads out of where it begins
  */
 export function joinSourcePath(...parts: readonly string[]): string {
   let first = parts.length - 1;
@@ -20,7 +20,7 @@ export function joinSourcePath(...parts: readonly string[]): string {
 }
 
 function normalised(path: string): string {
-  // Most are: and most of them are asked for again and again.
+  // Most paths already are.
   if (!/\/\/|(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return path;
   const root = path.startsWith('/') ? '/' : '';
   return root + resolved(path.split('/'), root !== '').join('/');

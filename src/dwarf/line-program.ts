@@ -10,23 +10,23 @@ import type { WasmExports } from './wasm/module.ts';
 import type { HeldRows, WasmInstance } from './wasm-instance.ts';
 
 /**
- * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They lie in the instance's
- * memory until it runs another program.
+ * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They are in the instance's memory until it runs
+ * another program.
  */
 export class LineRows implements HeldRows {
   addresses = new Float64Array();
-  /** Indexes as the program has them. */
+  /** Indexes that the program uses. */
   files = new Uint32Array();
-  /** 1-based; 0 where the code belongs to no line. */
+  /** 1-based; 0 for code that belongs to no line. */
   lines = new Uint32Array();
-  /** 1-based; 0 where it is unknown or the line's left edge is meant. */
+  /** 1-based; 0 if it is unknown, or means the line's left edge. */
   columns = new Uint32Array();
   /** Ascending by {@link LineSequences.ends}. */
   readonly sequences: LineSequences;
-  /** Whether the program ends within a sequence, which then is left out. */
+  /** Whether the program ends inside a sequence, which is then left out. */
   readonly isCut: boolean;
   readonly #count: number;
-  /** Undefined when they are gone. */
+  /** Undefined once the rows are gone. */
   #wasm: WasmInstance | undefined;
 
   /** @param wasm has run the program */
@@ -39,7 +39,7 @@ export class LineRows implements HeldRows {
     this.#show(wasm);
   }
 
-  /** Whether they are still there. The columns are views, which are made anew when memory has grown meanwhile: ask before each use. */
+  /** Whether the rows are still there. To be asked before each use: the columns are views, which are renewed if memory has grown. */
   areHeld(): boolean {
     if (this.#wasm === undefined) return false;
     if (this.addresses.length !== this.#count) this.#show(this.#wasm);
@@ -63,22 +63,22 @@ export class LineRows implements HeldRows {
   }
 }
 
-/** Sequences of rows (DWARF 5, 6.2.5): each describes code without gaps. */
+/** Sequences of rows (DWARF 5, 6.2.5): each describes contiguous code. */
 export interface LineSequences {
   readonly starts: Float64Array;
   /** The first address after the sequence. */
   readonly ends: Float64Array;
   readonly firstRows: Uint32Array;
-  /** After the last row. The row of DW_LNE_end_sequence is none. */
+  /** After the last row. DW_LNE_end_sequence does not count as a row. */
   readonly endRows: Uint32Array;
 }
 
-/** WebAssembly can have no more at once. No compiler's tables come near. */
+/** WebAssembly can hold no larger one. No compiler's tables come near this. */
 const MAX_TABLE_SIZE_BYTES = 1 << 29;
 
 /**
- * Runs a line number program (DWARF 5, 6.2). Sequences of code that the linker threw away are left out, as are empty ones.
- * Files that the program defines are added to the header's.
+ * Runs a line number program (DWARF 5, 6.2). Empty sequences are left out, and those for code that the linker discarded. Files that the program defines are
+ * added to the header's.
  * @param unit the bytes that the header was read from
  * @param hasCodeAtZero as in `DebugSections`
  * @throws PerfconvError `damaged` for a table of an impossible size
@@ -86,7 +86,7 @@ const MAX_TABLE_SIZE_BYTES = 1 << 29;
 export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineHeader, hasCodeAtZero: boolean): LineRows {
   if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
   const { exports } = wasm;
-  // They are written over from here on, whatever comes of the program.
+  // From here on, the rows are overwritten, even if the program fails.
   wasm.setRows(undefined);
   wasm.put(exports.placeLines(unit.length), unit.bytes);
   wasm.put(exports.operandCounts.value + 1, header.standardOpcodeLengths);
@@ -112,7 +112,7 @@ export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineH
 
 type RowColumns = Pick<LineRows, 'addresses' | 'files' | 'lines' | 'columns'>;
 
-/** Rows from `from` up to `to`, where they are. */
+/** Views of the rows from `from` up to `to`. */
 function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, from: number, to: number): RowColumns {
   const count = to - from;
   return {
@@ -123,7 +123,7 @@ function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, 
   };
 }
 
-/** Puts rows in order of addresses; those of one address stay as they are. */
+/** Sorts rows by address. Rows of the same address keep their order. */
 function sortRows(exports: WasmExports, from: number, to: number): void {
   const { memory, lineAddresses, lineFiles, lineNumbers, lineColumns } = exports;
   const { addresses, files, lines, columns } = columnsOf(exports, from, to);
@@ -138,7 +138,7 @@ function sortRows(exports: WasmExports, from: number, to: number): void {
   put(lineColumns.value, columns);
 }
 
-/** From quadruples: start, end, first row, row after the last. */
+/** @param found quadruples: start, end, first row, row after the last */
 function sortedSequences(found: Float64Array): LineSequences {
   const count = found.length / 4;
   const ends = new Float64Array(count);

@@ -6,29 +6,32 @@ import { type LineHeader, type LineNames, NAME_INLINE, NAME_LINE_STR, NAME_STR, 
 /** No system opens a longer path (Linux, PATH_MAX). */
 const MAX_NAME_SIZE_BYTES = 4096;
 const WINDOW_SIZE_BYTES = 64 << 10;
-/** Names may end alike and share their bytes: how many times the section's size all of one table may have, and how much in any case. */
+/**
+ * Names that end alike may share bytes: how many times the section's size all names of one table may have together, and how much in any
+ * case.
+ */
 const MAX_SHARING = 4;
 const FREE_TEXT_BYTES = 1 << 20;
 
-/** The text of a name; empty when there is none. */
+/** The text of a name; empty if there is none. */
 export type LineNameText = (names: LineNames, index: number) => string;
 
-/** The strings that headers of line tables name. */
+/** The strings that headers of line tables refer to. */
 export class LineStrings {
   readonly #sections: DebugSections;
   readonly #supplementary: DebugSections | undefined;
   #lineStr: Promise<ByteView> | undefined;
 
-  /** @param supplementary the file that DW_FORM_strp_sup is about; absent where there is none */
+  /** @param supplementary the file that DW_FORM_strp_sup refers to; absent if there is none */
   constructor(sections: DebugSections, supplementary: DebugSections | undefined) {
     this.#sections = sections;
     this.#supplementary = supplementary;
   }
 
   /**
-   * Reads what is needed for all names of a header; those in the header itself and in `.debug_line_str`, nearly all, become texts
+   * Reads what is needed for all names of a header; those in the header itself and in `.debug_line_str`, which are nearly all, are decoded
    * when they are asked for.
-   * @param strOffsetsBase where the unit's part of `.debug_str_offsets` begins; undefined where it has none
+   * @param strOffsetsBase where the unit's contribution to `.debug_str_offsets` begins; undefined if it has none
    * @throws PerfconvError when a section cannot be read
    */
   async of(unit: ByteView, header: LineHeader, strOffsetsBase: number | undefined): Promise<LineNameText> {
@@ -56,7 +59,7 @@ export class LineStrings {
     };
   }
 
-  /** Texts by their index in the unit's part of `.debug_str_offsets`. */
+  /** Strings by their index in the unit's contribution to `.debug_str_offsets`. */
   async #readIndexed(header: LineHeader, base: number | undefined): Promise<ReadonlyMap<number, string>> {
     const indexes = placesOf(header, NAME_STRX);
     const texts = new Map<number, string>();
@@ -85,7 +88,7 @@ function readAll(section: DebugSection): Promise<ByteView> {
 }
 
 /**
- * Texts by their offset in a section of which little is needed; each part of it is read once at most.
+ * Strings by their offset in a section of which little is needed. Each part of it is read once at most.
  * @throws PerfconvError `damaged` when they are far longer than the section
  */
 async function readTexts(section: DebugSection, places: readonly number[]): Promise<ReadonlyMap<number, string>> {

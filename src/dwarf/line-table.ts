@@ -9,14 +9,14 @@ import { WasmLoan } from './wasm-instance.ts';
 
 export type { LineTableUnit } from './line-files.ts';
 
-/** Tables do not share bytes, but for damaged lengths. How many times a section's size all tables together may have. */
+/** How many times a section's size all tables together may have: they share no bytes unless lengths are damaged. */
 const MAX_SHARING = 4;
 const FREE_SHARED_BYTES = 1 << 20;
-/** How many times each table is read and run in one look-up, on average; and how much in any case, for files with little of it. */
+/** How many times each table is read and run in one look-up, on average, and how many bytes in any case, for files with small tables. */
 const MAX_TIMES_READ = 16;
 const FREE_READ_BYTES = 4 << 20;
 
-/** How many sequences are looked at for one address, where they overlap. Compilers' do not. */
+/** How many sequences are tried for one address if they overlap. Compilers' sequences do not. */
 const MAX_OVERLAPPING_SEQUENCES = 16;
 
 /** Reads the line tables of one file. */
@@ -30,8 +30,8 @@ export class LineTableReader {
   #knownBytes = 0;
 
   /**
-   * @param sections a file's; or a `.dwo` file's, whose tables have files and no rows
-   * @param supplementary the file that {@link sections} shares strings with; absent where there is none
+   * @param sections of a file, or of a `.dwo` file, whose tables have files but no rows
+   * @param supplementary the file that {@link sections} shares strings with; absent if there is none
    * @param loan of the instance that runs programs; by default it has its own
    */
   constructor(sections: DebugSections, supplementary?: DebugSections, loan = new WasmLoan()) {
@@ -47,7 +47,7 @@ export class LineTableReader {
   }
 
   /**
-   * Reads the table at `offset` of `.debug_line`: its header at once, its rows when they are asked for.
+   * Reads the table at `offset` of `.debug_line`: its header now, its rows when they are asked for.
    * @throws PerfconvError when there is no table that can be read
    */
   async read(offset: number, unit: LineTableUnit): Promise<LineTable> {
@@ -59,7 +59,7 @@ export class LineTableReader {
       if (this.#knownBytes > MAX_SHARING * section.sizeBytes + FREE_SHARED_BYTES) throw new PerfconvError('damaged', 'line tables lie in one another', place);
       this.#known.add(offset);
     }
-    // The size is not trusted: no more is read than there is.
+    // The size is not trusted: no more than the section has is read.
     const view = await section.read(offset, size);
     this.#budget.spend(view.length);
     const header = readLineHeader(view, place);
@@ -71,7 +71,7 @@ export class LineTableReader {
       files,
       () => {
         this.#budget.spend(view.length);
-        // Those that the program defined when it was run before.
+        // Files that the program defined when it was last run.
         forgetNames(header.files, listedFiles);
         return runLineProgram(this.#loan.wasm, view, header, hasCodeAtZero);
       },
@@ -80,7 +80,7 @@ export class LineTableReader {
   }
 }
 
-/** How many bytes of tables may be read, and of programs run: units that take turns with large tables have them read and run again each time. */
+/** How many bytes of tables may be read, and of programs run: units that use large tables in turn make them be read and run again each time. */
 class LineBudget {
   readonly #file: string;
   readonly #allBytes: number;
@@ -102,11 +102,11 @@ class LineBudget {
   }
 }
 
-/** A line table (DWARF 5, 6.2): which line of which file each instruction was made from. */
+/** A line table (DWARF 5, 6.2): which line of which file each instruction comes from. */
 export class LineTable {
   /** DWARF version of the table, which need not be the unit's. */
   readonly version: number;
-  /** Of the whole table, as it is in the file. */
+  /** Size of the whole table in the file. */
   readonly sizeBytes: number;
   readonly #files: LineFiles;
   readonly #run: () => LineRows;
@@ -120,15 +120,18 @@ export class LineTable {
     this.#run = run;
   }
 
-  /** All rows; read when they are asked for, and again when those of another table were meanwhile. @throws PerfconvError `damaged` when that was far too often */
+  /**
+   * All rows. The program is run when they are first asked for, and again if another table's rows took their place.
+   * @throws PerfconvError `damaged` when that was far too often
+   */
   get rows(): LineRows {
     if (this.#rows?.areHeld() !== true) this.#rows = this.#run();
     return this.#rows;
   }
 
   /**
-   * The row of an address: the last one that is not above it, in a sequence that holds it.
-   * @returns an index of {@link rows}, −1 when no sequence holds the address
+   * The row of an address: the last one that is not above it, in a sequence that covers it.
+   * @returns an index of {@link rows}, −1 if no sequence covers the address
    */
   find(svma: number): number {
     const { addresses, sequences } = this.rows;
@@ -142,12 +145,12 @@ export class LineTable {
   }
 
   /**
-   * A file by its index as rows, DW_AT_decl_file and DW_AT_call_file of the table's version have it: joined with its directory
-   * and the unit's, `.` and `..` resolved. Up to version 4, index 0 is the unit's own name.
-   * @returns empty when there is no such file; the same string each time
+   * A file by the index that rows use, and DW_AT_decl_file and DW_AT_call_file of the table's version: joined with its directory and the unit's, with `.` and
+   * `..` resolved. Up to version 4, index 0 is the unit's own name.
+   * @returns the same string each time; empty if there is no such file
    */
   file(index: number): string {
-    // A program may define files, too.
+    // The program may define further files.
     if (index >= this.#files.size && this.#rows === undefined) void this.rows;
     return this.#files.path(index);
   }

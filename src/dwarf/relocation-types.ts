@@ -5,7 +5,7 @@ export type RelocationAction = 'set' | 'add' | 'subtract' | 'setUleb128' | 'subt
 
 export interface RelocationType {
   readonly action: RelocationAction;
-  /** Of what is changed, in bytes; 0 where the bytes themselves say it. */
+  /** Size in bytes of what is changed; 0 if the bytes themselves tell. */
   readonly sizeBytes: 0 | 1 | 2 | 4 | 8;
 }
 
@@ -16,8 +16,8 @@ const setUleb128: RelocationType = { action: 'setUleb128', sizeBytes: 0 };
 const subtractUleb128: RelocationType = { action: 'subtractUleb128', sizeBytes: 0 };
 
 /**
- * By machine and type number: relocations that occur in debug sections and matter there. Those of thread-local variables (only
- * in location expressions), and what is meant for relaxing linkers, have no effect here. Source: the processor supplements of the ELF ABI.
+ * By machine and type number: relocations that occur in debug sections and matter there. Those for thread-local variables (only in location
+ * expressions) and for linker relaxation have no effect here. Source: the processor supplements of the ELF ABI.
  */
 const TYPES: ReadonlyMap<number, ReadonlyMap<number, RelocationType>> = new Map([
   // R_X86_64_64, _32, _32S, _16, _8
@@ -135,7 +135,7 @@ const TYPES: ReadonlyMap<number, ReadonlyMap<number, RelocationType>> = new Map(
   ],
 ]);
 
-/** The relocations of a machine by type number; undefined for a machine whose relocations are not known. */
+/** The relocations of a machine by type number; undefined for a machine whose relocations are unknown. */
 export function relocationTypes(machine: number): ReadonlyMap<number, RelocationType> | undefined {
   return TYPES.get(machine);
 }

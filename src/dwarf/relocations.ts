@@ -11,12 +11,12 @@ export class DebugRelocations {
   readonly #elf: ElfFile;
   readonly #bases: Float64Array;
   readonly #types: ReadonlyMap<number, RelocationType> | undefined;
-  /** By index of the section that is relocated. Each has one; a file may say anything. */
+  /** By index of the section that is relocated. Each should have one, but a file may say anything. */
   readonly #byTarget = new Map<number, ElfSection>();
   /** By index of the symbol table. */
   readonly #values = new Map<number, Promise<Float64Array>>();
 
-  /** @param bases by section index: what addresses and offsets in that section begin with */
+  /** @param bases by section index: where addresses and offsets in that section begin */
   constructor(elf: ElfFile, bases: Float64Array) {
     this.#elf = elf;
     this.#bases = bases;
@@ -28,10 +28,10 @@ export class DebugRelocations {
   }
 
   /**
-   * Changes a section's bytes as its relocations say; those that lie outside of it or are of no known type are passed over.
+   * Applies a section's relocations to its bytes. Those outside of it or of an unknown type are skipped.
    * @param index the section's
    * @param bytes all of the section, decompressed
-   * @throws PerfconvError `unsupported` when the machine's relocations are not known, or when the file cannot be read
+   * @throws PerfconvError `unsupported` when the machine's relocations are unknown, or when the file cannot be read
    */
   async apply(index: number, bytes: Uint8Array): Promise<void> {
     const section = this.#byTarget.get(index);
@@ -44,7 +44,7 @@ export class DebugRelocations {
     applyEntries(entries, classBits === 64, section.type === SHT_RELA, this.#types, values, new ByteView(bytes, littleEndian));
   }
 
-  /** What each symbol of a table stands for; 0 for one that is defined elsewhere. */
+  /** The value of each symbol of a table; 0 for one that is defined elsewhere. */
   async #readValues(tableIndex: number): Promise<Float64Array> {
     const { sections, classBits } = this.#elf;
     const table = sections.at(tableIndex);
@@ -61,14 +61,14 @@ export class DebugRelocations {
       if (section === SHN_XINDEX && longIndexes !== undefined && 4 * i + 4 <= longIndexes.length) section = longIndexes.u32(4 * i);
       else if (section === SHN_ABS) values[i] = value;
       else if (section >= SHN_LORESERVE) continue;
-      // Sections that are neither in memory nor of debug information begin at 0.
+      // Sections that are neither in memory nor debug information begin at 0.
       if (section > 0 && section < this.#bases.length) values[i] = value + Math.max(0, this.#bases[section]);
     }
     return values;
   }
 }
 
-/** `Elf32_Rel`, `Elf32_Rela` and those of 64 bits (gABI, "Relocation"). */
+/** `Elf32_Rel`, `Elf32_Rela` and their 64-bit counterparts (gABI, "Relocation"). */
 function applyEntries(
   entries: ByteView,
   is64: boolean,
@@ -92,7 +92,7 @@ function applyEntries(
   }
 }
 
-/** Of a ULEB128 number of 64 bits; what an assembler leaves room for is no longer. */
+/** Of a 64-bit ULEB128 number. Assemblers reserve no more. */
 const MAX_ULEB_SIZE_BYTES = 10;
 
 class FieldWriter {
@@ -104,7 +104,7 @@ class FieldWriter {
     this.#data = new DataView(view.bytes.buffer, view.bytes.byteOffset, view.bytes.byteLength);
   }
 
-  /** @param addend absent: what is at the place */
+  /** @param addend if absent, it is what is at the place */
   apply({ action, sizeBytes }: RelocationType, place: number, value: number, addend: number | undefined): void {
     if (!(place + Math.max(1, sizeBytes) <= this.#view.length)) return;
     if (sizeBytes === 0) {
@@ -146,7 +146,7 @@ class FieldWriter {
     return value;
   }
 
-  /** Into as many bytes as there are: the assembler left enough. */
+  /** Keeps the number's length: the assembler reserved enough bytes. */
   #writeUleb128(place: number, value: number): void {
     const { bytes } = this.#view;
     const end = Math.min(place + MAX_ULEB_SIZE_BYTES, bytes.length);

@@ -4,12 +4,15 @@ import type { DebugSection, DebugSectionName, DebugSections } from './debug-sect
 import { ReusedMemory } from './reused-memory.ts';
 import { WINDOW_SIZE_BYTES } from './wasm/contract.ts';
 
-/** Of a window, after the place asked for: compilers write a unit's own range list after those of its functions. */
+/** How much of a window is before the place asked for: compilers write a unit's own range list after those of its functions. */
 const BACK_SIZE_BYTES = WINDOW_SIZE_BYTES >>> 2;
-/** Sane files are gone through once or twice; hostile ones can ask for far places in turn, a window each time. */
+/** Sane files are read through once or twice. Hostile ones can alternate between distant places, with a window read for each. */
 const MAX_TIMES_READ = 64;
 
-/** A stretch of a section in memory, moved to where it is needed: sections are not read whole. A new {@link SectionWindow.view} has the place of the last one. */
+/**
+ * A stretch of a section in memory, which is moved to where it is needed: sections are not read whole. A new {@link SectionWindow.view} reuses the memory of
+ * the last one.
+ */
 export class SectionWindow {
   readonly section: DebugSection;
   /** Section offset of the view's first byte. */
@@ -36,14 +39,14 @@ export class SectionWindow {
     return offset >= this.start && offset + sizeBytes <= this.start + this.view.length;
   }
 
-  /** Whether the section has those bytes at all. */
+  /** Whether the section has these bytes at all. */
   holds(offset: number, sizeBytes: number): boolean {
     return offset >= 0 && offset + sizeBytes <= this.section.sizeBytes;
   }
 
   /**
    * Moves the window: at least `sizeBytes` from `offset` on are in it afterwards, or all up to the section's end.
-   * @param windowBytes how much to read about it
+   * @param windowBytes how much to read around it
    * @throws PerfconvError when the section cannot be read, or has been read far too often
    */
   async load(offset: number, sizeBytes: number, windowBytes = WINDOW_SIZE_BYTES): Promise<void> {
@@ -52,7 +55,7 @@ export class SectionWindow {
     const size = Math.min(Math.max(windowBytes, offset - start + sizeBytes), this.section.sizeBytes - start);
     this.#budgetBytes -= size;
     if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'is read over and over', { record: this.#name, offset });
-    // Its memory is written over, even if that fails halfway.
+    // The view's memory is overwritten, even if reading fails halfway.
     this.view = new ByteView(new Uint8Array(), this.view.littleEndian);
     this.view = await this.section.read(start, size, this.#memory);
     this.start = start;

@@ -11,60 +11,60 @@ import { TypeUnits } from './type-units.ts';
 import { readUnitId } from './unit-header.ts';
 import { type Named, WantedTexts } from './wanted-texts.ts';
 
-/** References from one DIE to the next that are followed; compilers make three. */
+/** How many references from one DIE to the next are followed; compilers make three. */
 const MAX_HOPS = 16;
 
-/** Walks over one unit to find scopes: a scope may be declared in another place than where it is defined, in scopes of its own. */
+/** How many times one unit is walked to find scopes: a scope may be declared elsewhere than it is defined, inside further scopes. */
 const MAX_WALKS = 8;
 
-/** What is yet to get its scope. */
+/** A function or scope whose own scope is still to be found. */
 interface Unplaced {
   readonly target: DescribedFunction | DescribedScope;
-  /** Where in the unit the DIE is that has the scope around it. */
+  /** Where in the unit the DIE is whose surrounding scope is wanted. */
   readonly dieAt: number;
 }
 
-/** A type whose scope, or name, only its type unit has. */
+/** A type whose scope or name is only in its type unit. */
 interface TypeElsewhere {
   readonly target: DescribedScope;
-  /** The one that refers to it. */
+  /** The file that refers to the type. */
   readonly file: DwarfFile;
   readonly signature: string;
   readonly isNamed: boolean;
 }
 
-/** What of a function has been found on the way through its DIEs: the first one that says a thing counts. */
+/** What has been found about a function on the way through its DIEs: for each thing, the first DIE that states it counts. */
 const HAS_NAME = 1;
 const HAS_LINKAGE_NAME = 2;
 const HAS_DECL_FILE = 4;
 const HAS_DECL_LINE = 8;
 const HAS_ALL_BUT_LINKAGE_NAME: number = HAS_NAME | HAS_DECL_FILE | HAS_DECL_LINE;
 
-/** A function whose description goes on in another unit. */
+/** A function whose description continues in another unit. */
 interface Unfinished {
   readonly target: DescribedFunction;
   readonly file: DwarfFile;
-  /** Of `.debug_info`. */
+  /** Offset in `.debug_info`. */
   readonly offset: number;
   /** HAS_… */
   readonly known: number;
-  /** DIEs that were read so far. */
+  /** How many DIEs have been read so far. */
   readonly hops: number;
 }
 
-/** What is known of the functions of one file. */
+/** What is known about the functions of one file. */
 class FileFunctions {
-  /** By where their DIEs are in `.debug_info`. */
+  /** By the offset of their DIEs in `.debug_info`. */
   readonly byDie = new Map<number, DescribedFunction>();
   readonly scopesByDie = new Map<number, DescribedScope>();
-  /** By signature, types whose scopes or names are in type units: each unit that uses one has a DIE for it. */
+  /** By signature: types whose scopes or names are in type units. Each unit that uses such a type has a DIE for it. */
   readonly scopesBySignature = new Map<string, DescribedScope>();
   typeUnits: TypeUnits | undefined;
-  /** Their names, as far as they are still to be read. */
+  /** Names that are still to be read. */
   texts = new WantedTexts();
 }
 
-/** Told of damage that leaves a part out. */
+/** Called when damage leaves a part out. */
 export type OnDamage = (error: unknown, file: DwarfFile, offset: number) => void;
 
 /** The functions that DIEs describe, one object for each description. */
@@ -73,7 +73,7 @@ export class SourceFunctions {
   readonly #onDamage: OnDamage;
   #unfinished: Unfinished[] = [];
   #typesElsewhere: TypeElsewhere[] = [];
-  /** In the unit at hand. */
+  /** In the current unit. */
   #unplaced: Unplaced[] = [];
 
   constructor(onDamage: OnDamage) {
@@ -81,10 +81,10 @@ export class SourceFunctions {
   }
 
   /**
-   * The function that the DIE last read by the unit's reader is about; its names come with {@link finish}. It lacks what cannot be read.
+   * The function that the DIE last read by the unit's reader describes; {@link finish} fills in its names. What cannot be read is missing.
    * @param dieAt where in the unit the DIE is
    * @param lines names the unit's files
-   * @param wantsScope whether its scope is of interest, if it has no linkage name: it comes with {@link findScopes} and {@link finish}
+   * @param wantsScope whether its scope is wanted if it has no linkage name: {@link findScopes} and {@link finish} fill it in
    */
   functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): SourceFunction {
     return this.#functionOf(unit, dieAt, lines, wantsScope);
@@ -92,7 +92,7 @@ export class SourceFunctions {
 
   #functionOf(unit: Unit, dieAt: number, lines: LineTable | undefined, wantsScope: boolean): DescribedFunction {
     const { file, header, functionDies: die } = unit;
-    // A subprogram may have a linkage name of its own beside its abstract origin: constructors do.
+    // A subprogram may have a linkage name of its own besides an abstract origin: constructors do.
     const isItself = die.nameForm !== 0 || die.linkageNameForm !== 0 || die.declLine > 0;
     const origin = isItself ? undefined : originFile(unit);
     const { byDie } = this.#of(origin ?? file);
@@ -112,7 +112,7 @@ export class SourceFunctions {
     return target;
   }
 
-  /** Has the scope of a function found that was of no interest so far. */
+  /** Has the scope of a function found that was not wanted so far. */
   #wantScope(target: DescribedFunction, { file, header }: Unit): void {
     target.wantScope();
     const { lastDie } = target;
@@ -123,7 +123,8 @@ export class SourceFunctions {
   }
 
   /**
-   * Finds the scopes of functions whose descriptions end in a unit, when all its functions have been asked for: before those of another unit are.
+   * Finds the scopes of functions whose descriptions end in a unit. To be called once all its functions have been asked for, and before those of another unit
+   * are.
    * @param lines names the unit's files
    */
   findScopes(unit: Unit, lines: LineTable | undefined): void {
@@ -146,7 +147,7 @@ export class SourceFunctions {
     this.#unplaced = [];
   }
 
-  /** The scope that a DIE is. @param around the scope that it lies in, which it is as well where it is none of its own: a block */
+  /** The scope that a DIE is. @param around the scope around it, which is returned for a DIE that is no scope itself, such as a block */
   #scopeOf(unit: Unit, dieAt: number, around: SourceScope | null, lines: LineTable | undefined): SourceScope | null {
     const { file, header, functionDies: die } = unit;
     die.read(dieAt);
@@ -158,7 +159,7 @@ export class SourceFunctions {
     const known = scopesByDie.get(offset);
     if (known !== undefined) return known;
     const isNamed = die.nameForm !== 0;
-    // gcc gives a type's namespaces to the type unit alone.
+    // gcc only puts a type's namespaces into its type unit.
     const signature = die.signatureAt >= 0 && (around === null || !isNamed) ? readUnitId(unit.view, die.signatureAt) : '';
     const { scopesBySignature } = this.#of(file.owner);
     const same = scopesBySignature.get(signature);
@@ -175,9 +176,9 @@ export class SourceFunctions {
   }
 
   /**
-   * Where the type whose DIE was last read is defined outside of what it is declared in, has it get the scope of its declaration.
-   * @param isNamed whether its name is known
-   * @returns whether it is
+   * If the type whose DIE was last read is defined outside of what it is declared in, has the scope of its declaration found for it.
+   * @param isNamed whether the type's name is known
+   * @returns whether it is defined outside
    */
   #followDeclaration(target: DescribedScope, unit: Unit, isNamed: boolean): boolean {
     const { file, header, functionDies: die } = unit;
@@ -189,7 +190,7 @@ export class SourceFunctions {
     return true;
   }
 
-  /** Reads what functions lack: what is in other units, and their names. @param file the only one to do so for; its functions are forgotten */
+  /** Reads what functions still lack: what is in other units, and their names. @param file the only one to do so for; its functions are then forgotten */
   async finish(file?: DwarfFile): Promise<void> {
     if (file === undefined) for (const { typeUnits } of this.#files.values()) typeUnits?.renewBudget();
     for (let round = 0; this.#unfinished.length + this.#typesElsewhere.length > 0 && round < MAX_HOPS; round++) {
@@ -210,7 +211,7 @@ export class SourceFunctions {
     for (const of of this.#files.keys()) if (of.owner === file) this.#files.delete(of);
   }
 
-  /** Finds the scopes and the names that types have in their type units. Where there is no such unit, they stay as they are. */
+  /** Finds the scopes and names that types have in their type units. Types without such a unit stay as they are. */
   async #findTypes(): Promise<void> {
     const all = this.#typesElsewhere;
     this.#typesElsewhere = [];
@@ -248,7 +249,7 @@ export class SourceFunctions {
           if (nextStart !== start) {
             if (unit !== undefined) this.findScopes(unit, lines);
             start = nextStart;
-            // Stays so when the unit cannot be read: that is tried once.
+            // Stays undefined if the unit cannot be read, so that this is only tried once.
             unit = undefined;
             if (start >= 0) unit = await file.unitAt(start);
             lines = unit && (await this.#linesOf(unit));
@@ -283,9 +284,9 @@ export class SourceFunctions {
   }
 
   /**
-   * Takes what is not known yet from the DIE last read by the unit's reader, and from those of the unit that it refers to.
+   * Takes what is not known yet from the DIE last read by the unit's reader, and from the DIEs of the unit that it refers to.
    * @param hasSoFar HAS_…
-   * @param hopsSoFar DIEs that were read before
+   * @param hopsSoFar how many DIEs were read before
    */
   #describe(target: DescribedFunction, unit: Unit, lines: LineTable | undefined, hasSoFar: number, hopsSoFar: number): void {
     const { file, functionDies: die } = unit;
@@ -324,7 +325,7 @@ export class SourceFunctions {
     if (target.wantsScope) this.#unplaced.push({ target, dieAt });
   }
 
-  /** Has the unit's reader read the DIE that the last one refers to. @returns false when it is left for later, as another unit has it */
+  /** Has the unit's reader read the DIE that the last one refers to. @returns false if that is left for later, because it is in another unit */
   #readOrigin(target: DescribedFunction, { file, header, functionDies: die }: Unit, origin: DwarfFile, known: number, hops: number): boolean {
     const offset = die.originOffset;
     if (origin !== file || offset < header.offset || offset >= header.end) {
@@ -336,7 +337,7 @@ export class SourceFunctions {
   }
 }
 
-/** @param sorted whose start holds the result */
+/** @param sorted its beginning is overwritten with the result */
 function withoutRepetitions(sorted: Float64Array): Float64Array {
   let count = 0;
   for (const value of sorted) if (count === 0 || sorted[count - 1] !== value) sorted[count++] = value;
@@ -356,7 +357,7 @@ function isType(tag: number): boolean {
   }
 }
 
-/** The file with the DIE that the one last read by the unit's reader refers to; undefined when there is none. */
+/** The file of the DIE that the one last read by the unit's reader refers to; undefined if there is none. */
 function originFile({ file, functionDies: { origin } }: Unit): DwarfFile | undefined {
   if (origin === ORIGIN_NONE) return undefined;
   return origin === ORIGIN_IN_SUPPLEMENTARY ? file.supplementary : file;

@@ -4,7 +4,7 @@ import { readUnitId } from './unit-header.ts';
 
 /** Identifiers of sections in an index: version 2 (GNU, "DebugFissionDWP") and DWARF 5, 7.3.5.3. Version 2 has others after the fifth. */
 const DW_SECT_INFO = 1;
-/** Of version 2 alone. */
+/** Only in version 2. */
 const DW_SECT_TYPES = 2;
 const DW_SECT_ABBREV = 3;
 const DW_SECT_LINE = 4;
@@ -12,10 +12,10 @@ const DW_SECT_STR_OFFSETS = 6;
 const DW_SECT_RNGLISTS = 8;
 
 const HEADER_SIZE_BYTES = 16;
-/** A part of a section has four bytes for its offset; more units than this are in no package. */
+/** Offsets of contributions have four bytes. No package has more units than this. */
 const MAX_SLOTS = 1 << 24;
 
-/** A part of a section. */
+/** A unit's part of a section. */
 interface Contribution {
   readonly offset: number;
   readonly sizeBytes: number;
@@ -39,7 +39,7 @@ export class SplitIndex {
   /**
    * Reads an index of a package.
    * @param sections of kind `dwo`
-   * @throws PerfconvError `damaged`, `unsupported` for a version that is not known
+   * @throws PerfconvError `damaged`, `unsupported` for an unknown version
    */
   static async read(sections: DebugSections, name: 'cu_index' | 'tu_index'): Promise<SplitIndex> {
     const problem = (code: 'damaged' | 'unsupported', what: string): PerfconvError =>
@@ -75,7 +75,7 @@ export class SplitIndex {
     });
   }
 
-  /** The sections of the unit with that id, or that signature of a type; undefined when the package has none. */
+  /** The sections of the unit with an id, or with a type's signature; undefined if the package has none. */
   unit(id: string): DebugSections | undefined {
     const row = this.#rowOf.get(id);
     return row === undefined ? undefined : new UnitSections(this.#sections, this.#contributions(row), (signature) => this.#typeUnit(signature));
@@ -107,7 +107,7 @@ function sectionName(id: number, version: 2 | 5): DebugSectionName | undefined {
   }
 }
 
-/** Of each section, the part that belongs to one unit. Strings belong to all. */
+/** The part of each section that belongs to one unit. Strings belong to all units. */
 class UnitSections implements DebugSections {
   readonly name: string;
   readonly littleEndian: boolean;

@@ -5,7 +5,7 @@ import { DwarfFile, type Unit } from './dwarf-file.ts';
 import { AddressSections, UnitAddresses } from './unit-addresses.ts';
 import type { WasmLoan } from './wasm-instance.ts';
 
-/** Units of types are beside a split unit, each type's in one of its own. */
+/** A file may also have type units, one for each type. */
 const MAX_UNITS = 1 << 16;
 
 /** The larger part of a unit, in a file of its own (DWARF 5, 3.1.2), and its addresses, which are in the main file. */
@@ -18,7 +18,7 @@ export interface SplitUnit {
 export class SplitFile {
   readonly sections: DebugSections;
   readonly #file: DwarfFile;
-  /** Where the units start that were come upon, by id: with link-time optimisation one file has thousands. */
+  /** By id: where the units found so far start. With link-time optimisation, one file has thousands. */
   readonly #starts = new Map<string, number>();
   #next = 0;
 
@@ -41,13 +41,13 @@ export class SplitFile {
       lowPc: lowPc === undefined || Number.isNaN(lowPc) ? 0 : lowPc,
       addrBase: root.addrBase,
       rnglistsBase: unit.root.rnglistsBase,
-      // What DWARF 4 with GNU's extensions has instead: the lists stay in the main file.
+      // DWARF 4 with GNU's extensions has this instead: the lists stay in the main file.
       rangesBase: root.gnuRangesBase,
     };
     return { unit, addresses: new UnitAddresses(new AddressSections(this.sections, main.loan, main.addresses), unit.header, bases) };
   }
 
-  /** The compile unit with an id; the first one where none is given. */
+  /** The compile unit with an id; the first one if the id is empty. */
   async #unit(dwoId: string): Promise<Unit> {
     while (!this.#starts.has(dwoId) && (await this.#step(dwoId)));
     const start = this.#starts.get(dwoId);
@@ -55,7 +55,7 @@ export class SplitFile {
     return this.#file.unitAt(start);
   }
 
-  /** Looks at the next unit. @returns false when there is none */
+  /** Looks at the next unit. @returns false if there is none */
   async #step(wanted: string): Promise<boolean> {
     const start = this.#next < MAX_UNITS ? await this.#file.units.start(this.#next++) : -1;
     if (start < 0) return false;

@@ -6,30 +6,30 @@ import * as dw from './dwarf-constants.ts';
 import { MAX_TEXT_SIZE_BYTES } from './forms.ts';
 import { SectionWindow } from './section-window.ts';
 
-/** For texts that are asked for in the order of their offsets. */
+/** For strings that are asked for in the order of their offsets. */
 const PAGE_SIZE_BYTES = 1 << 18;
 
-/** Texts that end alike may share their bytes, but not many times over. */
+/** Strings that end alike may share bytes, but not many times over. */
 const MAX_TIMES_READ = 8;
 const SPARE_BYTES = 1 << 20;
 
-/** Where a text is: in `.debug_str`. */
+/** Where a string is: in `.debug_str`. */
 export const TEXT_IN_STR = 0;
 export const TEXT_IN_LINE_STR = 1;
 /** In the supplementary file's `.debug_str`. */
 export const TEXT_IN_SUPPLEMENTARY = 2;
-/** In `.debug_str`, at an offset that `.debug_str_offsets` has at an index. */
+/** In `.debug_str`, at the offset that `.debug_str_offsets` has for an index. */
 export const TEXT_BY_INDEX = 3;
-/** Between the attributes of the unit. */
+/** Among the attributes of the unit. */
 export const TEXT_IN_UNIT = 4;
 /** There is none. */
 export const TEXT_NONE = 5;
 
-/** A section of texts. */
+/** A section with strings. */
 export type TextSection = typeof TEXT_IN_STR | typeof TEXT_IN_LINE_STR | typeof TEXT_IN_SUPPLEMENTARY;
 export type TextPlace = TextSection | typeof TEXT_BY_INDEX | typeof TEXT_IN_UNIT | typeof TEXT_NONE;
 
-/** Where texts of a form are. DWARF 5, 7.5.5. */
+/** Where strings of a form are. DWARF 5, 7.5.5. */
 export function textPlace(form: number): TextPlace {
   switch (form) {
     case dw.DW_FORM_string:
@@ -53,25 +53,25 @@ export function textPlace(form: number): TextPlace {
   }
 }
 
-/** The text at a place in a unit. */
+/** The string at a place in a unit. */
 export function textInUnit(unit: ByteView, at: number): string {
   return unit.text(at, Math.min(unit.length, at + MAX_TEXT_SIZE_BYTES));
 }
 
-/** The strings of one file. Those asked for in the order of their offsets are read fastest. */
+/** The strings of one file. It is fastest to ask for them in the order of their offsets. */
 export class StringReader {
-  /** By TextSection. */
+  /** By {@link TextSection}. */
   readonly #windows: readonly SectionWindow[];
   readonly #offsets: SectionWindow;
   readonly #pageSizeBytes: number;
-  /** The last text of `.debug_str`: callers ask for the same one in a row. */
+  /** The last string of `.debug_str`: callers often ask for the same one several times in a row. */
   #lastOffset = -1;
   #lastText = '';
   #bytesLeft = 0;
 
   /**
    * @param supplementary the file that shares strings with this one, if any
-   * @param pageSizeBytes how much is read for a text: little, for texts that lie anywhere
+   * @param pageSizeBytes how much is read for a string: little if the strings are scattered
    */
   constructor(sections: DebugSections, supplementary: DebugSections | undefined, pageSizeBytes = PAGE_SIZE_BYTES) {
     this.#pageSizeBytes = pageSizeBytes;
@@ -81,16 +81,16 @@ export class StringReader {
     this.renewBudget();
   }
 
-  /** Lets texts be read a number of times again. */
+  /** Lets strings be read a number of times again. */
   renewBudget(): void {
     for (const window of [...this.#windows, this.#offsets]) window.renewBudget();
     this.#bytesLeft = this.#windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
   }
 
   /**
-   * The offset in `.debug_str` of a text that is known by its index.
+   * The offset in `.debug_str` of a string that is given by an index.
    * @param offset where the index's entry is in `.debug_str_offsets`
-   * @returns −1 when there is none
+   * @returns −1 if there is none
    */
   async resolveIndex(offset: number, offsetSize: 4 | 8): Promise<number> {
     if (!this.#offsets.holds(offset, offsetSize)) return -1;
@@ -99,7 +99,10 @@ export class StringReader {
     return offsetSize === 8 ? view.u64(offset - start) : view.u32(offset - start);
   }
 
-  /** A text; empty when there is none at its offset. @throws PerfconvError when it cannot be read, or texts are far longer than the file */
+  /**
+   * A string; empty if there is none at its offset.
+   * @throws PerfconvError when it cannot be read, or strings are far longer than the file
+   */
   async text(section: TextSection, offset: number): Promise<string> {
     const window = this.#windows[section];
     for (let size = this.#pageSizeBytes; offset < window.section.sizeBytes; size *= 4) {
@@ -110,7 +113,7 @@ export class StringReader {
     return '';
   }
 
-  /** The same as far as no file must be read for it, undefined elsewhere: so that not every name waits for one. */
+  /** Like {@link text}, but without reading the file: undefined if that is necessary. So not every name has to wait. */
   textInMemory(section: TextSection, offset: number): string | undefined {
     if (section === TEXT_IN_STR && offset === this.#lastOffset) return this.#lastText;
     const window = this.#windows[section];

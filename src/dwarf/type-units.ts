@@ -2,25 +2,24 @@ import { PerfconvError } from '../base/errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
 
-/** Where a type is described: in a unit of its own. */
+/** Where a type is described: a place in a unit of its own. */
 export interface TypePlace {
   readonly unit: Unit;
   /** Where in the unit its DIE is. */
   readonly dieAt: number;
 }
 
-/** Told of units that cannot be read. */
+/** Called for units that cannot be read. */
 type OnDamage = (error: unknown, file: DwarfFile, offset: number) => void;
 
 /** The largest programs have some hundred thousand types. */
 const MAX_TYPE_UNITS = 1 << 20;
-/** So many damaged units are a hostile file's: each costs an error. */
+/** So many damaged units are only in a hostile file. Each costs an error. */
 const MAX_DAMAGED_UNITS = 1000;
 
 /**
- * The type units of a file, by signature (DWARF 5, 3.1.4): what several units of a program need of a type is in one unit of the type's
- * own, so that the linker can keep it once. They are between other units in DWARF 5, in `.debug_types` in DWARF 4, and listed by
- * `.debug_tu_index` in a package.
+ * The type units of a file, by signature (DWARF 5, 3.1.4): a type that several units of a program need is in a unit of its own, so that the linker can keep it
+ * once. Type units are among the other units in DWARF 5, in `.debug_types` in DWARF 4, and listed by `.debug_tu_index` in a package.
  */
 export class TypeUnits {
   readonly #file: DwarfFile;
@@ -33,12 +32,12 @@ export class TypeUnits {
     this.#onDamage = onDamage;
   }
 
-  /** Lets each unit be read a number of times again; those of the file itself have its budget. */
+  /** Lets each unit be read a number of times again; those of the file itself share its budget. */
   renewBudget(): void {
     for (const { file } of this.#lists ?? []) if (file !== this.#file) file.renewBudget();
   }
 
-  /** The type with a signature, undefined when no unit has it. @throws PerfconvError when its unit cannot be read */
+  /** The type with a signature, undefined if no unit has it. @throws PerfconvError when its unit cannot be read */
   async find(signature: string): Promise<TypePlace | undefined> {
     for (const list of await this.#listsFor(signature)) {
       const place = await list.find(signature);
@@ -47,7 +46,7 @@ export class TypeUnits {
     return undefined;
   }
 
-  /** Where a type may be. */
+  /** The lists in which a type may be. */
   async #listsFor(signature: string): Promise<readonly TypeUnitList[]> {
     const { sections } = this.#file;
     if (sections.typeUnit !== undefined) {
@@ -55,7 +54,7 @@ export class TypeUnits {
       return packed === undefined ? [] : [this.#list(packed, packed.section('types').sizeBytes > 0 ? 'types' : 'info')];
     }
     this.#lists ??= [
-      // First: where it is there, `.debug_info` has hardly any type units, but would be gone through for each.
+      // `.debug_types` comes first: if a file has it, `.debug_info` has hardly any type units, and would be searched for each in vain.
       ...(sections.section('types').sizeBytes > 0 ? [this.#list(sections, 'types')] : []),
       new TypeUnitList(this.#file, this.#onDamage),
     ];
@@ -68,13 +67,13 @@ export class TypeUnits {
   }
 }
 
-/** The type units in one section, which are found one after the other, as far as they are asked for. */
+/** The type units in one section. They are found one after the other, as far as they are asked for. */
 class TypeUnitList {
   readonly file: DwarfFile;
   readonly #onDamage: OnDamage;
-  /** Where they start, by signature. */
+  /** By signature: where the unit starts. */
   readonly #starts = new Map<string, number>();
-  /** Of all units in the section, the one to look at next; −1 after the last one. */
+  /** Index, among all units of the section, of the next one to look at; −1 after the last one. */
   #next = 0;
   #damagedCount = 0;
 
@@ -98,7 +97,7 @@ class TypeUnitList {
     if (start < 0) return false;
     try {
       const { describedType } = await units.headerAt(start);
-      // Of several, the first one is as good as the others.
+      // If several units have the same signature, the first one is as good as the others.
       if (describedType === undefined || this.#starts.has(describedType.signature)) return true;
       if (this.#starts.size < MAX_TYPE_UNITS) this.#starts.set(describedType.signature, start);
       else this.#giveUp(start, new PerfconvError('limit', `more than ${MAX_TYPE_UNITS} type units`));

@@ -6,7 +6,10 @@ import { SectionWindow } from './section-window.ts';
 import { ADDR, RANGES, RNGLISTS } from './wasm/contract.ts';
 import type { AddressBases, WasmInstance, WasmLoan } from './wasm-instance.ts';
 
-/** How often an entry of a range list is read, on average: lists are shared, and read again. Hostile files can have each DIE name a long one. */
+/**
+ * How often an entry of a range list is read, on average: lists are shared, and read again. In a hostile file, each DIE can refer to a long
+ * one.
+ */
 const MAX_TIMES_READ = 16;
 const SPARE_ENTRIES = 1 << 20;
 
@@ -15,7 +18,7 @@ export class AddressSections {
   readonly ranges: SectionWindow;
   readonly rnglists: SectionWindow;
   readonly addr: SectionWindow;
-  /** Whether 0 is an address like others. */
+  /** Whether 0 is an address like any other. */
   readonly hasCodeAtZero: boolean;
   /** How many entries of range lists may still be read. */
   entriesLeft: number;
@@ -23,7 +26,7 @@ export class AddressSections {
 
   /**
    * @param loan of the instance that reads them, and the units that they belong to
-   * @param main of the file with the skeletons, for a split unit: there are its addresses, and the range lists from before DWARF 5
+   * @param main for a split unit: those of the file with the skeletons, which has its addresses, and range lists from before DWARF 5
    */
   constructor(sections: DebugSections, loan: WasmLoan, main?: AddressSections) {
     this.#loan = loan;
@@ -50,8 +53,8 @@ export class AddressSections {
 }
 
 /**
- * The addresses of one unit: `DW_FORM_addrx` and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23). They are read
- * from windows of their sections, by WebAssembly, without access to files: what it lacks is loaded, and it is asked again.
+ * The addresses of one unit: `DW_FORM_addrx` and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23). WebAssembly reads them
+ * from windows of their sections. It cannot access files: what it lacks is loaded, and it is asked again.
  */
 export class UnitAddresses {
   readonly #sections: AddressSections;
@@ -68,7 +71,10 @@ export class UnitAddresses {
     return this.#sections.wasm;
   }
 
-  /** Runs what reads addresses of this unit, with what is in memory. @throws PerfconvError `damaged` when there are far too many */
+  /**
+   * Runs a function that reads addresses of this unit from what is in memory.
+   * @throws PerfconvError `damaged` when there are far too many
+   */
   use<T>(read: () => T): T {
     const { wasm, ranges, rnglists, addr, hasCodeAtZero } = this.#sections;
     const { exports } = wasm;
@@ -84,7 +90,7 @@ export class UnitAddresses {
     }
   }
 
-  /** Brings into memory what was missing. @throws PerfconvError when that cannot be read */
+  /** Loads what was missing. @throws PerfconvError when that cannot be read */
   async load(): Promise<void> {
     const { ranges, rnglists, addr } = this.#sections;
     const { missing, missingOffset, missingSizeBytes } = this.wasm.exports;
@@ -97,7 +103,7 @@ export class UnitAddresses {
     return isLiveRange(start, end, this.#format.addressSize, this.#sections.hasCodeAtZero);
   }
 
-  /** The value of an attribute that is an address: DW_FORM_addr, or an index of any form. NaN when there is none. */
+  /** The value of an attribute that is an address: DW_FORM_addr, or an index of any form. NaN if there is none. */
   async addressOf(form: number, value: number): Promise<number> {
     const { exports } = this.wasm;
     for (let tries = 0; ; tries++) {
@@ -108,8 +114,8 @@ export class UnitAddresses {
   }
 
   /**
-   * The live ranges of a DW_AT_ranges, as listed: starts and ends in turn.
-   * @throws PerfconvError `damaged` when a list is cut, or lists have far too much in them
+   * The live ranges of a DW_AT_ranges, in their order: starts and ends in turn.
+   * @throws PerfconvError `damaged` when a list is cut, or lists have far too many entries
    */
   async ranges(form: number, value: number): Promise<Float64Array> {
     const { exports } = this.wasm;

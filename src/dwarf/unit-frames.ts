@@ -6,13 +6,13 @@ import type { SourceFunctions } from './source-functions.ts';
 import type { UnitAddresses } from './unit-addresses.ts';
 import { SCAN_ALL, SCAN_CODE, SCAN_FUNCTIONS } from './wasm/contract.ts';
 
-/** The functions that a scan found, by its indexes, as far as they were asked for. */
+/** The functions that a scan found, by index in the scan, as far as they were asked for. */
 class ScannedFunctions {
   readonly claims: FunctionClaims;
   readonly functions: (SourceFunction | undefined)[];
   /** The frame that an inlined function is called from: the same one for all addresses in it. */
   readonly callers: (SourceFrame | undefined)[];
-  /** Functions that may have more inlined into them than is known: a line there may be that of another function. */
+  /** Functions that may have more inlined into them than is known: a line in them may belong to an inlined function. */
   readonly unfinished: ReadonlySet<number>;
 
   /** @param claims of a scan that is over */
@@ -30,18 +30,18 @@ export class UnitFrames {
   readonly #rows: LineTable | undefined;
   readonly #files: LineTable | undefined;
   readonly #functions: SourceFunctions;
-  /** By index of the wanted addresses: the innermost function, as an index of its scan's; −1 for none. */
+  /** By index of the wanted addresses: the innermost function, as an index in its scan; −1 for none. */
   #innermost: Int32Array = new Int32Array();
-  /** By index of the wanted addresses: what that scan has found. */
+  /** By index of the wanted addresses: what its scan has found. */
   #scanned: ScannedFunctions[] = [];
-  /** How many addresses had so many functions that those inlined were left out. */
+  /** How many addresses had so many functions that the inlined ones were left out. */
   #cutCount = 0;
   /** Functions that are still to be described, innermost first: empty between uses. */
   readonly #undescribed: number[] = [];
 
   /**
-   * @param rows has the lines of addresses
-   * @param files has the files that DIEs name by index
+   * @param rows the table with the lines of addresses
+   * @param files the table with the files that DIEs refer to by index
    */
   constructor(unit: Unit, rows: LineTable | undefined, files: LineTable | undefined, functions: SourceFunctions) {
     this.#unit = unit;
@@ -50,7 +50,7 @@ export class UnitFrames {
     this.#functions = functions;
   }
 
-  /** Finds the functions at addresses, which are ascending. @throws PerfconvError when not all can be; those found before stay */
+  /** Finds the functions at addresses, which are ascending. @throws PerfconvError if not all can be found; those found before are kept */
   async find(wanted: Float64Array, addresses: UnitAddresses): Promise<void> {
     const { view, abbreviations, header, dieAt } = this.#unit;
     const unit = { view, format: header, abbreviations, addresses, dieAt };
@@ -66,7 +66,7 @@ export class UnitFrames {
     }
     if (!found.hasSkipped) return;
     let open = this.#openIn(wanted, found);
-    // Hardly any address is left for the wider ones.
+    // Hardly any address is left for the wider scans.
     for (const scope of [SCAN_FUNCTIONS, SCAN_ALL] as const) {
       if (open.length === 0) return;
       const ofOpen = Float64Array.from(open, (index) => wanted[index]);
@@ -87,7 +87,7 @@ export class UnitFrames {
     }
   }
 
-  /** Indexes of the addresses of a scan that it found no function for though they are code. */
+  /** Indexes of the addresses for which a scan found no function though they are code. */
   #openIn(wanted: Float64Array, claims: FunctionClaims): number[] {
     const { innermost, endsBefore } = claims;
     const open: number[] = [];
@@ -96,8 +96,8 @@ export class UnitFrames {
   }
 
   /**
-   * Whether an address without a function is more than what fills the gap after one: no row starts there, or only the one that
-   * gcc leaves after a call or jump at a function's end, which says what the row before it says.
+   * Whether an address without a function is more than padding after one. In padding, no row starts, or only the one that gcc leaves after a
+   * call or jump at a function's end, which repeats the row before it.
    * @param endBefore where the last function before it ends
    */
   #isCode(svma: number, endBefore: number): boolean {
@@ -114,14 +114,15 @@ export class UnitFrames {
     return this.#innermost[index] >= 0;
   }
 
-  /** How many addresses so far have had more frames than there was room for. */
+  /** How many addresses so far had more frames than there was room for. */
   get cutCount(): number {
     return this.#cutCount;
   }
 
   /**
-   * The frames at an address, innermost first; none when nothing is known.
-   * @param most how many frames there is room for; where there are more, the outermost function is alone, at the line that calls the next one
+   * The frames at an address, innermost first; none if nothing is known.
+   * @param most how many frames there is room for; if there are more, only the outermost function is returned, at the line that calls the
+   * next one
    * @throws PerfconvError when its functions cannot be read
    */
   at(index: number, svma: number, most: number): readonly SourceFrame[] {
@@ -149,14 +150,14 @@ export class UnitFrames {
     return frames;
   }
 
-  /** @param row of the place; −1 for none */
+  /** @param row of the line table; −1 for none */
   #frame(described: SourceFunction | undefined, row: number): SourceFrame {
     if (row < 0) return { function: described, file: '', line: 0, column: 0 };
     const { files, lines, columns } = this.#rows!.rows;
     return { function: described, file: this.#rows!.file(files[row]), line: lines[row], column: columns[row] };
   }
 
-  /** Describes a function of a scan's, and with it the frames that it is called from. */
+  /** Describes a function that a scan found, and the frames that it is called from. */
   #describe(scanned: ScannedFunctions, index: number): void {
     const { functions, callers, claims } = scanned;
     const { dies, parents } = claims;
@@ -175,7 +176,7 @@ export class UnitFrames {
     }
   }
 
-  /** The file of a call. Zig's own backend leaves it out: no function of it has lines in two files. */
+  /** The file of a call. Zig's own backend leaves it out: none of its functions has lines in two files. */
   #callFile(index: number, line: number, caller: SourceFunction): string {
     if (index >= 0) return this.#files?.file(index) ?? '';
     return line > 0 ? caller.file : '';

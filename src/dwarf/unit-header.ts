@@ -8,39 +8,39 @@ export const MAX_UNIT_HEADER_SIZE_BYTES = 40;
 const LENGTH_64 = 0xffff_ffff;
 const FIRST_RESERVED_LENGTH = 0xffff_fff0;
 
-/** A unit's header (DWARF 5, 7.5.1). Offsets are the section's. */
+/** A unit's header (DWARF 5, 7.5.1). Offsets count from the beginning of the section. */
 export interface UnitHeader extends UnitFormat {
   /** Where the unit starts. */
   readonly offset: number;
   /** Where its first DIE is. */
   readonly dieOffset: number;
-  /** Where the unit ends; never after the section's end. */
+  /** Where the unit ends; at most the section's end. */
   readonly end: number;
-  /** Whether the unit says that it ends after the section's end. */
+  /** Whether the unit claims to end after the section's end. */
   readonly isCut: boolean;
   readonly abbrevOffset: number;
   /** DW_UT_…; before DWARF 5 always DW_UT_compile. */
   readonly unitType: number;
-  /** The id that joins skeleton and split unit, 16 hex digits; empty when the header has none. */
+  /** The id that skeleton and split unit share, 16 hex digits; empty if the header has none. */
   readonly dwoId: string;
   /** What a type unit describes; undefined for other units. */
   readonly describedType: DescribedType | undefined;
 }
 
-/** The type that a type unit is about (DWARF 5, 7.5.1.3). */
+/** The type that a type unit describes (DWARF 5, 7.5.1.3). */
 export interface DescribedType {
-  /** By which other units refer to it: 16 hex digits. */
+  /** What other units refer to it by: 16 hex digits. */
   readonly signature: string;
-  /** Where in the unit its DIE is, as the header states it: it may be anywhere. */
+  /** Where in the unit its DIE is, as the header says, which may be anything. */
   readonly dieAt: number;
 }
 
-/** The section that units are in. In `.debug_types` of DWARF 4 all are type units. */
+/** The section that units are in. In DWARF 4, all units in `.debug_types` are type units. */
 export type UnitSection = 'info' | 'types';
 
 /**
- * Size of the unit's length field and what it states: the bytes after it.
- * @param at the unit's first byte, of which the view holds at least 12 or all there are
+ * Size of the unit's length field, and the length that it states: that of the bytes after it.
+ * @param at the unit's first byte, of which the view holds at least 12 or all that there are
  */
 export function readUnitLength(view: ByteView, at: number): { lengthSize: 4 | 12; length: number } | undefined {
   if (at + 4 > view.length) return undefined;
@@ -66,7 +66,7 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
   const isCut = offset + lengthSize + length > sectionSize;
   let next = at + lengthSize;
   const available = Math.min(view.length - at, end - offset);
-  // Version, abbreviation offset and address size are in all versions.
+  // All versions have a version, abbreviation offset and address size.
   if (available < lengthSize + 3 + offsetSize) throw damaged(`header cut after ${available} bytes`);
   const version = view.u16(next);
   next += 2;
@@ -101,7 +101,7 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
   return { offset, dieOffset: offset + next - at, end, isCut, version, addressSize, offsetSize, abbrevOffset, unitType, dwoId, describedType };
 }
 
-/** A 64-bit id of a unit: a split one's, or a type's signature. @returns 16 hex digits */
+/** A 64-bit id of a unit: that of a split unit, or a type's signature. @returns 16 hex digits */
 export function readUnitId(view: ByteView, at: number): string {
   return view.hi(at).toString(16).padStart(8, '0') + view.lo(at).toString(16).padStart(8, '0');
 }

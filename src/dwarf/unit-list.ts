@@ -4,15 +4,15 @@ import type { DebugSections } from './debug-sections.ts';
 import { SectionWindow } from './section-window.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader, type UnitSection } from './unit-header.ts';
 
-/** Read about a unit's start: its header, and mostly its first DIE. */
+/** How much is read at a unit's start: its header, and usually its root DIE. */
 const HEAD_SIZE_BYTES = 4096;
-/** Where units are not much larger than a head, many are read at once. */
+/** If units are not much larger than a head, many are read at once. */
 const HEADS_SIZE_BYTES = 1 << 18;
 
 /** Version, abbreviation offset and address size. */
 const MIN_UNIT_LENGTH = 7;
 
-/** The units of a section, found one after the other, as far as they are asked for. */
+/** The units of a section. They are found one after the other, as far as they are asked for. */
 export class UnitList {
   /** A window of the section for heads of units. */
   readonly window: SectionWindow;
@@ -39,7 +39,7 @@ export class UnitList {
     return readUnitHeader(this.window.view, offset - this.window.start, offset, this.window.section.sizeBytes, this.#section);
   }
 
-  /** Where the unit starts that holds the byte at `offset`, −1 for none. */
+  /** Where the unit that contains the byte at `offset` starts; −1 for none. */
   async startOf(offset: number): Promise<number> {
     if (!(offset < this.window.section.sizeBytes)) return -1;
     while (this.#next <= offset) if (!(await this.#step())) return -1;
@@ -55,16 +55,16 @@ export class UnitList {
     await window.load(offset, sizeBytes, last > HEAD_SIZE_BYTES * 4 ? HEAD_SIZE_BYTES : HEADS_SIZE_BYTES);
   }
 
-  /** Finds the next unit, and says whether there is one. */
+  /** Finds the next unit. @returns false if there is none */
   async #step(): Promise<boolean> {
     const { window } = this;
     const { sizeBytes } = window.section;
     while (this.#next < sizeBytes) {
       const offset = this.#next;
-      // Padding may go on for megabytes: nothing is waited for that is there.
+      // There may be megabytes of padding, so this only waits for bytes that are not in memory.
       if (!window.covers(offset, Math.min(12, sizeBytes - offset))) await this.load(offset, 12);
       const unitLength = readUnitLength(window.view, offset - window.start);
-      // A length that is none ends the walk: nothing says where the next unit starts.
+      // An invalid length ends the walk: nothing tells where the next unit starts.
       if (unitLength === undefined) return false;
       this.#next = offset + unitLength.lengthSize + unitLength.length;
       // What is too short for a unit is padding.

@@ -9,7 +9,7 @@ import { SectionWindow } from './section-window.ts';
 import type { OnDamage } from './source-functions.ts';
 import { readUnitLength } from './unit-header.ts';
 
-/** Which unit of a file says that it holds which addresses; units are identified by where they start. */
+/** Which unit of a file says that it covers which addresses. Units are identified by where they start. */
 export class UnitRanges {
   #units = new Float64Array(256);
   #starts = new Float64Array(256);
@@ -33,7 +33,7 @@ export class UnitRanges {
     for (let i = 0; i < this.#count; i++) claims.claim(this.#units[i], this.#starts[i], this.#ends[i]);
   }
 
-  /** Where the units start that have a range. */
+  /** Where the units that have a range start. */
   units(): Set<number> {
     return new Set(this.#units.subarray(0, this.#count));
   }
@@ -42,7 +42,7 @@ export class UnitRanges {
 /** Of 64-bit DWARF. */
 const MAX_ARANGES_HEADER_SIZE_BYTES = 24;
 
-/** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is whole. */
+/** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is intact. */
 export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   const ranges = new UnitRanges();
   const window = new SectionWindow(file.sections, 'aranges');
@@ -72,7 +72,7 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
           const place = at - window.start;
           const start = addressSize === 8 ? view.i64(place) : view.u32(place);
           const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
-          // Two zeros end a set, but linkers zero the addresses of code that they threw away: the length decides.
+          // Two zeros end a set, but linkers also zero the addresses of discarded code, so the length decides.
           if (isLiveRange(start, start + size, addressSize, file.sections.hasCodeAtZero)) ranges.add(unit, start, start + size);
         }
       }
@@ -82,14 +82,14 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   return ranges;
 }
 
-/** The ranges of units, from their own DIEs. */
+/** The ranges of units, from their root DIEs. */
 export interface OwnRanges {
   readonly ranges: UnitRanges;
-  /** Units with functions that do not say where their code lies, by where they start. */
+  /** Where the units start that have functions but do not say where their code is. */
   readonly unbounded: readonly number[];
 }
 
-/** So many damaged units are a hostile file's, or one of a kind that cannot be read at all: each costs an error. */
+/** So many damaged units are only in a hostile file, or in one of a kind that cannot be read at all. Each costs an error. */
 const MAX_DAMAGED_UNITS = 10_000;
 
 /** Reads the ranges of all units that are not in `known`. */

@@ -5,17 +5,17 @@ import type { FormReader } from './forms.ts';
 import { TEXT_NONE, textPlace } from './string-reader.ts';
 import { readUnitId, type UnitHeader } from './unit-header.ts';
 
-/** An attribute's form and value, as they are; of a text {@link FormReader.textAt}. */
+/** An attribute's form and value as they are in the file; for a string, {@link FormReader.textAt}. */
 export interface RawValue {
   readonly form: number;
   readonly value: number;
 }
 
-/** What a unit's own DIE says (DWARF 5, 3.1), as far as it is used. Offsets are of sections; −1 when absent. */
+/** What a unit's root DIE says (DWARF 5, 3.1), as far as it is used. Offsets are in sections; −1 when absent. */
 export interface UnitRoot {
   /** DW_TAG_… */
   readonly tag: number;
-  /** DW_LANG_…; −1 when absent, as in what dwz makes. */
+  /** DW_LANG_…; −1 when absent, as in dwz's partial units. */
   readonly language: number;
   readonly name: RawValue | undefined;
   readonly compDir: RawValue | undefined;
@@ -23,19 +23,19 @@ export interface UnitRoot {
   readonly highPc: RawValue | undefined;
   readonly ranges: RawValue | undefined;
   readonly stmtList: number;
-  /** Where the unit's parts of other sections start; where they do by default when the DIE does not say it. */
+  /** Where the unit's contributions to other sections start, by default or as the DIE says. */
   readonly strOffsetsBase: number;
   readonly addrBase: number;
   readonly rnglistsBase: number;
   /** DW_AT_GNU_ranges_base; 0 when absent. */
   readonly gnuRangesBase: number;
-  /** The file with the rest of the unit; undefined when the unit is all there is, or the rest has no code. */
+  /** The file with the rest of the unit; undefined if there is no other file, or it has no code. */
   readonly dwoName: RawValue | undefined;
-  /** 16 hex digits; empty when the unit has none. */
+  /** 16 hex digits; empty if the unit has none. */
   readonly dwoId: string;
 }
 
-/** Attributes of a DIE, each read by `take`. @returns the row of its abbreviation */
+/** Reads the attributes of a DIE, and calls `take` after each. @returns the row of its abbreviation */
 function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: (name: number) => void): number {
   const code = reader.uleb();
   const row = abbreviations.row(code);
@@ -48,18 +48,18 @@ function readAttributes(abbreviations: Abbreviations, reader: FormReader, take: 
   return row;
 }
 
-/** The text that the reader has just read, undefined when it was something else. */
+/** The string that the reader has just read; undefined if it was something else. */
 function readText({ form, textAt }: FormReader): RawValue | undefined {
   return textPlace(form) === TEXT_NONE ? undefined : { form, value: textAt };
 }
 
 /**
- * Reads a unit's own DIE.
+ * Reads a unit's root DIE.
  * @param reader is at the DIE
  * @throws PerfconvError `damaged`, also when the reader's view ends inside it
  */
 export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, reader: FormReader): UnitRoot {
-  // Where a part starts that has one header in front: 7.26, 7.27 and 7.28 of DWARF 5. Before, there were none.
+  // Where the only contribution starts, after the section's header: DWARF 5, 7.26, 7.27 and 7.28. Earlier versions have no header.
   const isNew = header.version >= 5;
   const lengthSize = header.offsetSize === 8 ? 12 : 4;
   const root = {
@@ -127,7 +127,7 @@ export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, r
     }
   });
   root.tag = abbreviations.tags[row];
-  // What swiftc, and clang with -gmodules, split off is a module's types: such a file (.pcm) is no .dwo.
+  // swiftc, and clang with -gmodules, split off a module's types: such a file (.pcm) is not a .dwo.
   hasCode ||= root.lowPc !== undefined || root.ranges !== undefined;
   if (!hasCode) root.dwoName = undefined;
   return root;

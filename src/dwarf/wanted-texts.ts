@@ -2,15 +2,15 @@ import { ascendingOrder } from '../base/ascending-order.ts';
 import { grown } from '../base/growable.ts';
 import { type StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_NONE, type TextPlace, type TextSection } from './string-reader.ts';
 
-/** What lacks its names yet. */
+/** Something whose names are still missing. */
 export interface Named {
   name: string;
   linkageName: string;
 }
 
 /**
- * Names to be read from one file when all are known, in the order in which they are in it. A look-up of many addresses has some for
- * each: they are kept in columns.
+ * Names to be read from one file once all are known, in the order of the file. A look-up of many addresses has some for each, so they are
+ * kept in columns.
  */
 export class WantedTexts {
   readonly #targets: Named[] = [];
@@ -18,13 +18,13 @@ export class WantedTexts {
   #isLinkageName = new Uint8Array(64);
   /** By target: TEXT_… */
   #places = new Uint8Array(64);
-  /** By target: where the text is in its section; of one by an index, where its offset is. */
+  /** By target: where the text is in its section; for one by index, where its entry is in `.debug_str_offsets`. */
   #offsets = new Float64Array(64);
-  /** By target: size of that offset in bytes. */
+  /** By target: size in bytes of such an entry. */
   #offsetSizes = new Uint8Array(64);
 
   /**
-   * @param offset of the text in its section; of one by an index, of its entry in `.debug_str_offsets`
+   * @param offset of the text in its section; for one by index, of its entry in `.debug_str_offsets`
    * @param offsetSize of such an entry
    */
   add(target: Named, field: keyof Named, place: TextPlace, offset: number, offsetSize: 4 | 8): void {
@@ -36,9 +36,9 @@ export class WantedTexts {
     this.#offsetSizes[i] = offsetSize;
   }
 
-  /** Reads all of them. @throws PerfconvError when one cannot be read; those that are before it are there */
+  /** Reads all of them. @throws PerfconvError when one cannot be read; those before it are set */
   async read(strings: StringReader): Promise<void> {
-    // gcc knows no indexes: nothing is sorted twice then.
+    // gcc uses no indexes, so nothing is sorted twice then.
     if (this.#places.subarray(0, this.#targets.length).includes(TEXT_BY_INDEX)) await this.#resolveIndexes(strings);
     const order = this.#order();
     for (let nth = this.#readFromMemory(strings, order, 0); nth < order.length; nth = this.#readFromMemory(strings, order, nth + 1)) {
@@ -55,12 +55,12 @@ export class WantedTexts {
     }
   }
 
-  /** Indexes of the targets in the order of their offsets. */
+  /** Indexes of the targets, in the order of their offsets. */
   #order(): Uint32Array {
     return ascendingOrder(this.#offsets.subarray(0, this.#targets.length));
   }
 
-  /** Reads texts from that one of an order on, as far as no file must be read for it. @returns the first that is not in memory */
+  /** Reads texts in an order, beginning at `from`, as far as they are in memory. @returns the position of the first that is not */
   #readFromMemory(strings: StringReader, order: Uint32Array, from: number): number {
     // hot
     for (let nth = from; nth < order.length; nth++) {

@@ -23,14 +23,14 @@ import {
 import { instantiate } from './wasm/instantiate.ts';
 import type { WasmExports } from './wasm/module.ts';
 
-/** WebAssembly can have no more at once. No compiler's units come near. */
+/** WebAssembly can hold no larger one. No compiler's units come near this. */
 const MAX_UNIT_SIZE_BYTES = 1 << 29;
 /** An instance with more memory is not kept for the next unit: few need it. */
 const MAX_KEPT_SIZE_BYTES = 64 << 20;
 
 export type WindowNumber = typeof RANGES | typeof RNGLISTS | typeof ADDR;
 
-/** Where a unit's parts of the sections with addresses start. */
+/** Where a unit's contributions to the sections with addresses start. */
 export interface AddressBases {
   /** What offsets in range lists count from: the unit's DW_AT_low_pc, or 0. */
   readonly lowPc: number;
@@ -40,7 +40,7 @@ export interface AddressBases {
   readonly rangesBase: number;
 }
 
-/** The words for damage that WebAssembly reports by number, with a number that belongs to it. */
+/** The messages for damage that WebAssembly reports by number, together with a detail. */
 const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
   [OVERRUNS_UNIT]: () => 'a DIE overruns its unit',
   [NO_ABBREVIATION]: (code) => `no abbreviation ${code}`,
@@ -51,16 +51,16 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
   [ENDLESS_RANGES]: () => 'range lists without end',
 };
 
-/** Rows of a line table that lie in an instance's memory. */
+/** Rows of a line table that are in an instance's memory. */
 export interface HeldRows {
-  /** They are gone: nothing may refer to the memory any more, which may be large. */
+  /** The rows are gone: nothing may refer to the memory any more, which may be large. */
   drop(): void;
 }
 
 /**
- * An instance of the WebAssembly module that reads abbreviation tables, DIEs, range lists and line programs: it is fast from the first
- * unit on, and a look-up is mostly over before an engine has made JavaScript as fast. It has one unit at a time; whoever uses it says which
- * one. assembly/README.md has the map of its memory.
+ * An instance of the WebAssembly module that reads abbreviation tables, DIEs, range lists and line programs. WebAssembly is fast from the first unit on, while
+ * most look-ups are over before an engine has made JavaScript as fast. An instance holds one unit at a time, and its user says which. assembly/README.md has
+ * the map of its memory.
  */
 export class WasmInstance {
   readonly exports: WasmExports;
@@ -69,16 +69,16 @@ export class WasmInstance {
   #table: Abbreviations | undefined;
   /** What each window shows. */
   readonly #views: unknown[] = new Array(WINDOW_COUNT).fill(undefined);
-  /** The unit whose bytes are in memory as long as `dropCount` is this. */
+  /** The unit whose bytes are in memory, as long as `dropCount` is `#placedDrops`. */
   #placedUnit: ByteView | undefined;
   #placedDrops = -1;
-  /** `dropCount` when a window was shown that is longer than its place. */
+  /** `dropCount` when a window was shown that is longer than its reserved place. */
   #longViewDrops = -1;
-  /** What runs is a scan, which is at its `scanPosition()` in the unit. */
+  /** Whether a scan is running, which is at `scanPosition()` in the unit. */
   #isScanning = false;
-  /** What forms have their sizes in. */
+  /** The format that the sizes of forms depend on. */
   #format: UnitFormat = { version: 0, addressSize: 8, offsetSize: 4 };
-  /** The format that `sizesOfForms` has the sizes of. */
+  /** The format that the sizes in `sizesOfForms` are for. */
   #sizesFormat: UnitFormat | undefined;
 
   /** @throws PerfconvError as {@link instantiate} does */
@@ -93,12 +93,12 @@ export class WasmInstance {
     });
   }
 
-  /** Whether it has so much memory that it is better given back to the engine. */
+  /** Whether it has so much memory that this should be given back to the engine. */
   get isLarge(): boolean {
     return this.exports.memory.buffer.byteLength > MAX_KEPT_SIZE_BYTES;
   }
 
-  /** Forgets what is in memory: it belongs to another file from here on. */
+  /** Forgets what is in memory: from now on, the instance is used for another file. */
   reset(): void {
     this.setRows(undefined);
     this.#table = undefined;
@@ -106,7 +106,7 @@ export class WasmInstance {
     this.#views.fill(undefined);
   }
 
-  /** Sets whose rows are in memory; those before are dropped. */
+  /** Sets whose rows are in memory. The previous ones are dropped. */
   setRows(rows: HeldRows | undefined): void {
     this.#rows?.drop();
     this.#rows = rows;
@@ -122,14 +122,14 @@ export class WasmInstance {
     this.#sizesFormat = format;
   }
 
-  /** Sets whose addresses are read. */
+  /** Sets the unit whose addresses are read. */
   setUnit(format: UnitFormat, { lowPc, addrBase, rnglistsBase, rangesBase }: AddressBases, hasCodeAtZero: boolean, isLittleEndian: boolean): void {
     const { version, addressSize, offsetSize } = format;
     this.#format = format;
     this.exports.setUnitFormat(version, addressSize, offsetSize, isLittleEndian, hasCodeAtZero, lowPc, addrBase, rnglistsBase, rangesBase);
   }
 
-  /** Has a window show what that of a section does. */
+  /** Makes a window of the instance show the bytes of a section's window. */
   showWindow(number: WindowNumber, { view, start, section }: SectionWindow): void {
     const { exports } = this;
     const isLong = view.length > WINDOW_SIZE_BYTES;
@@ -141,7 +141,7 @@ export class WasmInstance {
   }
 
   /**
-   * Puts a unit's bytes, its table and the wanted addresses into memory, as far as they are not there.
+   * Puts a unit's bytes, its abbreviation table and the wanted addresses into memory, unless they are already there.
    * @param wanted addresses, or other numbers that are searched for
    * @throws PerfconvError `damaged` for a unit of an impossible size
    */
@@ -160,24 +160,24 @@ export class WasmInstance {
     putNumbers(exports.memory.buffer, place, wanted);
   }
 
-  /** Units that share a table follow one another. */
+  /** To be called only if the table changes: units that share one follow one another. */
   #setTable(abbreviations: Abbreviations): void {
     const { exports } = this;
     const { block } = abbreviations;
     this.#table = undefined;
-    // A larger table needs the place of the rows, too.
+    // A larger table also takes the place of the rows.
     if (block.length > exports.tableCapacity.value) this.setRows(undefined);
     this.put(exports.placeTable(block.length), block);
     exports.setTable();
     this.#table = abbreviations;
   }
 
-  /** Goes on with the scan. @returns false when addresses are missing */
+  /** Continues the scan. @returns false if addresses have to be loaded first */
   scan(): boolean {
     return this.#scanning(() => this.exports.scan() !== 0);
   }
 
-  /** Walks to the wanted DIEs of the unit whose own one is at `dieAt`. */
+  /** Walks to the wanted DIEs of the unit whose root DIE is at `dieAt`. */
   findScopes(dieAt: number, format: UnitFormat): void {
     this.#format = format;
     this.#scanning(() => this.exports.findScopes(dieAt));
@@ -204,23 +204,23 @@ export class WasmInstance {
   }
 }
 
-/** The one that nobody has on loan: look-ups mostly come one after the other. */
+/** The instance that nobody has on loan: look-ups usually come one after the other. */
 let idle: WasmInstance | undefined;
 
 /**
- * An instance on loan. A look-up has one for itself: it waits for bytes of files between two steps, and other look-ups may go on meanwhile.
- * It is taken when it is first needed.
+ * An instance on loan. Each look-up has its own: between two steps it waits for bytes of files, and other look-ups may run meanwhile. The instance is taken
+ * when it is first needed.
  */
 export class WasmLoan {
   #wasm: WasmInstance | undefined;
 
-  /** Has it to itself until {@link end}. @throws PerfconvError as {@link instantiate} does */
+  /** The instance, which is on loan until {@link end}. */
   get wasm(): WasmInstance {
     this.#wasm ??= take();
     return this.#wasm;
   }
 
-  /** For what leaves nothing behind in memory: an instance is not kept for it. */
+  /** For work that leaves nothing behind in memory: it does not keep an instance on loan. */
   use<T>(run: (wasm: WasmInstance) => T): T {
     if (this.#wasm !== undefined) return run(this.#wasm);
     const wasm = take();
@@ -231,7 +231,7 @@ export class WasmLoan {
     }
   }
 
-  /** Nothing that is in memory is needed any more; what follows does not need as much. */
+  /** Says that nothing in memory is needed any more. A large instance is given back: what follows probably needs less. */
   beginUnit(): void {
     if (this.#wasm?.isLarge) this.end();
   }

@@ -6,15 +6,15 @@ import { CODE, type WasmExports, type WasmImports } from './module.ts';
 let compiled: WasmModule | undefined;
 
 /**
- * Why an instance got no memory once. None is asked for again: the engine has collected all garbage by then, in vain, which would take
- * it some 50 ms for each of thousands of files.
+ * Why an instance once got no memory. No other is tried after that: each time, the engine would first collect all garbage in vain, which
+ * takes some 50 ms for each of thousands of files.
  */
 let noMemory: PerfconvError | undefined;
 
 /**
  * A new instance of the module, with memory of its own.
- * @throws PerfconvError `unsupported` where the engine runs no WebAssembly (see `webAssemblyRefusal`), or has no memory for it: address
- * space is limited, such as by `ulimit -v`
+ * @throws PerfconvError `unsupported` if the engine runs no WebAssembly (see `webAssemblyRefusal`), or has no memory for it: address space
+ * can be limited, as by `ulimit -v`
  */
 export function instantiate(imports: Omit<WasmImports, 'full'>): WasmExports {
   if (noMemory !== undefined) throw noMemory;
