@@ -5,8 +5,8 @@ import { NT_GNU_BUILD_ID } from './elf-constants.ts';
 const NOTE_HEADER_SIZE_BYTES = 12;
 
 /**
- * The GNU build id among ELF notes, as lower-case hex; undefined when there is none. `alignBytes` is that of the notes'
- * section or segment; 8 is honoured, everything else counts as 4 (gABI, "Note Section").
+ * The GNU build id among ELF notes, as lower-case hex; undefined if there is none. `alignBytes` is the alignment of the notes' section or
+ * segment; 8 is honoured, anything else counts as 4 (gABI, "Note Section").
  */
 export function findBuildId(notes: ByteView, alignBytes = 4): string | undefined {
   const align = alignBytes === 8 ? 8 : 4;
@@ -29,7 +29,7 @@ function alignUp(value: number, align: number): number {
   return Math.ceil(value / align) * align;
 }
 
-/** Whether `buildId` says anything: recorders write zeros, or nothing, where they know none. */
+/** Whether `buildId` tells anything: recorders write zeros, or nothing, if they know none. */
 export function isKnownBuildId(buildId: string): boolean {
   return /^[0-9a-f]+$/.test(buildId) && !/^0+$/.test(buildId);
 }
@@ -38,8 +38,8 @@ export function isKnownBuildId(buildId: string): boolean {
 const MAX_RECORDED_DIGITS = 40;
 
 /**
- * Whether two build ids are the same. Records store ids of any length in 20 bytes: the shorter one is padded with
- * zeros, and of a longer one (mold's and lld's sha256 have 32 bytes) only so much is compared, unless both are longer.
+ * Whether two build ids are the same. Records store ids of any length in 20 bytes: a shorter one is padded with zeros, and of a longer one
+ * (mold's and lld's sha256 have 32 bytes) only 20 bytes are compared, unless both are longer.
  */
 export function sameBuildId(a: string, b: string): boolean {
   if (Math.min(a.length, b.length) > MAX_RECORDED_DIGITS) return a === b;

@@ -3,7 +3,7 @@ import { ByteView } from '../base/byte-view.ts';
 import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
-/** Tags of the dynamic section. Source: gABI, "Dynamic Section"; DT_GNU_HASH as glibc's elf.h has it. */
+/** Tags of the dynamic section. Source: gABI, "Dynamic Section"; DT_GNU_HASH from glibc's elf.h. */
 const DT_HASH = 4;
 const DT_STRTAB = 5;
 const DT_SYMTAB = 6;
@@ -12,19 +12,19 @@ const DT_GNU_HASH = 0x6ffffef5;
 
 /** Linkers write some thirty entries. */
 const MAX_ENTRIES = 1 << 12;
-/** Bytes of a hash table's chains that are read at a time. */
+/** How many bytes of a hash table's chains are read at a time. */
 const CHAIN_PIECE_BYTES = 1 << 12;
 /** Words at the beginning of DT_GNU_HASH: buckets, first symbol, words of the Bloom filter, its shift. */
 const GNU_HASH_HEADER_WORDS = 4;
 
-/** Whether only the dynamic section tells where the symbols of dynamic linking are: the file has no section headers. */
+/** Whether only the dynamic section tells where the dynamic symbols are: the file has no section headers. */
 export function needsDynamicSection({ sections, segments }: ElfFile): boolean {
   return sections.length === 0 && segments.some(({ type }) => type === PT_DYNAMIC);
 }
 
 /**
- * A file without section headers (sstrip, packers, a file that was cut off) with those of `.dynsym` and `.dynstr`, as its dynamic section describes them to the
- * dynamic linker. Any other file, and one that does not describe them, is returned as it is.
+ * Gives a file without section headers (sstrip, packers, a file that was cut off) those of `.dynsym` and `.dynstr`, as its dynamic section describes them to
+ * the dynamic linker. Returns any other file, and one that does not describe them, as it is.
  */
 export async function withDynamicSections(elf: ElfFile): Promise<ElfFile> {
   if (!needsDynamicSection(elf)) return elf;
@@ -46,7 +46,7 @@ export async function withDynamicSections(elf: ElfFile): Promise<ElfFile> {
 
 const NULL_SECTION: ElfSection = { name: '', type: 0, flags: 0, addr: 0, offset: 0, sizeBytes: 0, link: 0, info: 0, addralign: 0, entsize: 0 };
 
-/** The entries of the dynamic section, by tag; of several with one tag the first. */
+/** The entries of the dynamic section, by tag. If several have the same tag, the first one counts. */
 async function readTags(elf: ElfFile): Promise<Map<number, number>> {
   const tags = new Map<number, number>();
   const segment = elf.segments.find(({ type }) => type === PT_DYNAMIC);
@@ -62,11 +62,11 @@ async function readTags(elf: ElfFile): Promise<Map<number, number>> {
   return tags;
 }
 
-/** How many entries the symbol table has, which only its hash tables tell; undefined where there is none that can be read. */
+/** How many entries the symbol table has, which only its hash tables tell; undefined if none can be read. */
 async function countSymbols(elf: ElfFile, tags: ReadonlyMap<number, number>): Promise<number | undefined> {
   const hash = offsetOf(elf, tags.get(DT_HASH));
   if (hash !== undefined) {
-    // Words of 64 bits on 64-bit s390, of 32 bits elsewhere. The second one is the number of chains, which is that of the symbols.
+    // Words have 64 bits on 64-bit s390, and 32 bits elsewhere. The second one is the number of chains, which is that of the symbols.
     const is64 = elf.machine === EM_S390 && elf.classBits === 64;
     const view = await readView(elf, hash, is64 ? 16 : 8);
     if (view.length === (is64 ? 16 : 8)) return is64 ? view.u64(8) : view.u32(4);
@@ -76,9 +76,9 @@ async function countSymbols(elf: ElfFile, tags: ReadonlyMap<number, number>): Pr
 }
 
 /**
- * Counts the symbols up to the last one in a DT_GNU_HASH table. Symbols that others can link to are the last in the symbol table, sorted by their buckets, so
- * that the chain of the bucket with the highest first symbol is the last one. The lowest bit of a chain's last word is set. Source: what binutils' and LLVM's
- * linkers write, by readelf.
+ * Counts the symbols up to the last one in a DT_GNU_HASH table. Symbols that other files can link to come last in the symbol table, sorted by bucket, so the
+ * last chain is that of the bucket with the highest first symbol. The lowest bit of a chain's last word is set. Source: what binutils' and LLVM's linkers
+ * write, as shown by readelf.
  */
 async function countByGnuHash(elf: ElfFile, offset: number): Promise<number | undefined> {
   const header = await readView(elf, offset, GNU_HASH_HEADER_WORDS * 4);

@@ -9,7 +9,7 @@ export const DW_EH_PE_sleb128 = 0x09;
 export const DW_EH_PE_sdata2 = 0x0a;
 export const DW_EH_PE_sdata4 = 0x0b;
 export const DW_EH_PE_sdata8 = 0x0c;
-/** The lower half says how wide a pointer is, the upper one what it is relative to. */
+/** The lower half says how a pointer is stored, the upper one what it is relative to. */
 export const DW_EH_PE_FORMAT_MASK = 0x0f;
 export const DW_EH_PE_APPLICATION_MASK = 0x70;
 export const DW_EH_PE_pcrel = 0x10;

@@ -20,7 +20,7 @@ export const EM_LOONGARCH = 258;
 export const PT_LOAD = 1;
 export const PT_DYNAMIC = 2;
 export const PT_NOTE = 4;
-/** Of `.eh_frame_hdr`. Source: LSB Core, "Program Header". */
+/** The segment of `.eh_frame_hdr`. Source: LSB Core, "Program Header". */
 export const PT_GNU_EH_FRAME = 0x6474e550;
 /** Source: ELF for the Arm Architecture, "Program Header". */
 export const PT_ARM_EXIDX = 0x70000001;
@@ -48,10 +48,10 @@ export const ELFCOMPRESS_ZSTD = 2;
 
 export const NT_GNU_BUILD_ID = 3;
 
-/** Where an entry of a symbol table has its fields, in bytes. */
+/** Where the fields of a symbol table's entry are, in bytes. */
 export interface SymbolLayout {
   readonly st_name: number;
-  /** `st_info`, `st_other` and `st_shndx` follow each other in one word. */
+  /** `st_info`, `st_other` and `st_shndx` share one word, in this order. */
   readonly st_info: number;
   readonly st_shndx: number;
   readonly st_value: number;

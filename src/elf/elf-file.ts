@@ -24,7 +24,7 @@ import {
 } from './elf-constants.ts';
 import { MAX_LOADS } from './wasm/contract.ts';
 
-/** A section header; the fields that this program uses, in the gABI's names without `sh_`. */
+/** A section header: the fields that this program uses, named as in the gABI without `sh_`. */
 export interface ElfSection {
   /** Empty when the section name table is missing or broken. */
   readonly name: string;
@@ -35,10 +35,10 @@ export interface ElfSection {
   readonly sizeBytes: number;
   /** Index of an associated section: a symbol table's strings, a relocation section's symbols. */
   readonly link: number;
-  /** What it means depends on the type; of a relocation section the section whose bytes are relocated. */
+  /** Its meaning depends on the type; for a relocation section, the section whose bytes are relocated. */
   readonly info: number;
   readonly addralign: number;
-  /** Size of an entry as the file has it; may be 0 or wrong. */
+  /** Size of an entry according to the file; may be 0 or wrong. */
   readonly entsize: number;
 }
 
@@ -53,17 +53,17 @@ export interface ElfSegment {
   readonly align: number;
 }
 
-/** Enough for any build id; a file whose notes are larger has them elsewhere or is hostile. */
+/** Enough for any build id; a file with larger notes has the id elsewhere, or is hostile. */
 const MAX_NOTES_SIZE_BYTES = 1 << 20;
-/** Names of sections are compared, not shown: no longer one is of interest. */
+/** Names of sections are compared, not shown: no longer name is of interest. */
 const MAX_SECTION_NAME_SIZE_BYTES = 64;
 const MAX_NOTE_PLACES = 64;
-/** Section and segment counts are 16-bit unless a file escapes that; no linker makes more than this. */
+/** Section and segment counts are 16-bit unless a file uses the escape for larger ones. No linker makes more than this. */
 const MAX_HEADERS = 1 << 20;
 
 /**
- * An ELF file: header, section headers and program headers. Everything else is read when asked for, through the
- * source, and is bounded by the file's size. Addresses and sizes are doubles; addresses of the upper half are negative.
+ * An ELF file: header, section headers and program headers. Everything else is read from the source when asked for, and is bounded by the file's size.
+ * Addresses and sizes are doubles; addresses of the upper half are negative.
  */
 export class ElfFile {
   readonly source: ByteSource;
@@ -77,14 +77,11 @@ export class ElfFile {
   /** In file order; empty when the file has none or they cannot be read. Index 0 is the null section. */
   readonly sections: readonly ElfSection[];
   /**
-   * In file order. Where the file has none or they cannot be read: its sections that are in memory, each as a PT_LOAD, unless it is relocatable; perf
-   * inject wrote such files of JITs' functions before perf 6.1.
+   * In file order. If the file has none or they cannot be read, each of its sections in memory is a PT_LOAD here, unless the file is relocatable: before perf
+   * 6.1, perf inject wrote such files for JITs' functions.
    */
   readonly segments: readonly ElfSegment[];
-  /**
-   * Whether section headers that the file should have would be after its end, as in a file that was not copied
-   * completely.
-   */
+  /** Whether section headers that the file should have would be after its end, as in a file that was not completely copied. */
   readonly isCut: boolean;
   /** The segments that are mapped. */
   readonly loads: readonly ElfSegment[];
@@ -103,8 +100,7 @@ export class ElfFile {
 
   /**
    * Reads the headers. The source stays open and belongs to the caller.
-   * @throws PerfconvError `damaged` when the source is no ELF file or its header is cut; broken tables after it are
-   * left out
+   * @throws PerfconvError `damaged` when the source is not an ELF file or its header is cut. Broken tables after the header are left out
    */
   static async open(source: ByteSource): Promise<ElfFile> {
     const header = readHeader(await readRange(source, 0, 64), source.name);
@@ -115,42 +111,41 @@ export class ElfFile {
     return new ElfFile(source, { ...header, isCut: sections.isCut }, sections.list, isWithoutSegments ? loadsOf(sections.list) : segments);
   }
 
-  /** The same file with program headers that are put in the place of its own. */
+  /** The same file with other program headers. */
   withSegments(segments: readonly ElfSegment[]): ElfFile {
     return new ElfFile(this.source, this, this.sections, segments);
   }
 
-  /** The same file with section headers that are put in the place of its own. */
+  /** The same file with other section headers. */
   withSections(sections: readonly ElfSection[]): ElfFile {
     return new ElfFile(this.source, this, sections, this.segments);
   }
 
-  /** The first section of that name, or undefined. */
+  /** The first section with a name, or undefined. */
   section(name: string): ElfSection | undefined {
     return this.sections.find((section) => section.name === name);
   }
 
-  /** Whether the file holds machine code; a separate debug file has its sections without their bytes. */
+  /** Whether the file has machine code: a separate debug file has the sections, but without their bytes. */
   get hasCode(): boolean {
     if (this.sections.length === 0 || this.isCut) return this.loads.some((segment) => (segment.flags & PF_X) !== 0 && segment.filesz > 0);
     return this.sections.some((section) => (section.flags & SHF_EXECINSTR) !== 0 && section.type !== SHT_NOBITS);
   }
 
-  /** A section's bytes, as far as the file has them; empty for one without bytes in the file. */
+  /** A section's bytes, as far as the file has them; empty for a section without bytes in the file. */
   async readSection(section: ElfSection): Promise<ByteView> {
     const bytes = section.type === SHT_NOBITS ? new Uint8Array() : await readRange(this.source, section.offset, section.sizeBytes);
     return new ByteView(bytes, this.littleEndian);
   }
 
   /**
-   * Where the byte mapped at `vaddr` is in the file, by the PT_LOAD that holds it; undefined when none does. The
-   * address right after a segment counts as part of it where no other segment begins: labels such as `_etext` are
-   * there.
+   * Where the byte mapped at `vaddr` is in the file, according to the PT_LOAD that contains it; undefined if none does. The address right after a segment
+   * counts as part of it unless another segment begins there: labels such as `_etext` have it.
    */
   fileOffsetOf(vaddr: number): number | undefined {
     let afterSegment: number | undefined;
     const loads = this.loads;
-    // hot: asked of every symbol
+    // hot: called for every symbol
     for (let i = 0; i < loads.length; i++) {
       const load = loads[i];
       const at = vaddr - load.vaddr;
@@ -161,13 +156,13 @@ export class ElfFile {
   }
 
   /**
-   * Where the byte at `fileOffset` is mapped (svma), by the PT_LOAD that holds it, preferably one with code: bytes at
-   * the border of two segments may be in both. undefined when none does.
+   * Where the byte at `fileOffset` is mapped (svma), according to the PT_LOAD that contains it, preferably one with code: bytes at the border of two segments
+   * may be in both. undefined if none does.
    */
   svmaOf(fileOffset: number): number | undefined {
     let found: number | undefined;
     const loads = this.loads;
-    // hot: asked of every address
+    // hot: called for every address
     for (let i = 0; i < loads.length; i++) {
       const { vaddr, filesz, offset, flags } = loads[i];
       if (fileOffset < offset || fileOffset >= offset + filesz) continue;
@@ -177,7 +172,7 @@ export class ElfFile {
     return found;
   }
 
-  /** The GNU build id as lower-case hex, from a note section or a PT_NOTE segment; undefined when the file has none. */
+  /** The GNU build id as lower-case hex, from a note section or a PT_NOTE segment; undefined if the file has none. */
   async buildId(): Promise<string | undefined> {
     const places = [
       ...this.sections.filter((section) => section.type === SHT_NOTE).map((section) => [section.offset, section.sizeBytes, section.addralign]),
@@ -192,7 +187,7 @@ export class ElfFile {
   }
 }
 
-/** What the ELF header says of the file as a whole. */
+/** What the ELF header says about the file as a whole. */
 interface ElfIdentity {
   readonly classBits: 32 | 64;
   readonly littleEndian: boolean;
@@ -245,7 +240,7 @@ async function readSections(source: ByteSource, header: ElfHeader): Promise<{ li
   const is64 = header.classBits === 64;
   const { shoff, shentsize } = header;
   if (shoff === 0 || shentsize < (is64 ? 64 : 40)) return { list: [], isCut: false };
-  // Where the count is not in the header, the first section has it.
+  // If the count is not in the header, it is in the first section.
   let table = await readTable(Math.max(header.shnum, 1));
   if (table.length < shentsize) return { list: [], isCut: true };
   const null0 = readSection(table, 0, is64, NO_NAMES);
@@ -269,7 +264,7 @@ async function readSections(source: ByteSource, header: ElfHeader): Promise<{ li
 
 const NO_NAMES = new ByteView(new Uint8Array(), true);
 
-/** @param names the bytes of the section that has the names */
+/** @param names the bytes of the section name table */
 function readSection(view: ByteView, at: number, is64: boolean, names: ByteView): ElfSection {
   const nameOffset = view.u32(at);
   const name = names.text(nameOffset, Math.min(nameOffset + MAX_SECTION_NAME_SIZE_BYTES, names.length));
@@ -311,7 +306,7 @@ async function readSegments(source: ByteSource, header: ElfHeader, count: number
   return segments;
 }
 
-/** What program headers would say of the sections that are in memory. Notes are left out: perf inject gives theirs the address 0. */
+/** What program headers would say about the sections that are in memory. Notes are left out: perf inject gives theirs the address 0. */
 function loadsOf(sections: readonly ElfSection[]): ElfSegment[] {
   return sections
     .filter(({ type, flags, sizeBytes }) => (flags & (SHF_ALLOC | SHF_TLS)) === SHF_ALLOC && type !== SHT_NOTE && sizeBytes > 0)

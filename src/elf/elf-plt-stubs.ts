@@ -2,7 +2,7 @@ import type { ByteView } from '../base/byte-view.ts';
 import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
-/** A stub of the procedure linkage table: it jumps to what the dynamic linker has put into a slot of the GOT. */
+/** A stub of the procedure linkage table: it jumps to the address that the dynamic linker has put into a slot of the GOT. */
 export interface PltStub {
   /** File offset. */
   readonly start: number;
@@ -11,7 +11,7 @@ export interface PltStub {
   readonly slot: number;
 }
 
-/** A stub in a section's bytes; it reaches to the next one. */
+/** A stub in a section's bytes. It extends to the next one. */
 interface FoundStub {
   readonly at: number;
   readonly slot: number;
@@ -22,13 +22,13 @@ interface StubCode {
   readonly view: ByteView;
   /** Address (svma) of its first byte. */
   readonly addr: number;
-  /** Bytes of an entry as the section header has it; may be 0 or wrong. */
+  /** Size of an entry according to the section header; may be 0 or wrong. */
   readonly entsize: number;
-  /** Address to which `_GLOBAL_OFFSET_TABLE_` points. */
+  /** The address of `_GLOBAL_OFFSET_TABLE_`. */
   readonly got: number;
 }
 
-/** `.iplt`, for functions that are chosen when the program starts, is LLVM's alone. */
+/** `.iplt`, for functions that are chosen when the program starts, only comes from LLVM. */
 const STUB_SECTIONS = ['.plt', '.plt.sec', '.plt.got', '.iplt'];
 const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
   [EM_386]: (code) => readX86Stubs(code, i386Slot),
@@ -39,7 +39,7 @@ const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
   [EM_S390]: readS390Stubs,
 };
 
-/** All stubs of a file that have a form which GNU ld or LLVM's linker makes; empty for unknown machines. */
+/** All stubs of a file in the forms that GNU ld and LLVM's linker make; empty for unknown machines. */
 export async function readPltStubs(elf: ElfFile): Promise<PltStub[]> {
   const read = READERS[elf.machine];
   if (read === undefined) return [];
@@ -59,10 +59,10 @@ function placed(found: readonly FoundStub[], section: ElfSection, sizeBytes: num
   return found.map(({ at, slot }, i) => ({ start: section.offset + at, sizeBytes: (found[i + 1]?.at ?? sizeBytes) - at, slot }));
 }
 
-/** From a `jmp *…` at `at` to the slot that it reads; undefined where none is. */
+/** The slot that a `jmp *…` at `at` reads; undefined if there is no such jump. */
 type X86Slot = (code: StubCode, at: number) => number | undefined;
 
-/** One jump in each 16 bytes; in 8 bytes in a `.plt.got` without endbr. */
+/** There is one jump in each 16 bytes, or in each 8 bytes of a `.plt.got` without endbr. */
 function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
   const sizeBytes = code.entsize === 8 ? 8 : 16;
   const found: FoundStub[] = [];
@@ -74,10 +74,7 @@ function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
   return found;
 }
 
-/**
- * `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` where LLVM's linker keeps the jump from being predicted (-z
- * retpolineplt).
- */
+/** `jmp *disp32(%rip)`; or `mov disp32(%rip),%r11` if LLVM's linker keeps the jump from being predicted (-z retpolineplt). */
 function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
   if (view.u8(at) === 0xff && view.u8(at + 1) === 0x25) return addr + at + 6 + view.i32(at + 2);
   const isLoad = view.u8(at) === 0x4c && view.u8(at + 1) === 0x8b && view.u8(at + 2) === 0x1d;
@@ -85,8 +82,8 @@ function amd64Slot({ view, addr }: StubCode, at: number): number | undefined {
 }
 
 /**
- * `jmp *address`, or in code for any address `jmp *disp32(%ebx)`: there the register holds the GOT's. With -z
- * retpolineplt LLVM's linker has `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
+ * `jmp *address` or, in position-independent code, `jmp *disp32(%ebx)`, where the register has the GOT's address. With -z retpolineplt,
+ * LLVM's linker has `push %eax`, then `mov address,%eax` or `mov disp32(%ebx),%eax`.
  */
 function i386Slot({ view, got }: StubCode, at: number): number | undefined {
   const first = view.u8(at);
@@ -100,7 +97,7 @@ function i386Slot({ view, got }: StubCode, at: number): number | undefined {
 
 const AARCH64_BTI_C = 0xd503245f;
 
-/** `adrp x16, page; ldr x17, [x16, #offset]`, maybe after `bti c`; what follows depends on pointer authentication. */
+/** `adrp x16, page; ldr x17, [x16, #offset]`, possibly after `bti c`; what follows depends on pointer authentication. */
 function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 8 <= view.length; at += 4) {
@@ -116,9 +113,7 @@ function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
 
 const THUMB_BX_PC_NOP = 0x46c04778;
 
-/**
- * `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, maybe after `bx pc; nop`, through which Thumb code enters.
- */
+/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, possibly after `bx pc; nop`, where Thumb code enters. */
 function readArmStubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 4 <= view.length; at += 4) {
@@ -142,7 +137,7 @@ function armImmediate(instruction: number): number {
   return ((byte >>> by) | (by === 0 ? 0 : byte << (32 - by))) >>> 0;
 }
 
-/** `lpad 0`, of Zicfilp; without it `auipc x0, 0`, which does nothing. */
+/** `lpad 0` of Zicfilp; without that extension, it is `auipc x0, 0`, which does nothing. */
 const RISCV_LPAD = 0x00000017;
 
 /** `auipc t3, hi; l[wd] t3, lo(t3)`. */

@@ -18,37 +18,36 @@ export interface PltEntry {
 export interface PltEntries {
   readonly entries: readonly PltEntry[];
   readonly names: Uint8Array;
-  /** File offset from which perf finds no symbol up to the start of the next one; undefined where there is none. */
+  /** File offset from which perf finds no symbol up to the start of the next one; undefined if there is none. */
   readonly hiddenFrom: number | undefined;
 }
 
 /**
- * Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, as perf 6.1 has them; for other machines both are
- * the section's entry size.
+ * Sizes of `.plt`'s lazy-binding header and of one entry, in bytes, according to perf 6.1. For other machines, both are the section's entry
+ * size.
  */
 const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly entry: number }>> = {
   [EM_ARM]: { header: 20, entry: 12 },
   [EM_AARCH64]: { header: 32, entry: 16 },
 };
 const RELOCATION_SECTIONS = ['.rela.plt', '.rel.plt', '.rela.dyn', '.rel.dyn'];
-/** Longer names than this are cut: names of a hostile file may overlap each other. */
+/** Longer names are cut: those of a hostile file may overlap each other. */
 const MAX_NAME_SIZE_BYTES = 4096;
 /** How many times the size of `.dynstr` all names together may have, and how much in any case. */
 const MAX_SHARING = 16;
 const FREE_NAME_BYTES = 1 << 20;
 
-/** What is added to the name of the function that is called, `@plt`. */
+/** `@plt`, which is appended to the name of the called function. */
 const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
 
 /**
- * The stubs through which a file calls other files' functions, named `function@plt`; none where they are not
- * recognized. Each jumps through a slot of the GOT, and the relocation of that slot has the name.
+ * The stubs through which a file calls other files' functions, named `function@plt`; none if they are not recognized. Each jumps through a
+ * slot of the GOT, and that slot's relocation has the name.
  *
- * Observed: perf 6.1 goes by order alone, the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that
- * `.dynsym` names, and it knows neither `.plt.sec` nor `.plt.got`. With `compatPerf` they are named the same way here.
- * In files of LLVM's linker, which leaves the entry size 0, perf has all entries at the beginning of `.plt`, empty:
- * they keep it from finding the symbol before, which may have no end (but for files with a handful of entries, whose
- * order in perf's tree of symbols may be another one).
+ * Observed: perf 6.1 only goes by order: the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names. It
+ * knows neither `.plt.sec` nor `.plt.got`. With `compatPerf`, stubs are named in the same way here. In files of LLVM's linker, which leaves
+ * the entry size 0, perf puts all entries, empty, at the beginning of `.plt`. There they keep it from finding the symbol before, which may
+ * have no end (except in files with a handful of entries, whose order in perf's tree of symbols may differ).
  */
 export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
   const named = new NamedStubs();
@@ -82,7 +81,7 @@ async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
   const functions = stubs.size === 0 ? undefined : await CalledFunctions.read(elf);
   if (functions === undefined) return;
   for (const sectionName of RELOCATION_SECTIONS) {
-    // Those of data, which come last, may be hundreds of thousands.
+    // Relocations of data, which come last, may number hundreds of thousands.
     if (stubs.size === 0) break;
     const relocations = await Relocations.read(elf, elf.section(sectionName), functions);
     if (!relocations) continue;
@@ -98,14 +97,14 @@ async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
   }
 }
 
-/** Stubs with their names, which follow each other. */
+/** Stubs with their names, which are stored one after the other. */
 class NamedStubs implements PltEntries {
   readonly entries: PltEntry[] = [];
   names = new Uint8Array();
   hiddenFrom: number | undefined;
   #namesSizeBytes = 0;
 
-  /** @param functions that found the one which the stub calls */
+  /** @param functions have found the one that the stub calls */
   add(start: number, sizeBytes: number, { names, nameStart, nameEnd }: CalledFunctions): void {
     const nameOffset = this.#namesSizeBytes;
     const suffixAt = nameOffset + nameEnd - nameStart;
@@ -122,7 +121,7 @@ class CalledFunctions {
   /** Index of the section `.dynsym`. */
   readonly section: number;
   readonly names: Uint8Array;
-  /** Where in {@link names} the name of the function that was found last is; empty when it has none. */
+  /** Where the name of the function that was found last is in {@link names}; empty if it has none. */
   nameStart = 0;
   nameEnd = 0;
   readonly #symbols: ByteView;
@@ -137,7 +136,7 @@ class CalledFunctions {
     this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
-  /** Undefined when the file has none. */
+  /** Undefined if the file has none. */
   static async read(elf: ElfFile): Promise<CalledFunctions | undefined> {
     const section = elf.sections.findIndex(({ type }) => type === SHT_DYNSYM);
     const strings = elf.sections[elf.sections[section]?.link];
@@ -177,7 +176,7 @@ class Relocations {
     this.#rows = rows;
   }
 
-  /** Undefined when the section is absent, holds no relocations, or they are not against `.dynsym`. */
+  /** Undefined if the section is absent, has no relocations, or they are not against `.dynsym`. */
   static async read(elf: ElfFile, section: ElfSection | undefined, { section: dynsym }: CalledFunctions): Promise<Relocations | undefined> {
     if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL) || section.link !== dynsym) return undefined;
     return new Relocations(elf.classBits === 64, section.type === SHT_RELA, await elf.readSection(section));
@@ -193,7 +192,7 @@ class Relocations {
     return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
   }
 
-  /** Index of the symbol that the slot is to hold; 0 for a relocation without one. */
+  /** Index of the symbol whose address the slot gets; 0 for a relocation without one. */
   symbol(index: number): number {
     const at = index * this.#rowSizeBytes;
     return this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info

@@ -29,7 +29,7 @@ import {
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
-/** Where it takes less time to read the entries than to begin with WebAssembly. */
+/** In a smaller table, reading the entries takes less time than starting WebAssembly. */
 const LONG_SIZE_BYTES = 1 << 15;
 
 /** Whether the file has the full symbol table, which `strip` removes. */
@@ -47,7 +47,7 @@ function symtabOf(elf: ElfFile): ElfSection | undefined {
   return elf.sections.find(({ type }) => type === SHT_SYMTAB);
 }
 
-/** Whether the file has the symbols of dynamic linking, or may have them, where no section header tells. */
+/** Whether the file has dynamic symbols, or may have them although it has no section headers. */
 export function hasDynsym(elf: ElfFile): boolean {
   return dynsymOf(elf) !== undefined || needsDynamicSection(elf);
 }
@@ -56,7 +56,7 @@ function dynsymOf(elf: ElfFile): ElfSection | undefined {
   return elf.sections.find(({ type }) => type === SHT_DYNSYM);
 }
 
-/** The full symbol table; the one of dynamic linking where there is no other. */
+/** The full symbol table, or the dynamic one if there is no other. */
 function mainTableOf(elf: ElfFile): ElfSection | undefined {
   return symtabOf(elf) ?? dynsymOf(elf);
 }
@@ -64,26 +64,27 @@ function mainTableOf(elf: ElfFile): ElfSection | undefined {
 /** How the symbols of a file are read. */
 export interface ElfSymbolRules {
   /**
-   * As perf 6.1 does: labels may be shown in place of functions, and PLT entries are named by their order in `.plt` alone; there are none in a file without
+   * Do as perf 6.1 does: labels may be shown instead of functions, and PLT entries are only named by their order in `.plt`, and not at all in a file without
    * other symbols.
    */
   readonly compatPerf: boolean;
-  /** Whether names of one address are compared mangled, to choose one, instead of demangled. */
+  /** Whether, to choose between names of one address, they are compared mangled instead of demangled. */
   readonly linkageAliases?: boolean;
-  /** Functions that something else in the file lists, at file offsets: they are added. */
+  /** Functions that something else in the file lists, at file offsets. They are added. */
   readonly listed?: ListedSymbols;
-  /** Told why `.dynsym` could not be read, where there are other symbols. */
+  /** Called if `.dynsym` could not be read, but there are other symbols. */
   readonly onDamage?: (error: PerfconvError) => void;
 }
 
 /**
- * The symbols of `.symtab` and what the mapped file's `.dynsym` has besides, with the names of the PLT's entries. Addresses are file offsets.
+ * The symbols of `.symtab`, those that only the mapped file's `.dynsym` has, and the named PLT entries. Addresses are file offsets.
  *
- * Observed with perf 6.1: functions and data objects count, labels (STT_NOTYPE) only in sections whose name says text or data and when visible from outside
- * the module; symbols of no section (undefined, absolute) do not. It adds the whole `.dynsym` of the file that has the `.symtab`, which is why it may prefer a
- * label of `.dynsym` to a function of `.symtab`. With `compatPerf` so is done here. It names nothing in a file without section headers.
+ * Observed with perf 6.1: functions and data objects count. Labels (STT_NOTYPE) only count in sections with "text" or "data" in their name, and if they are
+ * visible from outside the module. Symbols of no section (undefined, absolute) do not count. perf adds the whole `.dynsym` of the file that has the `.symtab`,
+ * which is why it may prefer a label of `.dynsym` to a function of `.symtab`; with `compatPerf`, the same is done here. It names nothing in a file without
+ * section headers.
  *
- * @param symbols the file with the symbols, maybe a debug file
+ * @param symbols the file with the symbols, which may be a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
  */
 export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: ElfSymbolRules): Promise<SymbolTable | undefined> {
@@ -112,7 +113,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
   if (!compatPerf) {
     builder.improve();
-    // perf has a symbol without a size go on up to the next one, be that in another section.
+    // In perf, a symbol without a size extends to the next one, even if that is in another section.
     builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
   } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
   return builder.count === 0 ? undefined : builder.build(names.join(), 0, !linkageAliases);
@@ -128,15 +129,15 @@ function sectionEnds(elf: ElfFile, { toAddress }: SymbolAddresses): Float64Array
 }
 
 /**
- * The same symbols at addresses of another kind: run-time addresses of kernel code.
- * @param toAddress from a symbol's value and the index of its section; NaN leaves the symbol out
+ * The same symbols with addresses of another kind: run-time addresses of kernel code.
+ * @param toAddress gets a symbol's value and the index of its section; NaN leaves the symbol out
  */
 export async function readElfSymbolsAt(elf: ElfFile, toAddress: AddressOfSymbol, compatPerf: boolean): Promise<SymbolTable | undefined> {
   const { builder, names } = await readSymbolSection(elf, mainTableOf(elf), { toAddress }, compatPerf, await FunctionDescriptors.read(elf));
   return builder.count === 0 ? undefined : builder.build(names);
 }
 
-/** The value of the first defined symbol of that name in `.symtab`, whatever its type; undefined when there is none. */
+/** The value of the first defined symbol with a name in `.symtab`, whatever its type; undefined if there is none. */
 export async function findSymbolValue(elf: ElfFile, name: string): Promise<number | undefined> {
   const section = symtabOf(elf);
   const strings = section && elf.sections[section.link];
@@ -163,11 +164,11 @@ export type AddressOfSymbol = (value: number, sectionIndex: number) => number;
 /** How symbols are placed. */
 interface SymbolAddresses {
   readonly toAddress: AddressOfSymbol;
-  /** The segments by which {@link toAddress} goes where one of them holds the value; absent where it goes by something else. */
+  /** The segments that {@link toAddress} uses for values that are in one of them; absent if it uses something else. */
   readonly loads?: readonly ElfSegment[];
 }
 
-/** Symbols, and the bytes that hold their names. */
+/** Symbols, and the bytes with their names. */
 interface NamedSymbols {
   readonly builder: SymbolTableBuilder;
   readonly names: Uint8Array;
@@ -177,7 +178,7 @@ function noSymbols(): NamedSymbols {
   return { builder: new SymbolTableBuilder(0), names: new Uint8Array() };
 }
 
-/** Reads one table of a file; nothing where it has none. */
+/** Reads one table of a file; no symbols if it has none. */
 async function readSymbolSection(
   elf: ElfFile,
   section: ElfSection | undefined,
@@ -246,7 +247,7 @@ function collectSymbols(
   return builder;
 }
 
-/** Where an entry has its fields, in 32-bit words; `High` is the upper half of a 64-bit one. */
+/** Where an entry's fields are, in 32-bit words; `High` is the upper half of a 64-bit field. */
 function wordLayoutOf(classBits: 32 | 64, littleEndian: boolean) {
   const { st_info, st_value, st_size, sizeBytes } = SYMBOL_LAYOUTS[classBits];
   const low = classBits === 64 && !littleEndian ? 1 : 0;
@@ -273,12 +274,9 @@ function isMappingSymbol(names: Uint8Array, offset: number, length: number): boo
   return length >= 2 && 'adtx'.includes(letter) && (length === 2 || names[offset + 2] === DOT);
 }
 
-/**
- * From a symbol's value to the file offset in `runtime`; by its section where no segment holds it, as in relocatable
- * files.
- */
+/** Translates a symbol's value to the file offset in `runtime`: by its section if no segment contains it, as in relocatable files. */
 function fileOffsets(symbols: ElfFile, runtime: ElfFile): SymbolAddresses {
-  // The segments of the code.
+  // The file whose segments have the code.
   const mapped = runtime.segments.length > 0 ? runtime : symbols;
   const toAddress: AddressOfSymbol = (value, sectionIndex) => {
     const offset = mapped.fileOffsetOf(value);

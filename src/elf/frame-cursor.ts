@@ -20,10 +20,10 @@ import {
   DW_EH_PE_uleb128,
 } from './eh-pointers.ts';
 
-/** Bytes of a table of frames, and what pointers in it are relative to. */
+/** Bytes of a frame table, and what pointers in it are relative to. */
 export interface FrameBytes {
   readonly view: ByteView;
-  /** The svma of the first byte; 0 where the section is not mapped. */
+  /** The svma of the first byte; 0 if the section is not mapped. */
   readonly addr: number;
   readonly addressSize: 4 | 8;
   /** The svma that `DW_EH_PE_textrel` counts from. */
@@ -33,12 +33,12 @@ export interface FrameBytes {
 }
 
 const WORD = 0x1_0000_0000;
-/** As many bytes as 64 bits take. */
+/** How many bytes 64 bits take. */
 const MAX_LEB_SIZE_BYTES = 10;
 
 /**
- * Reads the fields of an entry one after the other. What is not there is read as 0 and noted in `failed`: entries of damaged files are common to all
- * readers here, and nothing is thrown for them.
+ * Reads the fields of an entry one after the other. Missing bytes are read as 0 and noted in `failed`: all readers here meet entries of damaged files, and
+ * nothing is thrown for them.
  */
 export class FrameCursor {
   readonly frames: FrameBytes;
@@ -50,7 +50,7 @@ export class FrameCursor {
     this.frames = frames;
   }
 
-  /** Begins anew at an offset; nothing from `end` on is read. */
+  /** Continues at an offset; nothing from `end` on is read. */
   move(at: number, end: number): void {
     this.at = at;
     this.end = Math.min(end, this.frames.view.length);
@@ -76,7 +76,7 @@ export class FrameCursor {
     return this.failed ? 0 : this.frames.view.u32(at);
   }
 
-  /** A signed 64-bit word; rounded outside ±2^53, where no svma of code and no offset is. */
+  /** A signed 64-bit word; rounded outside ±2^53, where there is no svma of code and no offset. */
   i64(): number {
     const at = this.#take(8);
     const { view } = this.frames;
@@ -113,7 +113,7 @@ export class FrameCursor {
     return 0;
   }
 
-  /** An address of the size that the entry says. */
+  /** An address of the size that the entry states. */
   address(sizeBytes: number): number {
     switch (sizeBytes) {
       case 2:
@@ -128,7 +128,7 @@ export class FrameCursor {
     }
   }
 
-  /** A number as the lower half of an encoding has it, relative to nothing. */
+  /** A number stored as the lower half of an encoding says, relative to nothing. */
   value(encoding: number): number {
     switch (encoding & DW_EH_PE_FORMAT_MASK) {
       case DW_EH_PE_absptr:
@@ -156,7 +156,7 @@ export class FrameCursor {
     }
   }
 
-  /** A pointer as an address (svma). Those that point at a pointer fail: nothing that is read here is stored so. */
+  /** A pointer as an address (svma). Indirect pointers fail: nothing that is read here is stored like that. */
   pointer(encoding: number): number {
     if (encoding === DW_EH_PE_omit || (encoding & DW_EH_PE_indirect) !== 0) {
       this.failed = true;
@@ -185,7 +185,7 @@ export class FrameCursor {
     }
   }
 
-  /** Steps over a pointer, whatever it points at. */
+  /** Skips a pointer, whatever it points at. */
   skipPointer(encoding: number): void {
     if (encoding === DW_EH_PE_omit) return;
     if ((encoding & DW_EH_PE_APPLICATION_MASK) === DW_EH_PE_aligned) this.pointer(DW_EH_PE_aligned);
@@ -197,7 +197,7 @@ export class FrameCursor {
     return this.frames.addressSize === 4 ? address >>> 0 : address;
   }
 
-  /** Where a field of so many bytes begins, which is behind the cursor afterwards. */
+  /** Moves the cursor past a field. @returns where the field begins */
   #take(sizeBytes: number): number {
     const at = this.at;
     if (sizeBytes >= 0 && at + sizeBytes <= this.end) this.at = at + sizeBytes;

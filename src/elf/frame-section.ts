@@ -5,7 +5,7 @@ import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
 export interface FrameCie {
   /** Whether its FDEs have augmentation data (`z`). */
   readonly hasData: boolean;
-  /** Whether its frames are those of signal handlers' callers (`S`): what such a frame calls itself did not call. */
+  /** Whether its frames are those of signal handlers' callers (`S`): such a frame was interrupted, and did not make a call. */
   readonly isSignalFrame: boolean;
   /** How FDEs store addresses: DW_EH_PE_… */
   readonly pointerEncoding: number;
@@ -22,7 +22,7 @@ export interface FrameCie {
 export interface FrameSectionBytes extends FrameBytes {
   /** `.debug_frame` and `.eh_frame` differ in how they refer to CIEs and store addresses. */
   readonly isDebugFrame: boolean;
-  /** Whether code lies at svma 0. Elsewhere 0 is the address of code that the linker threw away. */
+  /** Whether there is code at svma 0. Elsewhere, 0 is the address of code that the linker discarded. */
   readonly hasCodeAtZero: boolean;
 }
 
@@ -30,19 +30,19 @@ const EXTENDED_LENGTH = 0xffff_ffff;
 const WORD = 0x1_0000_0000;
 /** Compilers use up to five letters. */
 const MAX_AUGMENTATION_CHARACTERS = 32;
-/** Linkers merge equal CIEs; what has more than these different ones was made to fill memory. */
+/** Linkers merge equal CIEs. A file with more different ones than this was made to fill memory. */
 const MAX_KEPT_CIES = 1 << 12;
 
 /**
- * The entries of one `.eh_frame` or `.debug_frame`. The FDE that was read last is in the fields.
+ * The entries of one `.eh_frame` or `.debug_frame`. The fields hold the FDE that was read last.
  * @see Linux Standard Base Core, "The .eh_frame section"; DWARF 5, 6.4.1 "Structure of Call Frame Information"
  */
 export class FrameSection {
   readonly bytes: FrameSectionBytes;
   readonly cursor: FrameCursor;
-  /** Where the entry after the one that was read last begins; −1 where the section cannot be read on. */
+  /** Where the entry after the one that was read last begins; −1 if the section cannot be read any further. */
   nextEntry = -1;
-  /** Of the FDE: the first svma, and the one just after the last. */
+  /** The FDE's first svma, and the one just after its last. */
   start = 0;
   end = 0;
   cie: FrameCie | undefined = undefined;
@@ -60,14 +60,14 @@ export class FrameSection {
     return this.bytes.view.length;
   }
 
-  /** Whether the FDE that was read last is about code that is there. */
+  /** Whether the FDE that was read last describes code that is there. */
   get hasCode(): boolean {
     return this.end > this.start && (this.start !== 0 || this.bytes.hasCodeAtZero);
   }
 
   /**
    * Reads the entry at a section offset.
-   * @returns whether it is an FDE that makes sense: other entries, and terminators, are to be passed over
+   * @returns whether it is an FDE that makes sense: other entries, and terminators, are to be skipped
    */
   readFde(offset: number): boolean {
     const { cursor } = this;
@@ -76,7 +76,7 @@ export class FrameSection {
     cursor.move(offset, this.sizeBytes);
     let sizeBytes = cursor.u32();
     if (cursor.failed) return false;
-    // A terminator. Linkers put what objects have one after the other, terminators included.
+    // A terminator. Linkers join the sections of object files, including terminators.
     if (sizeBytes === 0) {
       this.nextEntry = cursor.at;
       return false;
@@ -97,7 +97,7 @@ export class FrameSection {
     return this.#readFields(cie, end);
   }
 
-  /** How many entries say that they are FDEs, whether they make sense or not. Reading them all takes many times as long. */
+  /** How many entries claim to be FDEs, whether they make sense or not. Reading them all takes many times as long. */
   countFdes(): number {
     const { isDebugFrame, view } = this.bytes;
     const cieId = isDebugFrame ? EXTENDED_LENGTH : 0;
@@ -106,7 +106,7 @@ export class FrameSection {
     const { words } = view;
     // hot
     for (let at = 0; at + 4 <= sizeBytes; ) {
-      // Mostly all entries lie on word boundaries.
+      // Usually, all entries are on word boundaries.
       const isWord = words !== undefined && at % 4 === 0;
       const entryBytes = isWord ? words[at >>> 2] : view.u32(at);
       if (entryBytes === EXTENDED_LENGTH) return Number.POSITIVE_INFINITY;
@@ -125,7 +125,7 @@ export class FrameSection {
       this.end = this.start + cursor.address(cie.addressSize);
     } else {
       this.start = cursor.pointer(cie.pointerEncoding);
-      // The length is stored in the same form, but is no address.
+      // The length is stored in the same form, but is not an address.
       this.end = this.start + cursor.value(cie.pointerEncoding);
     }
     if (cie.hasData) cursor.skip(cursor.uleb());
@@ -142,7 +142,7 @@ export class FrameSection {
     return cie;
   }
 
-  /** The CIE at an offset; undefined where there is none, or none that can be understood. */
+  /** The CIE at an offset; undefined if there is none that can be understood. */
   #readCie(offset: number): FrameCie | undefined {
     const { cursor } = this;
     const { isDebugFrame } = this.bytes;
@@ -159,7 +159,7 @@ export class FrameSection {
     if (version !== 1 && version !== 3 && version !== 4) return undefined;
     const augmentation = this.#readAugmentation();
     const { addressSize: defaultSize } = this.bytes;
-    // Of gcc 2: a pointer to exception data follows.
+    // gcc 2's: a pointer to exception data follows.
     if (augmentation === 'eh') cursor.skip(defaultSize);
     const addressSize = version === 4 ? cursor.u8() : defaultSize;
     const segmentSize = version === 4 ? cursor.u8() : 0;
@@ -167,7 +167,7 @@ export class FrameSection {
     const dataAlignment = cursor.sleb();
     const returnAddressRegister = version === 1 ? cursor.u8() : cursor.uleb();
     const hasData = augmentation.startsWith('z');
-    // Without a size of their data, what other letters stand for cannot be passed over. armcc's stands for nothing.
+    // What other letters stand for cannot be skipped unless its size is given. armcc's letters stand for nothing.
     if (!hasData && augmentation !== '' && augmentation !== 'eh' && augmentation !== 'armcc+') return undefined;
     const { isSignalFrame, pointerEncoding } = hasData ? this.#readData(augmentation) : { isSignalFrame: false, pointerEncoding: DW_EH_PE_absptr };
     if (cursor.failed) return undefined;
@@ -186,7 +186,7 @@ export class FrameSection {
     return text;
   }
 
-  /** Reads what the letters after `z` stand for. What follows an unknown one is passed over. */
+  /** Reads what the letters after `z` stand for. What follows an unknown letter is skipped. */
   #readData(augmentation: string): { isSignalFrame: boolean; pointerEncoding: number } {
     const { cursor } = this;
     const sizeBytes = cursor.uleb();
@@ -198,7 +198,7 @@ export class FrameSection {
       else if (letter === 'P') cursor.skipPointer(cursor.u8());
       else if (letter === 'L') cursor.u8();
       else if (letter === 'S') isSignalFrame = true;
-      // B: return addresses are signed with the second key; G: the stack has tags. Neither changes where something is.
+      // B: return addresses are signed with the second key; G: the stack has tags. Neither changes where anything is.
       else if (letter !== 'B' && letter !== 'G') break;
     }
     if (end > cursor.end || cursor.at > end) cursor.failed = true;

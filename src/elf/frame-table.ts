@@ -14,7 +14,7 @@ import {
 import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
 import type { FrameSection } from './frame-section.ts';
 
-/** A table of `.eh_frame_hdr`: for each FDE where its code begins and where it is, sorted by the former. */
+/** A table of `.eh_frame_hdr`: for each FDE, where its code begins and where it is itself, sorted by the former. */
 export class FrameTable {
   readonly count: number;
   /** svma of the header. */
@@ -23,9 +23,9 @@ export class FrameTable {
   readonly #tableAt: number;
   readonly #encoding: number;
   readonly #fieldSize: number;
-  /** Whether fields are signed words that count from one place. */
+  /** Whether fields are signed words relative to one address. */
   readonly #isOfWords: boolean;
-  /** svma of `.eh_frame`, as the header has it. */
+  /** svma of `.eh_frame` according to the header. */
   readonly frameAddr: number;
 
   private constructor(addr: number, cursor: FrameCursor, frameAddr: number, count: number, encoding: number, fieldSize: number) {
@@ -40,7 +40,7 @@ export class FrameTable {
   }
 
   /**
-   * Reads the header; undefined where there is none. Without a table that can be searched, `count` is 0.
+   * Reads the header; undefined if there is none. Without a table that can be searched, `count` is 0.
    * @see Linux Standard Base Core, "The .eh_frame_hdr section"
    */
   static read(bytes: FrameBytes): FrameTable | undefined {
@@ -58,26 +58,26 @@ export class FrameTable {
     return new FrameTable(bytes.addr, cursor, frameAddr, isTable ? count : 0, tableEncoding, fieldSize);
   }
 
-  /** Its entries as they lie, of two signed words each that count from {@link wordsAddr}; undefined where it is written otherwise. */
+  /** The entries as they are in the file, each of two signed words relative to {@link wordsAddr}; undefined for another encoding. */
   get words(): Uint8Array | undefined {
     if (!this.#isOfWords) return undefined;
     return this.#cursor.frames.view.bytes.subarray(this.#tableAt, this.#tableAt + 2 * this.count * this.#fieldSize);
   }
 
-  /** The svma from which {@link words} count. */
+  /** The svma that {@link words} are relative to. */
   get wordsAddr(): number {
     return this.#cursor.frames.dataAddr;
   }
 
-  /** Whether it finds FDEs of a section: it is about that, and sorted. */
+  /** Whether the table finds a section's FDEs: it belongs to that section, and is sorted. */
   finds({ bytes }: FrameSection): boolean {
     return this.count > 0 && this.frameAddr === bytes.addr && this.#isSorted();
   }
 
   #isSorted(): boolean {
     const { view, addressSize } = this.#cursor.frames;
-    // Words that count from one place are in the order of the addresses, unless these wrap. Hardly any table is written otherwise, and the words alone
-    // are gone through several times as fast: large programs have a hundred thousand entries, of which few are asked for.
+    // Words relative to one address are in the order of the addresses, unless these wrap. Hardly any table is encoded otherwise, and comparing just the words
+    // is several times as fast: large programs have a hundred thousand entries, few of which are looked up.
     const hasPlainWords = this.#isOfWords && addressSize === 8 && this.#tableAt % 4 === 0;
     if (hasPlainWords && view.words !== undefined) return areStartsAscending(view.words, this.#tableAt / 4, this.count);
     let last = Number.NEGATIVE_INFINITY;
@@ -120,7 +120,7 @@ export class FrameTable {
   }
 }
 
-/** Whether every other one of signed words, from `first` on, is not below the one before it. */
+/** Whether every second one of some signed words, from `first` on, is not below the one before it. */
 function areStartsAscending(words: Uint32Array, first: number, count: number): boolean {
   const end = first + 2 * count;
   // hot
@@ -128,7 +128,7 @@ function areStartsAscending(words: Uint32Array, first: number, count: number): b
   return true;
 }
 
-/** Of encodings of fixed size; 0 for others. */
+/** The size of fields of a fixed size; 0 for other encodings. */
 function fieldSizeOf(encoding: number, addressSize: number): number {
   if (encoding === DW_EH_PE_omit) return 0;
   switch (encoding & DW_EH_PE_FORMAT_MASK) {

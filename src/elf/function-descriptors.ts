@@ -3,9 +3,8 @@ import { EM_PPC64, ET_REL, SHT_NOBITS } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 
 /**
- * The section `.opd` of big-endian 64-bit PowerPC: symbols of functions lead to descriptors there, of which the first
- * word is the address of the code. Source: 64-bit PowerPC ELF Application Binary Interface Supplement 1.9, 3.2.5,
- * function descriptors.
+ * The section `.opd` of big-endian 64-bit PowerPC: symbols of functions refer to descriptors there, whose first word is the address of the
+ * code. Source: 64-bit PowerPC ELF Application Binary Interface Supplement 1.9, 3.2.5, function descriptors.
  */
 export class FunctionDescriptors {
   readonly #start: number;
@@ -17,7 +16,7 @@ export class FunctionDescriptors {
   }
 
   /**
-   * Reads those of a linked file; undefined where it has none.
+   * Reads the descriptors of a linked file; undefined if it has none.
    * @param elf the file that was mapped: in a debug file the section is empty
    */
   static async read(elf: ElfFile): Promise<FunctionDescriptors | undefined> {
@@ -26,7 +25,7 @@ export class FunctionDescriptors {
     return section && new FunctionDescriptors(section.addr, await elf.readSection(section));
   }
 
-  /** Where the code of a function begins, from its symbol's value; the value itself where that is no descriptor. */
+  /** Where the code of a function begins, from its symbol's value; the value itself if there is no descriptor. */
   codeOf(value: number): number {
     // hot
     const at = value - this.#start;

@@ -9,16 +9,15 @@ import { FrameSection } from './frame-section.ts';
 import type { FrameTable } from './frame-table.ts';
 import { type MappedBytes, readTable } from './mapped-bytes.ts';
 
-/** The largest programs have some twenty megabytes. More is not read: it may be a hole. */
+/** The largest programs have some twenty megabytes. A larger table is not read: it may be a hole. */
 const MAX_TABLE_SIZE_BYTES = 64 << 20;
 
 /**
- * Finds where the functions begin that hold some addresses, in tables that stripping leaves because exceptions need them:
- * `.eh_frame`, and on 32-bit Arm `.ARM.exidx`. Linkers merge neighbours in the latter that unwind alike: there several
- * functions may have one start. Of FDEs that overlap, it is the first one in the section; where `.eh_frame_hdr` lists all
- * FDEs, the one that begins last before the address, if it reaches so far.
+ * Finds where the functions that contain some addresses begin, from tables that stripping keeps because exceptions need them: `.eh_frame`, and on 32-bit Arm
+ * `.ARM.exidx`. In the latter, linkers merge neighbours that unwind alike, so several functions may have one start. If FDEs overlap, the first one in the
+ * section counts; if `.eh_frame_hdr` lists all FDEs, it is the last one that begins before the address, if it extends that far.
  * @param addresses file offsets, ascending
- * @returns for each, the address (svma) of the function's start; −1 where no table knows it
+ * @returns for each, the address (svma) of the function's start; −1 if no table knows it
  * @see Linux Standard Base Core, "Exception Frames"; Exception Handling ABI for the Arm Architecture, "Index table entries"
  */
 export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array): Promise<Float64Array> {
@@ -31,7 +30,7 @@ export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array):
   return wanted.starts();
 }
 
-/** The starts that `.eh_frame` knows: by its table where that is right, since few of its FDEs are asked for, else by a walk over all. */
+/** The starts that `.eh_frame` knows: by `.eh_frame_hdr` if that is right, since few FDEs are asked for, else by a walk over all. */
 async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<WantedStarts> {
   const wanted = new WantedStarts(svmas);
   const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
@@ -44,21 +43,21 @@ async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<Wanted
   return walked;
 }
 
-/** Whether a table can be searched for FDEs of a section, and has all of them: few linkers leave some out. */
+/** Whether a table can be searched for a section's FDEs, and has all of them. Few linkers leave some out. */
 function listsAll(table: FrameTable, section: FrameSection): boolean {
   return table.finds(section) && section.countFdes() <= table.count;
 }
 
-/** Assigns ranges to the addresses in them; the first one wins. However ranges overlap, each address is looked at once. */
+/** Assigns ranges to the addresses in them; the first one wins. However ranges overlap, each address is only visited once. */
 class WantedStarts {
   readonly #count: number;
   readonly #wanted: DistinctAddresses;
-  /** By place in the order of the distinct addresses. */
+  /** By position among the distinct addresses. */
   readonly #starts: Float64Array;
-  /** By the same: the next place from there on that has no start yet, or one nearer to it. */
+  /** By the same position: the next position from there on that has no start yet, or one nearer to it. */
   readonly #next: Uint32Array;
 
-  /** @param svmas in any order: segments may be mapped in another one than they lie in the file. NaN is in no range */
+  /** @param svmas in any order: segments may be mapped in another order than they have in the file. NaN is in no range */
   constructor(svmas: Float64Array) {
     this.#count = svmas.length;
     this.#wanted = new DistinctAddresses(svmas);
@@ -80,7 +79,7 @@ class WantedStarts {
 
   /**
    * Takes the ranges of the FDEs that a table lists for the addresses.
-   * @returns whether the table tells all about them: where it does not, FDEs have the same start, or it is not about this section
+   * @returns whether the table tells everything about them. It does not if FDEs have the same start, or if it belongs to another section
    */
   takeListed(table: FrameTable, section: FrameSection): boolean {
     const svmas = this.#wanted.addresses;
@@ -91,9 +90,9 @@ class WantedStarts {
       if (entry >= 0) {
         const start = table.start(entry);
         if (!section.readFde(table.fdeAddr(entry) - section.bytes.addr) || section.start !== start) return false;
-        // Which of several that begin there holds the address, the table does not say.
+        // If several FDEs begin there, the table does not tell which one has the address.
         if (!section.hasCode || (entry > 0 && table.start(entry - 1) === start)) return false;
-        // Addresses and entries both ascend: none before this place is in the range.
+        // Addresses and entries both ascend: no earlier address is in the range.
         for (const end = Math.min(section.end, next); place < svmas.length && svmas[place] < end; place++) this.#assign(place, start);
       }
       while (place < svmas.length && svmas[place] < next) place++;
@@ -132,8 +131,8 @@ class WantedStarts {
 }
 
 /**
- * Visits the code ranges that the FDEs of an `.eh_frame` section describe: one for each function, or for each part of one
- * that was split. An entry that makes no sense is passed over; one whose length overruns the section ends the walk.
+ * Visits the code ranges that the FDEs of an `.eh_frame` section describe: one for each function, or for each part of a split one. An entry that makes no sense
+ * is skipped; one whose length overruns the section ends the walk.
  * @param visit gets the first address, and the one just after the last
  */
 export function visitFrameRanges(frames: FrameBytes, visit: (start: number, end: number) => void): void {
@@ -147,7 +146,7 @@ function visitRanges(section: FrameSection, visit: (start: number, end: number) 
   }
 }
 
-/** Entries are in the order of their functions; each reaches up to the next one. */
+/** Entries are in the order of their functions. Each extends to the next one. */
 function visitExidxRanges(elf: ElfFile, { view, addr }: MappedBytes, visit: (start: number, end: number) => void): void {
   const count = Math.floor(view.length / EXIDX_ENTRY_SIZE_BYTES);
   for (let i = 0; i < count; i++) {

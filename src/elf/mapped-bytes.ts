@@ -10,9 +10,9 @@ export interface MappedBytes {
 }
 
 /**
- * A table by the name of its section, else by the type of its segment.
- * @param maxBytes more is not read: it may be a hole
- * @returns undefined where there is none, or none that can be read
+ * A table, found by the name of its section or else by the type of its segment.
+ * @param maxBytes a larger table is not read: it may be a hole
+ * @returns undefined if there is none that can be read
  */
 export async function readTable(elf: ElfFile, name: string, segmentType: number | undefined, maxBytes: number): Promise<MappedBytes | undefined> {
   const section = elf.section(name);
@@ -21,7 +21,7 @@ export async function readTable(elf: ElfFile, name: string, segmentType: number 
   return segment && readAt(elf, segment.offset, segment.filesz, segment.vaddr, maxBytes);
 }
 
-/** The bytes from an svma on: as many, or up to the end of the segment; undefined where nothing is mapped, or more than `maxBytes`. */
+/** `sizeBytes` bytes from an svma on, or as many as the segment has; undefined if nothing is mapped there, or these are more than `maxBytes`. */
 export async function readMapped(elf: ElfFile, addr: number, sizeBytes: number, maxBytes: number): Promise<MappedBytes | undefined> {
   const load = elf.segments.find(({ type, vaddr, filesz }) => type === PT_LOAD && addr >= vaddr && addr < vaddr + filesz);
   return load && readAt(elf, load.offset + addr - load.vaddr, Math.min(sizeBytes, load.vaddr + load.filesz - addr), addr, maxBytes);

@@ -13,14 +13,14 @@ export class NameLengths {
   readonly #file: string;
   #bytesLeft: number;
 
-  /** @param file with that table */
+  /** @param file name of the file with that table */
   constructor(names: Uint8Array, file: string) {
     this.#names = names;
     this.#file = file;
     this.#bytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
-  /** How long further names may be. */
+  /** How many bytes further names may have. */
   get bytesLeft(): number {
     return this.#bytesLeft;
   }

@@ -4,28 +4,27 @@ import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from './wasm/co
 import { instantiate } from './wasm/instantiate.ts';
 import type { WasmExports } from './wasm/module.ts';
 
-/** The names of larger programs are not copied. */
+/** More bytes of names than this are not copied. */
 const MAX_NAMES_SIZE_BYTES = 64 << 20;
 
 /**
- * Collects symbols of the plain form, which nearly all are, in WebAssembly: a table has thousands, and all of them are read before V8 has compiled a
- * loop over them.
+ * Collects plain symbols, which nearly all are, in WebAssembly: tables have thousands, and all of them are read before V8 would have compiled a loop over them.
  */
 export class PlainSymbols {
-  /** How many bytes the names have that the last call of {@link read} collected. */
+  /** How many bytes of names the last call of {@link read} collected. */
   nameBytes = 0;
   readonly #wasm: WasmExports;
   readonly #table: Uint8Array;
   readonly #entries: Uint8Array;
   readonly #columns: CollectedSymbols;
-  /** What is in memory of the table, in entries. */
+  /** Which entries of the table are in memory. */
   #windowStart = 0;
   #windowEnd = 0;
 
   /**
-   * Undefined where they cannot be read so.
+   * Undefined if the table cannot be read in this way.
    * @param table of a 64-bit little-endian file
-   * @param loads by which addresses become file offsets
+   * @param loads the segments that turn addresses into file offsets
    */
   static over(table: Uint8Array, names: Uint8Array, loads: readonly ElfSegment[]): PlainSymbols | undefined {
     const wasm = names.length > MAX_NAMES_SIZE_BYTES || loads.length > MAX_LOADS ? undefined : instantiate(names.length, loads.length);
@@ -63,8 +62,8 @@ export class PlainSymbols {
   }
 
   /**
-   * Reads entries from `from` on, as many as are in memory.
-   * @param leavesDollars names that begin with a dollar are not plain
+   * Reads entries from `from` on, as far as they are in memory.
+   * @param leavesDollars whether names that begin with a dollar sign are not plain
    * @param maxNameBytes how long all names together may be
    * @returns the first entry that is not plain, or not in memory
    */

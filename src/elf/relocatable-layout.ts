@@ -1,10 +1,7 @@
 import { ET_REL, SHF_ALLOC, SHF_EXECINSTR } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
-/**
- * Addresses for the sections of a relocatable file (object file, kernel module), which all have the address 0 in the
- * file.
- */
+/** Addresses for the sections of a relocatable file (object file, kernel module), all of which have the address 0 in the file. */
 export interface RelocatableLayout {
   /** By section index: the svma of its first byte; −1 for a section that is not in memory. */
   readonly bases: Float64Array;
@@ -13,10 +10,10 @@ export interface RelocatableLayout {
 }
 
 /**
- * Lays out a relocatable file as the kernel does a module: code in the order of section headers from 0 on, each section
- * at its alignment; then code of `.init` sections, which the kernel puts elsewhere, then data. An address in a running
- * module, less the one at which the module begins (`/proc/modules`, and the map that perf records), is so an svma here,
- * unless it is in `.init` code. A file with one section of code has it at 0, as addr2line and llvm-symbolizer see it.
+ * Lays out a relocatable file as the kernel lays out a module: from 0 on, code in the order of section headers, with each section aligned;
+ * then code of `.init` sections, which the kernel puts elsewhere; then data. So an address in a running module, minus the module's start
+ * (`/proc/modules`, and the map that perf records), is an svma here, unless it is in `.init` code. A file with one code section has it at 0,
+ * as addr2line and llvm-symbolizer see it.
  * @returns undefined for a file that is not relocatable
  */
 export function relocatableLayout(elf: ElfFile): RelocatableLayout | undefined {

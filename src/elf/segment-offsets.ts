@@ -1,16 +1,15 @@
 import { PF_X, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile, ElfSegment } from './elf-file.ts';
 
-/** What file offsets of maps are multiples of, at least. */
+/** File offsets of maps are multiples of at least this. */
 const PAGE_SIZE_BYTES = 4096;
 
 /**
- * A debug file with the offsets that its segments have in the binary, for where that is not at hand. Tools that make
- * debug files keep addresses, but not all of them offsets (observed: elfutils 0.188 does; objcopy of binutils 2.40 and
- * LLVM 14 do not, and their segments are shorter in the file than in memory). Then the recording shows where the code
- * was mapped from, if it is one segment.
+ * A debug file with the offsets that its segments have in the binary, if that is not at hand. Tools that make debug files keep addresses, but not all of them
+ * keep offsets (observed: elfutils 0.188 does; objcopy of binutils 2.40 and LLVM 14 do not, and their segments are shorter in the file than in memory). If they
+ * do not, and the code is a single segment, the recording shows where it was mapped from.
  * @param codeStart file offset from which code was mapped, as recorded; undefined when unknown
- * @returns undefined where the offsets are unknown
+ * @returns undefined if the offsets are unknown
  */
 export function withCodeAt(debugFile: ElfFile, codeStart: number | undefined): ElfFile | undefined {
   const code = debugFile.segments.filter(({ type, flags }) => type === PT_LOAD && (flags & PF_X) !== 0);

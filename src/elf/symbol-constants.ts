@@ -1,4 +1,4 @@
-/** Numbers in entries of symbol tables. Source: gABI, "Symbol Table"; STT_GNU_IFUNC: Linux' elf.h. assembly/symtab/ compiles this file, too. */
+/** Numbers in symbol table entries. Source: gABI, "Symbol Table"; STT_GNU_IFUNC: Linux' elf.h. assembly/symtab/ compiles this file, too. */
 
 export const SHN_UNDEF = 0;
 export const SHN_LORESERVE = 0xff00;
