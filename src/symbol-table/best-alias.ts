@@ -1,7 +1,7 @@
 import { demangle } from '../demangle/demangle.ts';
 import { MAX_OUTPUT } from '../demangle/limits.ts';
 
-/** How `perf script`, which chooses among names, demangles them. */
+/** How `perf script` demangles names to choose among them. */
 const STYLE = 'no-params';
 /**
  * How many characters may be demangled to choose names. All aliases of Node's binary have 1.5 million; only a hostile
@@ -9,13 +9,13 @@ const STYLE = 'no-params';
  */
 const MAX_DEMANGLED = 1 << 25;
 
-/** Chooses among the names of one address, for one table of symbols. */
+/** Chooses among the names of an address, for one symbol table. */
 export class AliasChoice {
   #left = MAX_DEMANGLED;
 
   /**
-   * Which of several names of one address perf shows where nothing else decides: the one that, demangled, has fewer
-   * leading underscores; else the longer one; else the one that comes first in the file. Observed: perf 6.1.
+   * Which of several names of one address perf shows if nothing else decides: the one with fewer leading underscores when demangled; else
+   * the longer one; else the one that comes first in the file. Observed: perf 6.1.
    * @param names linkage names in the order of the file; at least one
    */
   best(names: readonly string[]): string {

@@ -4,11 +4,11 @@ import type { SymbolTable } from './symbol-table.ts';
 export interface SourceScope {
   /** The name in the source; empty for a namespace or a type without one. */
   readonly name: string;
-  /** Of a function; empty when unknown, and of other scopes. */
+  /** For a function; empty when unknown, and for other scopes. */
   readonly linkageName: string;
-  /** Whether it is a namespace: one without a name is another thing than a type without one. */
+  /** Whether it is a namespace: one without a name differs from a type without one. */
   readonly isNamespace?: boolean;
-  /** What it is declared in itself; null when that is nothing, undefined when unknown. */
+  /** What it is itself declared in; null for nothing, undefined when unknown. */
   readonly scope?: SourceScope | null | undefined;
 }
 
@@ -23,15 +23,15 @@ export interface SourceFunction {
   /** 1-based line of its declaration, 0 when unknown. */
   readonly startLine: number;
   /**
-   * What it is declared in; null when that is nothing. Undefined when unknown: it is looked for where nothing else says it, for inlined
-   * functions without a linkage name in languages with scopes. A hostile file's scopes may be in one another in a circle.
+   * What it is declared in; null for nothing, undefined when unknown. It is only looked up if nothing else tells: for inlined functions
+   * without a linkage name, in languages with scopes. A hostile file's scopes may contain one another in a circle.
    */
   readonly scope?: SourceScope | null | undefined;
 }
 
 /** A function at an address, and the place in its source from which the code at the address was compiled. */
 export interface SourceFrame {
-  /** Undefined where only the line is known. */
+  /** Undefined if only the line is known. */
   readonly function: SourceFunction | undefined;
   /** Path with the compilation directory joined and `.` and `..` resolved; empty when unknown. */
   readonly file: string;
@@ -45,11 +45,11 @@ export interface SourceFrame {
 export interface SourceLines {
   /**
    * Looks up all addresses in one pass.
-   * @param addresses ascending, no two the same
+   * @param addresses ascending, without repetitions
    * @param visit called in any order, at most once for each address about which something is known, with the address's
    * index and its frames: the innermost inlined function first, the function that owns the machine code last. The
    * visitor may keep the array.
-   * @throws PerfconvError only for what makes all of it unusable; damage in a part leaves that part's addresses out
+   * @throws PerfconvError only if nothing can be used; damage in a part leaves out that part's addresses
    */
   lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void>;
 }
@@ -59,20 +59,20 @@ export interface SourceLines {
  * the kernel.
  */
 export interface CodeSymbols {
-  /** Its functions by address; absent where only debug information names them. */
+  /** Its functions by address; absent if only debug information names them. */
   readonly table?: SymbolTable;
   /**
    * Whether the table is a JIT's perf map. perf does not demangle its names, and a return address may be the start of
    * one of its functions.
    */
   readonly isPerfMap?: boolean;
-  /** Its inlined functions, files and lines; absent where there is no debug information or it was not asked for. */
+  /** Its inlined functions, files and lines; absent if there is no debug information or it was not asked for. */
   readonly lines?: SourceLines;
   /**
-   * Finds where the functions begin that hold some addresses, without their names; absent where nothing knows. Asked
-   * for what no symbol covers.
+   * Finds where the functions that contain some addresses begin, without their names; absent if nothing knows. Called for addresses that no
+   * symbol covers.
    * @param addresses ascending
-   * @returns for each the function's start, as the binary itself counts (svma); −1 where it is unknown
+   * @returns for each, the svma of the function's start; −1 if it is unknown
    */
   functionStarts?(addresses: Float64Array): Promise<Float64Array>;
   /** Closes the files that {@link lines} and {@link functionStarts} read. */

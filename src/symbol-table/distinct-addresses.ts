@@ -1,16 +1,15 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 
 /**
- * Addresses sorted and without repetitions, as `SourceLines` expects them, and the way back to the addresses that were
- * given: `given[order[nth]]` is `addresses[i]` for each `nth` from `firsts[i]` up to, but not including,
- * `firsts[i + 1]`.
+ * Addresses sorted and without repetitions, as `SourceLines` expects them, and how to get back to the given addresses: `given[order[nth]]`
+ * is `addresses[i]` for each `nth` from `firsts[i]` up to, but not including, `firsts[i + 1]`.
  */
 export class DistinctAddresses {
-  /** Ascending, no two the same. */
+  /** Ascending, without repetitions. */
   readonly addresses: Float64Array;
   /** Indexes into the given addresses, sorted by address; equal addresses keep their order. */
   readonly order: Uint32Array;
-  /** For each address the index in {@link order} of its first one; at the end, the length of {@link order}. */
+  /** For each address, the index in {@link order} of its first occurrence; at the end, the length of {@link order}. */
   readonly firsts: Uint32Array;
 
   /** @param given in any order, with any repetitions; NaN is left out */

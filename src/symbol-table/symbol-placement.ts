@@ -17,8 +17,8 @@ const OCAML_START = 0x63;
 const CONSTRUCTOR = 0x43;
 const DESTRUCTOR = 0x44;
 /**
- * How many names of one address are demangled to choose among them. Node's binary has up to 130. Where there are more,
- * as after identical code folding, the first ones are.
+ * How many names of one address are demangled to choose among them. Node's binary has up to 130. If there are more, as after identical code folding, only the
+ * first ones are.
  */
 const MAX_ALIASES = 256;
 
@@ -35,7 +35,7 @@ export function lastSymbolSize(start: number): number {
 /** Symbols in the order of their file. Each column has one element per symbol. */
 export interface CollectedSymbols {
   readonly starts: Float64Array;
-  /** In bytes; 0 where it is unknown. */
+  /** In bytes; 0 if unknown. */
   readonly sizes: Float64Array;
   readonly nameOffsets: Uint32Array;
   readonly nameLengths: Uint32Array;
@@ -45,7 +45,7 @@ export interface CollectedSymbols {
 
 /** How symbols are placed. */
 export interface PlacementRules {
-  /** The bytes that hold their names. */
+  /** The bytes with their names. */
   readonly names: Uint8Array;
   /** What is added to their addresses. */
   readonly shift: number;
@@ -53,15 +53,15 @@ export interface PlacementRules {
   readonly demangles: boolean;
   /** Addresses at which symbols of unknown size end, ascending. */
   readonly unsizedEnds: Float64Array;
-  /** From this row on, the symbols are those of a second table; Infinity for none. */
+  /** The row from which on symbols are those of a second table; Infinity for none. */
   readonly secondFrom: number;
-  /** Whether to choose as {@link SymbolTableBuilder.improve} says, and not as perf. */
+  /** Whether to choose as {@link SymbolTableBuilder.improve} says, instead of as perf does. */
   readonly improves: boolean;
 }
 
 /**
- * Places symbols by address, by the rules of {@link SymbolTableBuilder}. Where they begin is found for all of them; which of several at one address is
- * shown and where that ends, when it is asked for: a file has thousands of symbols, of which a recording shows some dozens.
+ * Places symbols by address, by the rules of {@link SymbolTableBuilder}. For all of them, only the start is found. Which of several at one address is shown,
+ * and where that ends, is found when it is asked for: a file has thousands of symbols, and a recording shows some dozens.
  */
 export class SymbolPlacement {
   readonly #symbols: CollectedSymbols;
@@ -69,7 +69,7 @@ export class SymbolPlacement {
   readonly #rules: PlacementRules;
   /** The symbols by address. */
   readonly #order: Uint32Array;
-  /** For each address that is kept, where its first symbol is in the order. */
+  /** For each address that is kept, the position of its first symbol in the order. */
   readonly #firsts: Uint32Array;
   readonly #ends: Float64Array;
   readonly #nameOffsets: Uint32Array;
@@ -89,7 +89,7 @@ export class SymbolPlacement {
     const firsts = new Uint32Array(total);
     const reaches = new Float64Array(total);
     let count = 0;
-    /** The greatest end of all symbols of known size that start before. */
+    /** The greatest end of all symbols of known size that start earlier. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
     // hot: this is all that is done for each symbol
     for (let from = 0; from < total; ) {
@@ -124,13 +124,13 @@ export class SymbolPlacement {
     };
   }
 
-  /** Whether one of unknown size is shown of the symbols at [from, to) of the order, which have one address. */
+  /** Whether, of the symbols at [from, to) of the order, which have the same address, one of unknown size is shown. */
   #showsUnsized(from: number, to: number): boolean {
     const { sizes } = this.#symbols;
     return !this.#rules.improves && sizes[this.#bestOf(from, to)] === 0;
   }
 
-  /** Finds the symbol that is shown of those at one address. */
+  /** Finds which of the symbols at one address is shown. */
   #place(index: number): void {
     const order = this.#order;
     const { starts, sizes, nameOffsets, nameLengths } = this.#symbols;
@@ -142,7 +142,7 @@ export class SymbolPlacement {
     const nextEnd = firstAbove(unsizedEnds, start, 0, unsizedEnds.length);
     const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
     const unsizedSize = Math.min(untilEnd, to < order.length ? starts[order[to]] - start : lastSymbolSize(start));
-    // Rows of one address are in the order of their numbers.
+    // Rows of the same address are in ascending order.
     if (improves && order[from] < secondFrom) while (order[to - 1] >= secondFrom) to--;
     const best = this.#bestOf(from, to);
     const tied = demangles && to - from > 1 ? this.#tied(from, to, best) : undefined;
@@ -152,7 +152,7 @@ export class SymbolPlacement {
     this.#nameLengths[index] = nameLengths[best];
   }
 
-  /** The row with the best name of those at [from, to) of the order, which have one address. It has an end. */
+  /** The row with the best name among those at [from, to) of the order, which have the same address. It has an end. */
   #bestOf(from: number, to: number): number {
     let best = from;
     for (let at = from + 1; at < to; at++) if (this.#isBetter(at, best, to)) best = at;
@@ -160,8 +160,8 @@ export class SymbolPlacement {
   }
 
   /**
-   * Whether a symbol has an end when one of its address is chosen, all of which are up to `to` of the order: of those without a size, perf 6.1 has
-   * given one to the last one of each table.
+   * Whether a symbol has an end when one of its address is chosen. All symbols of that address are before `to` in the order. Of those without a size, perf 6.1
+   * has given an end to the last one of each table.
    */
   #hasEnd(at: number, to: number): boolean {
     const order = this.#order;
@@ -170,8 +170,7 @@ export class SymbolPlacement {
   }
 
   /**
-   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined
-   * where demangling them makes no difference.
+   * The names of one address that are as good as the best one, in the form of {@link SymbolColumns.aliases}; undefined if demangling them makes no difference.
    */
   #tied(from: number, end: number, best: number): number[] | undefined {
     const order = this.#order;
@@ -190,7 +189,7 @@ export class SymbolPlacement {
     return tied;
   }
 
-  /** Whether the symbol at a place of the order, all of whose address are up to `to`, differs from the best one only in its name. */
+  /** Whether the symbol at a position of the order, with all others of its address before `to`, differs from the best one only in its name. */
   #isTied(at: number, to: number, best: number): boolean {
     const { ranks, sizes } = this.#symbols;
     const row = this.#order[at];
@@ -218,7 +217,10 @@ export class SymbolPlacement {
     return true;
   }
 
-  /** Whether the symbol at one place of the order is better than that at another: both are of one address, all of which are up to `to`. */
+  /**
+   * Whether the symbol at one position of the order is better than that at another. Both have the same address, and all symbols of that address are before
+   * `to`.
+   */
   #isBetter(at: number, than: number, to: number): boolean {
     const { ranks, sizes, nameLengths } = this.#symbols;
     const a = this.#order[at];

@@ -6,7 +6,7 @@ import { type SymbolColumns, SymbolTable } from './symbol-table.ts';
 /** Symbols as simpleperf, JITs and Go list them, in the order of their file. Each column has one element per symbol. */
 export interface ListedSymbols {
   readonly starts: ArrayLike<number>;
-  /** In bytes; 0 where it is unknown. */
+  /** In bytes; 0 if unknown. */
   readonly sizes: ArrayLike<number>;
   /** Where the name is in {@link names}, in bytes. */
   readonly nameOffsets: ArrayLike<number>;
@@ -14,7 +14,7 @@ export interface ListedSymbols {
   readonly names: Uint8Array;
 }
 
-/** The columns of a table of listed symbols, which all count as global. @param shift is added to their addresses */
+/** The columns of a table of listed symbols, all of which count as global. @param shift is added to their addresses */
 export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns {
   const builder = new SymbolTableBuilder(listed.starts.length);
   builder.addListed(listed, 0);
@@ -22,16 +22,13 @@ export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns
 }
 
 /**
- * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, which has for each address the
- * name that perf would choose.
+ * Collects symbols in the order of their file and makes a {@link SymbolTable} of them, which has the name that perf would choose for each address.
  *
- * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order,
- * if that differs from its own. Then it chooses among the names of one address, in this order of preference: one that
- * has a size, is not weak, is global, has fewer leading underscores, is longer, comes first in the file. The last three
- * are compared demangled if names are shown demangled; that is left to the table, since few of its names are asked for.
- * Where symbols with different starts overlap, perf's choice follows from the shape of its tree, which is not
- * reproduced here. A label without a size inside a function that has one, and that is shown, counts as part of that
- * function (V8's builtins have many of them).
+ * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order, if that differs from its own. Then it
+ * chooses among the names of one address, in this order of preference: one that has a size, is not weak, is global, has fewer leading underscores, is longer,
+ * comes first in the file. For the last three, names are compared demangled if they are shown demangled; this is left to the table, since few of its names are
+ * asked for. If symbols with different starts overlap, perf's choice depends on the shape of its tree, which is not reproduced here. A label without a size
+ * inside a function that has one, and that is shown, counts as part of that function (V8's builtins have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -80,7 +77,7 @@ export class SymbolTableBuilder {
     this.#ranks[index] = rank;
   }
 
-  /** Adds symbols that are in columns already. */
+  /** Adds symbols that are already in columns. */
   addColumns({ starts, sizes, nameOffsets, nameLengths, ranks }: CollectedSymbols): void {
     const from = this.#count;
     this.#count += starts.length;
@@ -99,7 +96,7 @@ export class SymbolTableBuilder {
   /**
    * Adds the symbols of a second table, whose names begin at `namesAt` in the bytes given to {@link build}. Nothing may be added after them.
    *
-   * Observed: perf 6.1 gives those of the first table their ends, and then those of the second one theirs, before it chooses among all.
+   * Observed: perf 6.1 gives ends to the symbols of the first table, and then to those of the second one, before it chooses among all.
    */
   addSecond(other: SymbolTableBuilder, namesAt: number): void {
     this.#secondFrom = this.#count;
@@ -113,8 +110,8 @@ export class SymbolTableBuilder {
   }
 
   /**
-   * Chooses better than perf does, which may show a label in place of a function: of an address, a symbol of the first table is shown rather than one of
-   * the second, and one that has a size rather than one that has none.
+   * Chooses better than perf, which may show a label instead of a function: of the symbols at an address, one of the first table is preferred to one of the
+   * second, and one with a size to one without.
    */
   improve(): void {
     this.#improves = true;
@@ -130,7 +127,7 @@ export class SymbolTableBuilder {
 
   /**
    * The table of all symbols added so far, each moved by `shift`.
-   * @param names the bytes that hold their names
+   * @param names the bytes with their names
    * @param demangles whether names are compared demangled; perf does not demangle those of kernels
    */
   build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {

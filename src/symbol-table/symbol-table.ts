@@ -2,28 +2,25 @@ import { firstAbove } from '../base/first-above.ts';
 import { decodeText } from '../base/text.ts';
 import { AliasChoice } from './best-alias.ts';
 
-/** Names of templates have tens of kilobytes; longer ones are cut. */
+/** Names of templates can have tens of kilobytes. Longer ones are cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
 
 /** The columns of a {@link SymbolTable}, one element per symbol, sorted by `starts`. */
 export interface SymbolColumns {
-  /** First address of each, ascending, no two the same. */
+  /** First address of each, ascending, without repetitions. */
   readonly starts: Float64Array;
-  /** First address after each; NaN where that has to be asked of {@link place}. */
+  /** First address after each; NaN until {@link place} has found it. */
   readonly ends: Float64Array;
   /** Where the name is in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
   readonly nameLengths: Uint32Array;
-  /** The bytes that hold the names, as they are in the file. */
+  /** The bytes with the names, as they are in the file. */
   readonly names: Uint8Array;
-  /**
-   * By index: names that are to be compared demangled to choose one, as pairs of offset and length in the order of the
-   * file.
-   */
+  /** By index: names to compare demangled in order to choose one, as pairs of offset and length in the order of the file. */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
-  /** For each symbol the greatest end of those before it, or a greater address; of itself, too, if its size is known. */
+  /** For each symbol, the greatest end of those before it, and of itself if its size is known; or a greater address. */
   readonly reaches?: Float64Array;
-  /** Puts what is known of a symbol whose end is NaN into the other columns. */
+  /** Puts what is known about a symbol whose end is NaN into the other columns. */
   readonly place?: (index: number) => void;
 }
 
@@ -35,9 +32,11 @@ export interface SymbolColumns {
  */
 export class SymbolTable {
   readonly #columns: SymbolColumns;
-  /** For each symbol the nearest one before it that ends later, or −1. Made for the first address that the nearest symbol does not cover. */
+  /**
+   * For each symbol, the nearest one before it that ends later, or −1. Made for the first address that the nearest symbol does not cover.
+   */
   #enclosing: Int32Array | undefined;
-  /** The symbol whose name was asked for last: the next address is mostly in the same function. */
+  /** The symbol whose name was asked for last: the next address is usually in the same function. */
   #named = -1;
   #lastName = '';
   readonly #aliasChoice = new AliasChoice();
@@ -51,7 +50,7 @@ export class SymbolTable {
     return this.#columns.starts.length;
   }
 
-  /** Index of the symbol that covers `address`; of several, the one with the nearest start. −1 when none does. */
+  /** Index of the symbol that covers `address`; if several do, the one with the nearest start; −1 if none does. */
   find(address: number): number {
     const { starts, ends, reaches } = this.#columns;
     let index = firstAbove(starts, address, 0, starts.length) - 1;

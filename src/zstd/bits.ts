@@ -1,7 +1,7 @@
 import { zstdError } from './frames.ts';
 
 /**
- * Where a stream that is read backward begins: the highest bit set in its last byte only marks the end.
+ * Where a stream that is read backward begins: the highest set bit of its last byte only marks the end.
  * @throws PerfconvError `damaged` when the stream is empty or the mark is missing
  */
 export function lastBitOf(bytes: Uint8Array, start: number, end: number): number {

@@ -15,14 +15,14 @@ const DAMAGE = new Map([
   [BITS_LEFT, 'the sequences of a block do not end with their last bit'],
 ]);
 
-/** Decodes blocks of zstd one after the other into a window. Source: RFC 8878, 3.1.1.2 to 3.1.1.5. */
+/** Decodes zstd blocks one after the other into a window. Source: RFC 8878, 3.1.1.2 to 3.1.1.5. */
 export class ZstdBlockDecoder {
   readonly #core: BlockCore;
   readonly #window: ZstdWindow;
   readonly #literals: ZstdLiterals;
   readonly #sequences: SequencesHeaders;
 
-  /** @param window of the core */
+  /** @param window the core's */
   constructor(core: BlockCore, window: ZstdWindow) {
     this.#core = core;
     this.#window = window;
@@ -37,7 +37,7 @@ export class ZstdBlockDecoder {
   }
 
   /**
-   * Decodes the current block to the window's end, where there must be room for it. The window is not advanced.
+   * Decodes the current block to the end of the window, which must have room for it. The window is not advanced.
    * @returns bytes decoded
    * @throws PerfconvError `damaged`
    */

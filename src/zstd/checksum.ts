@@ -22,7 +22,7 @@ export class ZstdChecksum {
   readonly #stripeView = new DataView(this.#stripe.buffer);
   #held = 0;
   #total = 0;
-  // The number at hand.
+  // The current number.
   #hi = 0;
   #lo = 0;
 
@@ -148,7 +148,7 @@ export class ZstdChecksum {
     this.#lanes[lane * 2 + 1] = this.#hi;
   }
 
-  /** A round that begins with an accumulator of 0. */
+  /** A round that starts from an accumulator of 0. */
   #round(): void {
     this.#multiply(PRIME2_HI, PRIME2_LO);
     this.#rotate(31);
@@ -166,7 +166,7 @@ export class ZstdChecksum {
     this.#lo ^= lo;
   }
 
-  /** Exclusive or with itself, shifted right. */
+  /** Exclusive or of the number and itself, shifted right. */
   #xorShift(bits: number): void {
     const { hi, lo } = { hi: this.#hi, lo: this.#lo };
     if (bits >= 32) {
@@ -177,7 +177,7 @@ export class ZstdChecksum {
     }
   }
 
-  /** To the left, by 1 to 31 bits. */
+  /** Rotates to the left, by 1 to 31 bits. */
   #rotate(bits: number): void {
     const hi = this.#hi;
     const lo = this.#lo;

@@ -6,9 +6,9 @@ import { openCore } from './open-core.ts';
 import { ZstdWindow } from './window.ts';
 
 /**
- * Decompresses one continuous zstd stream, given in pieces as they come (perf: one per data file, over all COMPRESSED records).
- * Every length is checked and every bit accounted for: damage is reported, as the reference decoder reports it, and costs
- * neither more time nor more memory than what is whole. Memory is what matches may reach back, and half as much or 1 MiB again.
+ * Decompresses one continuous zstd stream, given in pieces of any size (perf: one per data file, over all COMPRESSED records). Every length is checked and
+ * every bit accounted for: damage is reported where the reference decoder reports it, and takes no more time or memory than intact data. Memory is as much as
+ * matches may reach back, plus half of that or 1 MiB.
  */
 export class ZstdDecoder {
   readonly #frames = new ZstdFrames();
@@ -16,30 +16,29 @@ export class ZstdDecoder {
   readonly #window: ZstdWindow;
   readonly #blocks: ZstdBlockDecoder;
   readonly #checksum = new ZstdChecksum();
-  /** Bytes of the current frame so far. */
+  /** How many bytes the current frame has had so far. */
   #contentBytes = 0;
   #failure: unknown;
 
-  /** @param core for this stream alone */
+  /** @param core is only used for this stream */
   constructor(core: BlockCore = openCore()) {
     this.#core = core;
     this.#window = new ZstdWindow(core);
     this.#blocks = new ZstdBlockDecoder(core, this.#window);
   }
 
-  /** Whether the stream could end here: neither within a frame nor within a frame's header. perf never ends its frame. */
+  /** Whether the stream could end here: not inside a frame or a frame's header. perf never ends its frame. */
   get isAtFrameEnd(): boolean {
     return this.#frames.isAtFrameEnd;
   }
 
   /**
-   * Decompresses what `bytes` complete, and calls `take` with piece after piece, at most 128 KiB each; a piece is gone after
-   * `take` returns (copy it to keep it). Nothing else may be pushed before it is done.
-   * @throws PerfconvError `damaged` when the stream is broken, needs a dictionary or reaches back more than 128 MiB: what
-   * was given before remains valid
+   * Decompresses what is complete with `bytes`, and calls `take` with one piece after the other, of at most 128 KiB each. A piece is gone after `take` returns
+   * (copy it to keep it). Nothing else may be pushed before this returns.
+   * @throws PerfconvError `damaged` when the stream is broken, needs a dictionary or reaches back more than 128 MiB. Earlier pieces remain valid
    */
   push(bytes: Uint8Array, take: (piece: Uint8Array) => void): void {
-    // After damage nothing can be read.
+    // Nothing can be read after damage.
     if (this.#failure !== undefined) throw this.#failure;
     try {
       this.#frames.push(bytes);

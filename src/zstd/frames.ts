@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { MAX_BLOCK_BYTES } from './wasm/contract.ts';
 
-/** Source: RFC 8878, 3.1.1 and 3.1.2; every skippable frame's magic differs in its last four bits only. */
+/** Source: RFC 8878, 3.1.1 and 3.1.2; magics of skippable frames only differ in their last four bits. */
 const FRAME_MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
 const SKIPPABLE_MASK = 0xfffffff0;
@@ -10,8 +10,7 @@ const CHECKSUM_BYTES = 4;
 export const BLOCK_HEADER_BYTES = 3;
 
 /**
- * As far as matches may reach back: what `perf record -z22`, perf's highest level, asks for, and the most that zstd
- * itself grants unless told otherwise.
+ * How far matches may reach back: what `perf record -z22`, perf's highest level, asks for, and the most that zstd itself allows by default.
  */
 const MAX_WINDOW_BYTES = 128 << 20;
 
@@ -19,14 +18,14 @@ export const RAW_BLOCK = 0;
 export const RLE_BLOCK = 1;
 export const COMPRESSED_BLOCK = 2;
 
-/** What is thrown where damage is found: nothing more can be had of the stream. */
+/** What is thrown for damage, after which nothing more of the stream can be read. */
 export function zstdError(what: string): PerfconvError {
   return new PerfconvError('damaged', `the zstd stream cannot be read: ${what}`);
 }
 
 /**
- * Cuts a zstd stream into its parts: frame headers, blocks, checksums. What comes may be cut anywhere; a part is given when
- * it is whole. Frames may follow one another; skippable ones are left out.
+ * Cuts a zstd stream into its parts: frame headers, blocks, checksums. The input may be cut anywhere; a part is returned once it is
+ * complete. Frames may follow one another; skippable ones are left out.
  *
  * ```ts
  * frames.push(bytes);
@@ -38,13 +37,13 @@ export class ZstdFrames {
   part: 'frame' | 'block' | 'checksum' = 'frame';
   /** The part as it is in the stream, until the next {@link push}. */
   bytes = new Uint8Array(0);
-  /** Of the current frame. */
+  /** Window size of the current frame. */
   windowBytes = 0;
   maxBlockBytes = 0;
-  /** Size of what the current frame holds; −1 where it does not say. */
+  /** Size of the current frame's content; −1 if the frame does not say. */
   contentBytes = -1;
   hasChecksum = false;
-  /** Of the current block. For one of repeated bytes {@link blockBytes} is the size of what it stands for. */
+  /** Type of the current block. For one that repeats a byte, {@link blockBytes} is its decompressed size. */
   blockType = RAW_BLOCK;
   blockBytes = 0;
   isLastBlock = false;
@@ -56,7 +55,7 @@ export class ZstdFrames {
   #toSkip = 0;
   #expects: 'frame' | 'block' | 'checksum' = 'frame';
 
-  /** Adds bytes that come next. */
+  /** Adds the next bytes of the stream. */
   push(bytes: Uint8Array): void {
     const rest = this.#end - this.#start;
     if (this.#end + bytes.length > this.#buffer.length) {
@@ -77,7 +76,7 @@ export class ZstdFrames {
   }
 
   /**
-   * Steps to the next whole part. False when more must be pushed first.
+   * Steps to the next complete part; false if more has to be pushed first.
    * @throws PerfconvError `damaged`, also when a frame asks for a dictionary or for a window above 128 MiB
    */
   next(): boolean {
@@ -102,7 +101,7 @@ export class ZstdFrames {
     return (this.#u32(0) & SKIPPABLE_MASK) === SKIPPABLE_MAGIC;
   }
 
-  /** Frame_Header: magic, descriptor, then a window descriptor, a dictionary id and a content size, each where the descriptor says so. */
+  /** Frame_Header: magic and descriptor, then a window descriptor, a dictionary id and a content size, as far as the descriptor says so. */
   #nextFrame(): boolean {
     const available = this.#end - this.#start;
     if (available < 4) return false;
@@ -124,7 +123,7 @@ export class ZstdFrames {
     if (available < headerBytes) return false;
 
     const dictionary = this.#uint(dictionaryAt, dictionaryBytes);
-    // Sizes of two bytes count from 256 on.
+    // Sizes of two bytes count from 256.
     this.contentBytes = contentSizeBytes === 0 ? -1 : this.#uint(contentAt, contentSizeBytes) + (contentSizeBytes === 2 ? 256 : 0);
     this.windowBytes = isSingleSegment ? this.contentBytes : windowBytesOf(this.#buffer[this.#start + windowAt]);
     this.hasChecksum = (descriptor & 0x04) !== 0;
@@ -164,7 +163,7 @@ export class ZstdFrames {
     return this.#uint(at, 4);
   }
 
-  /** A little-endian number; one of eight bytes loses precision above 2^53, where it is too large anyway. */
+  /** A little-endian number. One of eight bytes loses precision above 2^53, where it is too large anyway. */
   #uint(at: number, sizeBytes: number): number {
     let value = 0;
     for (let i = sizeBytes - 1; i >= 0; i--) value = value * 256 + this.#buffer[this.#start + at + i];

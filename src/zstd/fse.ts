@@ -1,24 +1,23 @@
 import { zstdError } from './frames.ts';
 
-/** Bits a table's accuracy is counted from. Source: RFC 8878, 4.1.1. */
+/** What a table's accuracy counts from, in bits. Source: RFC 8878, 4.1.1. */
 const MIN_ACCURACY_LOG = 5;
 
-/** The description of an entropy table that was read. */
+/** What the description of an entropy table says. */
 export interface FseShares {
   /** How many symbols have a share. */
   readonly symbolCount: number;
-  /** Bits of the first state. */
+  /** How many bits the first state has. */
   readonly accuracyLog: number;
   /** Where the description ends. */
   readonly end: number;
 }
 
 /**
- * Reads a table's description: accuracy, then the share of each symbol, in bits from the low end of each byte.
- * Source: RFC 8878, 4.1.1.
- * @param end of the bytes that may be read
+ * Reads a table's description: the accuracy, then the share of each symbol, in bits from the low end of each byte. Source: RFC 8878, 4.1.1.
+ * @param end where the bytes that may be read end
  * @param maxSymbol the highest symbol that there may be
- * @param shares where they are put, by symbol: they sum up to 2 to the power of the accuracy, in which −1 (less than one) counts as 1
+ * @param shares receives the shares by symbol: their sum is 2 to the power of the accuracy, with −1 (less than one) counted as 1
  * @throws PerfconvError `damaged`
  */
 export function readFseShares(bytes: Uint8Array, at: number, end: number, maxAccuracyLog: number, maxSymbol: number, shares: Int16Array): FseShares {
@@ -36,7 +35,7 @@ export function readFseShares(bytes: Uint8Array, at: number, end: number, maxAcc
   let symbolCount = 0;
   for (let left = 1 << accuracyLog; left > 0; ) {
     if (symbolCount > maxSymbol) throw zstdError('an entropy table has too many symbols');
-    // A share is at most left + 1. Where so many values do not fill a whole number of bits, the low ones have a bit less.
+    // A share is at most left + 1. If these values do not fill a whole number of bits, the low ones have one bit less.
     const bits = 32 - Math.clz32(left + 1);
     const half = 1 << (bits - 1);
     const shortCodes = half * 2 - 1 - (left + 1);

@@ -8,7 +8,7 @@ import { MAX_ACCURACY_LOG, MAX_SYMBOLS, NO_CODES, NO_TREE, WEIGHT_TOO_LARGE, WEI
 const MAX_WEIGHTS_ACCURACY_LOG = 6;
 /** The weight of the last symbol is not written. */
 const MAX_WEIGHTS = MAX_SYMBOLS - 1;
-/** A first byte from here on counts weights of four bits each. */
+/** If the first byte is at least this, it counts weights of four bits each. */
 const PLAIN_WEIGHTS = 128;
 
 const DAMAGE = new Map([
@@ -18,8 +18,8 @@ const DAMAGE = new Map([
 ]);
 
 /**
- * Reads the description of a Huffman table from the block, and lays the table out: a weight for each symbol but the last, whose weight
- * follows from the sum. Source: RFC 8878, 4.2.1.
+ * Reads the description of a Huffman table from the block: a weight for each symbol but the last, whose weight follows from the sum. Then lays out the table.
+ * Source: RFC 8878, 4.2.1.
  * @returns where the description ends
  * @throws PerfconvError `damaged`
  */
@@ -44,7 +44,7 @@ function readPlainWeights({ block, weights }: BlockAreas, start: number, count: 
   return count;
 }
 
-/** Weights as two interleaved states of one entropy table, read from the last bit backward until the bits run out. */
+/** Reads weights that are coded with two interleaved states of one entropy table, from the last bit backward until the bits run out. */
 function readCompressedWeights({ areas, loops }: BlockCore, start: number, end: number): number {
   const { block, blockView, fseEntries, shares, weights } = areas;
   const { symbolCount, accuracyLog, end: streamStart } = readFseShares(block, start, end, MAX_WEIGHTS_ACCURACY_LOG, MAX_WEIGHTS, shares);

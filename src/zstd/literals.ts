@@ -4,7 +4,7 @@ import { BLOCK_HEADER_BYTES, type ZstdFrames, zstdError } from './frames.ts';
 import { readHuffmanTable } from './huffman.ts';
 import { LITERALS_START, PADDING_BYTES } from './wasm/contract.ts';
 
-/** Four streams have at least so many literals. */
+/** Four streams have at least this many literals. */
 const MIN_LITERALS_OF_FOUR = 6;
 const JUMP_TABLE_BYTES = 6;
 
@@ -12,13 +12,13 @@ const RAW_LITERALS = 0;
 const RLE_LITERALS = 1;
 const COMPRESSED_LITERALS = 2;
 
-/** Reads Literals_Section of one block after the other. Source: RFC 8878, 3.1.1.3.1. */
+/** Reads the Literals_Section of each block. Source: RFC 8878, 3.1.1.3.1. */
 export class ZstdLiterals {
-  /** Where the current block's literals lie, in the block's area, and how many there are. */
+  /** Where the current block's literals are in the block's area, and how many there are. */
   start = 0;
   count = 0;
   readonly #core: BlockCore;
-  /** Whether a block of the frame has described a Huffman table, which those after it may use. */
+  /** Whether a block of the frame has described a Huffman table, which later blocks may use. */
   #hasTable = false;
 
   constructor(core: BlockCore) {
@@ -30,7 +30,7 @@ export class ZstdLiterals {
   }
 
   /**
-   * Puts the current block, which is a compressed one, into the core, and decodes its literals.
+   * Puts the current block, which is compressed, into the core, and decodes its literals.
    * @returns where the section ends, in the block's area
    * @throws PerfconvError `damaged`
    */
@@ -45,7 +45,7 @@ export class ZstdLiterals {
 
     const headerBytes = [1, 2, 1, 3][sizeFormat];
     const start = at + headerBytes;
-    // What follows a block that is too short is not read, except for the size.
+    // Only the size may be read from beyond a block that is too short.
     const word = block[at] | (block[at + 1] << 8) | (block[at + 2] << 16);
     const count = headerBytes === 1 ? block[at] >> 3 : (headerBytes === 2 ? word & 0xffff : word) >> 4;
     const next = start + (type === RAW_LITERALS ? count : 1);
@@ -79,7 +79,9 @@ export class ZstdLiterals {
     return next;
   }
 
-  /** Four streams one after the other, of which the first three have a quarter of the literals each, rounded up; their sizes come first. */
+  /**
+   * Decodes four streams, which follow a table of the first three's sizes. Each of these three has a quarter of the literals, rounded up.
+   */
   #decodeFourStreams(at: number, end: number, count: number): void {
     if (count < MIN_LITERALS_OF_FOUR || at + JUMP_TABLE_BYTES > end) throw zstdError(`${count} literals in four streams`);
     const quarter = (count + 3) >> 2;

@@ -23,12 +23,12 @@ import {
   WEIGHT_TOO_LARGE,
 } from './wasm/contract.ts';
 
-/** Up to this length a loop is faster than a call. */
+/** Up to this length, a loop is faster than a call. */
 const SHORT_COPY = 32;
-/** Most bits that one look takes. */
+/** How many bits can be read at once. */
 const MAX_BITS_AT_ONCE = 25;
 
-/** A table in use: its entries, and how many bits its first state has. */
+/** A table in use: its entries, and the number of bits of its first state. */
 interface UsedTable {
   readonly entries: Uint32Array;
   readonly accuracyLog: number;
@@ -112,7 +112,7 @@ export class PlainCore implements BlockCore, BlockLoops {
     if (codeBits > MAX_CODE_BITS || (rest & (rest - 1)) !== 0) return NO_TREE;
     weights[count] = 32 - Math.clz32(rest);
 
-    // Codes of a higher weight are shorter and fill more of the table; they are after those of lower weight.
+    // Codes of a higher weight are shorter and fill more of the table; they come after those of lower weight.
     const places = new Uint16Array(MAX_CODE_BITS + 3);
     for (let symbol = 0; symbol <= count; symbol++) if (weights[symbol] > 0) places[weights[symbol] + 1] += 1 << (weights[symbol] - 1);
     const lightest = places[2];
@@ -137,7 +137,7 @@ export class PlainCore implements BlockCore, BlockLoops {
     const firstShift = 24 - codeBits;
     let bit = endBit;
     let at = from;
-    // hot: two codes have at most 22 bits, and 24 can be looked at in one word.
+    // hot: two codes have at most 22 bits, and one word has at least 24.
     for (const pairsEnd = to - 1; at < pairsEnd && bit - 24 >= firstBit; ) {
       const start = bit - 24;
       const word = view.getUint32(start >>> 3, true) >>> (start & 7);
@@ -206,7 +206,7 @@ export class PlainCore implements BlockCore, BlockLoops {
         bit -= lengthCode & 0xff;
         const literalsLength = (lengthCode >> 8) + bitsAt(view, bit, lengthCode & 0xff);
 
-        // Offset values up to 3 mean one of the last three offsets; without literals one further on.
+        // Offset values up to 3 mean one of the last three offsets; without literals, they are shifted by one.
         if (offset > 3) {
           offset -= 3;
           offsets[2] = offsets[1];
@@ -228,7 +228,7 @@ export class PlainCore implements BlockCore, BlockLoops {
         to += literalsLength;
         if (offset < 1 || offset > reach + (to - start)) return MATCH_BEFORE_START;
         const from = to - offset;
-        // Source and target may overlap: what was just written is then written again.
+        // Source and target may overlap: bytes that were just written are then copied again.
         if (matchLength <= SHORT_COPY || offset < matchLength) for (let i = 0; i < matchLength; i++) out[to + i] = out[from + i];
         else out.copyWithin(to, from, from + matchLength);
         to += matchLength;

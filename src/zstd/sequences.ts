@@ -3,7 +3,7 @@ import { zstdError } from './frames.ts';
 import { readFseShares } from './fse.ts';
 import { LITERALS_LENGTH, LITERALS_LENGTH_CODES, MATCH_LENGTH, MATCH_LENGTH_CODES, MAX_ACCURACY_LOG, OFFSET, PREDEFINED_TABLES } from './wasm/contract.ts';
 
-/** What a kind of codes allows, and its table where a block does not describe one. */
+/** What a kind of codes allows, and its table for blocks that do not describe one. */
 interface CodeKind {
   readonly kind: number;
   readonly maxSymbol: number;
@@ -41,12 +41,12 @@ const PREDEFINED = 0;
 const SINGLE_SYMBOL = 1;
 const DESCRIBED = 2;
 
-/** Reads Sequences_Section_Header of one block after the other: how many sequences there are, and the tables of their codes. */
+/** Reads the Sequences_Section_Header of each block: how many sequences there are, and the tables of their codes. */
 export class SequencesHeaders {
   /** How many sequences the current block has. */
   count = 0;
   readonly #core: BlockCore;
-  /** Whether a block of the frame had sequences, whose tables those after it may use. */
+  /** Whether a block of the frame had sequences, whose tables later blocks may use. */
   #hasTables = false;
 
   constructor(core: BlockCore) {
@@ -62,9 +62,9 @@ export class SequencesHeaders {
   }
 
   /**
-   * Has the core use the block's tables. Source: RFC 8878, 3.1.1.3.2.1.
+   * Makes the core use the block's tables. Source: RFC 8878, 3.1.1.3.2.1.
    * @param at where the section starts in the block's area
-   * @param end of the block
+   * @param end where the block ends
    * @returns where the bit stream starts
    * @throws PerfconvError `damaged`
    */
@@ -90,7 +90,7 @@ export class SequencesHeaders {
       } else if (mode === SINGLE_SYMBOL) {
         const symbol = take();
         if (symbol > maxSymbol) throw zstdError(`a sequence code of ${symbol}`);
-        // Its one state costs no bits, and leads to itself.
+        // Its only state takes no bits, and leads to itself.
         areas.fseEntries[kind << MAX_ACCURACY_LOG] = symbol;
         loops.useTable(kind, kind, 0);
       } else if (mode === DESCRIBED) {

@@ -9,7 +9,7 @@ export class WasmCore implements BlockCore {
   areas: BlockAreas;
   readonly loops: WasmExports;
 
-  /** Undefined where the engine runs no WebAssembly, or has no memory for it. */
+  /** Undefined if the engine runs no WebAssembly, or has no memory for it. */
   static create(): WasmCore | undefined {
     const wasm = instantiate();
     return wasm && new WasmCore(wasm);
@@ -29,7 +29,7 @@ export class WasmCore implements BlockCore {
   }
 }
 
-/** Views of an instance's memory, which have no bytes any more once it has grown. */
+/** Views of an instance's memory. They become empty when it grows. */
 function areasOf(wasm: WasmExports, windowBytes: number): BlockAreas {
   const { buffer } = wasm.memory;
   return {

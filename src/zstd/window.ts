@@ -1,17 +1,17 @@
 import type { BlockCore } from './block-core.ts';
 import { MAX_BLOCK_BYTES } from './wasm/contract.ts';
 
-/** Room besides a window, so that it is moved once for so much that comes, not for every block. */
+/** Spare room besides a window, so that it is moved once for this many bytes, not for every block. */
 const MIN_SPARE_BYTES = 1 << 20;
 
 /**
- * Where in a core's window what was decompressed last is, as far as matches may reach back, and the room for the next block after it. It grows
- * with what is there, not with what a frame's header asks for.
+ * Where the most recent output is in a core's window, as far as matches may reach back, and the room after it for the next block. The window grows with the
+ * actual output, not with what a frame's header asks for.
  */
 export class ZstdWindow {
-  /** Just after what was decompressed: the next block begins here. */
+  /** Just after the output so far: the next block begins here. */
   end = 0;
-  /** Bytes before {@link end} that belong to the frame and may be reached. */
+  /** How many bytes before {@link end} belong to the frame and may be reached. */
   reach = 0;
   readonly #core: BlockCore;
   #windowBytes = 0;
@@ -37,7 +37,7 @@ export class ZstdWindow {
     this.end = this.reach;
   }
 
-  /** Takes a block in that was written at {@link end}. */
+  /** Adds a block that was written at {@link end}. */
   advance(sizeBytes: number): void {
     this.end += sizeBytes;
     this.reach = Math.min(this.#windowBytes, this.reach + sizeBytes);
