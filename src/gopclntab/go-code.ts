@@ -10,23 +10,23 @@ import { InlinedCalls } from './inline-calls.ts';
 import type { ModuleData } from './module-data.ts';
 
 /**
- * What the kernel has signal handlers return to, at its first byte (the second name: in Go 1.19). Before it is the space between two functions, not a call in
- * the one before, which reaches up to here in Go's table.
+ * The functions to whose first byte the kernel lets signal handlers return (the second name is that of Go 1.19). What precedes them is padding, not a call in
+ * the function before, which extends up to them in Go's table.
  */
 const TRAMPOLINES = ['runtime.sigreturn__sigaction', 'runtime.sigreturn'].map((name) => new TextEncoder().encode(name));
 
-/** What a Go program says of its functions without symbols and debug information. */
+/** What a Go program without symbols and debug information says about its functions. */
 export interface GoCode {
   /** Its functions, at file offsets. */
   readonly functions: ListedSymbols;
-  /** Undefined where they were not asked for, or the table's version has no lines that perfconv reads. */
+  /** Undefined if they were not asked for, or perfconv does not read the lines of this version of the table. */
   readonly lines: SourceLines | undefined;
 }
 
 /**
- * Reads what a Go program says of its functions.
- * @returns undefined where it says nothing, or is none: see {@link findGoFunctions}
- * @throws PerfconvError `damaged` or `unsupported` where nothing of it can be used
+ * Reads what a Go program says about its functions.
+ * @returns undefined if it says nothing, or is not a Go program: see {@link findGoFunctions}
+ * @throws PerfconvError `damaged` or `unsupported` when none of it can be used
  */
 export async function openGoCode(elf: ElfFile, wantsLines: boolean, noteDamage: NoteDamage): Promise<GoCode | undefined> {
   const found = await findGoFunctions(elf);

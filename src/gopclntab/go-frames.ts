@@ -3,33 +3,33 @@ import type { ElfFile } from '../elf/elf-file.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
 
-/** Sizes that are decoded for all addresses of one file: some hundred for each of ten million. */
+/** How many sizes are decoded for all addresses of one file: some hundred for each of ten million. */
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Functions of the runtime that go to another stack to call the vdso, or C: the rest of a goroutine's may be too small for that. Their frames have sizes as
- * if they stayed where they were (observed, Go 1.26 and x86-64).
+ * Runtime functions that switch to another stack to call the vdso, or C: the rest of a goroutine's stack may be too small for that. The sizes of their frames
+ * are as if they stayed where they were (observed, Go 1.26 and x86-64).
  */
 const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
-/** The same of those that call others there, whatever they call. */
+/** Runtime functions that call any others on another stack. */
 const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
-/** What Go lays beneath the first function of a goroutine: behind it is what an earlier goroutine has left there. */
+/** What Go puts beneath the first function of a goroutine. Above it is only what an earlier goroutine has left. */
 const STACK_ENDS = encoded('runtime.goexit');
 /** mov %rsp, %rbp: the second instruction of functions with frame pointers. */
 const MOVE_SIZE_BYTES = 3;
 
-/** By what a frame is left. */
+/** What is used to leave a frame. */
 export type GoFrameKind =
   /** The function's size. */
   | 'sized'
-  /** The frame pointer: the function may be on another stack than it was called on. */
+  /** The frame pointer: the function may run on another stack than it was called on. */
   | 'chained'
-  /** As `sized`, but what the function has called is on another stack, where its frame is not. */
+  /** Like `sized`, but what the function has called runs on another stack, where its frame is not. */
   | 'leaving'
-  /** Nothing: it has no caller. */
+  /** Nothing: the frame has no caller. */
   | 'first';
 
-/** How large the frames of a Go program's functions are, by address: with that, Go's runtime unwinds its own stacks. */
+/** How large the frames of a Go program's functions are, by address. Go's runtime unwinds its own stacks with this. */
 export class GoFrames {
   readonly #functions: GoFunctions;
   readonly #sizes: ValueTable;
@@ -41,7 +41,7 @@ export class GoFrames {
     this.#sizes = new ValueTable(functions.table, new StepBudget(functions.table, MAX_STEPS));
   }
 
-  /** @returns undefined where a file has no table of Go's functions, or a damaged one: who asks for names hears of that */
+  /** @returns undefined if a file has no table of Go's functions, or a damaged one: whoever asks for names is told of that */
   static async find(elf: ElfFile): Promise<GoFrames | undefined> {
     try {
       const functions = await findGoFunctions(elf);
@@ -52,12 +52,12 @@ export class GoFrames {
     }
   }
 
-  /** Whether a function of the program is at an address (svma); others were written in C. */
+  /** Whether there is a Go function at an address (svma). Others were written in C. */
   hasFunctionAt(svma: number): boolean {
     return this.#functions.find(svma) >= 0;
   }
 
-  /** By what the frame at an address (svma) is left. */
+  /** What is used to leave the frame at an address (svma). */
   kindAt(svma: number): GoFrameKind {
     const { table, starts } = this.#functions;
     const index = this.#functions.find(svma);
@@ -69,15 +69,16 @@ export class GoFrames {
     const isLeaver = isOneOf(STACK_LEAVERS);
     if (!isLeaver && !isOneOf(STACK_CHANGERS)) return 'sized';
     const size = this.sizeAt(svma);
-    // With less, the caller's frame pointer was not saved yet, or no longer is; with no more, it was just pushed, or is in place already.
+    // If the size is less than a pointer, the caller's frame pointer was not saved yet, or no longer is. If it is just that, the frame pointer was just pushed,
+    // or is already set.
     const isFrame =
       size > table.pointerSize || (size === table.pointerSize && svma - MOVE_SIZE_BYTES >= starts[index] && this.sizeAt(svma - MOVE_SIZE_BYTES) === size);
     return isFrame ? 'chained' : isLeaver ? 'leaving' : 'sized';
   }
 
   /**
-   * What lies between the stack pointer and the return address before an instruction (svma) is executed, in bytes.
-   * @returns −1 where no function is, or its table is damaged
+   * How many bytes are between the stack pointer and the return address before an instruction (svma) is executed.
+   * @returns −1 if there is no function, or its table is damaged
    */
   sizeAt(svma: number): number {
     const functions = this.#functions;

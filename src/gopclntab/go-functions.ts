@@ -6,15 +6,18 @@ import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { GoTable } from './go-table.ts';
 import { findModuleData, type ModuleData } from './module-data.ts';
 
-/** The second is that of position-independent programs. */
+/** The second is in position-independent programs. */
 const SECTIONS = ['.gopclntab', '.data.rel.ro.gopclntab'];
-/** Where other linkers than Go's put it in position-independent programs, among other data; and what tells that there may be one. */
+/**
+ * The section in which linkers other than Go's put the table in position-independent programs, among other data, and the section that tells
+ * that there may be one.
+ */
 const MIXED_SECTION = '.data.rel.ro';
 const GO_SECTION = '.go.buildinfo';
 const ALIGNMENT_BYTES = 8;
-/** Places in it that look like the table. */
+/** How many places that look like the table are tried. */
 const MAX_TRIES = 64;
-/** Larger ones are not read: they may be holes. Kubernetes has some 30 megabytes. */
+/** A larger table is not read: it may be a hole. Kubernetes has some 30 megabytes. */
 const MAX_TABLE_SIZE_BYTES = 256 << 20;
 
 /** A Go program's functions, in the order of their addresses. */
@@ -22,9 +25,9 @@ export class GoFunctions {
   readonly table: GoTable;
   /** Where the table is mapped (svma). */
   readonly addr: number;
-  /** Where they begin (svma), and where the last one ends. */
+  /** Where the functions begin (svma), and where the last one ends. */
   readonly starts: Float64Array;
-  /** What the runtime knows of the program; undefined where it was not found, or not looked for (before Go 1.18). */
+  /** What the runtime knows about the program; undefined if it was not found, or not looked for (before Go 1.18). */
   readonly moduleData: ModuleData | undefined;
 
   /** @param textStart what the table's starts count from */
@@ -35,13 +38,13 @@ export class GoFunctions {
     this.moduleData = moduleData;
   }
 
-  /** Index of the function that holds an address (svma); −1 where none does. */
+  /** Index of the function that contains an address (svma); −1 if none does. */
   find(svma: number): number {
     const index = firstAbove(this.starts, svma, 0, this.starts.length) - 1;
     return index < this.table.functionCount ? index : -1;
   }
 
-  /** How long a function is, with what fills the space up to the next one, in bytes. */
+  /** Size of a function in bytes, including the padding up to the next one. */
   sizeOf(index: number): number {
     return this.starts[index + 1] - this.starts[index];
   }
@@ -53,9 +56,9 @@ export function mayHaveGoTable(elf: ElfFile): boolean {
 }
 
 /**
- * Finds a Go program's own table of its functions, which the runtime needs and stripping leaves.
- * @returns undefined where there is none, or nothing says where in the file its functions are
- * @throws PerfconvError `damaged`; `unsupported` for a version that is not known
+ * Finds a Go program's own table of its functions, which the runtime needs and stripping keeps.
+ * @returns undefined if there is none, or nothing says where in the file its functions are
+ * @throws PerfconvError `damaged`; `unsupported` for an unknown version
  */
 export async function findGoFunctions(elf: ElfFile): Promise<GoFunctions | undefined> {
   const found = await findTable(elf);
@@ -77,7 +80,7 @@ async function findTable(elf: ElfFile): Promise<Pick<GoFunctions, 'table' | 'add
   return undefined;
 }
 
-/** Other data may look like the beginning of a table. */
+/** Finds a table among other data, which may look like the beginning of one. */
 function findAmongData(view: ByteView, file: string): { readonly table: GoTable; readonly at: number } | undefined {
   let tries = 0;
   for (let at = 0; at < view.length && tries < MAX_TRIES; at += ALIGNMENT_BYTES) {
@@ -93,7 +96,7 @@ function findAmongData(view: ByteView, file: string): { readonly table: GoTable;
   return undefined;
 }
 
-/** The first section of each name alone. */
+/** Only the first section of each name. */
 function tableSections(elf: ElfFile): readonly ElfSection[] {
   const isUsable = (section: ElfSection | undefined): section is ElfSection =>
     section !== undefined && section.type !== SHT_NOBITS && section.sizeBytes <= MAX_TABLE_SIZE_BYTES;
@@ -103,8 +106,8 @@ function tableSections(elf: ElfFile): readonly ElfSection[] {
 }
 
 /**
- * From where functions count. Where the runtime's data was not found, the header says it (before Go 1.26), or the section does that has
- * nothing but Go's functions: other linkers put C's start into it, too.
+ * The address that functions count from. If the runtime's data was not found, it is in the header (before Go 1.26), or it is the start of
+ * `.text` if that has nothing but Go's functions: other linkers also put C's start code there.
  */
 function textStartOf(elf: ElfFile, table: GoTable, moduleData: ModuleData | undefined): number | undefined {
   if (moduleData !== undefined) return moduleData.textStart;

@@ -5,9 +5,9 @@ import type { FunctionPositions, GoTable, NoteDamage } from './go-table.ts';
 import type { InlinedCalls } from './inline-calls.ts';
 import { StepBudget, ValueTable } from './value-table.ts';
 
-/** Go inlines some ten functions into one another. A hostile file's calls may go round in a circle. */
+/** Go inlines some ten functions into one another. A hostile file's calls may form a circle. */
 const MAX_DEPTH = 256;
-/** How many times the size of the table all that is decoded together may have, how much in any case, and how much at most. */
+/** How many times the table's size everything that is decoded may have together, how much in any case, and how much at most. */
 const MAX_SHARING = 16;
 const FREE_STEPS = 1 << 20;
 const MAX_STEPS = 2 ** 30;
@@ -28,12 +28,12 @@ export class GoLines implements SourceLines {
   #function = -1;
   #positions: FunctionPositions | undefined;
   readonly #texts = new Map<number, string>();
-  /** By where the name is, and the line. */
+  /** By place of the name, line and file. */
   readonly #described = new Map<string, SourceFunction>();
 
   /**
-   * @param calls undefined where nothing was inlined
-   * @param toSvma from an address that is looked up; NaN where none is
+   * @param calls undefined if nothing was inlined
+   * @param toSvma translates an address that is looked up; NaN if it has none
    */
   constructor(functions: GoFunctions, calls: InlinedCalls | undefined, toSvma: (address: number) => number, noteDamage: NoteDamage) {
     const { table } = functions;
@@ -107,7 +107,7 @@ export class GoLines implements SourceLines {
     return { function: this.#functionOf(nameAt, startLine, file), file, line: Math.max(0, this.#lines.at(distance)), column: 0 };
   }
 
-  /** A function is in one file, so that of its lines is its own. */
+  /** A function is in one file, so the file of its lines is its own. */
   #functionOf(nameAt: number, startLine: number, file: string): SourceFunction {
     const key = `${nameAt} ${startLine} ${file}`;
     let found = this.#described.get(key);

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 
-/** The versions of the table, by the first release 1.x of Go that wrote them. */
+/** Versions of the table, named after the first release 1.x of Go that wrote them. */
 type TableVersion = 2 | 16 | 18 | 20;
 
 const VERSIONS: ReadonlyMap<number, TableVersion> = new Map([
@@ -11,13 +11,13 @@ const VERSIONS: ReadonlyMap<number, TableVersion> = new Map([
   [0xfffffff1, 20],
 ]);
 
-/** Magic number, two zeros, the smallest instruction's size, the size of a pointer. */
+/** Magic number, two zeros, size of the smallest instruction, size of a pointer. */
 const IDENTITY_SIZE_BYTES = 8;
 
 /** Kubernetes has some 150,000. */
 const MAX_FUNCTIONS = 1 << 22;
 
-/** Where a function's record has its fields, in bytes, from Go 1.20 on. Earlier ones begin alike but for the size of the entry. */
+/** Where the fields of a function's record are, in bytes, from Go 1.20 on. Earlier records begin in the same way, except for the size of the entry. */
 const RECORD = {
   nameOffset: 4,
   frameSizesAfterEntry: 12,
@@ -29,24 +29,24 @@ const RECORD = {
   funcDataCount: 43,
   sizeBytes: 44,
 } as const;
-/** Which of a function's tables have its inlined calls: by address the index of the call, and the calls. Source: Go, internal/abi/symtab.go. */
+/** Which of a function's tables have its inlined calls: the index of the call by address, and the calls. Source: Go, internal/abi/symtab.go. */
 const PCDATA_INLINE_INDEX = 2;
 const FUNCDATA_INLINE_TREE = 3;
 const NONE = 0xffffffff;
 
 /**
- * The table of functions that Go's linker puts into every program, since the runtime needs it: `.gopclntab`. It stays where a program is
- * stripped. Its functions are in the order of their addresses.
+ * The table of functions that Go's linker puts into every program, since the runtime needs it: `.gopclntab`. Stripping keeps it. Its functions are in the order
+ * of their addresses.
  * @see Go's source, debug/gosym/pclntab.go and runtime/symtab.go; "Go 1.2 Runtime Symbol Table" (golang.org/s/go12symtab)
  */
 export class GoTable {
   readonly view: ByteView;
   readonly version: TableVersion;
-  /** The unit of distances between addresses, in bytes: the smallest instruction's size. */
+  /** The unit of distances between addresses, in bytes: the size of the smallest instruction. */
   readonly quantum: number;
   readonly pointerSize: 4 | 8;
   readonly functionCount: number;
-  /** The first function's address as the header has it (Go 1.18 to 1.25); 0 where it does not say. */
+  /** The first function's address according to the header (Go 1.18 to 1.25); 0 if it does not say. */
   readonly textStart: number;
   /** Where in {@link view} the names of functions and files are. */
   readonly namesAt: number;
@@ -54,7 +54,7 @@ export class GoTable {
   /** Where the offsets of each unit's file names are, and the tables of values by address. */
   readonly unitsAt: number;
   readonly valuesAt: number;
-  /** Where the list of functions is, each with its address and the offset of its record from {@link recordsAt}. */
+  /** Where the list of functions is, each of which has its address and the offset of its record from {@link recordsAt}. */
   readonly functionsAt: number;
   readonly recordsAt: number;
   readonly #file: string;
@@ -89,8 +89,8 @@ export class GoTable {
   }
 
   /**
-   * @param view begins with the table, and may go on after it
-   * @param file with the table, for messages
+   * @param view begins with the table, and may extend beyond it
+   * @param file name of the file with the table, for messages
    * @throws PerfconvError `unsupported` for one of another version; `damaged` for one whose parts are not in it
    */
   static read(view: ByteView, file: string): GoTable {
@@ -104,34 +104,34 @@ export class GoTable {
     return this.version >= 18;
   }
 
-  /** Whether functions say what was inlined into them in the form that this class reads: Go 1.20 and later. */
+  /** Whether functions tell what was inlined into them in the form that this class reads: Go 1.20 and later. */
   get hasLines(): boolean {
     return this.version === 20;
   }
 
-  /** Where a function begins; that of number {@link functionCount} is where the last one ends. See {@link isRelative}. */
+  /** Where a function begins; for number {@link functionCount}, where the last one ends. See {@link isRelative}. */
   startOf(index: number): number {
     const at = this.functionsAt + 2 * index * this.#fieldSize;
     return this.#fieldSize === 4 ? this.u32(at) : this.pointerAt(at);
   }
 
-  /** Where names end: before Go 1.16, they lie among other things. */
+  /** Where names end: before Go 1.16, they are among other things. */
   get namesEnd(): number {
     return this.version === 2 ? this.view.length : this.unitsAt;
   }
 
-  /** Where a function's name is in {@link view}; −1 where its record is beyond the end. */
+  /** Where a function's name is in {@link view}; −1 if its record is beyond the end. */
   nameOf(index: number): number {
     const at = this.#recordOf(index) + (this.isRelative ? RECORD.nameOffset : this.pointerSize);
     return at + 4 > this.view.length ? -1 : this.namesAt + this.view.u32(at);
   }
 
-  /** Where in {@link view} the sizes of a function's frame are by address; 0 for nowhere. */
+  /** Where in {@link view} the sizes of a function's frame by address are; 0 if nowhere. */
   frameSizesOf(index: number): number {
     return this.#valuesIn(this.#recordOf(index) + (this.isRelative ? 4 : this.pointerSize) + RECORD.frameSizesAfterEntry);
   }
 
-  /** Of functions where {@link hasLines}. Tables of values are offsets in {@link view}, 0 for none. */
+  /** Only if {@link hasLines}. Tables of values are offsets in {@link view}, 0 for none. */
   positionsOf(index: number): FunctionPositions {
     const at = this.#recordOf(index);
     const pcDataCount = this.u32(at + RECORD.pcDataCount);
@@ -148,7 +148,7 @@ export class GoTable {
     };
   }
 
-  /** Where in {@link view} the name of a file is. @param unit see {@link FunctionPositions}; −1 where there is none */
+  /** Where in {@link view} the name of a file is; −1 if there is none. @param unit see {@link FunctionPositions} */
   fileNameAt(unit: number, index: number): number {
     const offset = this.u32(this.unitsAt + 4 * (unit + index));
     return offset === NONE ? -1 : this.filesAt + offset;
@@ -183,16 +183,16 @@ export class GoTable {
     return this.isRelative ? 4 : this.pointerSize;
   }
 
-  /** That something of it is damaged. */
+  /** An error that says what is damaged in the table. */
   damaged(what: string): PerfconvError {
     return new PerfconvError('damaged', what, { file: this.#file, record: '.gopclntab' });
   }
 }
 
-/** Gets the first damage of a function, or of its lines; those of the others are there. */
+/** Called with the first damage of functions, or of lines; those of the others are there. */
 export type NoteDamage = (error: PerfconvError) => void;
 
-/** Where a function has its files, lines and inlined calls. */
+/** Where the files, lines and inlined calls of a function are. */
 export interface FunctionPositions {
   /** 1-based; 0 when unknown. */
   readonly startLine: number;
@@ -201,6 +201,6 @@ export interface FunctionPositions {
   /** Index of its unit's first file. */
   readonly unit: number;
   readonly inlineIndexes: number;
-  /** Offset of its inlined calls from those of all functions; −1 where there are none. */
+  /** Offset of its inlined calls among those of all functions; −1 if it has none. */
   readonly inlineTree: number;
 }

@@ -6,11 +6,11 @@ import type { GoFunctions } from './go-functions.ts';
 import type { GoTable } from './go-table.ts';
 import type { ModuleData } from './module-data.ts';
 
-/** More is not read of all sections that words lead to. The largest programs have some ten megabytes. */
+/** How much is read of all sections that words lead to. The largest programs have some ten megabytes. */
 const MAX_SIZE_BYTES = 256 << 20;
-/** What a call has, in bytes. Source: Go 1.20 and later, runtime/symtabinl.go, `inlinedCall`. */
+/** Where the fields of a call are, in bytes. Source: Go 1.20 and later, runtime/symtabinl.go, `inlinedCall`. */
 const CALL = { name: 4, parent: 8, startLine: 12, sizeBytes: 16 } as const;
-/** Functions whose calls must make sense for the place to be the right one, and the share of them that must: single ones may be damaged. */
+/** How many functions are tried to find out whether a place is the right one, and the share whose calls must make sense: single ones may be damaged. */
 const TRIED_FUNCTIONS = 64;
 const FITTING_SHARE = 0.9;
 const MAX_START_LINE = 1 << 24;
@@ -19,13 +19,13 @@ const MAX_START_LINE = 1 << 24;
 export interface InlinedCall {
   /** Where its name is in the table's bytes. */
   readonly nameAt: number;
-  /** The distance from the start of the outermost function to an instruction at the place of the call in the source. */
+  /** The distance from the start of the outermost function to an instruction that has the call's place in the source. */
   readonly parent: number;
   /** 1-based; 0 when unknown. */
   readonly startLine: number;
 }
 
-/** The inlined calls of all functions, which are not in the table itself: it has their offsets from a place that the runtime knows. */
+/** The inlined calls of all functions. They are not in the table itself, which has their offsets from a place that the runtime knows. */
 export class InlinedCalls {
   readonly #view: ByteView;
   /** Where that place is in {@link #view}. */
@@ -39,9 +39,9 @@ export class InlinedCalls {
   }
 
   /**
-   * Tries the words of the runtime's data, since releases have that place in different ones.
-   * @returns undefined where nothing was inlined
-   * @throws PerfconvError `damaged` where none is the place
+   * Tries the words of the runtime's data, since different releases have that place in different words.
+   * @returns undefined if nothing was inlined
+   * @throws PerfconvError `damaged` when none is the place
    */
   static async find(elf: ElfFile, functions: GoFunctions, { words }: ModuleData): Promise<InlinedCalls | undefined> {
     const { table, addr: tableAddr } = functions;
@@ -52,7 +52,7 @@ export class InlinedCalls {
     for (const addr of new Set(words)) {
       const section = elf.sections.find((one) => one.addr > 0 && addr >= one.addr && addr < one.addr + one.sizeBytes);
       if (section === undefined || (section.flags & SHF_EXECINSTR) !== 0) continue;
-      // From Go 1.26 on, they are behind the table, in its section.
+      // From Go 1.26 on, they are after the table, in its section.
       const isInTable = addr >= tableAddr && addr < tableAddr + table.view.length;
       let view = isInTable ? table.view : views.get(section);
       if (view === undefined) {
@@ -68,7 +68,7 @@ export class InlinedCalls {
     throw table.damaged('nothing says where inlined calls are');
   }
 
-  /** @param tree see {@link FunctionPositions.inlineTree}, @returns undefined where there is none of that index */
+  /** @param tree see {@link FunctionPositions.inlineTree}, @returns undefined if there is none with that index */
   at(tree: number, index: number): InlinedCall | undefined {
     const at = this.#base + tree + index * CALL.sizeBytes;
     if (at < 0 || at + CALL.sizeBytes > this.#view.length) return undefined;
@@ -79,7 +79,7 @@ export class InlinedCalls {
     };
   }
 
-  /** Whether the first call of a function may be one: its name begins where another one ends. */
+  /** Whether the first call of a function may be one: its name begins where another one ends, and its other fields are possible. */
   #makesSense(tree: number, sizeBytes: number): boolean {
     const call = this.at(tree, 0);
     const padding = this.#base + tree + 1;

@@ -3,18 +3,18 @@ import { EM_AARCH64, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64, SHF_E
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import type { GoTable } from './go-table.ts';
 
-/** More data is not searched, and no more relocations: programs have some ten megabytes. */
+/** How much data, and how many bytes of relocations, are searched at most: programs have some ten megabytes. */
 const MAX_SEARCHED_BYTES = 256 << 20;
-/** The words of the runtime's record that are looked at: it has some 70, and where they are differs between releases. */
+/** How many words of the runtime's record are used. It has some 70, and where they are differs between releases. */
 const WORDS = 64;
-/** Words by index, the same since Go 1.16. Source: Go, runtime/symtab.go, `moduledata`. */
+/** Indexes of words, the same since Go 1.16. Source: Go, runtime/symtab.go, `moduledata`. */
 const WORD = { names: 1, minPc: 20, maxPc: 21, text: 22 } as const;
-/** What a section counts for at least: there may be very many empty ones. */
+/** How much a section counts at least: there may be a great many empty ones. */
 const LEAST_SECTION_BYTES = 1 << 16;
 /** How many places that look like the record are tried. */
 const MAX_CANDIDATES = 64;
 
-/** Types of relocations that add the address at which the file is loaded, by machine. Source: the machines' supplements of the System V ABI. */
+/** By machine: the type of relocations that add the address at which the file is loaded. Source: the machines' supplements of the System V ABI. */
 const RELATIVE: Readonly<Record<number, number>> = {
   [EM_X86_64]: 8,
   [EM_AARCH64]: 1027,
@@ -25,19 +25,19 @@ const RELATIVE: Readonly<Record<number, number>> = {
 };
 const RELA_SIZE_BYTES = 24;
 
-/** What the runtime knows of the program. */
+/** What the runtime knows about the program. */
 export interface ModuleData {
-  /** The address (svma) from which functions count. */
+  /** The address (svma) that functions count from. */
   readonly textStart: number;
-  /** All words from its beginning on, as they are before the program is loaded. */
+  /** The words from its beginning on, as they are before the program is loaded. */
   readonly words: Float64Array;
 }
 
 /**
- * Finds the runtime's `moduledata`, which says where the program's parts are, by its first word: the address of the table of
- * functions. Position-independent programs have their words in relocations.
- * @param addr of the table (svma)
- * @returns undefined where there is none
+ * Finds the runtime's `moduledata`, which says where the program's parts are, by its first word: the address of the table of functions. In position-independent
+ * programs, the words are in relocations.
+ * @param addr where the table is (svma)
+ * @returns undefined if there is none
  */
 export async function findModuleData(elf: ElfFile, table: GoTable, addr: number): Promise<ModuleData | undefined> {
   const { pointerSize } = table;
@@ -55,7 +55,7 @@ export async function findModuleData(elf: ElfFile, table: GoTable, addr: number)
   return undefined;
 }
 
-/** The first sections that are not too large together: a hostile file's may all be the same bytes. */
+/** The first sections, as long as they are not too large together: in a hostile file, all may be the same bytes. */
 function upToLimit(sections: readonly ElfSection[]): readonly ElfSection[] {
   let searched = 0;
   const end = sections.findIndex(({ sizeBytes }) => {
@@ -92,7 +92,7 @@ function wordsAt(data: ByteView, at: number, addr: number, pointerSize: number, 
   return words;
 }
 
-/** Relocations of 64-bit files that add the address at which the file is loaded. Those of 32-bit ones have their words in place. */
+/** Relocations of 64-bit files that add the address at which the file is loaded. In 32-bit files, the words themselves are in place. */
 class Relocations {
   readonly #tables: readonly ByteView[];
   readonly #type: number;
@@ -109,7 +109,7 @@ class Relocations {
     return new Relocations(await Promise.all(sections.map((section) => elf.readSection(section))), type);
   }
 
-  /** The addresses (svmas) to which a value is put. */
+  /** The addresses (svmas) that get a value. */
   placesOf(value: number): number[] {
     const places: number[] = [];
     this.#visit((place, addend) => {

@@ -12,18 +12,18 @@ export class StepBudget {
     this.#left = steps;
   }
 
-  /** @throws PerfconvError `damaged` where tables overlap beyond reason */
+  /** @throws PerfconvError `damaged` when tables overlap beyond reason */
   spend(): void {
     if (--this.#left < 0) throw this.#table.damaged('tables of positions overlap');
   }
 }
 
 /**
- * What a function has by address, as pairs of differences: of the value, and of the address up to which it holds.
+ * Values of a function by address, stored as pairs of differences: of the value, and of the address up to which it holds.
  * @see Go's source, runtime/symtab.go, `step`
  */
 export class ValueTable {
-  /** Where the next number is read. */
+  /** Where the next number is. */
   #at = 0;
   #count = 0;
   #ends: Float64Array = new Float64Array(64);
@@ -39,7 +39,7 @@ export class ValueTable {
   /**
    * Reads the values of another function.
    * @param offset in the table's bytes; 0 for none
-   * @param sizeBytes of the function: what lies after it is not read
+   * @param sizeBytes of the function: what is after it is not read
    */
   decode(offset: number, sizeBytes: number): void {
     this.#count = 0;
@@ -62,7 +62,7 @@ export class ValueTable {
     }
   }
 
-  /** The value at a distance from the function's start, in bytes; −1 where there is none. */
+  /** The value at a distance from the function's start, in bytes; −1 if there is none. */
   at(distance: number): number {
     const index = firstAbove(this.#ends, distance, 0, this.#count);
     return index < this.#count ? this.#values[index] : -1;

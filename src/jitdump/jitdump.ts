@@ -32,22 +32,24 @@ const DEBUG_ENTRY = { codeAddr: 0, line: 8, discrim: 12, name: 16 } as const;
 
 /** Longer names, of functions and of files, are damage. */
 const MAX_NAME_BYTES = 1 << 16;
-/** The most that is taken of one file: places of code, lines, and bytes of names. It is more than processes have functions, and some 300 MB of memory. */
+/**
+ * The most that is taken from one file: places of code, lines, and bytes of names. This is more than the functions of any process, and some 300 MB of memory.
+ */
 const MAX_LOADS = 1 << 20;
 const MAX_LINES = 1 << 22;
 const MAX_NAMES_BYTES = 1 << 26;
 
-/** The largest buffer that is written twice; most have 4 KB. */
+/** The largest buffer that may be written twice. Most have 4 KB. */
 const MAX_REPEATED_BYTES = 1 << 16;
-/** How often one is passed over, and how often looked for in vain: not without end in damaged files. */
+/** How often repeated bytes are skipped, and how often they are searched for in vain: this has to end in damaged files. */
 const MAX_REPEATS = 1 << 10;
 const MAX_VAIN_SEARCHES = 16;
 
-/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file that is made of it), and state columns. */
+/** V8 writes this where others write 0. Its lines count from 64 bytes before the code (the header of an ELF file made from it), and have columns. */
 const V8_PAD1 = 0xdeadbeef;
 const V8_LINE_SHIFT = 64;
 
-/** Takes the place of a file's name that is the same as the one before: the byte 0xff, which is no UTF-8 (`decodeText`). */
+/** Stands for the same file name as before: the byte 0xff, which is not UTF-8 (`decodeText`). */
 const SAME_FILE = '\udcff';
 
 /** The functions that a JIT made: columns, in the order of the file, so that file offsets ascend. */
@@ -57,7 +59,7 @@ export interface JitFunctionColumns {
   readonly sizesBytes: readonly number[];
   /** A function's lines are those from here on, up to the next function's. */
   readonly firstLines: readonly number[];
-  /** Where the name lies in {@link JitDump.names}. */
+  /** Where the name is in {@link JitDump.names}. */
   readonly nameOffsets: readonly number[];
   readonly nameLengths: readonly number[];
 }
@@ -72,20 +74,20 @@ export interface JitUnwinding {
   readonly sizesBytes: readonly number[];
 }
 
-/** When and where code came to be: columns with an element for each LOAD and MOVE, in the order of the file. */
+/** When code was placed where: columns with an element for each LOAD and MOVE, in the order of the file. */
 export interface JitPlacements {
   /** CLOCK_MONOTONIC in nanoseconds, as two words. */
   readonly timeLo: readonly number[];
   readonly timeHi: readonly number[];
-  /** Run-time address; with the function's size within 2^53. */
+  /** Run-time address; plus the function's size, it is within 2^53. */
   readonly addresses: readonly number[];
   /** Index into {@link JitDump.functions}. */
   readonly functions: readonly number[];
 }
 
 /**
- * The number, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed:
- * Bun 1.4). Undefined for other names.
+ * The id, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed: Bun 1.4). Undefined
+ * for other names.
  */
 export function jitDumpPid(name: string): string | undefined {
   return /^jit-(?:\d{1,10}-)?(\d{1,10})\.dump$/.exec(name)?.[1];
@@ -95,44 +97,44 @@ export function jitDumpPid(name: string): string | undefined {
  * Opens the jitdump file that a process has mapped.
  * @param path as recorded; its name is one that {@link jitDumpPid} knows
  * @param pid of that process
- * @returns to be closed by the caller; why there is one that is not to be believed; undefined when it is not to be had
+ * @returns the file, to be closed by the caller; why there is one that is not trusted; undefined if there is none
  * @throws PerfconvError `io` when the system refuses to open any file
  */
 export type OpenJitDump = (path: string, pid: number) => BlockingSource | RefusedJitDump | undefined;
 
-/** A dump that is there and not believed. */
+/** A dump that exists, but is not trusted. */
 export interface RefusedJitDump {
   readonly name: string;
   /** Why, in words. */
   readonly refusal: string;
 }
 
-/** What a JIT dumped of its code, but for the code itself. */
+/** What a JIT dumped about its code, without the code itself. */
 export interface JitDump {
   /** What it was read from. */
   readonly name: string;
   /** Whether times are those of an architecture's own counter. */
   readonly hasArchTimes: boolean;
   readonly functions: JitFunctionColumns;
-  /** The bytes of the functions' names, as they lie in the dump. */
+  /** The bytes of the functions' names, as they are in the dump. */
   readonly names: Uint8Array;
   readonly placements: JitPlacements;
   readonly lines: JitLineColumns;
   readonly files: readonly string[];
   readonly unwinding: JitUnwinding;
-  /** Records that make no sense, and were left out. */
+  /** How many records made no sense, and were left out. */
   readonly damagedRecords: number;
-  /** What is wrong with the first of them, or with what follows the last record; empty when nothing is. */
+  /** What is wrong with the first of them, or with what follows the last record; empty if nothing is. */
   readonly damage: string;
 }
 
 /**
- * Reads a jitdump file (`jit-PID.dump`), all but the code. A file that is cut off, or still written to, is read as far as it goes.
- * @returns a text that says what is wrong when it is no jitdump
+ * Reads a jitdump file (`jit-PID.dump`), except for the code. A file that is cut off, or still being written, is read as far as it goes.
+ * @returns a text that says what is wrong if it is not a jitdump
  * @throws PerfconvError `io`
  */
 export function readJitDump(source: BlockingSource): JitDump | string {
-  // Observed: CPython's, of a child that it forks and that ends by os._exit.
+  // Observed: dumps of children that CPython forks and that end with os._exit.
   if (source.sizeBytes === 0) return 'it is empty';
   const littleEndian = byteOrderOf(source);
   if (littleEndian === undefined) return 'it is no jitdump file: it does not begin with JiTD';
@@ -152,7 +154,7 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   return { name: source.name, hasArchTimes, ...found, unwinding, damagedRecords, damage };
 }
 
-/** Whether a dump is little-endian; undefined when it is none. */
+/** Whether a dump is little-endian; undefined if it is not a dump. */
 function byteOrderOf(source: BlockingSource): boolean | undefined {
   const magic = new FileWindow(source, true).at(HEADER.magic, 4);
   if (magic.length < 4) return undefined;
@@ -178,7 +180,7 @@ class JitDumpReader {
   readonly #isV8: boolean;
   /** The code_index of each function. */
   readonly #codeIndexes: number[] = [];
-  /** The last function of each code_index, of the first {@link #indexedCount}: made when something is moved, which few JITs do. */
+  /** The last function of each code_index, among the first {@link #indexedCount}. Filled when something is moved, which few JITs do. */
   readonly #byCodeIndex = new Map<number, number>();
   #indexedCount = 0;
   #names = new Uint8Array(1 << 12);
@@ -227,15 +229,15 @@ class JitDumpReader {
     this.lines.drop();
   }
 
-  /** What there is too much of already; empty when there is room. */
+  /** What there is already too much of; empty if there is room. */
   #excess(): string {
     if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are taken`;
     return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
   }
 
   /**
-   * How many bytes at `position` were written already, just before it: then what follows them is next. Observed: CPython 3.13 and 3.14. A child
-   * that it forks writes out what its parent has not written yet, out of the buffer that it has a copy of; and so does the parent later.
+   * How many bytes at `position` are a repetition of those just before it, so that reading has to continue after them. Observed: CPython 3.13 and 3.14. A child
+   * that it forks writes what its parent has not written yet from its copy of the buffer, and later the parent writes the same.
    */
   #repeatedAt(position: number): number {
     if (this.#repeats >= MAX_REPEATS || this.#vainSearches >= MAX_VAIN_SEARCHES) return 0;
@@ -243,7 +245,7 @@ class JitDumpReader {
     const { bytes } = this.#window.at(from, position - from + MAX_REPEATED_BYTES);
     const after = bytes.subarray(position - from);
     const repeated = repeatedBytes(bytes.subarray(0, position - from), after);
-    // Fewer may be the same by chance, and zeros are what was never written.
+    // Fewer may be the same by chance, and zeros were never written.
     const isFound = repeated >= RECORD_HEADER_BYTES && after.subarray(0, repeated).some((byte) => byte !== 0);
     if (isFound) this.#repeats++;
     else this.#vainSearches++;
@@ -254,7 +256,7 @@ class JitDumpReader {
     if (this.damage === '') this.damage = `${what} at 0x${position.toString(16)}`;
   }
 
-  /** @returns what is wrong with a record; undefined when nothing is */
+  /** @returns what is wrong with a record; undefined if nothing is */
   #take(id: number, position: number, size: number): string | undefined {
     switch (id) {
       case JIT_CODE_LOAD:
@@ -266,14 +268,14 @@ class JitDumpReader {
       case JIT_CODE_UNWINDING_INFO:
         return this.unwinding.begin(this.#window.at(position, size), size);
       default:
-        // What may come to be defined names nothing.
+        // Records that may be defined later name nothing.
         return undefined;
     }
   }
 
   #load(position: number, size: number): string | undefined {
     const complaint = this.#loadCode(position, size);
-    // What was told of how to unwind it is not of the next one.
+    // The unwinding information for this code is not for the next.
     this.unwinding.drop();
     return complaint;
   }
@@ -316,7 +318,7 @@ class JitDumpReader {
     this.#namesBytes = end;
   }
 
-  /** The last function of a code_index; undefined when none has it. */
+  /** The last function of a code_index; undefined if none has it. */
   #functionOf(codeIndex: number): number | undefined {
     for (; this.#indexedCount < this.#codeIndexes.length; this.#indexedCount++)
       this.#byCodeIndex.set(this.#codeIndexes[this.#indexedCount], this.#indexedCount);
@@ -368,7 +370,7 @@ class JitDumpReader {
   }
 }
 
-/** Beyond what a double holds there is no code of a process. */
+/** No process has code at addresses that a double cannot hold. */
 function isAddress(start: number, sizeBytes: number): boolean {
   return Number.isSafeInteger(start) && Number.isSafeInteger(start + sizeBytes);
 }

@@ -1,6 +1,6 @@
 /** Lines of all functions: columns, ascending by offset within a function. */
 export interface JitLineColumns {
-  /** Offset of the code from its function's start. */
+  /** Offset of the line's code from its function's start. */
   readonly offsets: readonly number[];
   readonly lines: readonly number[];
   /** 0 where unknown. */
@@ -9,10 +9,10 @@ export interface JitLineColumns {
   readonly files: readonly number[];
 }
 
-/** How long what comes before a function's code may be. */
+/** How long the head before a function's code may be. */
 const MAX_HEAD_BYTES = 64;
 
-/** Collects the lines of functions. They come before the code that they are of, and wait for it after the lines of all functions. */
+/** Collects the lines of functions. They come before the code that they belong to, and wait for it after the lines of all functions. */
 export class JitLineCollector implements JitLineColumns {
   readonly offsets: number[] = [];
   readonly lines: number[] = [];
@@ -23,16 +23,16 @@ export class JitLineCollector implements JitLineColumns {
   fileNamesLength = 0;
   readonly #columns = [this.offsets, this.lines, this.columns, this.files];
   readonly #fileIndexes = new Map<string, number>();
-  /** Address of the code whose lines wait; NaN when none do. */
+  /** Address of the code whose lines wait; NaN if none do. */
   #waitingAddr = Number.NaN;
   #end = 0;
 
-  /** Lines that are some function's. */
+  /** How many lines belong to functions. */
   get end(): number {
     return this.#end;
   }
 
-  /** Has the lines that are added next wait for the code at an address. Those that wait already are nobody's. */
+  /** Makes the lines that are added next wait for the code at an address. Those that wait already belong to no code. */
   begin(codeAddr: number): void {
     this.drop();
     this.#waitingAddr = codeAddr;
@@ -47,7 +47,7 @@ export class JitLineCollector implements JitLineColumns {
   }
 
   /**
-   * Leaves out a first line that is of what is shortly before the code. Erlang has one for the head of each function, at which nothing is ever sampled
+   * Leaves out a first line that is for something shortly before the code. Erlang has one for the head of each function, where nothing is ever sampled
    * (observed: OTP 25, 40 to 50 bytes before).
    */
   #leaveOutHead(): void {
@@ -57,9 +57,9 @@ export class JitLineCollector implements JitLineColumns {
   }
 
   /**
-   * Gives the lines that wait to the function whose code comes next, in the order of its code. Lines of other places show that the entries were
-   * not read as they were written (Observed: Node 20 writes other names of files than it has counted, now and then): nothing of them is to be believed.
-   * @returns whether they are of its code, or there are none
+   * Gives the waiting lines to the function whose code comes next, in the order of its code. Lines outside of the code show that the entries were not read as
+   * they were written, so none of them can be trusted (observed: Node 20 sometimes writes other file names than it has counted).
+   * @returns false if lines are outside of the code
    */
   take(codeAddr: number, sizeBytes: number): boolean {
     const { offsets } = this;
@@ -81,7 +81,7 @@ export class JitLineCollector implements JitLineColumns {
     return true;
   }
 
-  /** Throws away the lines that wait. */
+  /** Discards the waiting lines. */
   drop(): void {
     for (const column of this.#columns) column.length = this.#end;
     this.#waitingAddr = Number.NaN;

@@ -1,10 +1,10 @@
 /**
- * How many bytes at the end of `before` are those that `after` begins with: as many as possible. In linear time (Knuth, Morris and Pratt).
- * @returns 0 when there are none
+ * How many bytes, at most, are both the end of `before` and the beginning of `after`. Takes linear time (Knuth, Morris and Pratt).
+ * @returns 0 if there are none
  */
 export function repeatedBytes(before: Uint8Array, after: Uint8Array): number {
   const length = Math.min(before.length, after.length);
-  /** For each length of a beginning of `after`, less one: the length of its own longest beginning that it ends with. */
+  /** For each length of a beginning of `after`, minus one: the length of the longest shorter beginning that it ends with. */
   const shorter = new Uint32Array(length);
   for (let i = 1, matched = 0; i < length; i++) {
     while (matched > 0 && after[i] !== after[matched]) matched = shorter[matched - 1];

@@ -3,7 +3,7 @@ import { ByteView } from '../base/byte-view.ts';
 
 const WINDOW_BYTES = 1 << 18;
 
-/** A moving part of a file, for going through it from its start to its end without the long stretches that are not asked for. */
+/** A moving part of a file, to read it from start to end without the long stretches that are not needed. */
 export class FileWindow {
   readonly #source: BlockingSource;
   readonly #bytes: Uint8Array;
@@ -20,8 +20,8 @@ export class FileWindow {
   }
 
   /**
-   * A view that begins at `position` of the file and has `sizeBytes` bytes, at most as many as a window has; fewer only where the file ends.
-   * It is good until the next call.
+   * A view that begins at `position` of the file and has `sizeBytes` bytes, at most as many as a window; fewer only at the end of the file.
+   * It is valid until the next call.
    * @throws PerfconvError `io`
    */
   at(position: number, sizeBytes: number): ByteView {
