@@ -1,4 +1,4 @@
-/** Character codes of the letters the grammars are written in, and of the few other characters that parsing and printing look at. */
+/** Character codes of the letters that the grammars use, and of the few other characters that parsing and printing need. */
 export const CHAR = {
   A: 65,
   B: 66,

@@ -11,12 +11,12 @@ export type { DemangleStyle } from './style.ts';
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 
 /**
- * Turns a linker's name into the source's.
- * @returns undefined when the name is not mangled, or cannot be demangled within bounds of work and output
- * @throws PerfconvError `usage` for a style that there is not
+ * Turns a linker's name into the one in the source.
+ * @returns undefined if the name is not mangled, or cannot be demangled within bounds of work and output
+ * @throws PerfconvError `usage` for an unknown style
  */
 export function demangle(name: string, style: DemangleStyle = 'full'): string | undefined {
   if (!STYLES.includes(style)) throw new PerfconvError('usage', `${String(style)}: unknown style; expected one of ${STYLES.join(', ')}`);
-  // Rust's legacy names look like C++ ones (_ZN…17h<16 hex>E): they come first, here.
+  // Rust's legacy names look like C++ names (_ZN…17h<16 hex>E), so they are tried first.
   return demangleRustLegacy(name, style) ?? demangleRustV0(name, style) ?? demangleItanium(name, style) ?? demangleOcaml(name) ?? demangleJava(name, style);
 }

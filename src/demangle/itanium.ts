@@ -35,13 +35,13 @@ const PRINTING: Printing = {
   operand: printOperand,
 };
 
-/** Made at the first name: it holds arrays for the largest tree. */
+/** Made for the first name: it has arrays for the largest tree. */
 let parser: Parser | undefined;
 
 /**
- * Demangles a name of the Itanium C++ ABI (`_Z…`), as GNU c++filt prints it; and the names of functions that compilers make for one:
- * blocks' (clang: `___Z…_block_invoke`), and old GCCs' of constructors at start (`_GLOBAL__I_…`).
- * @returns undefined if the name is none or exceeds the limits
+ * Demangles a name of the Itanium C++ ABI (`_Z…`) as GNU c++filt prints it, and the names of functions that compilers make from such a name: for blocks (clang:
+ * `___Z…_block_invoke`), and old GCCs' for constructors of globals (`_GLOBAL__I_…`).
+ * @returns undefined if it is no such name, or exceeds the limits
  */
 export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
   if (name.charCodeAt(0) !== CHAR._ || name.length > MAX_NAME) return undefined;
@@ -55,12 +55,12 @@ export function demangleItanium(name: string, style: DemangleStyle): string | un
 function demangleEncoding(name: string, style: DemangleStyle): string | undefined {
   parser ??= new Parser(PRODUCTIONS);
   try {
-    // The lengths of identifiers are told in bytes of UTF-8.
+    // The lengths of identifiers count bytes of UTF-8.
     const isAscii = parser.tree.load(name);
     const demangled = demangleWith(parser, style);
     return isAscii ? demangled : decodeText(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
   } catch (error) {
-    // A stack that the caller has almost used up is a limit, too.
+    // If the caller has almost used up the stack, that is a limit, too.
     if (error instanceof NotDemangled || error instanceof RangeError) return undefined;
     throw error;
   }
@@ -84,7 +84,7 @@ function demangleBlock(name: string, style: DemangleStyle): string | undefined {
 function demangleWith(p: Parser, style: DemangleStyle): string {
   const nameOnly = style !== 'full';
   const encoding = parseMangledName(p, nameOnly);
-  // What follows the name is not looked at where it is not printed.
+  // What follows the name is not checked if it is not printed.
   const clones = nameOnly ? '' : readClones(p);
   const pr = new Printer(p.tree, OPTIONS[style], PRINTING);
   pr.print(encoding);
@@ -110,7 +110,7 @@ function isAtClonesOrEnd(p: Parser): boolean {
 }
 
 /**
- * Reads the suffixes that compilers give to copies and parts of functions: `.constprop.0`, `.cold`, `.123`.
+ * Reads the suffixes of copies and parts of functions that compilers make: `.constprop.0`, `.cold`, `.123`.
  * @returns them as GNU's demangler prints them, empty if there are none
  * @throws NotDemangled if anything else follows the name
  */

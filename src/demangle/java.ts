@@ -11,10 +11,10 @@ const PRIMITIVES: ReadonlyMap<string, string> = new Map([
   ['Z', 'boolean'],
 ]);
 
-/** perf 6.1 cuts what it makes of a name at so many times the name's length. */
+/** perf 6.1 cuts its result at this many times the name's length. */
 const PERF_GROWTH = 3;
 
-/** A type of a method's descriptor: of an array, that of its elements. */
+/** A type in a method's descriptor. For an array, the name is that of its elements. */
 interface FieldType {
   readonly name: string;
   readonly dimensions: number;
@@ -22,12 +22,12 @@ interface FieldType {
 }
 
 /**
- * Demangles `Ljava/lang/String;charAt(I)C`, as agents of the JVM name methods: the class's descriptor, the name and the method's descriptor
- * (Java Virtual Machine Specification, 4.3). Return types are left out, as perf does.
- * @param style `simple` leaves out the parameters, too. `no-params` prints what perf 6.1 prints, with the parameters: arrays of classes
- * without their brackets, which go to the next primitive type, no dot before `<init>`, and all cut at three times the name's length
- * (`LFoo;f([LBar;I)V`: `Foo.f(Bar, int[])`); `full` has all that right: `Foo.f(Bar[], int)`
- * @returns undefined when it is no such name
+ * Demangles `Ljava/lang/String;charAt(I)C`, which is how agents of the JVM name methods: the class's descriptor, the name and the method's
+ * descriptor (Java Virtual Machine Specification, 4.3). Return types are left out, as perf does.
+ * @param style `simple` also leaves out the parameters. `no-params` gives what perf 6.1 prints, which has the parameters: arrays of classes
+ * lose their brackets to the next primitive type, there is no dot before `<init>`, and all is cut at three times the name's length
+ * (`LFoo;f([LBar;I)V`: `Foo.f(Bar, int[])`). `full` gets all that right: `Foo.f(Bar[], int)`
+ * @returns undefined if it is no such name
  */
 export function demangleJava(name: string, style: DemangleStyle): string | undefined {
   if (name.charCodeAt(0) !== 0x4c) return undefined;
@@ -43,11 +43,11 @@ export function demangleJava(name: string, style: DemangleStyle): string | undef
   const path = `${dotted(className)}${isLikePerf && method.startsWith('<') ? '' : '.'}${method}`;
   if (style === 'simple') return path;
   const shown = `${path}(${(isLikePerf ? perfNames(parameters) : parameters.map(typeName)).join(', ')})`;
-  // Not in the middle of a character.
+  // Does not cut in the middle of a character.
   return isLikePerf ? shown.slice(0, PERF_GROWTH * name.length).replace(/[\ud800-\udbff]$/, '') : shown;
 }
 
-/** The types of a method's parameters, whose descriptor goes on from `from` to the name's end; undefined when it is none. */
+/** The parameter types of a method whose descriptor extends from `from` to the name's end; undefined if it is not valid. */
 function parseDescriptor(name: string, from: number): FieldType[] | undefined {
   const types: FieldType[] = [];
   let at = from;
@@ -59,7 +59,7 @@ function parseDescriptor(name: string, from: number): FieldType[] | undefined {
   return end === name.length ? types : undefined;
 }
 
-/** @returns where the type ends, −1 when there is none */
+/** @returns where the type ends, −1 if there is none */
 function parseType(name: string, from: number, types: FieldType[]): number {
   let at = from;
   while (name[at] === '[') at++;

@@ -1,14 +1,14 @@
 import { decodeText } from '../base/text.ts';
 
-/** Characters below it, and DELETE, no compiler writes; they would break a text. */
+/** No compiler writes characters below this, or DELETE. They would break a text. */
 const FIRST_PRINTABLE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Demangles `camlModule__name_123`, as ocamlopt names functions: `Module.name_123`. Operators have their characters as `$` and two hex
- * digits. The number stays: it tells functions of one name apart. Observed: perf 6.1, which takes all for OCaml that starts with `caml`
- * and a capital; c++filt does not know such names.
- * @returns undefined when it is no such name
+ * Demangles `camlModule__name_123`, which is how ocamlopt names functions, as `Module.name_123`. Characters of operators are encoded as `$`
+ * and two hex digits. The number is kept: it distinguishes functions of the same name. Observed: perf 6.1, which takes any name that starts
+ * with `caml` and a capital letter for OCaml; c++filt does not know such names.
+ * @returns undefined if it is no such name
  */
 export function demangleOcaml(name: string): string | undefined {
   if (!name.startsWith('caml') || !isCapital(name.charCodeAt(4))) return undefined;
@@ -20,7 +20,7 @@ function isCapital(code: number): boolean {
   return code >= 0x41 && code <= 0x5a;
 }
 
-/** Decodes `$2b$2b`: bytes, UTF-8 as OCaml 5.3 has it in identifiers. */
+/** Decodes `$2b$2b`: bytes, in UTF-8 as in identifiers of OCaml 5.3. */
 function decodeBytes(escaped: string): string {
   const bytes = new Uint8Array(escaped.length / 3);
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(escaped.slice(3 * i + 1, 3 * i + 3), 16);

@@ -9,7 +9,7 @@ import { type SPECIAL_NAMES, specialIndex } from './vocabulary.ts';
 
 /**
  * `<encoding>`: a function with its parameters, data, or a special name. Itanium C++ ABI, 5.1.2.
- * @param nameOnly stop after the name, when parameters are not asked for
+ * @param nameOnly whether to stop after the name, because parameters are not wanted
  */
 export function parseEncoding(p: Parser, nameOnly = false): number {
   const c = p.peek();
@@ -31,7 +31,7 @@ function atEncodingEnd(p: Parser): boolean {
   return c === 0 || c === CHAR.E || c === CHAR['.'];
 }
 
-/** What clang puts after the name of a function with the attribute enable_if: the conditions follow, as template arguments. */
+/** What clang puts after the name of a function with the attribute enable_if. The conditions follow, as template arguments. */
 const ENABLE_IF = 'Ua9enable_if';
 
 /** `<bare-function-type>`, with the constraint that may follow. */
@@ -51,12 +51,12 @@ function parseEnableIf(p: Parser): number {
   return p.node(Kind.EnableIf, parseTemplateArguments(p));
 }
 
-/** Whether a function of this name has its return type encoded: templates have, but constructors, destructors and conversions have not. */
+/** Whether a function of this name has its return type encoded: templates do, but constructors, destructors and conversions do not. */
 function isTemplateFunction(p: Parser, name: number): boolean {
   const tree = p.tree;
   let node = name;
   let template = false;
-  // Substitutions may make chains of tags and arguments that are longer than what was parsed for them.
+  // With substitutions, chains of tags and arguments may be longer than what was parsed for them.
   for (let steps = 0; steps < MAX_DEPTH; steps++) {
     switch (tree.kind(node)) {
       case Kind.Nested:
@@ -84,7 +84,7 @@ function isTemplateFunction(p: Parser, name: number): boolean {
   return p.fail();
 }
 
-/** `<special-name>`. Those of GNU's demangler and the ABI's; virtual tables, thunks, guards, modules' initializers. */
+/** `<special-name>`: virtual tables, thunks, guards, modules' initializers. Both those of the ABI and those of GNU's demangler. */
 function parseSpecialName(p: Parser): number {
   const code = String.fromCharCode(p.peek(), p.peek(1));
   p.pos += 2;
@@ -139,8 +139,8 @@ function parseSpecialName(p: Parser): number {
 }
 
 /**
- * The number of a reference temporary: `[<seq-id>]_`, or as GCC wrote it before version 4.9, a plain one or none. GNU's demangler knows
- * only those, and takes the underscore of a local variable's for a discriminator: then none is left here.
+ * The number of a reference temporary: `[<seq-id>]_`, or, as GCC wrote it before version 4.9, a plain number or none. GNU's demangler only
+ * knows these, and takes the underscore for a local variable's discriminator, so that none is left here.
  */
 function parseReferenceTemporary(p: Parser, name: number): number {
   const start = p.pos;
@@ -166,7 +166,7 @@ function parseInnerEncoding(p: Parser): number {
   return encoding;
 }
 
-/** `<call-offset>`: h and one number, or v and two; none of them is shown. */
+/** `<call-offset>`: h and one number, or v and two. None of them is shown. */
 function skipCallOffset(p: Parser): void {
   const isVirtual = p.take(CHAR.v);
   if (!isVirtual) p.expect(CHAR.h);

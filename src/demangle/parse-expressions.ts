@@ -24,14 +24,14 @@ function withArguments(p: Parser, name: number): number {
   return p.peek() === CHAR.I ? p.node(Kind.Template, name, parseTemplateArguments(p)) : name;
 }
 
-/** Expressions up to the terminator and past it. @returns a list */
+/** Expressions, and the terminator after them. @returns a list */
 function parseExpressions(p: Parser, terminator: number): number {
   const begin = p.beginList();
   while (!p.take(terminator)) p.addMember(p.peek() === CHAR.I || p.peek() === CHAR.J || p.peek() === CHAR.X ? parseTemplateArgument(p) : parseExpression(p));
   return p.endList(begin);
 }
 
-/** What begins with a code of two letters. Those that are operators' are looked up last. */
+/** An expression that begins with a code of two letters. Codes of operators are looked up last. */
 function parseCodedExpression(p: Parser, first: number, second: number): number {
   p.pos += 2;
   switch (first) {
@@ -139,7 +139,7 @@ function parseConversion(p: Parser): number {
   return p.node(Kind.Cast, type, p.take(CHAR._) ? parseExpressions(p, CHAR.E) : parseExpression(p));
 }
 
-/** Members of a braced list, designated or not, up to and with the E. */
+/** Members of a braced list, designated or not, up to and including the E. */
 function parseInitializers(p: Parser): number {
   const begin = p.beginList();
   while (!p.take(CHAR.E)) p.addMember(parseInitializer(p));
@@ -189,7 +189,7 @@ function parseFold(p: Parser, form: number): number {
   }
 }
 
-/** fp: qualifiers and a number, or T for this; fL with the number of scopes outwards before. */
+/** fp: qualifiers and a number, or T for this; fL: the same, after the number of scopes outwards. */
 function parseFunctionParam(p: Parser, isOuter: boolean): number {
   if (isOuter) {
     p.number();
@@ -200,9 +200,8 @@ function parseFunctionParam(p: Parser, isOuter: boolean): number {
 }
 
 /**
- * sr: a type and a name in it; or scopes that are not resolved to types, E, and the name: those are no candidates for substitution. The
- * latter begin as the former may, with an identifier, and which it is shows only when the rest does not fit. GCC and older ABIs have the
- * former, clang the latter, which is tried first.
+ * sr: a type and a name in it; or scopes that are not resolved to types, E, and the name. Such scopes are no candidates for substitution. Both forms may begin
+ * with an identifier, and which one it is only shows when the rest does not fit. GCC and older ABIs use the former, clang the latter, which is tried first.
  */
 function parseScopedName(p: Parser): number {
   let scope: number;
@@ -225,7 +224,7 @@ function parseDestructorName(p: Parser): number {
   return p.node(Kind.DestructorName, isDigit(p.peek()) ? withArguments(p, parseSourceName(p)) : parseType(p));
 }
 
-/** so: the type of the part, the whole, the offset, which members of unions, p if it is one after the end, E. */
+/** so: the type of the part, the whole, the offset, which members of unions, p if it is one past the end, E. */
 function parseSubobject(p: Parser): number {
   const type = parseType(p);
   const whole = parseExpression(p);
@@ -239,7 +238,7 @@ function parseSubobject(p: Parser): number {
   return p.node(Kind.Subobject, type, whole, offset);
 }
 
-/** mc: the type of a pointer to a member, the pointer, the offset that it is moved by, E. */
+/** mc: the type of a pointer to a member, the pointer, the offset by which it is adjusted, E. */
 function parseMemberConversion(p: Parser): number {
   const type = parseType(p);
   const pointer = parseExpression(p);
@@ -269,7 +268,7 @@ export function parseLiteral(p: Parser): number {
   } else {
     const type = parseType(p);
     const start = p.pos;
-    // Digits, hexadecimal ones of floats, n for minus, _ between the parts of a complex number.
+    // Digits (hexadecimal for floats), n for minus, _ between the parts of a complex number.
     while (p.pos < p.end && p.peek() !== CHAR.E) p.pos++;
     literal = p.node(Kind.Literal, type, start, p.pos);
   }

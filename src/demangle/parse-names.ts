@@ -16,7 +16,7 @@ export function parseName(p: Parser): number {
   return parseUnscopedName(p, c === CHAR.S ? parseSubstitution(p, false) : -1, -1);
 }
 
-/** An unqualified name in std or in no scope, with template arguments or without. */
+/** An unqualified name in std or in no scope, with or without template arguments. */
 export function parseUnscopedName(p: Parser, scope: number, module: number): number {
   const name = module < 0 && isDigit(p.peek()) ? parseMember(p, scope) : within(p, scope, parseUnqualifiedName(p, module));
   if (p.peek() !== CHAR.I) return name;
@@ -24,7 +24,7 @@ export function parseUnscopedName(p: Parser, scope: number, module: number): num
   return p.node(Kind.Template, name, p.productions.templateArguments(p));
 }
 
-/** `<nested-name>`: N, qualifiers, scopes and name, E. The qualifiers are left in the parser. */
+/** `<nested-name>`: N, qualifiers, scopes and name, E. The qualifiers are left in {@link Parser.nameQualifiers}. */
 function parseNestedName(p: Parser): number {
   p.expect(CHAR.N);
   p.enter();
@@ -57,7 +57,7 @@ export function parseCvQualifiers(p: Parser): number {
   }
 }
 
-/** `<prefix>` and the name after it, up to and with the E. Every prefix is a candidate for substitution, the whole is not. */
+/** `<prefix>` and the name after it, up to and including the E. Every prefix is a candidate for substitution, but the whole is not. */
 // hot
 function parsePrefix(p: Parser): number {
   let prefix = -1;
@@ -90,7 +90,7 @@ function parsePrefix(p: Parser): number {
       if (prefix >= 0) p.fail();
       prefix = parseDecltype(p);
     } else if (c === CHAR.M) {
-      // What is in the initializer of the data member just named: only a mark.
+      // Only marks that what follows is in the initializer of the data member just named.
       if (prefix < 0) p.fail();
       p.pos++;
       c = p.peek();
@@ -106,7 +106,7 @@ function within(p: Parser, scope: number, name: number): number {
   return scope < 0 ? name : p.node(Kind.Nested, scope, name);
 }
 
-/** `<local-name>`: Z, the function, E, and what is in it. */
+/** `<local-name>`: Z, the function, E, and the entity in it. */
 function parseLocalName(p: Parser): number {
   p.expect(CHAR.Z);
   p.enter();
@@ -128,7 +128,7 @@ function parseLocalName(p: Parser): number {
   return p.node(Kind.LocalName, encoding, entity);
 }
 
-/** `<discriminator>`, if there is one: _ and a digit, or two underscores, a number and, if it has several digits, another. */
+/** `<discriminator>`, if there is one: _ and a digit; or two underscores, a number and, if that has several digits, another underscore. */
 function skipDiscriminator(p: Parser): void {
   if (!p.take(CHAR._)) return;
   const isLong = p.take(CHAR._);
@@ -137,7 +137,7 @@ function skipDiscriminator(p: Parser): void {
   if (isLong && p.pos - start > 1) p.expect(CHAR._);
 }
 
-/** `<unqualified-name>` with its modules before it and its ABI tags after it. */
+/** `<unqualified-name>` with the modules before it and the ABI tags after it. */
 // hot
 export function parseUnqualifiedName(p: Parser, inModule = -1): number {
   if (inModule < 0 && isDigit(p.peek())) return parseMember(p, -1);
@@ -184,7 +184,7 @@ export function parseSourceName(p: Parser): number {
   return identifierNode(p, parseIdentifier(p));
 }
 
-/** A source name and its ABI tags, in a scope unless that is −1. */
+/** A source name and its ABI tags, inside a scope unless that is −1. */
 // hot
 function parseMember(p: Parser, scope: number): number {
   const start = parseIdentifier(p);
@@ -197,7 +197,7 @@ function parseMember(p: Parser, scope: number): number {
   return member;
 }
 
-/** @returns where the identifier begins; it ends at the parser's place */
+/** @returns where the identifier begins; it ends at the parser's position */
 function parseIdentifier(p: Parser): number {
   const length = p.number();
   const start = p.pos;
@@ -214,7 +214,7 @@ function identifierNode(p: Parser, start: number): number {
   return name;
 }
 
-/** GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar for the second underscore). */
+/** GCC calls unnamed namespaces _GLOBAL__N_… (or with a dot or dollar sign as the second underscore). */
 function isUnnamedNamespace(p: Parser, start: number): boolean {
   const codes = p.codes;
   if (p.pos - start < 10 || codes[start] !== CHAR._ || codes[start + 1] !== CHAR.G || codes[start + 9] !== CHAR.N) return false;
@@ -222,7 +222,7 @@ function isUnnamedNamespace(p: Parser, start: number): boolean {
   return (c === CHAR._ || c === CHAR['.'] || c === CHAR.$) && p.tree.text.startsWith('_GLOBAL_', start);
 }
 
-/** `<operator-name>`; conversions, literal operators and vendors' operators among them. */
+/** `<operator-name>`, including conversions, literal operators and vendors' operators. */
 function parseOperatorName(p: Parser): number {
   const first = p.peek();
   const second = p.peek(1);
@@ -241,14 +241,14 @@ function parseOperatorName(p: Parser): number {
   return p.node(Kind.Operator, operator);
 }
 
-/** C1 … C5, or with the base class whose constructor is inherited CI1 … CI5; the last two of each are the names that gcc gives to all variants. */
+/** C1 … C5, or CI1 … CI5 with the base class whose constructor is inherited; the last two of each are gcc's names for all variants together. */
 function parseConstructor(p: Parser): number {
   p.expect(CHAR.C);
   const isInheriting = p.take(CHAR.I);
   const variant = p.peek();
   if (variant < 49 || variant > 53) p.fail();
   p.pos++;
-  // GNU's demangler then names the constructor after the base, as the last name that it saw.
+  // In that case, GNU's demangler names the constructor after the base, which is the last name that it saw.
   const base = isInheriting ? p.productions.type(p) : -1;
   if (p.lastName < 0) p.fail();
   return p.node(Kind.Constructor, p.lastName, base);
@@ -270,10 +270,10 @@ function parseStructuredBinding(p: Parser): number {
   return p.node(Kind.StructuredBinding, p.endList(begin));
 }
 
-/** `<unnamed-type-name>`: Ut and a number; Ub and one, for clang's blocks; or Ul, the lambda's parameters, E and a number. */
+/** `<unnamed-type-name>`: Ut and a number; Ub and a number, for clang's blocks; or Ul, the lambda's parameters, E and a number. */
 function parseUnnamed(p: Parser): number {
   p.expect(CHAR.U);
-  // GNU's demangler counts an unnamed type as a candidate twice: here, without its scope, and as a prefix.
+  // For GNU's demangler, an unnamed type is a candidate twice: here, without its scope, and as a prefix.
   if (p.take(CHAR.t)) return p.substitutable(p.node(Kind.UnnamedType, p.compactNumber() + 1));
   if (p.take(CHAR.b)) {
     p.compactNumber();
@@ -302,7 +302,7 @@ export function parseModule(p: Parser, inModule: number): number {
 
 /**
  * `<substitution>`: S and a number, or one of the standard abbreviations.
- * @param isPrefix a name in its scope follows; the abbreviation is then spelt out if that is a constructor or destructor
+ * @param isPrefix whether a name in its scope follows; if that is a constructor or destructor, the abbreviation is spelt out
  */
 export function parseSubstitution(p: Parser, isPrefix: boolean): number {
   p.expect(CHAR.S);

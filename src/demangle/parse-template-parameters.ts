@@ -3,7 +3,7 @@ import { parseName } from './parse-names.ts';
 import type { Parser } from './parser.ts';
 import { Kind, TemplateParameterKind } from './tree.ts';
 
-/** Whether `<template-param-decl>` begins here: Ty, Tk, Tn, Tt or Tp, which no type and no argument begins with. */
+/** Whether `<template-param-decl>` begins here: Ty, Tk, Tn, Tt or Tp, with which no type and no argument begins. */
 export function atTemplateParameter(p: Parser): boolean {
   if (p.peek() !== CHAR.T) return false;
   const c = p.peek(1);
@@ -51,7 +51,7 @@ export function parseTemplateParameter(p: Parser): number {
   return parameter;
 }
 
-/** A concept's name, with the arguments that come after the constrained one. It is a name, so no candidate for substitution. */
+/** A concept's name, with the arguments after the constrained one. It is parsed as a name, so it is no candidate for substitution. */
 export function parseConcept(p: Parser): number {
   const qualifiers = p.nameQualifiers;
   const name = parseName(p);

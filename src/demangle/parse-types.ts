@@ -20,7 +20,7 @@ export function parseType(p: Parser): number {
   return type;
 }
 
-/** A type's name; a function's qualifiers that were read before are not touched by those in it. */
+/** A type's name. Its qualifiers do not replace those of a function that were read before. */
 function parseClassName(p: Parser): number {
   const qualifiers = p.nameQualifiers;
   const name = parseName(p);
@@ -76,7 +76,7 @@ function parseCompoundType(p: Parser, c: number): number {
   }
 }
 
-/** S: what was seen before, with template arguments or without; or a name in std. */
+/** S: something that was seen before, with or without template arguments; or a name in std. */
 function parseSubstitutedType(p: Parser): number {
   if (p.peek(1) === CHAR.t) return p.substitutable(parseClassName(p));
   const c = p.peek(1);
@@ -89,7 +89,7 @@ function parseSubstitutedType(p: Parser): number {
   return p.substitutable(p.node(Kind.Template, type, parseTemplateArguments(p)));
 }
 
-/** Qualifiers of a type; those of a function type belong to it, and it is no candidate without them. */
+/** A qualified type. The qualifiers of a function type belong to it, and it is no candidate without them. */
 function parseQualifiedType(p: Parser): number {
   const qualifiers = parseCvQualifiers(p);
   const isFunction = p.peek() === CHAR.F || atFunctionSuffix(p);
@@ -104,7 +104,7 @@ function atFunctionSuffix(p: Parser): boolean {
   return c === CHAR.o || c === CHAR.O || c === CHAR.w || c === CHAR.x;
 }
 
-/** `<function-type>`, with the exception specification before it. Qualifiers print in GNU's order: of that, then cv, then ref. */
+/** `<function-type>`, with the exception specification before it. Qualifiers are printed in GNU's order: the specification, then cv, then ref. */
 function parseFunctionType(p: Parser, cvQualifiers: number): number {
   p.enter();
   let suffix = -1;
@@ -150,7 +150,7 @@ function parseFunctionType(p: Parser, cvQualifiers: number): number {
   return type;
 }
 
-/** `<array-type>`: A, a number or an expression or nothing, _, the element type. */
+/** `<array-type>`: A; a number, an expression or nothing; _; the element type. */
 function parseArrayType(p: Parser): number {
   p.expect(CHAR.A);
   let dimension = -1;
@@ -180,8 +180,8 @@ function parseTypeWithT(p: Parser): number {
 }
 
 /**
- * `operator T_` with arguments after it: they are T_'s own only if other arguments, the operator's, follow them. Else they may not even be
- * readable here, as the operator is the first candidate for substitution then.
+ * `operator T_` with arguments after it: they only belong to T_ if other arguments, the operator's, follow them. Otherwise they may not even be readable here,
+ * because the operator is then the first candidate for substitution.
  */
 function parseConversionParam(p: Parser, param: number): number {
   const args = p.attempt(parseTemplateArguments, CHAR.I);
@@ -226,7 +226,7 @@ function parseTypeWithD(p: Parser): number {
   }
 }
 
-/** DA or DR and the letter of an integer type of that size; with DS before, it saturates. ISO/IEC TR 18037, as clang has it. */
+/** DA or DR, and the letter of an integer type of that size; if DS precedes it, the type saturates. ISO/IEC TR 18037, as implemented by clang. */
 function parseFixedPointType(p: Parser): number {
   p.pos++;
   const isSaturated = p.take(CHAR.S);
@@ -239,7 +239,7 @@ function parseFixedPointType(p: Parser): number {
   return p.node(Kind.Builtin, type);
 }
 
-/** Dv, the number of elements or an expression after another _, _, the element type. */
+/** Dv; the number of elements, or another _ and an expression; _; the element type. */
 function parseVectorType(p: Parser): number {
   p.pos += 2;
   const count = p.take(CHAR._) ? p.productions.expression(p) : parseDigits(p);
@@ -281,7 +281,7 @@ function parseTypeWithU(p: Parser): number {
 export function parseTemplateArguments(p: Parser): number {
   if (!p.take(CHAR.I)) p.expect(CHAR.J);
   p.enter();
-  // The arguments do not change what constructors after them are called, nor what the name's qualifiers are.
+  // The arguments change neither the name of constructors after them nor the name's qualifiers.
   const lastName = p.lastName;
   const inConversion = p.inConversion;
   p.inConversion = false;
@@ -316,7 +316,7 @@ export function parseTemplateArgument(p: Parser): number {
     case CHAR.J:
       return p.node(Kind.ArgumentPack, parseTemplateArguments(p));
     case CHAR.T:
-      // The declaration of the parameter, where the argument does not tell it; not shown.
+      // The declaration of the parameter, if the argument does not tell it. It is not shown.
       if (atTemplateParameter(p)) parseTemplateParameter(p);
       return atTemplateParameter(p) ? p.fail() : p.peek() === CHAR.T ? parseType(p) : parseTemplateArgument(p);
     default:

@@ -4,8 +4,8 @@ import { Kind, Tree } from './tree.ts';
 import { VOID } from './vocabulary.ts';
 
 /**
- * The productions that others need which come before them: names contain types, types expressions, and all of them names. They are
- * handed in, so that the files of the grammar import each other in one direction.
+ * Productions that are needed by earlier files: names contain types, types contain expressions, and all of them contain names. They are
+ * passed in, so that the files of the grammar import each other in one direction only.
  */
 export interface Productions {
   readonly encoding: (p: Parser) => number;
@@ -16,24 +16,24 @@ export interface Productions {
   readonly literal: (p: Parser) => number;
 }
 
-/** Whether names in the scope of others have not been met, were read as the ABI has them now, or are read as it had them once. */
+/** How names in the scope of others are read: `unseen` if there was none so far, `new` as in the current ABI, `old` as in earlier ones. */
 export type ScopedNames = 'unseen' | 'new' | 'old';
 
 /**
- * What the productions of the grammar share: the place in the mangled name, the tree that is built, the substitutions so far. One is
- * reused for all names. Productions are functions of it, by area: parse-encodings, parse-names, parse-types, parse-expressions; each
- * begins at the first character of what it parses, ends after the last and returns a node.
+ * What the productions of the grammar share: the position in the mangled name, the tree that is built, the substitutions so far. One parser
+ * is reused for all names. Productions are functions of it, by area: parse-encodings, parse-names, parse-types, parse-expressions. Each
+ * begins at the first character of what it parses, ends after the last, and returns a node.
  */
 export class Parser {
   pos = 0;
   end = 0;
   readonly tree: Tree = new Tree();
   readonly codes: Uint8Array = this.tree.codes;
-  /** The name that a constructor in the scope being parsed has: the last component seen, alone or as that of a Member; or −1. */
+  /** The name of a constructor in the scope being parsed: the last component seen, which may be the one in a Member; or −1. */
   lastName = -1;
-  /** Qualifier bits of the nested name that was parsed last: those of the member function that it names. */
+  /** Qualifier bits of the nested name that was parsed last, which are those of the member function that it names. */
   nameQualifiers = 0;
-  /** Inside the type of a conversion operator, where arguments after a template parameter may be the operator's own. */
+  /** Whether this is inside the type of a conversion operator, where arguments after a template parameter may belong to the operator. */
   inConversion = false;
   /** How names in the scope of others are read: see parseScopedName. */
   scopedNames: ScopedNames = 'unseen';
@@ -51,7 +51,7 @@ export class Parser {
   }
 
   /**
-   * Begins with the name that the tree was loaded with.
+   * Begins to parse the name that the tree was loaded with.
    * @param scopedNames `old` for the second attempt at a name
    */
   begin(pos: number, scopedNames: ScopedNames = 'unseen'): void {
@@ -68,12 +68,12 @@ export class Parser {
     this.#attempts = 0;
   }
 
-  /** @returns code of the character `ahead` of the place, 0 after the end */
+  /** @returns code of the character `ahead` characters further, 0 after the end */
   peek(ahead = 0): number {
     return this.codes[this.pos + ahead]!;
   }
 
-  /** Goes past the character if it is this one. */
+  /** Skips the next character if it is this one. @returns whether it is */
   take(c: number): boolean {
     if (this.codes[this.pos] === c) {
       this.pos++;
@@ -82,7 +82,7 @@ export class Parser {
     return false;
   }
 
-  /** @throws NotDemangled if another character is here */
+  /** Skips the next character. @throws NotDemangled if it is another one */
   expect(c: number): void {
     if (!this.take(c)) this.fail();
   }
@@ -120,7 +120,7 @@ export class Parser {
     return list;
   }
 
-  /** Ends a list of parameter types, of which there must be one: void, alone, stands for none. */
+  /** Ends a list of parameter types, of which there must be at least one: a single void stands for none. */
   endParameters(begin: number): number {
     const count = this.#memberCount - begin;
     if (count === 0) this.fail();
@@ -131,7 +131,7 @@ export class Parser {
     return this.endList(begin);
   }
 
-  /** Makes the node one that S_, S0_ … can refer to. Returns it. */
+  /** Makes S_, S0_ … refer to the node, too. Returns it. */
   substitutable(node: number): number {
     if (this.#substitutionCount >= MAX_NODES) this.fail();
     this.#substitutions[this.#substitutionCount++] = node;
@@ -148,8 +148,9 @@ export class Parser {
   }
 
   /**
-   * Tries a production that must be followed by a character; where it does not fit, all is as before, but for the tree, which keeps its nodes.
-   * @returns −1 where it does not fit
+   * Tries a production that must be followed by a certain character. If it does not fit, everything is restored except the tree, which keeps
+   * its nodes.
+   * @returns −1 if it does not fit
    */
   attempt(production: (p: Parser) => number, next: number): number {
     if (++this.#attempts > MAX_ATTEMPTS) this.fail();
@@ -196,7 +197,7 @@ export class Parser {
     return value + 1;
   }
 
-  /** Digits, at least one; at most the length of the name is of any use, and larger numbers fail. */
+  /** At least one digit. Numbers above the length of the name are of no use, and far larger ones fail. */
   number(): number {
     let pos = this.pos;
     let value = 0;
@@ -211,7 +212,7 @@ export class Parser {
     return value;
   }
 
-  /** Goes past digits, of which there may be any number. */
+  /** Skips any number of digits. */
   skipDigits(): void {
     while (isDigit(this.peek())) this.pos++;
   }

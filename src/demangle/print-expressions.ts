@@ -163,7 +163,7 @@ function printRareExpression(pr: Printer, node: number, kind: number): void {
   }
 }
 
-/** Designators of designators follow each other: `.a.b[3]=(1)`. */
+/** Nested designators follow each other: `.a.b[3]=(1)`. */
 function printDesignatedValue(pr: Printer, value: number): void {
   const kind = pr.tree.kind(value);
   if (kind === Kind.Designated || kind === Kind.DesignatedRange) {
@@ -183,7 +183,7 @@ const NEEDS_NO_PARENTHESES: ReadonlySet<number> = new Set([
   Kind.FunctionParam,
 ]);
 
-/** An operand: in parentheses, but for names, parameters and braced lists. */
+/** An operand: in parentheses, except for names, parameters and braced lists. */
 export function printOperand(pr: Printer, node: number): void {
   const kind = pr.tree.kind(node);
   if (NEEDS_NO_PARENTHESES.has(kind)) {
@@ -202,7 +202,7 @@ function isScoped(kind: number): boolean {
 function printUnary(pr: Printer, text: string, operand: number): void {
   const tree = pr.tree;
   if (text === '&' && tree.kind(operand) === Kind.Encoding && tree.c(operand) === 0 && isScoped(tree.kind(tree.a(operand)))) {
-    // The address of a member function: which one of that name is not said.
+    // The address of a member function: parameters, which would tell which one of that name, are not shown.
     pr.append('&');
     pr.print(tree.a(operand));
     return;
@@ -226,7 +226,7 @@ function printBinary(pr: Printer, text: string, left: number, right: number): vo
     pr.append(']');
     return;
   }
-  // > would seem to end template arguments.
+  // Otherwise, > would seem to end template arguments.
   if (text === '>') pr.append('(');
   printOperand(pr, left);
   pr.append(text);
@@ -243,7 +243,7 @@ function printConditional(pr: Printer, operands: number): void {
   printOperand(pr, tree.item(operands, 2));
 }
 
-/** What is called; of a function that is named by its encoding, the name alone. */
+/** What is called. For a function that is given by its encoding, only the name. */
 function printCallee(pr: Printer, callee: number): void {
   const tree = pr.tree;
   printOperand(pr, tree.kind(callee) === Kind.Encoding ? tree.a(callee) : callee);
@@ -277,7 +277,7 @@ function printNew(pr: Printer, node: number): void {
   pr.print(initializer);
 }
 
-/** The number of members, as GNU's demangler prints it: of the pack that a pattern expands to, or of listed arguments. */
+/** The number of members, as in GNU's demangler: of the pack that a pattern expands to, or of listed arguments. */
 function printSizeofPack(pr: Printer, operand: number, isList: boolean): void {
   const tree = pr.tree;
   let count = 0;
@@ -355,7 +355,7 @@ function printLiteral(pr: Printer, node: number): void {
   if (style === LiteralStyle.Plain && builtin!.suffix !== '') pr.append(builtin!.suffix);
 }
 
-/** Literals that have no value: nullptr, and those of which only the type is encoded. */
+/** Literals without a value: nullptr, and those for which only the type is encoded. */
 function printLiteralOfType(pr: Printer, type: number, kind: number): void {
   const tree = pr.tree;
   if (kind === Kind.Builtin && tree.a(type) === NULLPTR) {

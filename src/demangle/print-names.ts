@@ -155,7 +155,7 @@ function printOperatorName(pr: Printer, text: string): void {
   pr.append(isLower(text.charCodeAt(0)) ? `operator ${text}` : `operator${text}`, text.charCodeAt(text.length - 1));
 }
 
-/** A name in scopes; those that nothing else refers to are put together here, from the innermost on. */
+/** A name in scopes. Scopes that nothing else refers to are joined here, from the innermost outwards. */
 // hot
 function printMember(pr: Printer, node: number): void {
   const tree = pr.tree;
@@ -189,14 +189,14 @@ function printScope(pr: Printer, scope: number): void {
   }
 }
 
-/** The name that constructors have: of a class in a scope, that without it. */
+/** The name of constructors: for a class in a scope, without the scope. */
 function printClassName(pr: Printer, name: number): void {
   const tree = pr.tree;
   if (tree.kind(name) === Kind.Member) pr.appendRange(tree.b(name), tree.c(name));
   else pr.print(name);
 }
 
-/** A template with its arguments. A conversion operator's type may be one of them, though they are printed after it. */
+/** A template with its arguments. A conversion operator's type may refer to them, though they are printed after it. */
 function printTemplate(pr: Printer, node: number): void {
   const tree = pr.tree;
   const name = tree.a(node);
@@ -215,7 +215,7 @@ function lastComponent(pr: Printer, name: number): number {
   return node;
 }
 
-/** @returns the arguments of the template that a function of this name is made from, or −1 */
+/** @returns the arguments of the template that a function with this name is an instance of, or −1 */
 function ownArguments(pr: Printer, name: number): number {
   const tree = pr.tree;
   let node = name;
@@ -244,15 +244,15 @@ function ownArguments(pr: Printer, name: number): number {
   }
 }
 
-/** @returns the part of a Nested name that has its template arguments */
+/** @returns the part of a Nested name that has the template arguments */
 function partWithArguments(pr: Printer, nested: number): number {
   const tree = pr.tree;
   const last = tree.b(nested);
   const kind = tree.kind(last);
   if (kind === Kind.Template) return last;
-  // What looks like arguments of the base are those of an inherited template: only they can be what its parameters are named by.
+  // What look like arguments of the base are those of an inherited template: its parameters can only refer to these.
   if (kind === Kind.Constructor && tree.b(last) >= 0 && tree.kind(tree.b(last)) === Kind.Template) return tree.b(last);
-  // A member that is no template: its class's arguments.
+  // For a member that is not a template, the arguments are its class's.
   return tree.a(nested);
 }
 
@@ -288,7 +288,7 @@ function printParameters(pr: Printer, list: number, hasExplicitObject: boolean):
   pr.append(')');
 }
 
-/** A return type is followed by a space, unless it ends as the declarator of a function or array does. */
+/** Prints a return type and a space, unless the type ends in the declarator of a function or array. */
 function printReturnType(pr: Printer, type: number): void {
   pr.printLeft(type);
   if (!endsInDeclarator(pr, type)) pr.append(' ');
@@ -296,7 +296,7 @@ function printReturnType(pr: Printer, type: number): void {
 
 function printConstraint(pr: Printer, constraint: number): void {
   if (pr.tree.kind(constraint) === Kind.EnableIf) {
-    // As LLVM's demangler spells it; GNU's knows no such names.
+    // In LLVM's spelling: GNU's demangler does not know such names.
     pr.append(' [enable_if:');
     pr.printList(pr.tree.a(constraint));
     pr.append(']');
@@ -306,7 +306,7 @@ function printConstraint(pr: Printer, constraint: number): void {
   pr.print(constraint);
 }
 
-/** The function that something is local to: without its return type, and in the shortest form with empty parentheses. */
+/** The function that something is local to: without its return type, and with empty parentheses in the shortest form. */
 function printEnclosing(pr: Printer, encoding: number): void {
   const tree = pr.tree;
   if (tree.kind(encoding) !== Kind.Encoding) {

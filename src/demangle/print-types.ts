@@ -4,7 +4,7 @@ import { FunctionSuffix, Kind } from './tree.ts';
 import { collapseReferences, declaratorKind, declaratorOf, endsInDeclarator, isFunctionOrArray, qualifiersOf, referenceKind } from './type-shape.ts';
 import { BUILTIN_TYPES, ELABORATED } from './vocabulary.ts';
 
-/** Prints what of a type is left of what has it: all of most types; `int (*` of `int (*) [3]`, `void (A::*` of `void (A::*)(int)`. */
+/** Prints the part of a type to the left of a declared name: for most types, all of it; `int (*` for `int (*) [3]`, `void (A::*` for `void (A::*)(int)`. */
 // hot
 export function printTypeLeft(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
@@ -109,7 +109,7 @@ function printRareTypeLeft(pr: Printer, node: number, kind: number): void {
   }
 }
 
-/** Prints what of a type is right of what has it. */
+/** Prints the part of a type to the right of a declared name. */
 export function printTypeRight(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
   switch (kind) {
@@ -144,7 +144,7 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
   }
 }
 
-/** A function type's parameters and what qualifies it, which are before the right part of its return type. @returns that type */
+/** Prints a function type's parameters and qualifiers, which precede the right part of its return type. @returns that type */
 function printSignature(pr: Printer, node: number): number {
   const tree = pr.tree;
   let returnType: number;
@@ -187,7 +187,7 @@ function printFunctionSuffix(pr: Printer, node: number): void {
   }
 }
 
-/** Dimensions follow each other without a space; the first has one before. */
+/** Dimensions follow each other without a space, but there is one before the first. */
 function printArrayRight(pr: Printer, array: number): void {
   const tree = pr.tree;
   let node = array;
@@ -211,12 +211,12 @@ function printPointerLeft(pr: Printer, pointee: number, sign: string): void {
   pr.append(sign);
 }
 
-/** Prints the left part of what is pointed to, and what keeps the sign after it from belonging to its return or element type. */
+/** Prints the left part of what is pointed to, and what is needed so that the sign after it does not belong to the return or element type. */
 function printOpening(pr: Printer, pointee: number, otherwise: string): void {
   const tree = pr.tree;
   const declarator = declaratorKind(pr, pointee);
   if (declarator === Kind.Function && tree.kind(pointee) === Kind.Qualified) {
-    // A template parameter stands for a function type here, and the qualifiers mean nothing.
+    // Here, a template parameter stands for a function type, and the qualifiers have no meaning.
     pr.printLeft(tree.a(pointee));
     pr.append('(');
     printQualifiers(pr, tree.b(pointee));
@@ -228,7 +228,7 @@ function printOpening(pr: Printer, pointee: number, otherwise: string): void {
   else if (otherwise !== '') pr.append(otherwise);
 }
 
-/** The opening of a pointer to a member: GNU's demangler has a space there even after the sign of the return type. */
+/** Opens a pointer to a member. GNU's demangler prints a space there even after the sign of the return type. */
 function printMemberOpening(pr: Printer, pointee: number): void {
   const declarator = declaratorOf(pr, pointee);
   if (declarator < 0 || pr.tree.kind(declarator) !== Kind.Function || !endsInDeclarator(pr, pr.tree.a(declarator))) {
@@ -244,7 +244,7 @@ function printClosing(pr: Printer, pointee: number): void {
   pr.printRight(pointee);
 }
 
-/** References to references collapse, which template parameters bring about. */
+/** References to references, which come from template parameters, collapse. */
 function printReferenceLeft(pr: Printer, node: number): void {
   const tree = pr.tree;
   const referred = tree.a(node);
@@ -257,7 +257,7 @@ function printReferenceLeft(pr: Printer, node: number): void {
   printPointerLeft(pr, referred, tree.kind(node) === Kind.Reference ? '&' : '&&');
 }
 
-/** A qualifier that the type has already, as what a template parameter stands for may, is not said again. */
+/** A qualifier that the type already has, which a template parameter's type may, is not repeated. */
 function printQualifiedLeft(pr: Printer, node: number): void {
   const tree = pr.tree;
   const type = tree.a(node);
@@ -286,7 +286,7 @@ function printTemplateParamRight(pr: Printer, node: number): void {
   if (argument >= 0) pr.printRight(argument);
 }
 
-/** The pattern, once for each member of the pack in it; with dots where there is none, as in lambdas and of function parameters. */
+/** Prints the pattern once for each member of its pack; with dots if there is no pack, as in lambdas and for function parameters. */
 function printPackExpansion(pr: Printer, pattern: number): void {
   const tree = pr.tree;
   const pack = pr.findPack(pattern);

@@ -4,17 +4,17 @@ import { CHILD_FIELDS, FIRST_EXPRESSION, FIRST_TYPE, Kind, type Tree } from './t
 
 /** What is left out of a name. */
 export interface PrintOptions {
-  /** Standard abbreviations as templates with all their arguments: `std::basic_string<char, …>` for `std::string`. */
+  /** Whether standard abbreviations are templates with all their arguments: `std::basic_string<char, …>` for `std::string`. */
   readonly spellOutStd: boolean;
   readonly templateArguments: boolean;
-  /** Parameters of functions that something is local to. */
+  /** Whether functions that something is local to have their parameters. */
   readonly enclosingParameters: boolean;
 }
 
 /** Prints a node of the kind. */
 export type PrintNode = (pr: Printer, node: number, kind: number) => void;
 
-/** Printing by area of the grammar; handed in, as areas contain each other. */
+/** Printing functions by area of the grammar. They are passed in because areas contain each other. */
 export interface Printing {
   readonly name: PrintNode;
   readonly typeLeft: PrintNode;
@@ -24,29 +24,28 @@ export interface Printing {
 }
 
 const NO_TEXTS: string[] = [];
-/** Room for `last`, an ASCII character, in the numbers that shared nodes have. */
+/** How many bits `last`, an ASCII character, takes in the share numbers of nodes. */
 const LAST_BITS = 7;
 
 /**
- * What the printing functions share: the text so far, and what template parameters stand for at this place. One is made for each name:
- * the engine's collector takes note of every new string that is put into an old object. Printing is spread over
- * print-names, print-types and print-expressions. A type is printed in two parts, left and right of what it is the type of; most have
- * no right part.
+ * What the printing functions share: the text so far, and what template parameters currently stand for. One is made for each name: the
+ * engine's garbage collector has to track every new string that is put into an old object. Printing is spread over print-names, print-types
+ * and print-expressions. A type is printed in two parts, to the left and right of a declared name; most have no right part.
  */
 export class Printer {
   out = '';
   /**
-   * The angle bracket that `out` ends in, as far as template arguments may follow or end there; else 0. To ask `out` itself would make
-   * the engine copy what it had only noted down.
+   * The angle bracket that `out` ends in, if template arguments may follow or end there; else 0. Reading it from `out` would make the engine
+   * build a string that it has only noted as a concatenation.
    */
   last = 0;
-  /** How often a template parameter was looked up: what is printed without one is the same wherever it is. */
+  /** How often a template parameter was looked up: what is printed without that is the same everywhere. */
   lookups = 0;
   /** The arguments that template parameters stand for: a list, or −1. */
   templateArguments = -1;
   /** Which member of the packs is being printed, or −1 outside an expansion. */
   packIndex = -1;
-  /** Inside a lambda's parameters, where a template parameter is one of its own. */
+  /** Whether this is inside a lambda's parameters, where a template parameter is one of its own. */
   inLambda = false;
   /** Declared template parameters of that lambda: a list, or −1. */
   lambdaParameters = -1;
@@ -55,7 +54,7 @@ export class Printer {
   readonly printing: Printing;
   #depth = 0;
   #printed = 0;
-  /** What shared nodes were printed as. Their share numbers are the index here, from 1 on, and the `last` after it. Many names need none. */
+  /** What shared nodes were printed as. Their share numbers consist of the index here, from 1 on, and their `last`. Many names need none. */
   #sharedTexts: string[] = NO_TEXTS;
 
   constructor(tree: Tree, options: PrintOptions, printing: Printing) {
@@ -80,7 +79,7 @@ export class Printer {
     throw new NotDemangled();
   }
 
-  /** Counts the work done; with {@link leave}, how deep it is nested. */
+  /** Counts work and, with {@link leave}, how deeply it is nested. */
   enter(): void {
     if (++this.#depth > MAX_DEPTH || ++this.#printed > MAX_PRINTED_NODES || this.out.length > MAX_OUTPUT) this.fail();
   }
@@ -89,12 +88,12 @@ export class Printer {
     this.#depth--;
   }
 
-  /** For work that does not nest. */
+  /** Counts work that does not nest. */
   countWork(): void {
     if (++this.#printed > MAX_PRINTED_NODES) this.fail();
   }
 
-  /** Prints the whole of a node. */
+  /** Prints a whole node. */
   // hot
   print(node: number): void {
     const kind = this.tree.kind(node);
@@ -125,7 +124,7 @@ export class Printer {
     this.leave();
   }
 
-  /** Prints the members of a list with commas between. Those that print as nothing, empty packs, have none before them at the end. */
+  /** Prints the members of a list, separated by commas. No commas precede empty packs, which print as nothing, at the end. */
   // hot
   printList(list: number): void {
     const tree = this.tree;
@@ -141,7 +140,7 @@ export class Printer {
     this.out = kept;
   }
 
-  /** @returns what a TemplateParam node stands for here, a member if that is a pack that is being expanded; −1 for nothing */
+  /** @returns what a TemplateParam node stands for here, or a member of that if it is a pack that is being expanded; −1 for nothing */
   resolve(param: number): number {
     const tree = this.tree;
     const args = this.templateArguments;
@@ -189,12 +188,12 @@ export class Printer {
     return pack;
   }
 
-  /** An operand of an operator, in parentheses where it needs them. */
+  /** Prints an operand of an operator, in parentheses if it needs them. */
   printOperand(node: number): void {
     this.printing.operand(this, node);
   }
 
-  /** Prints template arguments in angle brackets, which GNU's demangler keeps from becoming << and >>. */
+  /** Prints template arguments in angle brackets. Like GNU's demangler, it keeps these from becoming << and >>. */
   printTemplateArguments(list: number): void {
     this.append(this.last === CHAR['<'] ? ' <' : '<');
     this.printList(list);
@@ -202,8 +201,8 @@ export class Printer {
   }
 
   /**
-   * Prints a name that substitutions refer to: once, and then a copy, unless template parameters make the difference.
-   * @param node that has a share number, see Tree.setShare
+   * Prints a name that substitutions refer to: once, and then a copy of that, unless it depends on template parameters.
+   * @param node has a share number, see Tree.setShare
    */
   printShared(node: number, printOnce: (pr: Printer, node: number) => void): void {
     const copy = this.tree.share(node);

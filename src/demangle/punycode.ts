@@ -7,12 +7,12 @@ const DAMP = 700;
 const INITIAL_BIAS = 72;
 const INITIAL_N = 0x80;
 
-/** Longer ones are no identifiers; characters are inserted one by one. */
+/** Longer texts are no identifiers. There has to be a limit because characters are inserted one by one. */
 const MAX_LENGTH = 1 << 10;
 
 /**
- * Decodes an identifier in Rust's form of Punycode (RFC 3492; RFC 2603: an underscore parts the ASCII characters from the digits).
- * @returns undefined when it is damaged
+ * Decodes an identifier in Rust's form of Punycode (RFC 3492; RFC 2603: an underscore separates the ASCII characters from the digits).
+ * @returns undefined if it is damaged
  */
 export function decodePunycode(encoded: string): string | undefined {
   if (encoded.length > MAX_LENGTH) return undefined;
@@ -46,7 +46,7 @@ export function decodePunycode(encoded: string): string | undefined {
   return characters.join('');
 }
 
-/** NaN, after the end, has no value either. */
+/** −1 for other characters, and for NaN after the end. */
 function digitValue(code: number): number {
   if (code >= 97 && code <= 122) return code - 97;
   return code >= 48 && code <= 57 ? code - 22 : -1;

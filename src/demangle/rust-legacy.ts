@@ -1,19 +1,19 @@
 import type { DemangleStyle } from './style.ts';
 
-/** The last part of a name: `17h` and 16 hex digits, which tell instances of a function apart. Then the end of the path. */
+/** The last part of a name: `17h` and 16 hex digits, which distinguish instances of a function. The path ends after it. */
 const HASH_LENGTH = 19;
-/** Fewer different digits than this are taken for a C++ function's name (observed: libiberty of binutils 2.40). */
+/** A hash with fewer different digits is taken for part of a C++ function's name (observed: libiberty of binutils 2.40). */
 const LEAST_DIFFERENT_DIGITS = 5;
 
 const ESCAPES: Readonly<Record<string, string>> = { SP: '@', BP: '*', RF: '&', LT: '<', GT: '>', LP: '(', RP: ')', C: ',' };
 
 /**
- * Demangles `_ZN…17h<16 hex digits>E`, which rustc writes unless it is told to write v0 names. It looks like a C++ name; the hash
- * tells it from one. Printed as libiberty (binutils 2.40, perf) prints it: without the hash and without what LLVM appended
- * (`.llvm.…`, `.cold`). Unlike there, characters beyond ASCII (`$u20ac$`) are decoded, as the crate rustc-demangle does.
+ * Demangles `_ZN…17h<16 hex digits>E`, which rustc writes unless it is told to write v0 names. It looks like a C++ name, but for the hash.
+ * It is printed as libiberty (binutils 2.40, perf) prints it: without the hash and without LLVM's suffixes (`.llvm.…`, `.cold`). Unlike
+ * libiberty, this decodes characters beyond ASCII (`$u20ac$`), as the crate rustc-demangle does.
  * @param name a linker's name; what follows an `@` (`@plt`, a version) is kept
  * @param style `simple` leaves out type arguments; the other two print the same
- * @returns undefined when it is no such name
+ * @returns undefined if it is no such name
  */
 export function demangleRustLegacy(name: string, style: DemangleStyle): string | undefined {
   if (!name.startsWith('_ZN')) return undefined;
@@ -42,8 +42,8 @@ export function demangleRustLegacy(name: string, style: DemangleStyle): string |
 }
 
 /**
- * @returns where the last `17h` begins, if the name ends in an E that far from the end, or has what else may follow the E; −1 for all other
- * names, which most C++ ones are: no search is needed for these
+ * @returns where the last `17h` begins, if the name has an E at that distance from its end, or has what else may follow the E; −1 for all
+ * other names, which includes most C++ ones and takes no search
  */
 function findHash(name: string): number {
   const last = name.length - HASH_LENGTH - 1;
@@ -64,11 +64,11 @@ function isHash(name: string, start: number, end: number): boolean {
   return different >= LEAST_DIFFERENT_DIGITS;
 }
 
-/** One part of the path: `..` stands for `::`, `$LT$` and the like for characters that assemblers dislike. */
+/** Decodes one part of the path: `..` stands for `::`, and `$LT$` and the like for characters that assemblers dislike. */
 function decodePart(part: string): string {
   if (!part.includes('$') && !part.includes('.')) return part;
   let decoded = '';
-  // The underscore makes an identifier of what would start with `$`.
+  // The underscore turns a part that would start with `$` into an identifier.
   let position = part.startsWith('_$') ? 1 : 0;
   while (position < part.length) {
     if (part.startsWith('..', position)) {
@@ -79,7 +79,7 @@ function decodePart(part: string): string {
     if (part[position] === '$') {
       const close = part.indexOf('$', position + 1);
       const character = close < 0 ? undefined : decodeEscape(part.slice(position + 1, close));
-      // What cannot be understood is shown as it is, with all that follows.
+      // An unknown escape is shown as it is, with everything after it.
       if (character === undefined) return decoded + part.slice(position);
       decoded += character;
       position = close + 1;
@@ -102,7 +102,7 @@ function decodeEscape(escaped: string): string | undefined {
   return /\p{Cc}/u.test(character) ? undefined : character;
 }
 
-/** `a::<impl b<T> for c<U>>::d<V>` without `<T>`, `<U>` and `<V>`. A text whose brackets do not match is left as it is. */
+/** `a::<impl b<T> for c<U>>::d<V>` without `<T>`, `<U>` and `<V>`. A path whose brackets do not match is left as it is. */
 function withoutTypeArguments(path: string): string {
   let kept = '';
   let position = 0;
@@ -122,7 +122,7 @@ function withoutTypeArguments(path: string): string {
   return kept + path.slice(position);
 }
 
-/** Index after the `>` that closes the `<` at `open`; -1 when there is none. The arrow of a function type closes nothing. */
+/** Index after the `>` that closes the `<` at `open`; -1 if there is none. The arrow of a function type closes nothing. */
 function afterBrackets(path: string, open: number): number {
   let depth = 0;
   for (let i = open; i < path.length; i++) {

@@ -1,6 +1,8 @@
 import { RustV0Scanner } from './rust-v0-scanner.ts';
 
-/** Names that become longer, are nested deeper, or take more work are left mangled. The longest of librustc_driver's becomes 10,000 characters. */
+/**
+ * Names that become longer than this, are nested more deeply, or take more work are left mangled. The longest of librustc_driver's becomes 10,000 characters.
+ */
 export const MAX_OUTPUT_LENGTH = 1 << 16;
 const MAX_DEPTH = 500;
 const MAX_STEPS = 1 << 15;
@@ -11,8 +13,8 @@ const G = 0x47;
 const LOWER_A = 0x61;
 
 /**
- * As what a part of a name was read, so that references back to it can be printed alike: `a::b::<T>` is a path in an expression, `a::b<T>` one in a
- * type; constants that are expressions are in braces among generic arguments. Bits, since most parts are printed the same in several roles.
+ * The role in which a part of a name was read, so that references back to it can be printed in the same way: `a::b::<T>` is a path in an expression, `a::b<T>`
+ * one in a type; constants that are expressions have braces among generic arguments. Roles are bits, since most parts are printed alike in several roles.
  */
 export const TYPE = 1;
 export const PATH_IN_TYPE = 2;
@@ -25,19 +27,19 @@ export type PathRole = typeof PATH_IN_TYPE | typeof PATH_IN_VALUE;
 export type ConstantRole = typeof CONSTANT_ARGUMENT | typeof CONSTANT_IN_VALUE;
 const ROLE_BITS = 5;
 
-/** What all productions of RFC 2603's grammar share: lists, lifetimes, references back to parts that were read before, and bounds. */
+/** What all productions of RFC 2603's grammar share: lists, lifetimes, references back to earlier parts, and limits. */
 export class RustV0Parts extends RustV0Scanner {
   #depth = 0;
   #steps = 0;
-  /** Within parts that are read but not shown: references back are not followed. */
+  /** Above 0 inside parts that are read but not shown, where references back are not followed. */
   protected hidden = 0;
-  /** Lifetimes that the enclosing `for<…>` declare. */
+  /** How many lifetimes the enclosing `for<…>` declare. */
   #boundLifetimes = 0;
 
   /** How the part that starts at a position was printed, if {@link #names} has this name's number there. */
   readonly #texts: string[] = [];
   readonly #names: number[] = [];
-  /** Its roles, and above them the number of lifetimes that were bound where it is. */
+  /** The part's roles, and in the bits above them the number of lifetimes that are bound there. */
   readonly #contexts: number[] = [];
   #nameNumber = 0;
 
@@ -64,20 +66,20 @@ export class RustV0Parts extends RustV0Scanner {
     return count === 1 ? `(${elements},)` : `(${elements})`;
   }
 
-  /** Elements up to the `E` that ends them. */
+  /** Elements up to and including the `E` that ends them. */
   protected list(separator: string, element: () => string): string {
     let list = '';
     for (let count = 0; this.hasNext(list); count++) list += count === 0 ? element() : separator + element();
     return list;
   }
 
-  /** Whether a list goes on. Each element is a step of work: references may have it read at every level. */
+  /** Whether a list continues. Each element counts as a step of work: because of references, it may be read again at every level. */
   protected hasNext(list: string): boolean {
     if (list.length > MAX_OUTPUT_LENGTH || ++this.#steps > MAX_STEPS) this.fail();
     return !this.failed && !this.eat(E);
   }
 
-  /** `for<'a, 'b> `: the lifetimes are known within `content`. */
+  /** `for<'a, 'b> `: the lifetimes are bound within `content`. */
   protected inBinder(content: (binder: string) => string): string {
     const count = this.tagged(G);
     const outer = this.#boundLifetimes;
@@ -92,7 +94,7 @@ export class RustV0Parts extends RustV0Scanner {
     return text;
   }
 
-  /** @param index 0: erased; else counted outwards from the innermost bound one, 1 */
+  /** @param index 0 for an erased one; else counted outwards, from 1 for the innermost bound one */
   protected lifetime(index: number): string {
     if (index === 0) return "'_";
     const depth = this.#boundLifetimes - index;
@@ -100,7 +102,7 @@ export class RustV0Parts extends RustV0Scanner {
     return depth < 26 ? `'${String.fromCharCode(LOWER_A + depth)}` : `'_${depth}`;
   }
 
-  /** @returns the position that a reference leads back to */
+  /** @returns the position that a reference points back to */
   protected backref(): number {
     const own = this.position - 1;
     const target = this.base62() + 2;
@@ -109,19 +111,19 @@ export class RustV0Parts extends RustV0Scanner {
     return 0;
   }
 
-  /** What was printed of a part; empty where nothing is shown; undefined when it was not printed, or not like this. */
+  /** What was printed for a part; empty where nothing is shown; undefined if it was not printed, or not in this role. */
   protected known(target: number, role: number): string | undefined {
     if (this.hidden > 0) return '';
     return (this.rolesAt(target, 0) & role) === 0 ? undefined : this.#texts[target];
   }
 
-  /** Roles that a part was printed in with the lifetimes that are bound now; `otherwise` when it was not. */
+  /** The roles that a part was printed in, with the lifetimes that are bound now; `otherwise` if it was not. */
   protected rolesAt(position: number, otherwise: number): number {
     const isCurrent = this.#names[position] === this.#nameNumber && this.#contexts[position] >> ROLE_BITS === this.#boundLifetimes;
     return isCurrent ? this.#contexts[position] & ((1 << ROLE_BITS) - 1) : otherwise;
   }
 
-  /** Goes to a part that is to be read once more. */
+  /** Goes to a part that has to be read again. */
   protected follows(target: number): boolean {
     this.position = target;
     return !this.failed;
@@ -133,7 +135,7 @@ export class RustV0Parts extends RustV0Scanner {
     return !this.failed;
   }
 
-  /** Ends a level whose part is noted already. */
+  /** Ends a level whose part was already noted. */
   protected leaveUnnoted(): void {
     this.#depth--;
   }

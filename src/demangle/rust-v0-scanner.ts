@@ -2,7 +2,7 @@ import { decodePunycode } from './punycode.ts';
 
 const UNDERSCORE = 0x5f;
 const LOWER_U = 0x75;
-/** Those of 64 bits are 11 digits. A reference back may have a number read again and again. */
+/** 64-bit numbers have 11 digits. References back may make a number be read again and again. */
 const MAX_BASE62_DIGITS = 32;
 
 /** The terminals of RFC 2603's grammar. After a failure they return anything. */
@@ -27,7 +27,7 @@ export class RustV0Scanner {
     return true;
   }
 
-  /** A number that is there only after its tag: 0 without it, else 1 more than is written. */
+  /** An optional number after a tag: 0 without the tag, else the written number plus 1. */
   protected tagged(tag: number): number {
     return this.eat(tag) ? this.base62() + 1 : 0;
   }
@@ -57,7 +57,7 @@ export class RustV0Scanner {
       length = length * 10 + digit;
       this.position++;
     }
-    // Parts the length from a name that starts with a digit or an underscore.
+    // An underscore separates the length from a name that starts with a digit or an underscore.
     this.eat(UNDERSCORE);
     const start = this.position;
     this.position += length;

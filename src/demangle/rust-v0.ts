@@ -17,7 +17,7 @@ import type { DemangleStyle } from './style.ts';
 
 /** Longer names are left mangled. The longest of librustc_driver's 200,000 has 2,300 characters. */
 const MAX_NAME_LENGTH = 1 << 16;
-/** Character codes: a letter means one thing at the start of a path, another at that of a type or constant. */
+/** Character codes: a letter has different meanings at the start of a path and at that of a type or constant. */
 const UNDERSCORE = 0x5f;
 const A = 0x41;
 const B = 0x42;
@@ -52,13 +52,12 @@ const LOWER_U = 0x75;
 const LOWER_Z = 0x7a;
 
 /**
- * Demangles `_R…`, rustc's v0 names (RFC 2603), printed as libiberty (binutils 2.40, perf) prints them unless it is asked for more: without
- * the crates' hashes and the types of constants, without what LLVM appended (`.llvm.…`, `.cold`). Unlike there, constants that it
- * does not know (strings, references, arrays, tuples, structures), integers beyond 64 bits, quotes in characters and pattern types are printed
- * as the crate rustc-demangle prints them.
+ * Demangles `_R…`, rustc's v0 names (RFC 2603), as libiberty (binutils 2.40, perf) prints them by default: without the crates' hashes, the
+ * types of constants, and LLVM's suffixes (`.llvm.…`, `.cold`). Constants that it does not know (strings, references, arrays, tuples,
+ * structures), integers beyond 64 bits, quotes in characters and pattern types are printed as the crate rustc-demangle prints them.
  * @param name a linker's name; what follows an `@` (`@plt`, a version) is kept
  * @param style `simple` leaves out generic arguments; the other two print the same
- * @returns undefined when it is no such name, or takes more work, depth or room than any compiler's name
+ * @returns undefined if it is no such name, or takes more work, depth or room than any compiler's name
  */
 export function demangleRustV0(name: string, style: DemangleStyle): string | undefined {
   // Paths start with an upper-case letter; a digit would be the version of a future encoding.
@@ -67,8 +66,8 @@ export function demangleRustV0(name: string, style: DemangleStyle): string | und
 }
 
 /**
- * Reads one name after the other. Each method reads one production of RFC 2603's grammar and returns how that is printed; once something
- * does not fit, all of them return at once what is then thrown away.
+ * Reads one name after the other. Each method reads one production of RFC 2603's grammar and returns how that is printed. After a failure,
+ * all of them return at once, and what they return is discarded.
  */
 class RustV0Reader extends RustV0Parts {
   #showsArguments = true;
@@ -133,7 +132,7 @@ class RustV0Reader extends RustV0Parts {
     return this.leave(start, path, roles);
   }
 
-  /** @param namespace lower case: the compiler's own business; upper case: closures, shims and others to come */
+  /** @param namespace lower case: internal to the compiler; upper case: closures, shims and future ones */
   #nestedName(namespace: number): string {
     const disambiguator = this.tagged(LOWER_S);
     const name = this.identifier();
@@ -142,7 +141,7 @@ class RustV0Reader extends RustV0Parts {
     return `::{${kind}${name && ':'}${name}#${disambiguator}}`;
   }
 
-  /** Where an impl is written is not shown: what it is for says more. */
+  /** Where an impl is written is not shown: its type says more. */
   #implPath(): void {
     this.tagged(LOWER_S);
     this.#hiddenPath();
@@ -154,7 +153,7 @@ class RustV0Reader extends RustV0Parts {
     this.hidden--;
   }
 
-  /** Generic arguments, up to their end; empty when they are not to be shown. */
+  /** Generic arguments, up to their end; empty if they are not to be shown. */
   #arguments(): string {
     if (!this.#showsArguments) this.hidden++;
     let list = '';
@@ -218,7 +217,7 @@ class RustV0Reader extends RustV0Parts {
         this.position = start;
         type = this.#path(PATH_IN_TYPE);
         this.leaveUnnoted();
-        return type; // A path by which it can be referred to as both.
+        return type; // The path was noted, in both roles.
     }
     return this.leave(start, type, TYPE);
   }
@@ -260,11 +259,11 @@ class RustV0Reader extends RustV0Parts {
       if (bindings.length > MAX_OUTPUT_LENGTH) this.fail();
     }
     if (bindings === '' || !this.#showsArguments) return trait;
-    // A trait is no impl: only generic arguments end in a bracket.
+    // A trait is not an impl, so that only generic arguments end in a bracket.
     return trait.endsWith('>') ? `${trait.slice(0, -1)}, ${bindings}>` : `${trait}<${bindings}>`;
   }
 
-  /** Pattern types are no part of the RFC. */
+  /** Patterns of pattern types, which are not in the RFC. */
   #pattern(): string {
     if (!this.enter()) return '';
     const start = this.position;
@@ -304,7 +303,7 @@ class RustV0Reader extends RustV0Parts {
     return this.leave(start, constant, roles);
   }
 
-  /** Constants of the types that came after the RFC. */
+  /** Constants of types that were added after the RFC. */
   #expression(tag: number): string {
     const value = () => this.#constant(CONSTANT_IN_VALUE);
     switch (tag) {

@@ -1,17 +1,16 @@
-/** What C++ operators consist of, the longest first where one begins with another. */
+/** The C++ operators with brackets, longer ones before those that they begin with. */
 const OPERATORS = ['()', '[]', '<=>', '<<=', '<<', '<=', '<', '>>=', '>>', '>=', '>', '->*', '->'];
 const OPERATOR = 'operator';
-/** What may follow a parameter list that stands for a function within a name. */
+/** What may follow the parameter list of a function inside a name. */
 const QUALIFIERS = [' const', ' volatile', ' &&', ' &', ' noexcept'];
 
 const OPENING = '<({[';
 const CLOSING = '>)}]';
 
 /**
- * Shortens a name as it is in the source, with its scopes, to what the style `simple` leaves of a demangled name: no template arguments,
- * and no parameters of enclosing functions. `std::sort<int*, app::run(int)::Less>` becomes `std::sort`,
- * `app::run(std::vector<int>&) const::{lambda(int)}::operator()<int>` becomes `app::run()::{lambda(int)}::operator()`. What does not match
- * up is left as it is.
+ * Shortens a source name with its scopes to what the style `simple` leaves of a demangled name: no template arguments, and no parameters of enclosing
+ * functions. `std::sort<int*, app::run(int)::Less>` becomes `std::sort`, `app::run(std::vector<int>&) const::{lambda(int)}::operator()<int>` becomes
+ * `app::run()::{lambda(int)}::operator()`. From a bracket without a match on, the name is left as it is.
  */
 export function simplifySourceName(name: string): string {
   if (!name.includes('<') && !name.includes('(')) return name;
@@ -38,7 +37,7 @@ export function simplifySourceName(name: string): string {
   return kept;
 }
 
-/** A type's or function's name as debug information has it, in the words of demanglers: gcc calls a lambda's type `<lambda(int)>`. */
+/** A type's or function's name from debug information, in the words of demanglers: gcc calls a lambda's type `<lambda(int)>`. */
 export function demanglersWords(name: string): string {
   return name.startsWith('<lambda') && name.endsWith('>') ? `{${name.slice(1, -1)}}` : name;
 }
@@ -63,11 +62,11 @@ function isInWord(name: string, at: number): boolean {
 function endOfOperator(name: string, at: number): number {
   const from = at + OPERATOR.length;
   const end = from + (OPERATORS.find((one) => name.startsWith(one, from))?.length ?? 0);
-  // clang writes no blank in between: `operator<<int>` is the `<` of integers, `operator<<<int>` the other operator.
+  // clang writes no space in between: `operator<<int>` is the `<` of integers, `operator<<<int>` the shift operator.
   return end === from + 2 && name.startsWith('<<', from) && end < name.length && !' <(['.includes(name[end]) ? end - 1 : end;
 }
 
-/** Where what the bracket opens has been closed; −1 when it is not. The arrow of a type closes nothing. */
+/** The end of the group that a bracket opens; −1 if it is not closed. The arrow of a type closes nothing. */
 function endOfGroup(name: string, from: number): number {
   const open: string[] = [];
   for (let at = from; at < name.length; at++) {
@@ -81,7 +80,7 @@ function endOfGroup(name: string, from: number): number {
       continue;
     }
     if (!CLOSING.includes(name[at]) || (name[at] === '>' && name[at - 1] === '-')) continue;
-    // A `<` may be one that compares: the bracket around it closes both.
+    // A `<` may be a comparison: the bracket around it closes both.
     while (open.length > 0 && open[open.length - 1] !== name[at]) open.pop();
     open.pop();
     if (open.length === 0) return at + 1;

@@ -60,7 +60,7 @@ export const Kind = {
   BlockLiteral: 25,
   /** a, b: text, the name that compilers give it */
   UnnamedNamespace: 26,
-  /** a: scope, b, c: text of the name in it. Most names are made of these; each is a node less than a Nested and a Name */
+  /** a: scope, b, c: text of the name in it. Most names consist of these; each takes a node less than a Nested and a Name */
   Member: 27,
 
   // Types. print-types.ts
@@ -171,15 +171,15 @@ export const FIRST_EXPRESSION: number = Kind.List;
 
 /** Bits of cv- and ref-qualifiers, in the order in which they are printed. */
 export const Qualifier = { Const: 1, Volatile: 2, Restrict: 4, Lvalue: 8, Rvalue: 16, ExplicitObject: 32 } as const;
-/** The forms of a standard abbreviation: as it is written, spelt out, and its last component alone. */
+/** The forms of a standard abbreviation: as it is written, spelt out, and only its last component. */
 export const StdForm = { Short: 0, Full: 1, Last: 2 } as const;
-/** What may be after a function type's parameters, other than qualifiers. */
+/** What may follow a function type's parameters, besides qualifiers. */
 export const FunctionSuffix = { Noexcept: 0, NoexceptIf: 1, Throw: 2, TransactionSafe: 3 } as const;
 /** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these. */
 export const TemplateParameterKind = { Type: 0, Value: 1, Template: 2, Pack: 3, Constrained: 4 } as const;
 export const FoldForm = { Left: 0, Right: 1, BinaryLeft: 2, BinaryRight: 3 } as const;
 
-/** Which of the fields a (1), b (2) and c (4) are nodes, by kind: for walks that need no more of a node than its children. */
+/** Which of the fields a (1), b (2) and c (4) are nodes, by kind: for walks that only need a node's children. */
 export const CHILD_FIELDS: Uint8Array = (() => {
   const fields = new Uint8Array(96).fill(1);
   for (const kind of [
@@ -230,18 +230,20 @@ export const CHILD_FIELDS: Uint8Array = (() => {
 })();
 
 const NODE_WORDS = 5;
-/** As far as any production looks or steps over the end of the name before it fails there, or more. */
+/** How far any production looks or steps beyond the end of the name before it fails there, or more. */
 const LOOKAHEAD = 4;
 const encoder = new TextEncoder();
 
 /**
  * The parsed name: nodes of five words (kind, a, b, c, share) in one array, reused from name to name. A node is the index of its first word.
- * Substitutions make it a graph, not a tree; it has no cycles, as a node refers to earlier ones only.
+ * Substitutions make it a graph, not a tree; it has no cycles, because nodes only refer to earlier ones.
  */
 export class Tree {
   /** The mangled name that the nodes' texts are ranges of. */
   text = '';
-  /** The codes of its characters, with zeros after them, so that nothing need ask for the end first. Much faster to read than the string. */
+  /**
+   * The codes of its characters, followed by zeros, so that nothing has to check for the end. They are much faster to read than the string.
+   */
   readonly codes: Uint8Array = new Uint8Array(MAX_NAME + LOOKAHEAD);
   readonly words: Int32Array = new Int32Array(MAX_NODES * NODE_WORDS);
   /** Members of lists; a List node has the range of its own. */
@@ -250,8 +252,8 @@ export class Tree {
   #itemEnd = 0;
 
   /**
-   * Takes in a mangled name, of which the tree is made next.
-   * @returns whether its characters are ASCII; else there is one for each byte
+   * Loads a mangled name, from which the tree is made next.
+   * @returns whether all characters are ASCII; if not, {@link text} has one for each byte
    * @throws NotDemangled if it is too long
    */
   load(name: string): boolean {
@@ -276,7 +278,7 @@ export class Tree {
     this.#itemEnd = 0;
   }
 
-  /** @throws NotDemangled when there are too many nodes. */
+  /** @throws NotDemangled if there are too many nodes */
   node(kind: number, a: number, b: number, c: number): number {
     const node = this.#end;
     const words = this.words;
@@ -301,8 +303,8 @@ export class Tree {
   }
 
   /**
-   * Notes in a node that substitutions refer to it, and what was printed of it.
-   * @param number 0, or a number of the printer's
+   * Notes in a node that substitutions refer to it, and what was printed for it.
+   * @param number 0, or one of the printer's numbers
    */
   setShare(node: number, number: number): void {
     this.words[node + 4] = number;

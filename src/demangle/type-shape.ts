@@ -1,7 +1,7 @@
 import type { Printer } from './printer.ts';
 import { Kind } from './tree.ts';
 
-/** What types are when template parameters are looked through: questions that printing asks before it writes a sign. */
+/** What types are behind template parameters: questions that printing asks before it writes a sign. */
 
 /** @returns the node, or what it stands for if it is a template parameter; −1 for nothing */
 function lookThrough(pr: Printer, type: number): number {
@@ -13,13 +13,13 @@ function lookThrough(pr: Printer, type: number): number {
   return node;
 }
 
-/** @returns Kind.Function or Kind.Array if a sign of the type's declarator is put between two parts of it, else −1 */
+/** @returns Kind.Function or Kind.Array if a sign of the declarator is put between two parts of the type, else −1 */
 export function declaratorKind(pr: Printer, type: number): number {
   const node = declaratorOf(pr, type);
   return node < 0 ? -1 : pr.tree.kind(node);
 }
 
-/** @returns the Function or Array between whose parts a sign of the type's declarator is put, −1 when it follows all of the type */
+/** @returns the Function or Array between whose parts a sign of the declarator is put; −1 if it follows the whole type */
 export function declaratorOf(pr: Printer, type: number): number {
   const tree = pr.tree;
   let node = type;
@@ -62,7 +62,7 @@ export function referenceKind(pr: Printer, type: number): number {
   return kind === Kind.Reference || kind === Kind.RvalueReference ? kind : -1;
 }
 
-/** @returns what is referred to in the end, where a template parameter stands for a reference; else the type itself */
+/** @returns what is finally referred to if a template parameter stands for a reference; else the type itself */
 export function collapseReferences(pr: Printer, type: number): number {
   const tree = pr.tree;
   let node = type;
@@ -70,7 +70,7 @@ export function collapseReferences(pr: Printer, type: number): number {
   return node;
 }
 
-/** @returns Qualifier bits that the type has itself; an array has those of its elements */
+/** @returns the type's own Qualifier bits; an array has those of its elements */
 export function qualifiersOf(pr: Printer, type: number): number {
   const tree = pr.tree;
   let node = lookThrough(pr, type);

@@ -1,4 +1,4 @@
-/** The words of the Itanium C++ ABI's encodings, with the spelling of GNU's demangler. Source: Itanium C++ ABI, 5.1. */
+/** The vocabulary of the Itanium C++ ABI's encodings, in the spelling of GNU's demangler. Source: Itanium C++ ABI, 5.1. */
 
 /** How a literal of a type is written. */
 export const LiteralStyle = { Cast: 0, Plain: 1, Bool: 2, Float: 3, Void: 4 } as const;
@@ -12,7 +12,7 @@ export interface BuiltinType {
 
 const type = (name: string, literal: number = LiteralStyle.Cast, suffix = ''): BuiltinType => ({ name, literal, suffix });
 
-/** Codes of one letter first, then those after a D. */
+/** Codes of one letter. Those after a D follow below. */
 const BY_LETTER: Readonly<Record<string, BuiltinType>> = {
   v: type('void', LiteralStyle.Void),
   w: type('wchar_t'),
@@ -50,7 +50,7 @@ const BEHIND_D: Readonly<Record<string, BuiltinType>> = {
   u: type('char8_t'),
 };
 
-/** Sizes of fixed-point types, by the letters of the integer types that they go by; the spelling is LLVM's, as GNU's demangler has none. */
+/** Sizes of fixed-point types, by the letters of the integer types that they correspond to. The spelling is LLVM's, because GNU's demangler has none. */
 const FIXED_POINT_SIZES: Readonly<Record<string, string>> = { s: 'short ', t: 'unsigned short ', i: '', j: 'unsigned ', l: 'long ', m: 'unsigned long ' };
 const FIXED_POINT_TYPES = ['', '_Sat '].flatMap((saturated) =>
   ['_Accum', '_Fract'].flatMap((kind) => Object.values(FIXED_POINT_SIZES).map((size) => type(`${saturated}${size}${kind}`))),
@@ -77,14 +77,14 @@ export const BUILTIN_BY_LETTER: Int8Array = indexByLetter(BY_LETTER);
 /** The same for the letter after a D. */
 export const BUILTIN_BEHIND_D: Int8Array = indexByLetter(BEHIND_D);
 
-/** @param letter of the integer type of that size @returns index in {@link BUILTIN_TYPES}, or −1 */
+/** @param letter that of the integer type of the same size @returns index in {@link BUILTIN_TYPES}, or −1 */
 export function findFixedPoint(letter: number, isFraction: boolean, isSaturated: boolean): number {
   const sizes = Object.keys(FIXED_POINT_SIZES);
   const size = sizes.indexOf(String.fromCharCode(letter));
   return size < 0 ? -1 : BUILTIN_TYPES.length - FIXED_POINT_TYPES.length + (Number(isSaturated) * 2 + Number(isFraction)) * sizes.length + size;
 }
 
-/** What a code of two letters does in expressions; in names it is an operator function's. */
+/** How a code of two letters is used in expressions. In names, it stands for an operator function. */
 export const OperatorUse = {
   Unary: 0,
   Prefix: 1,
@@ -174,7 +174,7 @@ export const OPERATORS: readonly Operator[] = [
   operator('tw', 'throw', Unary),
 ];
 
-/** Index of a code's entry in the tables by two letters: the first is a small one, the second any. */
+/** Index of a code's entry in the tables by two letters: the first is lower case, the second is any. */
 function codeIndex(first: number, second: number): number {
   return (first - 97) * 58 + (second - 65);
 }
@@ -195,7 +195,7 @@ export function findOperator(first: number, second: number): number {
 export interface StdAbbreviation {
   readonly short: string;
   readonly full: string;
-  /** The name its constructors have; empty for the namespace. */
+  /** The name of its constructors; empty for the namespace. */
   readonly last: string;
 }
 
@@ -214,7 +214,7 @@ export const STD_ABBREVIATIONS: ReadonlyMap<number, StdAbbreviation> = new Map(
   }).map(([letter, abbreviation]) => [letter.charCodeAt(0), abbreviation]),
 );
 
-/** What is said of a special name's object, by the letters that it begins with. */
+/** What is printed before a special name's object, by the letters that the name begins with. */
 export const SPECIAL_NAMES = {
   TV: 'vtable for ',
   TT: 'VTT for ',
