@@ -40,7 +40,7 @@ let parser: Parser | undefined;
 
 /**
  * Demangles a name of the Itanium C++ ABI (`_Z…`) as GNU c++filt prints it, and the names of functions that compilers make from such a name: for blocks (clang:
- * `___Z…_block_invoke`), and old GCCs' for constructors of globals (`_GLOBAL__I_…`).
+ * `___Z…_block_invoke`), and old GCCs' for global constructors (`_GLOBAL__I_…`).
  * @returns undefined if it is no such name, or exceeds the limits
  */
 export function demangleItanium(name: string, style: DemangleStyle): string | undefined {

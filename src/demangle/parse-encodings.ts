@@ -140,7 +140,7 @@ function parseSpecialName(p: Parser): number {
 
 /**
  * The number of a reference temporary: `[<seq-id>]_`, or, as GCC wrote it before version 4.9, a plain number or none. GNU's demangler only
- * knows these, and takes the underscore for a local variable's discriminator, so that none is left here.
+ * knows these. For a local variable, it takes the underscore for a discriminator, so that none is left here.
  */
 function parseReferenceTemporary(p: Parser, name: number): number {
   const start = p.pos;

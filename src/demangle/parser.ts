@@ -131,7 +131,7 @@ export class Parser {
     return this.endList(begin);
   }
 
-  /** Makes S_, S0_ … refer to the node, too. Returns it. */
+  /** Makes the node one that S_, S0_ … can refer to. Returns the node. */
   substitutable(node: number): number {
     if (this.#substitutionCount >= MAX_NODES) this.fail();
     this.#substitutions[this.#substitutionCount++] = node;

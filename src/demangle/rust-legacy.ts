@@ -8,9 +8,9 @@ const LEAST_DIFFERENT_DIGITS = 5;
 const ESCAPES: Readonly<Record<string, string>> = { SP: '@', BP: '*', RF: '&', LT: '<', GT: '>', LP: '(', RP: ')', C: ',' };
 
 /**
- * Demangles `_ZN…17h<16 hex digits>E`, which rustc writes unless it is told to write v0 names. It looks like a C++ name, but for the hash.
- * It is printed as libiberty (binutils 2.40, perf) prints it: without the hash and without LLVM's suffixes (`.llvm.…`, `.cold`). Unlike
- * libiberty, this decodes characters beyond ASCII (`$u20ac$`), as the crate rustc-demangle does.
+ * Demangles `_ZN…17h<16 hex digits>E`, which rustc writes unless it is told to write v0 names. Only the hash distinguishes it from a C++
+ * name. It is printed as libiberty (binutils 2.40, perf) prints it: without the hash and without LLVM's suffixes (`.llvm.…`, `.cold`).
+ * Unlike libiberty, this decodes characters beyond ASCII (`$u20ac$`), as the crate rustc-demangle does.
  * @param name a linker's name; what follows an `@` (`@plt`, a version) is kept
  * @param style `simple` leaves out type arguments; the other two print the same
  * @returns undefined if it is no such name

@@ -141,7 +141,7 @@ class RustV0Reader extends RustV0Parts {
     return `::{${kind}${name && ':'}${name}#${disambiguator}}`;
   }
 
-  /** Where an impl is written is not shown: its type says more. */
+  /** Where an impl is written is not shown: the type that it is for says more. */
   #implPath(): void {
     this.tagged(LOWER_S);
     this.#hiddenPath();
@@ -217,7 +217,7 @@ class RustV0Reader extends RustV0Parts {
         this.position = start;
         type = this.#path(PATH_IN_TYPE);
         this.leaveUnnoted();
-        return type; // The path was noted, in both roles.
+        return type; // The path is already noted, and can be referred to as both.
     }
     return this.leave(start, type, TYPE);
   }

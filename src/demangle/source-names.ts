@@ -1,4 +1,4 @@
-/** The C++ operators with brackets, longer ones before those that they begin with. */
+/** The C++ operators with brackets. If one begins with another, it comes first. */
 const OPERATORS = ['()', '[]', '<=>', '<<=', '<<', '<=', '<', '>>=', '>>', '>=', '>', '->*', '->'];
 const OPERATOR = 'operator';
 /** What may follow the parameter list of a function inside a name. */
