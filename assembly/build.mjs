@@ -1,6 +1,5 @@
-// Compiles the AssemblyScript of this folder to modules of WebAssembly, and writes each as text, with the types of what it exports and
-// imports, into src/, from where it is loaded without a file. Part of `npm run generate`: what is generated is kept with the sources,
-// and a test fails when it is out of date.
+// Compiles the AssemblyScript of this folder to modules of WebAssembly. Writes each as text into src/, with the types of its exports and imports, so that it is
+// loaded without a file. Part of `npm run generate`: what is generated is kept with the sources, and a test fails if it is out of date.
 
 import { writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** The modules: what exports all of one, and where it is put. Paths from the repository's root. */
+/** The modules: the source that exports everything of one, and where the module goes. Paths are relative to the repository's root. */
 export const MODULES = [
   { source: 'assembly/dwarf/index.ts', target: 'src/dwarf/wasm/module.ts' },
   { source: 'assembly/kallsyms/index.ts', target: 'src/symbolizer/kernel/wasm/module.ts' },
@@ -50,7 +49,7 @@ async function runCompiler(source) {
   return files;
 }
 
-/** Members of an interface, from the declarations that the compiler writes for an adapter between JavaScript's values and WebAssembly's. */
+/** The members of an interface, from the declarations that the compiler writes for an adapter between the values of JavaScript and WebAssembly. */
 function exportedMembers(source, declarations) {
   const members = [];
   for (const [, name, type] of declarations.matchAll(/^ {2}export const (\w+): (\{|WebAssembly\.Memory;)/gm))
@@ -62,13 +61,13 @@ function exportedMembers(source, declarations) {
   return members;
 }
 
-/** A method as the formatter has it: what is longer than a line has a parameter in each. */
+/** A method in the formatter's style: if it is longer than a line, each parameter gets its own. */
 function method(name, parameters, result) {
   const line = `  ${name}(${parameters.join(', ')}): ${result};`;
   return line.length <= 160 ? line : `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${result};`;
 }
 
-/** Members of an interface, from the text format: `(import "host" "name" (func $… (param i32 f64) (result i32)))`. */
+/** The members of an interface, from the text format: `(import "host" "name" (func $… (param i32 f64) (result i32)))`. */
 function importedMembers(source, wat) {
   const imports = wat.matchAll(/\(import "host" "(\w+)" \(func \$\S+(?: \(param ([^)]*)\))?(?: \(result (\w+)\))?\)\)/g);
   const members = Array.from(imports, ([, name, parameters, result]) => {
@@ -80,7 +79,7 @@ function importedMembers(source, wat) {
   return members;
 }
 
-/** The interface of a module's imports; nothing for one that has none. */
+/** The interface of a module's imports; empty if it has none. */
 function importsText(members) {
   if (members.length === 0) return '';
   return `

@@ -1,2 +1,2 @@
-/** From here to −1 as signed numbers, and below 2^53, addresses are doubles as they are: see `addressOf` of src/base/addresses.ts. */
+/** Addresses from this to −1 (as signed numbers), and those below 2^53, can be converted to doubles directly: see `addressOf` of src/base/addresses.ts. */
 export const LEAST_PLAIN: i64 = -(1 << 52);

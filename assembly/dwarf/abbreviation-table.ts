@@ -1,4 +1,4 @@
-/** Reads abbreviation tables (DWARF 5, 7.5.3), and works out what a pass over DIEs needs of each row: see src/dwarf/abbreviation-layout.ts. */
+/** Reads abbreviation tables (DWARF 5, 7.5.3), and computes what a pass over DIEs needs for each row: see src/dwarf/abbreviation-layout.ts. */
 
 import {
   ATTRIBUTE_COUNT,
@@ -61,17 +61,17 @@ import {
 import { formSize } from './host';
 import { allocate, beginScratch, grown } from './memory';
 
-/** No compiler gives a DIE more attributes; with them, each of a hostile file's DIEs could cost any time. */
+/** No compiler gives a DIE more attributes. With more, each DIE of a hostile file could take any time. */
 const MAX_ATTRIBUTES: u32 = 256;
-/** Up to this many codes per abbreviation are looked up in a column: compilers count from 1. */
+/** With up to this many codes per abbreviation, codes are looked up in a column: compilers count from 1. */
 const MAX_SPARSENESS: u32 = 4;
 const MAX_LEAF_CODE: u32 = 0x3fff;
-/** What names, forms and tags are that do not fit 16 bits: none of ours. */
+/** Stands for names, forms and tags that do not fit into 16 bits: unknown ones. */
 const OTHER: u64 = 0xffff;
-/** Forms of the standard are below it, those of vendors are not. */
+/** The standard's forms are below this, vendors' are not. */
 const FIRST_VENDOR_FORM: i32 = DW_FORM_addrx4 + 1;
 
-/** What `formSize` says, by form of the standard. */
+/** The result of `formSize` for each of the standard's forms. */
 export const sizesOfForms: usize = memory.data(64);
 
 let bytes: usize = 0;
@@ -92,13 +92,13 @@ let names: usize = 0;
 let forms: usize = 0;
 let implicit: usize = 0;
 
-/** The table as it is laid out: where, and how many bytes it has. */
+/** The table when laid out: where it is, and how many bytes it has. */
 export let block: usize = 0;
 export let blockSizeBytes: u32 = 0;
-/** Bytes of the table in the section. */
+/** How many bytes the table has in the section. */
 export let tableSizeBytes: u32 = 0;
 
-/** Where to put the bytes of a table. They and what becomes of them are there until `endScratch`. */
+/** Where to put the bytes of a table. These and the results are there until `endScratch`. */
 export function placeTableBytes(sizeBytes: u32): usize {
   beginScratch();
   rowCapacity = attributeCapacity = 0;
@@ -109,7 +109,7 @@ export function placeTableBytes(sizeBytes: u32): usize {
 
 /**
  * Parses the table that was put there.
- * @param isAll whether it may end where its bytes do, @param onlyCode stops after the abbreviation of that code; 0 for none
+ * @param isAll whether it may end where its bytes do @param onlyCode the code of the abbreviation after which to stop; 0 for none
  * @returns PARSED, IS_CUT or IS_ENDLESS
  */
 export function parseTable(isAll: bool, onlyCode: f64): i32 {
@@ -128,7 +128,7 @@ export function parseTable(isAll: bool, onlyCode: f64): i32 {
   return isAll ? layOut() : IS_CUT;
 }
 
-/** An unsigned LEB128 number; what does not fit 64 bits is left out. */
+/** An unsigned LEB128 number; bits beyond 64 are left out. */
 function uleb(): u64 {
   let result: u64 = 0;
   for (let shift: u64 = 0; at < end; shift += 7) {
@@ -194,7 +194,7 @@ function growAttributes(): void {
   attributeCapacity = larger;
 }
 
-/** Lays the table out that was parsed. */
+/** Lays out the table that was parsed. */
 function layOut(): i32 {
   tableSizeBytes = <u32>(at - bytes);
   let maxCode: u64 = 0;
@@ -202,7 +202,7 @@ function layOut(): i32 {
   const isDense = maxCode <= <u64>(MAX_SPARSENESS * rowCount + 64);
   const codeCount: u32 = isDense ? <u32>maxCode + 1 : 0;
 
-  // Of skips, there are at most a fixed run before and one after each variable attribute.
+  // There are at most two skips per variable attribute, itself and a fixed run before it, and a final run per row.
   const mostBytes: u32 = 4 * HEADER_WORDS + 40 * rowCount + 21 * attributeCount + 6 * codeCount + 4 * (2 * attributeCount + rowCount) + 16;
   block = allocate(mostBytes);
   store<u32>(block + (ROW_COUNT << 2), rowCount);
@@ -249,7 +249,7 @@ function layOut(): i32 {
     return PARSED;
   }
   memory.fill(rows, 0xff, 4 * codeCount);
-  // The first of two with one code counts.
+  // If two rows have the same code, the first one counts.
   for (let row = <i32>rowCount - 1; row >= 0; row--) store<i32>(rows + ((<u32>load<u64>(codes + (row << 3))) << 2), row);
   for (let code: u32 = 0; code < codeCount; code++) store<u16>(leafSizes + (code << 1), leafSize(code, load<i32>(rows + (code << 2))));
   return PARSED;
@@ -267,7 +267,7 @@ function placeOf(word: i32): usize {
   return block + load<u32>(block + (word << 2));
 }
 
-/** Works a row out. @param skips where its skips go @returns where they end */
+/** Computes what the columns say about a row. @param skips where its skips go @returns where they end */
 function compileRow(row: u32, skips: usize): usize {
   const formSizes = placeOf(FORM_SIZES);
   const last = load<u32>(placeOf(ATTRIBUTE_STARTS) + (row << 2), 4);

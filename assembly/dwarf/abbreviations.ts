@@ -24,7 +24,7 @@ import { reserveTable } from './memory';
 
 let table: usize = 0;
 
-/** Columns. */
+/** The table's columns. */
 export let flags: usize = 0;
 export let sizes: usize = 0;
 export let skipStarts: usize = 0;
@@ -43,13 +43,13 @@ export let rows: usize = 0;
 export let leafSizes: usize = 0;
 export let codeCount: u32 = 0;
 
-/** Where to put a table: in place of the one before. */
+/** Where to put a table, which replaces the one before. */
 export function placeTable(sizeBytes: u32): usize {
   table = reserveTable(sizeBytes);
   return table;
 }
 
-/** Begins with the table that was put there. */
+/** Begins to use the table that was put there. */
 export function setTable(): void {
   codeCount = load<u32>(table + (CODE_COUNT << 2));
   implicit = column(IMPLICIT);

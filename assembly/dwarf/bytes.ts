@@ -1,6 +1,6 @@
-/** Numbers of the bytes in memory, by absolute address. */
+/** Reads numbers from memory, by absolute address. */
 
-/** Whether the file has the other byte order than WebAssembly's, which is little-endian. */
+/** Whether the file's byte order is not WebAssembly's, which is little-endian. */
 let isSwapped: bool = false;
 
 export function setByteOrder(isLittleEndian: bool): void {

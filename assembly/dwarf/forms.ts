@@ -10,10 +10,10 @@ import { damaged, formSize } from './host';
 export let addressSize: u32 = 8;
 export let offsetSize: u32 = 4;
 
-/** Where the next read starts, and where what is read ends: absolute. */
+/** Where the next read starts, and where the readable bytes end: absolute. */
 export let at: usize = 0;
 let end: usize = 0;
-/** Of the last {@link readValue}: never DW_FORM_indirect. */
+/** The form of the last {@link readValue}: never DW_FORM_indirect. */
 export let form: i32 = 0;
 export let value: f64 = 0;
 
@@ -22,13 +22,13 @@ export function setForms(addresses: u32, offsets: u32): void {
   offsetSize = offsets;
 }
 
-/** Reads from `from` on, and not beyond `to`. */
+/** Makes the next reads start at `from`, and not go beyond `to`. */
 export function readFrom(from: usize, to: usize): void {
   at = from;
   end = to;
 }
 
-/** Steps over so many bytes. @returns where they are */
+/** Skips a number of bytes. @returns where they are */
 function take(sizeBytes: u64): usize {
   const from = at;
   if (from > end || sizeBytes > <u64>(end - from)) damaged(VALUE_OVERRUNS, 0);
@@ -36,7 +36,7 @@ function take(sizeBytes: u64): usize {
   return from;
 }
 
-/** An unsigned LEB128 number; what does not fit 64 bits is left out. */
+/** An unsigned LEB128 number; bits beyond 64 are left out. */
 export function uleb(): u64 {
   let result: u64 = 0;
   for (let shift: u64 = 0; at < end; shift += 7) {
@@ -57,7 +57,7 @@ export function sleb(): i64 {
   return <i64>(isNegative && shift < 64 ? result | (~(<u64>0) << shift) : result);
 }
 
-/** An address of the unit's size: signed when of 8 bytes. */
+/** An address of the unit's size: signed if that is 8 bytes. */
 export function address(): f64 {
   return addressSize === 8 ? toAddress(readU64(take(8))) : <f64>readU32(take(4));
 }
@@ -84,7 +84,7 @@ export function fixed(sizeBytes: i32): u64 {
   }
 }
 
-/** Steps over a value whose size, one of the SIZE_ constants, is in the data. */
+/** Skips a value whose size is in the data. @param size one of the SIZE_ constants */
 export function skipSized(size: i32): void {
   switch (size) {
     case SIZE_ULEB:
@@ -114,9 +114,9 @@ export function skipSized(size: i32): void {
 }
 
 /**
- * Reads an attribute's value into {@link form} and {@link value}: a number as it is; 1 for a flag that is present; 0 for what is none.
- * @param implicit the value that is in the abbreviation, for DW_FORM_implicit_const
- * @param size what `formSize` says of the form
+ * Reads an attribute's value into {@link form} and {@link value}: a number as it is; 1 for a flag that is present; 0 for what is not a number.
+ * @param implicit the value in the abbreviation, for DW_FORM_implicit_const
+ * @param size what `formSize` says about the form
  */
 export function readValue(attributeForm: i32, implicit: f64, size: i32): void {
   let actual = attributeForm;

@@ -1,10 +1,10 @@
-/** Which function of a unit holds which of the wanted addresses: see `FunctionClaims` of src/dwarf/function-scan.ts. */
+/** Which function of a unit covers which of the wanted addresses: see `FunctionClaims` of src/dwarf/function-scan.ts. */
 
 import { TOO_MANY_CLAIMS } from '../../src/dwarf/wasm/contract';
 import { damaged } from './host';
 import { allocateColumn, grown } from './memory';
 
-/** How many functions may claim each address, on average, and beyond one for each byte of the unit. */
+/** How many functions may claim each address on average, in addition to one for each byte of the unit. */
 const MAX_CLAIMS_PER_ADDRESS: f64 = 1000;
 const FIRST_CAPACITY: u32 = 256;
 
@@ -15,17 +15,17 @@ let keepsInlined: bool = false;
 
 /** Wanted addresses, ascending. */
 export let wanted: usize = 0;
-/** By index of the wanted addresses: the innermost function there as an index of {@link dies}, −1 for none. */
+/** By index of the wanted addresses: the innermost function there, as an index of {@link dies}; −1 for none. */
 export let innermost: usize = 0;
-/** By index of the wanted addresses: the largest end that was claimed before it, −Infinity for none. */
+/** By index of the wanted addresses: the largest end that was claimed before it; −Infinity for none. */
 export let endsBefore: usize = 0;
 /** Where the functions' DIEs are in the unit. */
 export let dies: usize = 0;
-/** What a function was inlined into, −1 for a function of its own. */
+/** What a function was inlined into; −1 for one that was not inlined. */
 export let parents: usize = 0;
 export let functionCount: u32 = 0;
 
-/** Where to put so many wanted addresses of the scan that has begun. */
+/** Where to put a number of wanted addresses for the scan that has begun. */
 export function placeWanted(addresses: u32): usize {
   wanted = allocateColumn(addresses, 8);
   innermost = allocateColumn(addresses, 4);
@@ -35,7 +35,7 @@ export function placeWanted(addresses: u32): usize {
   return wanted;
 }
 
-/** Begins with all wanted addresses free. @param keeps whether what is inlined keeps its addresses from later functions that are not */
+/** Begins with all wanted addresses free. @param keeps whether inlined functions keep their addresses when later functions that are not inlined claim them */
 export function beginClaims(unitSizeBytes: u32, keeps: bool): void {
   keepsInlined = keeps;
   functionCount = 0;
@@ -46,12 +46,12 @@ export function beginClaims(unitSizeBytes: u32, keeps: bool): void {
   }
 }
 
-/** Stops when there were far more claims than a file can have in earnest. */
+/** Stops if there were far more claims than a proper file can have. */
 export function checkClaims(): void {
   if (claimsLeft < 0) damaged(TOO_MANY_CLAIMS, 0);
 }
 
-/** Gives the function of a DIE all wanted addresses from `low` up to `high`. DIEs come one after the other. */
+/** Gives the function of a DIE all wanted addresses from `low` up to `high`. All ranges of a DIE are claimed before those of the next. */
 export function claim(low: f64, high: f64, dieAt: u32, parent: i32): void {
   claimsLeft--;
   if (wantedCount === 0 || load<f64>(wanted + ((wantedCount - 1) << 3)) < low) return;

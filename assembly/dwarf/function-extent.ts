@@ -1,4 +1,4 @@
-/** Where the code of a unit's functions lies (DWARF 5, 2.17): of the last one that was read. */
+/** Where the code of the function that was read last is (DWARF 5, 2.17). */
 
 import { isAddressForm } from '../../src/dwarf/code-ranges';
 import { DW_AT_high_pc, DW_AT_low_pc, DW_AT_ranges, DW_FORM_sec_offset } from '../../src/dwarf/dwarf-constants';
@@ -8,18 +8,18 @@ import { readU32, readU64 } from './bytes';
 import { addressSize, form, offsetSize, readFrom, readValue, value } from './forms';
 import { addressOf, count, missing, readRanges } from './unit-addresses';
 
-/** The code, when it is one range: from `low` up to `high`, which may be no live range. */
+/** The code if it is one range: from `low` up to `high`. It need not be a live range. */
 export let low: f64 = 0;
 export let high: f64 = 0;
-/** Whether the ranges are those of the list that was last read. */
+/** Whether the code is instead the ranges of the list that was read last. */
 export let hasList: bool = false;
 
-/** Whether there is no address at all in it. */
+/** Whether the code has no address at all. */
 export function isEmpty(): bool {
   return hasList ? count === 0 : !(low < high);
 }
 
-/** Reads the extent of a DIE of `row`, whose attributes start at `from`, in a unit that ends at `end`. @returns false when addresses are missing */
+/** Reads the extent of a DIE of `row`, whose attributes start at `from`, in a unit that ends at `end`. @returns false if addresses have to be loaded first */
 export function readExtent(row: u32, from: usize, end: usize): bool {
   const lowAt = load<i32>(lowPcs + (row << 2));
   const highAt = load<i32>(highPcs + (row << 2));
@@ -51,7 +51,7 @@ function readAttributes(row: u32, from: usize, end: usize): bool {
       behind = isDistance ? value : addressOf(form, value);
     } else if (name === DW_AT_ranges) {
       hasList = true;
-      // A low_pc beside it is where the function is entered.
+      // If there is also a low_pc, it is where the function is entered.
       return readRanges(form, value);
     }
     if (missing >= 0) return false;

@@ -1,7 +1,4 @@
-/**
- * One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/dwarf/function-scan.ts, which says
- * what comes of it.
- */
+/** One pass over the DIEs of a unit that finds the functions at wanted addresses, for src/dwarf/function-scan.ts, which describes the result. */
 
 import { HAS_CHILDREN, IS_CODELESS, IS_FUNCTION, IS_INLINED, IS_SUBPROGRAM, IS_UNREADABLE } from '../../src/dwarf/abbreviation-layout';
 import { NO_ABBREVIATION, OVERRUNS_UNIT, SCAN_CODE, SCAN_FUNCTIONS, UNKNOWN_FORM } from '../../src/dwarf/wasm/contract';
@@ -14,28 +11,28 @@ import { damaged } from './host';
 import { allocate, beginScan, grown } from './memory';
 import { ends, isLive, count as rangeCount, starts } from './unit-addresses';
 
-/** Room for functions in one another, at first. */
+/** For how many nested functions there is room at first. */
 const FIRST_CAPACITY: u32 = 256;
-/** What follows a unit in memory: more than is read at once. */
+/** Padding after a unit in memory: more than is read at once. */
 const PADDING_SIZE_BYTES: u32 = 16;
 
-/** What came of one DIE. */
+/** Results of visiting a DIE. */
 const GO_ON: i32 = 0;
 const IS_END: i32 = 1;
 const LACKS_ADDRESSES: i32 = 2;
 
-/** What a function is to the wanted addresses. */
+/** Whether a function covers wanted addresses. */
 const HOLDS_NONE: i32 = 0;
 const HOLDS_SOME: i32 = 1;
 const IS_UNKNOWN: i32 = 2;
 
-/** Functions around the current DIE that hold wanted addresses, outermost first. */
+/** Functions around the current DIE that cover wanted addresses, outermost first. */
 export let open: usize = 0;
 export let openCount: u32 = 0;
-/** How deep they are. */
+/** The depths of these functions. */
 let openDepths: usize = 0;
 let openCapacity: u32 = 0;
-/** How deep the innermost of them is, −1 for none. */
+/** The depth of the innermost of them; −1 for none. */
 let innermostDepth: i32 = -1;
 
 /** Where the unit is, and where it ends. */
@@ -45,15 +42,15 @@ let at: usize = 0;
 let scope: i32 = 0;
 let isPartial: bool = false;
 let depth: i32 = 0;
-/** Depth of a function without wanted addresses that is within an open one: under it, inlined ones are not looked at. −1 for none. */
+/** Depth of a function without wanted addresses inside an open one; −1 for none. Functions inlined into it are not looked at. */
 let quietDepth: i32 = -1;
-/** Depth of the outermost subprogram around the current DIE, −1 for none. */
+/** Depth of the outermost subprogram around the current DIE; −1 for none. */
 let functionDepth: i32 = -1;
 
-/** Whether it left out parts of the unit where code hardly ever is. */
+/** Whether parts of the unit that hardly ever have code were left out. */
 export let hasSkipped: bool = false;
 
-/** Where to put the bytes of a unit. What the scan before has found is dropped. */
+/** Where to put the bytes of a unit. What the previous scan has found is dropped. */
 export function placeUnit(sizeBytes: u32): usize {
   beginScan();
   openCapacity = 0;
@@ -63,8 +60,8 @@ export function placeUnit(sizeBytes: u32): usize {
 }
 
 /**
- * Begins with the unit, table and wanted addresses that were put there.
- * @param dieAt where the unit's own DIE is, @param partial whether functions may have code that is not in their extents
+ * Begins a scan of the unit, with the table and the wanted addresses that were put there.
+ * @param dieAt where the unit's root DIE is @param partial whether functions may have code outside of their extents
  */
 export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void {
   at = unit + dieAt;
@@ -79,7 +76,7 @@ export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void 
   beginClaims(<u32>(end - unit), partial);
 }
 
-/** Scans to the end. @returns false when addresses are missing: it goes on from there when called again */
+/** Scans to the end. @returns false if addresses have to be loaded first: the next call then continues */
 export function scan(): bool {
   let result = GO_ON;
   while (result === GO_ON && at < end) {
@@ -90,19 +87,19 @@ export function scan(): bool {
   return result !== LACKS_ADDRESSES;
 }
 
-/** Where it is in the unit. */
+/** Where in the unit the scan is. */
 export function scanPosition(): u32 {
   return <u32>(at - unit);
 }
 
-/** Where another walk over the unit is. */
+/** Sets where another walk over the unit is. */
 export function setPosition(place: usize): void {
   at = place;
 }
 
-/** Where the next DIE is that may be of interest, or the first one from `last` on. */
+/** Skips DIEs that are of no interest. @returns where the next other one is, or the first DIE from `last` on */
 export function skipLeaves(from: usize, last: usize): usize {
-  // Codes of two bytes at most, and what follows the end does not matter.
+  // Only codes of up to two bytes are handled. What follows the end does not matter.
   const codes = codeCount;
   const bytes = leafSizes;
   let here = from;
@@ -156,7 +153,7 @@ function leave(): i32 {
   return depth <= 0 ? IS_END : GO_ON;
 }
 
-/** Notes a function whose children follow. */
+/** Enters a function whose children follow. */
 function enter(holds: i32): void {
   if (holds !== HOLDS_SOME) {
     if (isLoud()) quietDepth = depth;
@@ -182,12 +179,12 @@ function growOpen(): void {
   openCapacity = larger;
 }
 
-/** Whether functions that are inlined here hold wanted addresses, if any. */
+/** Whether functions that are inlined here may cover wanted addresses. */
 function isLoud(): bool {
   return quietDepth < innermostDepth;
 }
 
-/** Gives a function the wanted addresses that it holds. */
+/** Claims the wanted addresses that a function covers. */
 function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool): i32 {
   if (!isFunction && !isLoud()) return HOLDS_NONE;
   if (!readExtent(row, attributes, end)) return IS_UNKNOWN;
@@ -201,9 +198,9 @@ function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool):
   return functionCount > known ? HOLDS_SOME : HOLDS_NONE;
 }
 
-/** Continues after the children of the DIE whose attributes end here, if the DIE says where that is and the scope leaves them out. */
+/** Continues after the children of the DIE whose attributes end here, if it says where they end and the scope leaves them out. */
 function skipChildren(row: u32, flag: u32): bool {
-  // Of the types that are left out when functions are not, none is in a function.
+  // Types that are left out though functions are not are never inside functions.
   const isLeftOut = scope === SCAN_CODE || (scope === SCAN_FUNCTIONS && (flag & IS_SUBPROGRAM) === 0 && functionDepth < 0);
   const back = load<i32>(siblingBacks + (row << 2));
   if (!isLeftOut || back === 0 || at > end) return false;
@@ -214,7 +211,7 @@ function skipChildren(row: u32, flag: u32): bool {
   return true;
 }
 
-/** Where attributes end that are not of fixed size. */
+/** Where attributes end that do not all have a fixed size. */
 export function skipAttributes(row: u32, from: usize): usize {
   if ((load<u8>(flags + row) & IS_UNREADABLE) !== 0) damaged(UNKNOWN_FORM, 0);
   const last = load<u32>(skipStarts + (row << 2), 4);
@@ -223,7 +220,7 @@ export function skipAttributes(row: u32, from: usize): usize {
     const skip = load<i32>(skips + (i << 2));
     if (skip >= 0) {
       here += skip;
-      // What is beyond is not read: the sum may be anywhere.
+      // Nothing beyond the end is read, and the sum may be anywhere.
       if (here > end) break;
     } else {
       readFrom(here, end);

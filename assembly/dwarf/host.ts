@@ -1,12 +1,12 @@
-/** Functions of the TypeScript that an instance belongs to: src/dwarf/wasm-instance.ts gives them. */
+/** Functions of the TypeScript that an instance belongs to: src/dwarf/wasm-instance.ts provides them. */
 
 /** `addressOf` of src/base/addresses.ts. */
 export declare function addressOf(high: u32, low: u32): f64;
 
-/** Throws the error for damage of a kind that src/dwarf/wasm/contract.ts numbers, through all that runs here. */
+/** Throws the error for a kind of damage that src/dwarf/wasm/contract.ts numbers, through everything that runs here. */
 export declare function damaged(what: i32, detail: f64): void;
 
-/** Throws the error for memory that is not to be had. */
+/** Throws the error for a lack of memory. */
 export declare function full(): void;
 
 /** `formSize` of the current unit's forms. */

@@ -1,4 +1,4 @@
-/** The module: everything that src/dwarf/ calls and reads. Names say which part they belong to, where one has the same name in several. */
+/** The module: everything that src/dwarf/ calls and reads. A name says which part it belongs to if several parts have the same name. */
 
 export {
   block as tableBlock,

@@ -1,6 +1,6 @@
 /**
- * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/dwarf/line-program.ts, which says what they hold.
- * What hardly any program has is left to the caller: run() stops there, and goes on when called again.
+ * Runs line number programs (DWARF 5, 6.2) into columns of rows, for src/dwarf/line-program.ts, which says what they contain. What hardly any program has is
+ * left to the caller: {@link runLineProgram} stops there, and continues when called again.
  */
 
 import {
@@ -22,25 +22,25 @@ import { allocate, beginLines, grown, keepLines } from './memory';
 
 const NEEDS_ROOM: i32 = -2;
 
-/** What follows a table in memory: an opcode's operand is read with it. */
+/** Padding after a table in memory: an opcode's operand is read with it. */
 const PADDING_SIZE_BYTES: u32 = 1;
 
-/** Compilers need more for a row. */
+/** Compilers need more bytes for a row. */
 const BYTES_PER_ROW: u32 = 4;
 const FIRST_SEQUENCE_CAPACITY: u32 = 64;
 
 /** What the loop does with an opcode. */
 const OTHER: i32 = 0;
-/** Adds a row, having moved by the steps below. */
+/** Moves by the steps below, and adds a row. */
 const ROW: i32 = 1;
 /** Sets a register, moves by lines, or has no operand and no effect on rows. */
 const SETS: i32 = 2;
 
 /** By opcode: OTHER, ROW or SETS. */
 const kinds: usize = memory.data(256);
-/** By opcode that SETS: the bit that says that its operand has a second byte; 0 where it has no operand. */
+/** By opcode that SETS: the bit that tells that its operand has a second byte; 0 if it has no operand. */
 const continuations: usize = memory.data(256);
-/** By opcode: how far a special one moves; for DW_LNS_const_add_pc, that is what 255 says. */
+/** By opcode: how far a special one moves; DW_LNS_const_add_pc uses the entry of 255. */
 const lineSteps: usize = memory.data(256 * 4);
 const operationSteps: usize = memory.data(256 * 4);
 const addressSteps: usize = memory.data(256 * 8);
@@ -59,7 +59,7 @@ let hasCodeAtZero: bool = false;
 let address: f64 = 0;
 let operation: u32 = 0;
 let line: u32 = 1;
-/** By opcode that SETS: the last operand. So files and columns have their registers, and others do not matter. */
+/** By opcode that SETS: the last operand. These are the registers of files and columns; the others do not matter. */
 const registers: usize = memory.data(256 * 4);
 
 let isAscending: bool = true;
@@ -68,10 +68,10 @@ let endsSequence: bool = false;
 let capacity: u32 = 0;
 let sequenceCapacity: u32 = 0;
 
-/** Of the current sequence. */
+/** First row of the current sequence. */
 export let firstRow: u32 = 0;
 export let count: u32 = 0;
-/** Columns, of {@link capacity} rows. */
+/** Columns with room for {@link capacity} rows. */
 export let addresses: usize = 0;
 export let files: usize = 0;
 export let lines: usize = 0;
@@ -83,7 +83,7 @@ export let entryAt: u32 = 0;
 export let entryEnd: u32 = 0;
 export let isCut: bool = false;
 
-/** Where to put the bytes of a line table, its header among them. The rows of the one before are dropped. */
+/** Where to put the bytes of a line table, including its header. The rows of the previous one are dropped. */
 export function placeLines(sizeBytes: u32): usize {
   beginLines();
   capacity = sequenceCapacity = 0;
@@ -91,7 +91,7 @@ export function placeLines(sizeBytes: u32): usize {
   return unit;
 }
 
-/** Begins a program, from `from` up to `to` in the table. {@link operandCounts} are set before. */
+/** Begins a program, from `from` up to `to` in the table. {@link operandCounts} have to be set before. */
 export function beginLineProgram(
   from: u32,
   to: u32,
@@ -112,7 +112,7 @@ export function beginLineProgram(
   setByteOrder(isLittleEndian);
   for (let opcode = 0; opcode < 256; opcode++) {
     const adjusted = opcode - base;
-    // A range of 0 can only be damage; then special opcodes do not move.
+    // A range of 0 is damage. Special opcodes do not move then.
     const moves = adjusted >= 0 && lineRange !== 0;
     const steps = moves ? adjusted / lineRange : 0;
     store<i32>(lineSteps + (opcode << 2), moves ? lineBase + (adjusted % lineRange) : 0);
@@ -133,7 +133,7 @@ export function beginLineProgram(
 
 function kindOf(opcode: i32): i32 {
   if (opcode === 0) return OTHER;
-  // Where an instruction holds several operations, steps depend on where one is in it.
+  // If an instruction holds several operations, steps depend on the position in it.
   if (opcode >= opcodeBase) return perInstruction === 1 ? ROW : OTHER;
   if (opcode === DW_LNS_copy) return ROW;
   if (opcode >= DW_LNS_advance_line && opcode <= DW_LNS_set_column) return SETS;
@@ -153,8 +153,8 @@ function beginSequence(): void {
 }
 
 /**
- * Goes on to the end, or to what the caller has to do: put the rows from {@link firstRow} up to {@link count} in order (UNORDERED), or read the
- * entry from {@link entryAt} up to {@link entryEnd} (DEFINES_FILE).
+ * Continues to the end, or until the caller has to do something: sort the rows from {@link firstRow} up to {@link count} (UNORDERED), or read the entry from
+ * {@link entryAt} up to {@link entryEnd} (DEFINES_FILE).
  */
 export function runLineProgram(): i32 {
   if (endsSequence) {
@@ -179,9 +179,9 @@ export function runLineProgram(): i32 {
 }
 
 /**
- * Runs opcodes as long as they move within a sequence or add rows to it. Which opcode comes next cannot be foretold, and each branch
- * on it costs more than all that the opcode does: tables tell opcodes apart where they can.
- * @returns the first other one, which has been read; −1 at the end; NEEDS_ROOM before one that adds a row
+ * Runs opcodes as long as they move within a sequence or add rows to it. The next opcode cannot be predicted, and each branch on it takes longer than the
+ * opcode's work, so tables are used to distinguish opcodes as far as possible.
+ * @returns the first other opcode, which has been read; −1 at the end; NEEDS_ROOM before an opcode that adds a row if there is no room for it
  */
 function makeRows(): i32 {
   const last = end;
@@ -233,7 +233,7 @@ function makeRows(): i32 {
   return result;
 }
 
-/** The address after so many operations, of which an instruction may hold several. */
+/** The address after a number of operations, of which an instruction may hold several. */
 function advanced(from: f64, operations: u64): f64 {
   if (perInstruction === 1) return from + <f64>(operations * step);
   const sum = operation + operations;
@@ -241,7 +241,7 @@ function advanced(from: f64, operations: u64): f64 {
   return from + <f64>((sum / perInstruction) * step);
 }
 
-/** Runs an opcode other than those of {@link makeRows}, and their longer operands. */
+/** Runs an opcode that {@link makeRows} does not, or one of its opcodes with a longer operand. */
 function runOther(opcode: i32): void {
   if (opcode >= opcodeBase) {
     address = advanced(address, load<u32>(operationSteps + (opcode << 2)));
@@ -252,7 +252,7 @@ function runOther(opcode: i32): void {
   else if (opcode === DW_LNS_set_file || opcode === DW_LNS_set_column) store<u32>(registers + (opcode << 2), <u32>uleb());
   else if (opcode === DW_LNS_const_add_pc) address = advanced(address, load<u32>(operationSteps + (255 << 2)));
   else if (opcode === DW_LNS_fixed_advance_pc) advanceFixed();
-  // One without effect on rows, or one that is not known: its operands are counted in the header.
+  // An opcode without effect on rows, or an unknown one: the header has the count of its operands.
   else for (let operands = load<u8>(operandCounts + opcode); operands > 0; operands--) uleb();
 }
 
@@ -276,7 +276,7 @@ function advanceFixed(): void {
   at += 2;
 }
 
-/** An unsigned LEB128 number, which may end where the program does; what does not fit 64 bits is left out. */
+/** An unsigned LEB128 number, which may end where the program does; bits beyond 64 are left out. */
 function uleb(): u64 {
   let result: u64 = 0;
   for (let shift: u64 = 0; at < end; shift += 7) {
@@ -306,7 +306,7 @@ function runExtended(): i32 {
   const operand = at + 1;
   at += <usize>length;
   if (opcode === DW_LNE_end_sequence) {
-    // Compilers write rows in order; assembly may do anything.
+    // Compilers write rows in order. Assembly may do anything.
     if (!isAscending && !isDead) {
       endsSequence = true;
       return UNORDERED;
@@ -321,7 +321,7 @@ function runExtended(): i32 {
   return AT_END;
 }
 
-/** Keeps a sequence of code that is there. */
+/** Keeps a sequence if its code is in the program. */
 function endSequence(): void {
   const start = load<f64>(addresses + (firstRow << 3));
   if (!isDead && count > firstRow && start < address) {
@@ -340,17 +340,17 @@ function setAddress(from: usize, sizeBytes: u64): void {
   else if (sizeBytes === 4) address = <f64>readU32(from);
   else if (sizeBytes === 2) address = <f64>readU16(from);
   operation = 0;
-  // Code that was thrown away is marked by where its sequence begins: what is added to a mark may be any address.
+  // Discarded code is marked by where its sequence begins: later addresses are offsets from the mark, and may be anything.
   if (count === firstRow) isDead = isDeadAt(address, sizeBytes);
 }
 
-/** Whether linkers put this address where there was code that they threw away: 0, or the two highest of all (DWARF 6, "reserved target addresses"). */
+/** Whether linkers put this address in place of that of discarded code: 0, or the two highest of all (DWARF 6, "reserved target addresses"). */
 function isDeadAt(start: f64, sizeBytes: u64): bool {
   if (start === 0) return !hasCodeAtZero;
   return sizeBytes === 4 ? start >= 4294967294 : start === -1 || start === -2;
 }
 
-/** Makes room for so many rows at least; those that there are stay. */
+/** Makes room for at least this many rows. Existing ones are kept. */
 function reserveRows(rows: u32): void {
   if (rows <= capacity) return;
   const larger = max(rows, 2 * capacity);

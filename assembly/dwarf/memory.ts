@@ -1,13 +1,13 @@
 /**
- * Memory is a stack of areas; README.md has the map. What begins an area drops all that lies in it and above it at once: nothing is
- * freed by itself, and a unit starts with as much memory as the one before it.
+ * Memory is a stack of areas; README.md has the map. Beginning an area drops everything in it and above it: nothing is freed individually, and each unit starts
+ * with as much memory as the one before it.
  */
 
 import { WINDOW_COUNT, WINDOW_SIZE_BYTES } from '../../src/dwarf/wasm/contract';
 import { full } from './host';
 
 const PAGE_SIZE_BYTES: u64 = 0x1_0000;
-/** Two gigabytes: JavaScript reads places as signed numbers, and no sum of places here wraps. */
+/** Two gigabytes: JavaScript reads places as signed numbers, and here, no sum of places may wrap. */
 const MAX_PAGES: u64 = 0x8000;
 /** Larger than most abbreviation tables. */
 const MIN_TABLE_CAPACITY: u64 = 1 << 18;
@@ -21,19 +21,19 @@ let scratchStart: u64 = TABLE_START;
 /** Where free memory starts. */
 let top: u64 = TABLE_START;
 
-/** How many bytes an abbreviation table may have without an area being dropped for it. */
+/** How many bytes an abbreviation table may have before areas are dropped for it. */
 export let tableCapacity: u32 = 0;
-/** How many times areas were dropped: whoever allocates without an area of its own knows by it that its memory is gone. */
+/** How many times areas were dropped. It tells whoever allocates without an area of its own that its memory is gone. */
 export let dropCount: u32 = 0;
 
-/** Memory for so many bytes, which hold anything. Note the new capacity only after the call: there may be no memory. */
+/** Memory for `sizeBytes` bytes with any contents. Note a new capacity only after the call: there may be no memory. */
 export function allocate(sizeBytes: u64): usize {
   const place = (top + 7) & ~7;
   top = allocated(place + sizeBytes);
   return <usize>place;
 }
 
-/** Has memory reach up to `end`. */
+/** Makes memory extend up to `end`. @returns `end` */
 function allocated(end: u64): u64 {
   const pages = (end + PAGE_SIZE_BYTES - 1) / PAGE_SIZE_BYTES;
   const missing = <i64>pages - memory.size();
@@ -41,7 +41,7 @@ function allocated(end: u64): u64 {
   return end;
 }
 
-/** Memory for a column of values of so many bytes each. */
+/** Memory for a column of `capacity` values of `valueSize` bytes each. */
 export function allocateColumn(capacity: u32, valueSize: u32): usize {
   return allocate(<u64>capacity * valueSize);
 }
@@ -58,13 +58,16 @@ function drop(start: u64): void {
   dropCount++;
 }
 
-/** Where the window of a number is, as long as it is no longer than WINDOW_SIZE_BYTES. */
+/** Where the window with a number is, unless it is longer than WINDOW_SIZE_BYTES. */
 export function windowPlace(number: u32): usize {
   allocated(TABLE_START);
   return <usize>(WINDOWS_START + <u64>number * WINDOW_SIZE_BYTES);
 }
 
-/** Memory for the abbreviation table of the current unit, in the place of the one before. What is above stays unless the table is larger than {@link tableCapacity}. */
+/**
+ * Memory for the abbreviation table of the current unit, in place of the previous one. What is above is kept unless the table is larger than
+ * {@link tableCapacity}.
+ */
 export function reserveTable(sizeBytes: u32): usize {
   if (sizeBytes > tableCapacity) {
     const larger = max(<u64>sizeBytes + sizeBytes / 2, MIN_TABLE_CAPACITY);

@@ -1,4 +1,4 @@
-/** One walk over the DIEs of the unit that was placed, which finds what stands around some of them: for src/dwarf/die-scopes.ts. */
+/** One walk over the DIEs of the placed unit, which finds the DIEs around some of them: for src/dwarf/die-scopes.ts. */
 
 import { HAS_CHILDREN } from '../../src/dwarf/abbreviation-layout';
 import { NO_ABBREVIATION } from '../../src/dwarf/wasm/contract';
@@ -9,17 +9,17 @@ import { add, innermost, wanted, wantedCount } from './function-claims';
 import { end, setPosition, skipAttributes, skipLeaves, unit } from './function-scan';
 import { damaged } from './host';
 
-/** What lies deeper has no scope. Compilers nest DIEs tens of times. */
+/** DIEs nested more deeply get no scope. Compilers nest them tens of times. */
 const MAX_DEPTH: u32 = 1024;
 
-/** By depth: where the DIE around the current one is, and its index among the scopes, −1 while nothing wanted is in it. */
+/** By depth: where the DIE around the current one is, and its index among the scopes, which is −1 as long as nothing wanted is in it. */
 const places: usize = memory.data(4096);
 const indexes: usize = memory.data(4096);
 
 /**
- * Finds the DIEs around the wanted ones. Begin the claims first: `innermost` is then a scope's index for each wanted DIE, −1 for one
- * that stands in nothing but the unit; `dies` and `parents` have the scopes.
- * @param dieAt where the unit's own DIE is
+ * Finds the DIEs around the wanted ones. The claims have to begin first. Then `innermost` has a scope's index for each wanted DIE, −1 for one with only the
+ * unit around it; `dies` and `parents` have the scopes.
+ * @param dieAt where the unit's root DIE is
  */
 export function findScopes(dieAt: u32): void {
   let at = unit + dieAt;
@@ -29,7 +29,7 @@ export function findScopes(dieAt: u32): void {
     const goal = unit + <usize>load<f64>(wanted + (next << 3));
     at = skipLeaves(at, min(goal, end));
     if (at > goal) {
-      // None begins there.
+      // No DIE begins there.
       next++;
       continue;
     }
@@ -72,10 +72,10 @@ export function findScopes(dieAt: u32): void {
   }
 }
 
-/** The scope of what is at a depth; those around it get their indexes first. The unit's own DIE, at depth 0, is none. */
+/** The scope of what is at a depth. Scopes around it get their indexes first. The unit's root DIE, at depth 0, is no scope. */
 function scopeAt(depth: u32): i32 {
   if (depth > MAX_DEPTH) return -1;
-  // What has an index has it for all around it, too.
+  // If a scope has an index, so have all those around it.
   let known = depth;
   while (known > 1 && load<i32>(indexes + ((known - 1) << 2)) < 0) known--;
   let scope: i32 = known > 1 ? load<i32>(indexes + ((known - 1) << 2)) : -1;

@@ -1,6 +1,6 @@
 /**
- * The addresses of one unit: DW_FORM_addrx and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23), from windows of
- * their sections. What is not in a window is missing: the caller brings it, and asks again.
+ * The addresses of one unit: DW_FORM_addrx and range lists (DWARF 5, 2.17.3 and 7.25; DWARF 4, 2.17.3 and 7.23), read from windows of their sections. What is
+ * not in a window is missing: the caller loads it, and asks again.
  */
 
 import { isLiveRange } from '../../src/dwarf/code-ranges';
@@ -27,12 +27,12 @@ import { allocate, dropCount, grown, windowPlace } from './memory';
 class Window {
   /** Where its bytes are. */
   bytes: usize;
-  /** Offset in the section of the first one. */
+  /** Section offset of the first byte. */
   start: f64;
   length: f64;
   sectionSize: f64;
 
-  /** Whether the section has those bytes at all. */
+  /** Whether the section has these bytes at all. */
   holds(offset: f64, sizeBytes: f64): bool {
     return offset >= 0 && offset + sizeBytes <= this.sectionSize;
   }
@@ -42,7 +42,7 @@ class Window {
     return offset >= this.start && offset + sizeBytes <= this.start + this.length;
   }
 
-  /** Where bytes are that it covers. */
+  /** Where bytes that it covers are. */
   placeOf(offset: f64): usize {
     return this.bytes + <u32>(offset - this.start);
   }
@@ -53,7 +53,7 @@ const RNGLISTS = changetype<Window>(memory.data(offsetof<Window>(), 8));
 const ADDR = changetype<Window>(memory.data(offsetof<Window>(), 8));
 const NONE: i32 = -1;
 
-/** Most range lists are far shorter; whoever has more than fits the window gets a larger one. */
+/** Most range lists are far shorter. One that does not fit into the window gets a larger one. */
 const LIST_SIZE_BYTES: f64 = 4096;
 const FIRST_CAPACITY: u32 = 64;
 /** The longest entry of a list: a byte and two numbers of ten bytes, or addresses. */
@@ -61,7 +61,7 @@ const MAX_ENTRY_SIZE_BYTES: u32 = 21;
 
 let version: u32 = 0;
 let hasCodeAtZero: bool = false;
-/** Address with all bits set: as a signed double where it has 8 bytes. */
+/** The address with all bits set: if it has 8 bytes, as a signed double. */
 let top: f64 = 0;
 let lowPc: f64 = 0;
 let addrBase: f64 = 0;
@@ -71,22 +71,22 @@ let capacity: u32 = 0;
 /** {@link dropCount} when the columns were allocated. */
 let drops: u32 = 0;
 
-/** What was not in memory when it was asked for: number of the window, −1 for none. */
+/** What was needed and not in memory: number of the window, −1 for none. */
 export let missing: i32 = NONE;
 export let missingOffset: f64 = 0;
 export let missingSizeBytes: f64 = 0;
-/** The last range list: live ranges, as listed. */
+/** The live ranges of the last range list, in its order. */
 export let starts: usize = 0;
 export let ends: usize = 0;
 export let count: u32 = 0;
-/** How many entries of lists may be read until they are taken for endless. */
+/** How many more entries of lists may be read before they are taken for endless. */
 export let entriesLeft: f64 = 0;
 
 function windowOf(number: i32): Window {
   return number === RANGES_WINDOW ? RANGES : number === RNGLISTS_WINDOW ? RNGLISTS : ADDR;
 }
 
-/** Where to put what a window shows. One of more than WINDOW_SIZE_BYTES is there until {@link dropCount} changes. */
+/** Where to put what a window shows. If it has more than WINDOW_SIZE_BYTES, it is only there until {@link dropCount} changes. */
 export function placeWindow(number: i32, sizeBytes: u32): usize {
   const window = windowOf(number);
   window.bytes = sizeBytes > <u32>WINDOW_SIZE_BYTES ? allocate(sizeBytes) : windowPlace(number);
@@ -141,7 +141,7 @@ function miss(window: i32, offset: f64, sizeBytes: f64): bool {
   return false;
 }
 
-/** Address `index` of the unit's part of .debug_addr; NaN when it has none, or when it is missing. */
+/** Address `index` of the unit's contribution to .debug_addr; NaN if it has none, or it is missing. */
 export function addressAt(index: f64): f64 {
   const size = <f64>addressSize;
   const offset = addrBase + index * size;
@@ -159,7 +159,7 @@ export function addressOf(form: i32, value: f64): f64 {
   return form === DW_FORM_addr ? value : addressAt(value);
 }
 
-/** Reads the live ranges of a DW_AT_ranges into {@link starts} and {@link ends}. @returns false when something is missing */
+/** Reads the live ranges of a DW_AT_ranges into {@link starts} and {@link ends}. @returns false if something is missing */
 export function readRanges(form: i32, value: f64): bool {
   count = 0;
   if (drops !== dropCount) {
@@ -189,12 +189,12 @@ function add(start: f64, end: f64): void {
   count++;
 }
 
-/** Counts an entry: hostile files can have each DIE name a long list. */
+/** Counts an entry: in a hostile file, each DIE can refer to a long list. */
 function countEntry(): void {
   if (--entriesLeft < 0) damaged(ENDLESS_RANGES, 0);
 }
 
-/** .debug_ranges: pairs of offsets from a base, ended by two zeros; a pair with the largest address in front sets the base. */
+/** .debug_ranges: pairs of offsets from a base, ended by two zeros; a pair that begins with the largest address sets the base. */
 function readOldRanges(offset: f64): bool {
   const pairSize = 2 * addressSize;
   if (!RANGES.holds(offset, pairSize)) return true;
@@ -207,7 +207,7 @@ function readOldRanges(offset: f64): bool {
     countEntry();
     if (first === 0 && second === 0) return true;
     if (first === top) base = second;
-    // What lld and GNU ld put for the base of code that was thrown away. Offsets from 0 are addresses.
+    // These are what lld and GNU ld put for the base of discarded code. Offsets from 0 are addresses.
     else if (base !== 1 && base !== top && base !== top - 1 && first !== top - 1) add(base + first, base + second);
   }
   return endsInWindow(RANGES_WINDOW, offset);
@@ -228,7 +228,7 @@ function readRangeList(offset: f64): bool {
     readFrom(at + 1, end);
     if (kind === DW_RLE_end_of_list) return true;
     if (kind === DW_RLE_offset_pair) {
-      // Go counts from the first function of a unit, whichever that is, and so both ways.
+      // Go counts from the first function of a unit, which need not be the lowest, so offsets may be negative.
       const start = <f64>(<i64>uleb());
       const behind = <f64>(<i64>uleb());
       if (isLive(base, Infinity) || base === 0) add(base + start, base + behind);
@@ -252,7 +252,7 @@ function readRangeList(offset: f64): bool {
   return endsInWindow(RNGLISTS_WINDOW, offset);
 }
 
-/** What to answer when a list came to the window's end: true where the section ends there, too. */
+/** The result for a list that reached the end of the window: true if the section ends there, too. */
 function endsInWindow(number: i32, offset: f64): bool {
   const window = windowOf(number);
   const end = window.start + window.length;

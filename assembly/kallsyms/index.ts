@@ -1,4 +1,4 @@
-/** The module of src/symbolizer/kernel/: reads the lines of a kernel's symbol list that are of the plain form. */
+/** The module of src/symbolizer/kernel/: reads the plain lines of a kernel's symbol list. */
 
 import { LEAST_LINE_SIZE_BYTES, MAX_ROWS, MAX_TAIL_SIZE_BYTES, WINDOW_SIZE_BYTES } from '../../src/symbolizer/kernel/wasm/contract';
 import { reach } from '../pages';
@@ -38,14 +38,14 @@ export function initialize(): bool {
 }
 
 /**
- * Reads plain lines: 16 digits in lower case that are not all zero, a type, a name, and what is in {@link tail}. Keeps those that may name
- * code. Of symbols that follow each other at one address the last is kept, see `KallsymsLines`.
+ * Reads plain lines: 16 lower-case digits that are not all zero, a type, a name, and what is in {@link tail}. Keeps those that may name code. If successive
+ * symbols have the same address, the last one is kept, see `KallsymsLines`.
  * @param from where the first line begins in the window
- * @param sizeBytes of what the window holds
- * @param windowStart where that is in the list
- * @param tailSizeBytes 0: no line is plain
- * @param least the least address of a symbol that is kept, which rises with each: a line below it is not plain. −Infinity: any order is
- * @returns where the first line begins that is not plain or not whole
+ * @param sizeBytes how many bytes the window holds
+ * @param windowStart where the window begins in the list
+ * @param tailSizeBytes size of {@link tail}; 0 if no line is plain
+ * @param least the least address of a symbol that is kept, which rises with each one: a line with a lower address is not plain. −Infinity if any order is
+ * @returns where the first line begins that is not plain or not complete
  */
 export function readLines(from: usize, sizeBytes: usize, windowStart: u32, tailSizeBytes: usize, least: f64): usize {
   const isOrdered = least > -Infinity;
@@ -81,6 +81,6 @@ export function readLines(from: usize, sizeBytes: usize, windowStart: u32, tailS
 }
 
 function hasTail(place: usize, sizeBytes: usize): bool {
-  // That of the image's symbols is the end of the line alone.
+  // For symbols of the kernel image, the tail is only the end of the line.
   return load<u8>(place) === load<u8>(TAIL) && (sizeBytes === 1 || memory.compare(place, TAIL, sizeBytes) === 0);
 }

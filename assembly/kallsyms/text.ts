@@ -1,14 +1,14 @@
-/** Text, eight bytes at a time. */
+/** Reads text, eight bytes at a time. */
 
 import { bytesBelow, ONES } from '../bytes';
 
-/** Between `9` and `a` besides their values: 0x61 − 0x3a. */
+/** The distance between `9` and `a` apart from their values: 0x61 − 0x3a. */
 const LETTER_GAP: u64 = 39;
 
-/** What {@link hexDigits} gives for other text. */
+/** What {@link hexDigits} returns for other text. */
 export const NO_DIGITS: u64 = u64.MAX_VALUE;
 
-/** The number that eight hexadecimal digits in lower case are, of which the first is the lowest byte. */
+/** The number that eight lower-case hexadecimal digits stand for, the first of which is the lowest byte. */
 export function hexDigits(text: u64): u64 {
   // Letters have bit 6, and their lower four bits count from 1.
   const values = (text & (0x0f * ONES)) + ((text >> 6) & ONES) * 9;
@@ -19,7 +19,7 @@ export function hexDigits(text: u64): u64 {
   return ((halves << 16) | (halves >> 32)) & 0xffffffff;
 }
 
-/** Where the first byte is, from `place` up to `end`, that is a blank or below; `end` where there is none. */
+/** Where, from `place` up to `end`, the first byte is that is a space or below; `end` if there is none. */
 export function nameEnd(place: usize, end: usize): usize {
   for (let at = place; at < end; at += 8) {
     const found = bytesBelow(load<u64>(at), 0x21);

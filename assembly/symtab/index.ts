@@ -1,4 +1,4 @@
-/** The module of src/elf/: collects the symbols of a table that are of the plain form. */
+/** The module of src/elf/: collects the plain symbols of a table. */
 
 import { SHN_LORESERVE, SHN_UNDEF, SHN_XINDEX, STB_GLOBAL, STB_WEAK, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, STT_OBJECT } from '../../src/elf/symbol-constants';
 import { ENTRY_SIZE_BYTES, LOAD_FIELDS, MAX_ENTRIES, MAX_LOADS } from '../../src/elf/wasm/contract';
@@ -39,23 +39,22 @@ let loadCount: u32 = 0;
 
 /**
  * To be called once, before anything is put into memory.
- * @param sizeBytes of the names
- * @param segments how many are mapped
+ * @param sizeBytes size of the names
+ * @param segments how many mapped segments there are
  * @returns whether there is memory
  */
 export function initialize(sizeBytes: u32, segments: u32): bool {
   namesSizeBytes = sizeBytes;
   loadCount = segments;
-  // The zeros behind the names end the last of them, and are read eight bytes at a time.
+  // The zeros after the names end the last one, and are read eight bytes at a time.
   return reach(NAMES + sizeBytes + 8);
 }
 
 /**
- * Collects plain symbols: functions and data at an address in one of the segments; passes over entries that are of other types, of no section, or
- * without a name.
+ * Collects plain symbols: functions and data at an address in one of the segments. Skips entries of other types, of no section, or without a name.
  * @param from the first entry
  * @param to how many entries are in memory
- * @param leavesDollars names that begin with a dollar are not plain
+ * @param leavesDollars whether names that begin with a dollar sign are not plain
  * @param maxNameBytes how long all names together may be
  * @returns the first entry that is not plain
  */
@@ -94,7 +93,7 @@ export function readSymbols(from: u32, to: u32, leavesDollars: bool, maxNameByte
   return index;
 }
 
-/** By the first segment that holds the address, as `ElfFile.fileOffsetOf`; −1 where none does. */
+/** The file offset according to the first segment that contains the address, as in `ElfFile.fileOffsetOf`; −1 if none does. */
 function fileOffsetOf(address: f64): f64 {
   const end = LOADS + LOAD_SIZE_BYTES * <usize>loadCount;
   for (let segment = LOADS; segment < end; segment += LOAD_SIZE_BYTES) {
@@ -104,7 +103,7 @@ function fileOffsetOf(address: f64): f64 {
   return -1;
 }
 
-/** How many bytes there are before the next one that is 0. */
+/** How many bytes precede the next one that is 0. */
 function lengthAt(place: usize): u32 {
   let at = place;
   while (true) {

@@ -1,9 +1,9 @@
-/** Tables of entropy codes, and literals that are written with them. */
+/** Tables of entropy codes, and literals that are coded with them. */
 
 import { LESS_THAN_ONE, MAX_ACCURACY_LOG, MAX_CODE_BITS, NO_CODES, NO_TREE, WEIGHT_TOO_LARGE } from '../../src/zstd/wasm/contract';
 import { BLOCK, FSE_ENTRIES, HUFFMAN_ENTRIES, SHARES, WEIGHTS } from './memory';
 
-/** Most bits that a word holds whatever bit it starts with. */
+/** How many bits a word holds at least, whatever bit it starts with. */
 const WORD_BITS: i32 = 56;
 
 let codeBits: i32 = 0;
@@ -50,7 +50,7 @@ export function buildHuffmanTable(count: u32): i32 {
   if (bits > MAX_CODE_BITS || (rest & (rest - 1)) !== 0) return NO_TREE;
   store<u8>(WEIGHTS + count, <u8>(32 - clz(rest)));
 
-  // Codes of a higher weight are shorter and fill more of the table; they are after those of lower weight.
+  // Codes of a higher weight are shorter and fill more of the table; they come after those of lower weight.
   let place: u32 = 0;
   for (let weight = 1; weight <= bits; weight++) {
     const first = place;

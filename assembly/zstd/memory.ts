@@ -1,4 +1,4 @@
-/** Areas of memory. The window is the last, and grows. */
+/** Areas of memory. The window is the last one, and grows. */
 
 import {
   BLOCK_AREA_BYTES,
@@ -18,13 +18,13 @@ export const LENGTH_CODES: usize = HUFFMAN_ENTRIES + (1 << (MAX_CODE_BITS + 1));
 export const SHARES: usize = LENGTH_CODES + 4 * (LITERALS_LENGTH_CODES + MATCH_LENGTH_CODES);
 export const WEIGHTS: usize = SHARES + 2 * MAX_SYMBOLS;
 export const WINDOW: usize = (WEIGHTS + MAX_SYMBOLS + 15) & ~15;
-/** Copies may write so much behind what they copy. */
+/** How many bytes copies may write beyond what they copy. */
 const OVERRUN_BYTES: usize = 8;
 
 /** Where the areas are that TypeScript writes and reads. */
 export const block: usize = BLOCK;
 export const fseEntries: usize = FSE_ENTRIES;
-/** Those of literals, then those of matches. */
+/** The codes of literals' lengths, then those of matches' lengths. */
 export const lengthCodes: usize = LENGTH_CODES;
 export const shares: usize = SHARES;
 export const weights: usize = WEIGHTS;
@@ -35,7 +35,7 @@ export function initialize(): bool {
   return reach(WINDOW);
 }
 
-/** @returns whether there is memory for a window of so many bytes */
+/** Makes room for a window of `sizeBytes` bytes. @returns whether there is memory */
 export function growWindow(sizeBytes: u32): bool {
   return reach(WINDOW + sizeBytes + OVERRUN_BYTES);
 }

@@ -1,4 +1,4 @@
-/** Sequences of literals and matches. */
+/** Executes sequences of literals and matches. */
 
 import {
   BITS_LEFT,
@@ -19,7 +19,7 @@ import {
 import { BLOCK, FSE_ENTRIES, LENGTH_CODES, WINDOW } from './memory';
 
 const MATCH_CODES: usize = LENGTH_CODES + 4 * LITERALS_LENGTH_CODES;
-/** Up to this length a loop is faster than a call. */
+/** Up to this length, a loop is faster than a call. */
 const SHORT_COPY: u32 = 64;
 
 /** The tables in use: their entries, and how many bits their first states have. */
@@ -88,7 +88,7 @@ export function executeSequences(count: u32, firstBit: i32, endBit: i32, literal
       bit -= lengthBits;
       const literalsLength = (lengthCode >> 8) + bitsOf(wordAt(bit), lengthBits);
 
-      // Offset values up to 3 mean one of the last three offsets; without literals one further on.
+      // Offset values up to 3 mean one of the last three offsets; without literals, they are shifted by one.
       if (offset > 3) {
         offset -= 3;
         offset2 = offset1;
@@ -132,7 +132,7 @@ export function executeSequences(count: u32, firstBit: i32, endBit: i32, literal
   return <i32>(to + rest - start);
 }
 
-/** At least 57 bits, from a bit of the block's area on. */
+/** At least 57 bits of the block's area, from bit `bit` on. */
 function wordAt(bit: i32): u64 {
   return load<u64>(BLOCK + (bit >> 3)) >> (bit & 7);
 }
@@ -141,7 +141,7 @@ function bitsOf(word: u64, count: i32): u32 {
   return <u32>word & ((1 << count) - 1);
 }
 
-/** Copies bytes that lie apart, eight at a time: up to seven more are written. */
+/** Copies bytes that do not overlap, eight at a time. Up to seven more are written. */
 function copyApart(to: usize, from: usize, count: u32): void {
   if (count > SHORT_COPY) {
     memory.copy(to, from, count);
@@ -150,7 +150,7 @@ function copyApart(to: usize, from: usize, count: u32): void {
   for (let i: u32 = 0; i < count; i += 8) store<u64>(to + i, load<u64>(from + i));
 }
 
-/** Copies what lies `offset` bytes before, which may overlap: what was just written is then written again. */
+/** Copies from `offset` bytes earlier. This may overlap: bytes that were just written are then copied again. */
 function copyMatch(to: usize, offset: u32, count: u32): void {
   if (offset >= count) {
     copyApart(to, to - offset, count);
