@@ -109,7 +109,8 @@ export function placeTableBytes(sizeBytes: u32): usize {
 
 /**
  * Parses the table that was put there.
- * @param isAll whether it may end where its bytes do @param onlyCode the code of the abbreviation after which to stop; 0 for none
+ * @param isAll whether it may end where its bytes do
+ * @param onlyCode the code of the abbreviation after which to stop; 0 for none
  * @returns PARSED, IS_CUT or IS_ENDLESS
  */
 export function parseTable(isAll: bool, onlyCode: f64): i32 {

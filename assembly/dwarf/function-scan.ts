@@ -61,7 +61,8 @@ export function placeUnit(sizeBytes: u32): usize {
 
 /**
  * Begins a scan of the unit, with the table and the wanted addresses that were put there.
- * @param dieAt where the unit's root DIE is @param partial whether functions may have code outside of their extents
+ * @param dieAt where the unit's root DIE is
+ * @param partial whether functions may have code outside of their extents
  */
 export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void {
   at = unit + dieAt;
@@ -200,7 +201,7 @@ function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool):
 
 /** Continues after the children of the DIE whose attributes end here, if it says where they end and the scope leaves them out. */
 function skipChildren(row: u32, flag: u32): bool {
-  // Types that are left out though functions are not are never inside functions.
+  // SCAN_FUNCTIONS only leaves out types that are not inside functions.
   const isLeftOut = scope === SCAN_CODE || (scope === SCAN_FUNCTIONS && (flag & IS_SUBPROGRAM) === 0 && functionDepth < 0);
   const back = load<i32>(siblingBacks + (row << 2));
   if (!isLeftOut || back === 0 || at > end) return false;

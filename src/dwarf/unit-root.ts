@@ -59,7 +59,7 @@ function readText({ form, textAt }: FormReader): RawValue | undefined {
  * @throws PerfconvError `damaged`, also when the reader's view ends inside it
  */
 export function readUnitRoot(header: UnitHeader, abbreviations: Abbreviations, reader: FormReader): UnitRoot {
-  // Where the only contribution starts, after the section's header: DWARF 5, 7.26, 7.27 and 7.28. Earlier versions have no header.
+  // Where the first contribution to a section starts, after its header: DWARF 5, 7.26, 7.27 and 7.28. Earlier versions have no header.
   const isNew = header.version >= 5;
   const lengthSize = header.offsetSize === 8 ? 12 : 4;
   const root = {

@@ -81,7 +81,7 @@ export interface ElfSymbolRules {
  *
  * Observed with perf 6.1: functions and data objects count. Labels (STT_NOTYPE) only count in sections with "text" or "data" in their name, and if they are
  * visible from outside the module. Symbols of no section (undefined, absolute) do not count. perf adds the whole `.dynsym` of the file that has the `.symtab`,
- * which is why it may prefer a label of `.dynsym` to a function of `.symtab`; with `compatPerf`, the same is done here. It names nothing in a file without
+ * which is why it may prefer a label of `.dynsym` to a function of `.symtab`; with `compatPerf`, the same is done here. perf names nothing in a file without
  * section headers.
  *
  * @param symbols the file with the symbols, which may be a debug file

@@ -5,7 +5,7 @@ import { type FrameBytes, FrameCursor } from './frame-cursor.ts';
 export interface FrameCie {
   /** Whether its FDEs have augmentation data (`z`). */
   readonly hasData: boolean;
-  /** Whether its frames are those of signal handlers' callers (`S`): such a frame was interrupted, and did not make a call. */
+  /** Whether its frames are those of signal handlers' callers (`S`): the next frame was interrupted, and called nothing. */
   readonly isSignalFrame: boolean;
   /** How FDEs store addresses: DW_EH_PE_… */
   readonly pointerEncoding: number;

@@ -13,7 +13,7 @@ const MAX_STEPS = 2 ** 30;
 const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
 /** Runtime functions that call any others on another stack. */
 const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
-/** What Go puts beneath the first function of a goroutine. Above it is only what an earlier goroutine has left. */
+/** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
 const STACK_ENDS = encoded('runtime.goexit');
 /** mov %rsp, %rbp: the second instruction of functions with frame pointers. */
 const MOVE_SIZE_BYTES = 3;
