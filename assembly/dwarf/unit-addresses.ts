@@ -101,7 +101,7 @@ export function setWindow(number: i32, start: f64, length: f64, sectionSize: f64
   window.sectionSize = sectionSize;
 }
 
-/** Begins a unit. @param bases what `AddressBases` of src/dwarf/unit-addresses.ts has */
+/** Begins a unit. For the last four parameters, see `AddressBases` in src/dwarf/wasm-instance.ts. */
 export function setUnitFormat(
   dwarfVersion: u32,
   addresses: u32,

@@ -175,7 +175,7 @@ export const Qualifier = { Const: 1, Volatile: 2, Restrict: 4, Lvalue: 8, Rvalue
 export const StdForm = { Short: 0, Full: 1, Last: 2 } as const;
 /** What may follow a function type's parameters, besides qualifiers. */
 export const FunctionSuffix = { Noexcept: 0, NoexceptIf: 1, Throw: 2, TransactionSafe: 3 } as const;
-/** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these. */
+/** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these, a type with a constraint. */
 export const TemplateParameterKind = { Type: 0, Value: 1, Template: 2, Pack: 3, Constrained: 4 } as const;
 export const FoldForm = { Left: 0, Right: 1, BinaryLeft: 2, BinaryRight: 3 } as const;
 

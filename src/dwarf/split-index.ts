@@ -2,7 +2,7 @@ import { PerfconvError } from '../base/errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
 import { readUnitId } from './unit-header.ts';
 
-/** Identifiers of sections in an index: version 2 (GNU, "DebugFissionDWP") and DWARF 5, 7.3.5.3. Version 2 has others after the fifth. */
+/** Identifiers of sections in an index: version 2 (GNU, "DebugFissionDWP") and DWARF 5, 7.3.5.3. Version 2 has others after the sixth. */
 const DW_SECT_INFO = 1;
 /** Only in version 2. */
 const DW_SECT_TYPES = 2;

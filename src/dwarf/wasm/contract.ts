@@ -23,7 +23,7 @@ export const UNORDERED = 1;
 /** After DW_LNE_define_file. */
 export const DEFINES_FILE = 2;
 
-// What makes a unit unreadable; `machine.ts` has the words.
+// What makes a unit unreadable; `wasm-instance.ts` has the words.
 export const OVERRUNS_UNIT = 0;
 export const NO_ABBREVIATION = 1;
 export const UNKNOWN_FORM = 2;
