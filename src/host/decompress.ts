@@ -11,23 +11,23 @@ const inflateBytes = promisify<Uint8Array, ZlibOptions, Uint8Array>(inflate);
 
 const MIN_CHUNK_SIZE_BYTES = 64;
 /**
- * Memory is taken at once for so much: what zlib's data rarely unpack to more than, times their own size. Then nothing is put together from pieces, and yet
- * whoever says that little becomes much does not get the memory.
+ * zlib data rarely unpack to more than this many times their own size. So much memory is allocated at once: most often nothing has to be put together from
+ * pieces, and yet small data that claim to become huge do not get the memory.
  */
 const LIKELY_RATIO = 16;
 const MAX_CHUNK_SIZE_BYTES = 64 << 20;
-/** Pushed at once into what unpacks by pieces. */
+/** How much is pushed at once into an unpacker that works in pieces. */
 const STEP_SIZE_BYTES = 1 << 20;
-/** zlib counts no further. */
+/** zlib cannot count further. */
 const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
 
 /**
- * Up to this size, packed and unpacked, bytes are unpacked here and now: most sections are smaller, and are unpacked before another thread would have
+ * Up to this size, packed and unpacked, bytes are unpacked synchronously: most sections are smaller, and are unpacked before another thread would have
  * answered. The largest ones take a few tens of milliseconds.
  */
 const MAX_SYNC_SIZE_BYTES = 4 << 20;
 
-/** {@link import('../base/decompressor.ts').Decompressor} of Node. */
+/** Node's {@link import('../base/decompressor.ts').Decompressor}. */
 export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number, isAhead = false): Promise<Uint8Array> {
   switch (compression) {
     case 'zlib':
@@ -35,7 +35,7 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
     case 'gzip':
       return unpack(new GzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'zstd':
-      // To the unpacker everything that does not begin a frame is what follows the last one.
+      // The unpacker takes everything that does not begin a frame for trailing bytes.
       if (!beginsZstdFrame(bytes)) throw new PerfconvError('damaged', 'the zstd data cannot be read: they begin with no frame');
       return unpack(await openZstdUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'xz': {
@@ -46,10 +46,10 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
   }
 }
 
-/** Most sections are packed so: by far the fastest way. */
+/** By far the fastest way for zlib, with which most sections are compressed. */
 async function unzlib(bytes: Uint8Array, maxSizeBytes: number, isAhead: boolean): Promise<Uint8Array> {
   const maxOutputLength = Math.max(1, Math.min(maxSizeBytes, MAX_OUTPUT_SIZE_BYTES));
-  // One byte more than there will be: zlib takes memory for the next piece as soon as one is full.
+  // One byte more than there will be, since zlib allocates the next piece as soon as one is full.
   const chunkSize = Math.max(MIN_CHUNK_SIZE_BYTES, Math.min(maxOutputLength + 1, LIKELY_RATIO * bytes.length, MAX_CHUNK_SIZE_BYTES));
   try {
     const options = { chunkSize, maxOutputLength };
@@ -72,7 +72,7 @@ async function unpack(unpacker: Unpacker, bytes: Uint8Array, whole: BoundedBytes
   return whole.bytes();
 }
 
-/** Source: RFC 8878, 3.1: the magic of a frame, or of one that is skipped. */
+/** Source: RFC 8878, 3.1: the magic number of a frame, or of a skippable one. */
 function beginsZstdFrame([a, b, c, d]: Uint8Array): boolean {
   return (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) || (a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18);
 }

@@ -10,18 +10,18 @@ interface KeptSection {
 }
 
 /**
- * Decompresses sections of debug information, and keeps those that were asked for last: recordings that are read one after the other are mostly of
- * the same binaries, and unpacking what tells their lines takes longer than reading a small recording.
+ * Decompresses sections of debug information, and keeps the last ones: recordings that are read one after the other are mostly of the same binaries, and
+ * unpacking their line information takes longer than reading a small recording.
  */
 export class KeptSections implements Decompressor {
   readonly #unpack: Decompressor['decompress'];
   readonly #maxSizeBytes: number;
-  /** The one that was asked for last comes last. */
+  /** The one used last comes last. */
   #kept: readonly KeptSection[] = [];
 
   /**
-   * @param unpack what decompresses them
-   * @param maxSizeBytes of all that is kept, packed and unpacked
+   * @param unpack decompresses a section
+   * @param maxSizeBytes limit of all that is kept, packed and unpacked
    */
   constructor(unpack: Decompressor['decompress'] = decompress, maxSizeBytes = MAX_KEPT_SIZE_BYTES) {
     this.#unpack = unpack;
@@ -35,7 +35,7 @@ export class KeptSections implements Decompressor {
     if (sizeOf(section) > this.#maxSizeBytes) return section.unpacked;
     // Another request may have kept it meanwhile.
     this.#keep(this.#find(compression, packed, maxSizeBytes) ?? section);
-    // Whoever asks may change the bytes, to relocate them.
+    // A copy, since the caller may change the bytes to relocate them.
     return new Uint8Array(section.unpacked);
   }
 

@@ -16,13 +16,12 @@ const FCOMMENT = 0x10;
 const RESERVED_FLAGS = 0xe0;
 const GZIP_TRAILER_BYTES = 8;
 
-/** Beginning a member takes as long as unpacking thousands of bytes: more than these must have some size on average. */
+/** Beginning a member takes as long as unpacking thousands of bytes: if there are more than these, they must have some size on average. */
 const FREE_MEMBERS = 10_000;
 const MIN_MEMBER_BYTES = 256;
 
 /**
- * Unpacks gzip, member by member: zlib's own way reads whatever follows a member as a further one, and loses data before it
- * when it is none. Source: RFC 1952.
+ * Unpacks gzip, member by member. zlib itself takes whatever follows a member for another one, and loses the data before it when it is none. Source: RFC 1952.
  */
 export class GzipUnpacker implements Unpacker {
   hasTrailing = false;
@@ -32,13 +31,13 @@ export class GzipUnpacker implements Unpacker {
   #members = 0;
   #pushedBytes = 0;
   #isPadded = false;
-  /** The current member's body; undefined outside of it. */
+  /** The current member's body; undefined outside a body. */
   #body: ZlibPump | undefined;
   readonly #trailer = new Uint8Array(GZIP_TRAILER_BYTES);
-  /** Bytes of the trailer so far; −1 outside of it. */
+  /** Bytes of the trailer so far; −1 outside a trailer. */
   #trailerBytes = -1;
   #crc = 0;
-  /** Of what the current member unpacks to, modulo 2^32. */
+  /** Size of what the current member unpacks to, modulo 2^32. */
   #sizeBytes = 0;
 
   constructor() {
@@ -60,7 +59,7 @@ export class GzipUnpacker implements Unpacker {
     return naming('gzip', async () => {
       if (this.hasTrailing) return;
       if (this.#body !== undefined) await this.#body.end(take);
-      // Half of a magic begins nothing.
+      // Half of a magic number begins no member.
       if (this.#members > 0 && this.#headerBytes === 1) this.hasTrailing = true;
       else if (this.#members === 0 || this.#headerBytes > 0 || this.#body !== undefined || this.#trailerBytes >= 0) throw cutOff('gzip');
     });
@@ -73,7 +72,7 @@ export class GzipUnpacker implements Unpacker {
   #pushHeader(byte: number): void {
     if (this.#members > 0) {
       if (this.#headerBytes === 0 && byte === 0) {
-        // What is written in blocks is filled up with zeros.
+        // Data written in blocks are padded with zeros.
         this.#isPadded = true;
         return;
       }
@@ -123,8 +122,8 @@ export class GzipUnpacker implements Unpacker {
 }
 
 /**
- * Takes a member's header byte by byte, and is done with its last one. Keeps nothing of it, however long its texts are, and does
- * not check its CRC: what the header says changes nothing about the data.
+ * Takes a member's header byte by byte, and is done with its last byte. Keeps nothing of it, however long its texts are, and does not check its CRC, since
+ * nothing in the header affects the data.
  */
 function* gzipHeader(): Generator<undefined, void, number> {
   if ((yield) !== GZIP_ID1 || (yield) !== GZIP_ID2) throw new Error('incorrect header check');
@@ -154,7 +153,7 @@ export class ZlibUnpacker implements Unpacker {
   push(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<void> {
     return naming('zlib', async () => {
       const left = await this.#pump.write(bytes, take);
-      // What is written in blocks is filled up with zeros.
+      // Data written in blocks are padded with zeros.
       if (bytes.subarray(bytes.length - left).some((byte) => byte !== 0)) this.hasTrailing = true;
     });
   }

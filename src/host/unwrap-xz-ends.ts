@@ -7,17 +7,17 @@ const FOOTER_MAGIC = 'YZ';
 
 /** Finds where the streams of an xz file end, by their footers. */
 export class XzStreamEnds {
-  /** The last bytes of what was pushed, as many as a footer has but one. */
+  /** The last bytes that were pushed, one less than a footer has. */
   #tail = new Uint8Array(0);
   /** The first bytes after the last footer that are not padding; undefined before a footer. */
   #following: number[] | undefined;
 
-  /** Whether a stream has ended, and bytes that do not begin a further stream have followed. */
+  /** Whether a stream has ended and was followed by bytes that do not begin another one. */
   get isBehindEnd(): boolean {
     return this.#following?.some((byte, i) => byte !== HEADER_MAGIC[i]) ?? false;
   }
 
-  /** Looks at the bytes that come next up to the end of a stream. Returns how many these are: all when none ends. */
+  /** Looks at the next bytes, up to the end of a stream. Returns how many these are: all of them if no stream ends. */
   push(bytes: Uint8Array): number {
     const known = this.#tail.length;
     const joined = Buffer.concat([this.#tail, bytes]);

@@ -9,8 +9,8 @@ const REASONS: Readonly<Record<string, string>> = {
 const OTHER_REASON = 'the xz data are damaged or packed in a way that is not read (run unxz)';
 
 /**
- * Unpacks xz: piece after piece, of what comes in pieces. In the browser's and Node's own WebAssembly.
- * @param onTrailing called when the data have ended and bytes of another kind follow; the last that is done
+ * Unpacks a stream of pieces of xz, piece by piece, in WebAssembly, which browsers and Node bring.
+ * @param onTrailing called last, if the data have ended and other bytes follow
  * @throws PerfconvError `damaged`
  */
 export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
@@ -31,7 +31,7 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: ()
       controller.error(error);
     }
   };
-  // Nothing is asked for ahead: when a chunk is, what the ones before unpack to has been given.
+  // Nothing is read ahead: when a chunk is asked for, everything that the ones before unpack to has been yielded.
   const compressed = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
   const reader = new XzReadableStream(compressed).getReader();
   try {
@@ -45,12 +45,12 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: ()
     if (!ends.isBehindEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
     onTrailing();
   } finally {
-    // It lets no other be opened before this one is done.
+    // No other stream can be opened before this one is done.
     await reader.cancel().catch(() => {});
   }
 }
 
-/** Copies, cut where a stream ends: the decoder throws away what it has unpacked of the chunk in which it fails. */
+/** Copies the input, cut where an xz stream ends: the decoder discards what it has unpacked of a chunk in which it fails. */
 async function* cutAtEnds(input: AsyncIterable<Uint8Array>, ends: XzStreamEnds): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     for (let at = 0; at < chunk.length; ) {
@@ -66,7 +66,7 @@ function reasonOf(error: unknown): string {
   return REASONS[/error code (\d+)$/.exec(text)?.[1] ?? ''] ?? OTHER_REASON;
 }
 
-/** The package is CommonJS of a kind whose exports Node cannot name. */
+/** The package is CommonJS, and Node cannot detect the names of its exports. */
 async function loadXz(): Promise<typeof import('xz-decompress')> {
   const loaded: typeof import('xz-decompress') & { readonly default?: typeof import('xz-decompress') } = await import('xz-decompress');
   return loaded.default ?? loaded;

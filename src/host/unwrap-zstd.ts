@@ -2,9 +2,9 @@ import { PerfconvError } from '../base/errors.ts';
 import { openZstd } from '../zstd/open.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 
-/** Reported of bytes after the end of a frame that do not begin another: the first frame's magic was looked at before. */
+/** The error for bytes after the end of a frame that do not begin another: the first frame's magic number was checked before. */
 const NO_FRAME = 'a frame does not start with its magic';
-/** Whatever comes before these, they complete no magic of four bytes. */
+/** Four bytes that complete no magic number, whatever comes before them. */
 const NO_MAGIC = new Uint8Array(4);
 
 /** Unpacks zstd, frame after frame. */
@@ -26,7 +26,7 @@ export async function openZstdUnpacker(): Promise<Unpacker> {
     push,
     end: async () => {
       if (stream.isAtFrameEnd) return;
-      // One to three bytes after a frame still wait for a magic. Within a frame these four complete no more than a block.
+      // One to three bytes after a frame still wait for the rest of a magic number. Within a frame, these four complete no more than a block.
       await push(NO_MAGIC, () => {}).catch(() => {});
       if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
     },

@@ -5,35 +5,29 @@ import { unwrapXz } from './unwrap-xz.ts';
 import { openZstdUnpacker } from './unwrap-zstd.ts';
 import type { Wrapping } from './wrappings.ts';
 
-/**
- * So much is pushed at once: what it unpacks to is held until it is asked for. zlib makes at most a thousand times as much
- * of it, zstd 32,000 times.
- */
+/** How much is pushed at once. What it unpacks to is held until it is asked for: zlib makes at most a thousand times as much of it, zstd 32,000 times. */
 const DEFLATE_STEP_BYTES = 32 << 10;
-/**
- * What a step has unpacked is lost when it comes upon damage: the first steps, which may be the whole of a small file, are
- * short ones.
- */
+/** When a step comes upon damage, what it has unpacked is lost. So the first steps, which may be all of a small file, are short. */
 const SHORT_STEP_BYTES = 1 << 10;
 const SHORT_STEPS_BYTES = 256 << 10;
 const ZSTD_STEP_BYTES = 1 << 10;
 
-/** Wrappings that are read; the others have to be unpacked first. */
+/** Wrappings that perfconv unpacks; users have to unpack the others first. */
 export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
 
 /**
- * How much an input may unpack to: so much in any case, and so many times its size. Large stack dumps that hardly differ can
- * shrink to a thousandth, which is the most that deflate does; what shrinks still more was made to fill the disk.
+ * How much an input may unpack to: this much plus this many times its size. Large stack dumps that hardly differ can shrink to a thousandth, the most that
+ * deflate achieves; what shrinks still more was made to fill the disk.
  */
 const FREE_BYTES = 64 << 20;
 const MAX_RATIO = 2048;
 
 /**
- * Unpacks: piece after piece, of what comes in pieces.
- * @param onTrailing called with a sentence where the data have ended in good order and bytes of another kind follow, of which nothing
- * is read; zeros, which fill up what is written in blocks, do not count
- * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything that came before; also when they
- * unpack to far more than a recording would
+ * Unpacks a stream of pieces, piece by piece.
+ * @param onTrailing called with a sentence if the data have ended in good order and other bytes follow, which are not read; zeros do not count, since data
+ * written in blocks are padded with them
+ * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything before that was yielded; also when they unpack to far more than a
+ * recording would
  */
 export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, onTrailing: (message: string) => void): AsyncGenerator<Uint8Array> {
   let packedBytes = 0;
@@ -83,7 +77,7 @@ async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, ste
         try {
           await unpacker.push(chunk.subarray(at, at + size), take);
         } finally {
-          // Before damage, too.
+          // What was unpacked before damage, too.
           yield* pieces.splice(0);
         }
         if (unpacker.hasTrailing) return onTrailing();

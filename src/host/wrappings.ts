@@ -1,10 +1,10 @@
-/** A way in which a whole recording may be packed. */
+/** A way in which a whole recording may be compressed. */
 export type Wrapping = 'gzip' | 'zlib' | 'zstd' | 'xz' | 'bzip2';
 
 interface WrappingKind {
   readonly wrapping: Wrapping;
   readonly isStart: (start: Uint8Array) => boolean;
-  /** What unpacks a file by hand, beside the packed one. */
+  /** A command that unpacks a file by hand and keeps the packed one. */
   readonly command: string;
 }
 
@@ -19,12 +19,12 @@ const KINDS: readonly WrappingKind[] = [
 /** How many bytes {@link findWrapping} looks at. */
 export const WRAPPING_START_BYTES = 6;
 
-/** How the input that starts like this is packed; undefined when it is not. */
+/** How an input that starts like this is compressed; undefined if it is not. */
 export function findWrapping(start: Uint8Array): Wrapping | undefined {
   return KINDS.find(({ isStart }) => isStart(start))?.wrapping;
 }
 
-/** A command line that unpacks `path`; for standard input, which is `-`, one that unpacks it on its way to perfconv. */
+/** A command line that unpacks `path`; for standard input, `-`, one that unpacks it on its way to perfconv. */
 export function unpackCommand(wrapping: Wrapping, path: string): string {
   const command = KINDS.find((kind) => kind.wrapping === wrapping)?.command ?? '';
   if (path === '-') return `${command.replace(/ -k$/, '')} | perfconv -`;

@@ -1,11 +1,11 @@
 import type { Transform } from 'node:stream';
 
-/** A decompressor of node:zlib; it knows how much of its input it has used. */
+/** A decompressor of node:zlib, which knows how much of its input it has used. */
 type Decompressor = Transform & { readonly bytesWritten?: number };
 
 /**
- * Drives one of zlib's decompressors by hand. Its own stream throws away what it has decompressed and not given yet when it comes
- * upon damage; here everything before that has been given.
+ * Drives one of zlib's decompressors by hand. When zlib's own stream comes upon damage, it discards what it has decompressed but not passed on; here,
+ * everything before the damage was passed on.
  */
 export class ZlibPump {
   readonly #zlib: Decompressor;
@@ -20,7 +20,7 @@ export class ZlibPump {
   constructor(decompress: Decompressor) {
     this.#zlib = decompress;
     decompress.on('data', (piece: Uint8Array) => this.#pass(piece));
-    // Always listened to: an error that no one waits for must not end the program.
+    // There is always a listener: an error that nobody waits for must not end the program.
     decompress.on('error', (error) => this.#fail(error));
     decompress.on('end', () => {
       this.#hasEnded = true;
@@ -30,9 +30,9 @@ export class ZlibPump {
   }
 
   /**
-   * Waits until zlib has given all that these bytes are good for. Returns how many of them, the last ones, follow the end
-   * of the compressed data: zlib ends there by itself.
-   * @throws whatever zlib or `take` throws, now and ever after
+   * Waits until zlib has returned everything that these bytes unpack to. Returns how many of them, the last ones, follow the end of the compressed data, where
+   * zlib stops by itself.
+   * @throws whatever zlib or `take` throws, also in all later calls
    */
   async write(bytes: Uint8Array, take: (piece: Uint8Array) => void): Promise<number> {
     this.#pushedBytes += bytes.length;
@@ -40,7 +40,7 @@ export class ZlibPump {
     return Math.min(bytes.length, this.#pushedBytes - (this.#zlib.bytesWritten ?? this.#pushedBytes));
   }
 
-  /** Nothing more will come. @throws when the compressed data are cut off */
+  /** Ends the input. @throws when the compressed data are cut off */
   end(take: (piece: Uint8Array) => void): Promise<void> {
     return this.#wait(take, () => this.#zlib.end());
   }
@@ -51,19 +51,19 @@ export class ZlibPump {
 
   async #wait(take: (piece: Uint8Array) => void, start: (done: (error?: Error | null) => void) => void): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
-    // Then it would never answer.
+    // zlib would never answer after its end.
     if (this.#hasEnded) return;
     this.#take = take;
     await new Promise<void>((resolve) => {
       this.#settle = resolve;
       start((error) => (error ? this.#fail(error) : resolve()));
     });
-    // What was not asked for yet goes to `data` here.
+    // Has what was not read yet go to `data`.
     while (this.#zlib.read() !== null);
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Called out of zlib's depths, where nothing may be thrown. */
+  /** Called from inside zlib, where nothing may be thrown. */
   #pass(piece: Uint8Array): void {
     if (this.#failure !== undefined) return;
     try {
@@ -74,7 +74,7 @@ export class ZlibPump {
   }
 
   #fail(error: unknown): void {
-    // What has ended in good order closes, too.
+    // A stream that has ended in good order closes, too.
     if (this.#hasEnded) return;
     this.#failure ??= error;
     this.#settle();
