@@ -35,7 +35,7 @@ export class FileSink implements ByteSink {
 
   #writeSome(bytes: Uint8Array): Promise<number> {
     return new Promise((resolve, reject) => {
-      // null: at the file's current place, which is all that pipes and devices have.
+      // null: at the current offset, since pipes and devices have no other.
       write(this.#descriptor, bytes, 0, bytes.length, null, (error, count) => {
         if (error) reject(ioError(error, this.#name));
         else resolve(count);

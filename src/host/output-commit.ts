@@ -9,18 +9,18 @@ import { statNow } from './stat-now.ts';
 import { systemPath } from './system-path.ts';
 import { temporaryPath } from './temporary-path.ts';
 
-/** An output that was written beside its place, or elsewhere, and is to be put there. */
+/** An output that was written to a temporary path and is to be moved to its target. */
 export interface StagedPath {
   readonly temporary: string;
   readonly target: string;
   /** What messages call it: the path as the user gave it. */
   readonly name: string;
   readonly isDirectory: boolean;
-  /** Why the file that is there is written to rather than replaced; undefined: it is replaced, if the system allows it. */
+  /** Why the existing file is overwritten in place rather than replaced; undefined: it is replaced, if the system allows it. */
   readonly inPlace: string | undefined;
 }
 
-/** An output that was not replaced as a whole. */
+/** An output that was written in place rather than replaced. */
 export interface InPlaceOutput {
   readonly name: string;
   /** A clause that says why: `it has other hard links`. */
@@ -30,32 +30,31 @@ export interface InPlaceOutput {
 export interface CommitOptions {
   /** Files that no output may replace. */
   readonly opened?: OpenedFiles;
-  /** Moves a file or directory within a file system, and throws as `renameSync` of node:fs, which it is by default. */
+  /** Moves a file or directory within a file system, and throws like `renameSync` of node:fs, which is the default. */
   readonly rename?: (from: string, to: string) => void;
 }
 
-/** One thing that was done, and how it is taken back. */
+/** One thing that was done, and how to undo it. */
 interface Step {
   readonly name: string;
-  /** Where the former content is; undefined when there was none. */
+  /** Where the former content is; undefined if there was none. */
   readonly kept: string | undefined;
   readonly takeBack: () => void;
 }
 
-/** Errors for files that cannot be replaced but may be writable: mounted, opened by another program, owned by another user. */
+/** Errors for files that cannot be replaced but may be writable: mount points, and files that another program has open or another user owns. */
 const NOT_REPLACEABLE = ['EBUSY', 'EXDEV', 'EPERM', 'EACCES'];
 
 /**
- * Puts staged outputs in their places: all, or none. What they replace is kept until all are there. Files are moved synchronously, so that
- * a signal handler never runs half-way; those that are written in place come last, in pieces, and until the last of them is complete
- * {@link undo} can take everything back.
+ * Moves staged outputs to their places: all, or none. What they replace is kept until all are there. Files are moved synchronously, so that no signal handler
+ * runs half-way. Those that are written in place come last, piece by piece; until the last of them is complete, {@link undo} can restore everything.
  */
 export class OutputCommit {
   readonly #staged: readonly StagedPath[];
   readonly #opened: OpenedFiles | undefined;
   readonly #rename: (from: string, to: string) => void;
   readonly #steps: Step[] = [];
-  /** Paths of what outputs replace, removed in the end. */
+  /** Paths under which the replaced files are kept; removed in the end. */
   readonly #kept = new Set<string>();
   #isUndone = false;
 
@@ -67,7 +66,7 @@ export class OutputCommit {
 
   /**
    * @returns the outputs that were written in place
-   * @throws PerfconvError `io`, `usage` when a file that was read would be replaced; no output is changed then
+   * @throws PerfconvError `io`, `usage` when a file that was read would be replaced; then no output is changed
    */
   async run(): Promise<readonly InPlaceOutput[]> {
     try {
@@ -85,7 +84,7 @@ export class OutputCommit {
     }
   }
 
-  /** Takes back what was done so far, at once. Does nothing after {@link run}. Never throws; returns the steps that could not be taken back. */
+  /** Undoes synchronously what was done so far. Does nothing after {@link run}. Never throws; returns the steps that could not be undone. */
   undo(): readonly Step[] {
     this.#isUndone = true;
     const lost: Step[] = [];
@@ -101,7 +100,7 @@ export class OutputCommit {
     return lost;
   }
 
-  /** Looks in advance for what would be in the way. */
+  /** Checks in advance for anything in the way. */
   #check({ target, name, isDirectory }: StagedPath): void {
     const stats = statNow(target, name);
     if (stats === undefined) return;
@@ -112,12 +111,12 @@ export class OutputCommit {
     if (read !== undefined) throw new PerfconvError('usage', `${name} would overwrite ${read}, which symbols were read from`);
   }
 
-  /** Moves to their places all outputs that can be, and returns the others. */
+  /** Moves all outputs that can be moved to their places, and returns the others. */
   #replaceAll(): StagedPath[] {
     const inPlace = this.#staged.filter((one) => one.inPlace !== undefined);
     const replacing = this.#staged.filter((one) => one.inPlace === undefined);
     for (const [index, one] of replacing.entries()) {
-      // Nothing comes after it that could fail.
+      // Nothing that could fail comes after the last one.
       const isLast = index === replacing.length - 1 && inPlace.length === 0;
       try {
         if (isLast) this.#rename(one.temporary, one.target);
@@ -147,7 +146,7 @@ export class OutputCommit {
     else this.#steps.push({ name, kept, takeBack: () => this.#rename(kept, target) });
   }
 
-  /** Gives what an output replaces a second name, so that there is always a file at its place; where there are no hard links, another one. */
+  /** Gives the file that an output replaces a second name, so that there is always a file at its place; without hard links, it is moved to that name. */
   #keep(target: string, kept: string): 'linked' | 'moved' | 'absent' {
     if (statNow(target, target) === undefined) return 'absent';
     this.#kept.add(kept);
@@ -186,7 +185,7 @@ export class OutputCommit {
   }
 }
 
-/** Whether there is a regular file that this user may write to. */
+/** Whether the path is a regular file that this user may write to. */
 export function isWritableFile(path: string): boolean {
   try {
     accessSync(systemPath(path), constants.W_OK);

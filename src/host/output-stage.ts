@@ -19,10 +19,7 @@ const openDescriptor = promisify(open);
 /** Errors for directories in which this user cannot create files. */
 const NOT_WRITABLE = ['EACCES', 'EPERM', 'EROFS'];
 
-/**
- * The outputs of one conversion while they are made. Files and directories appear whole, all together at
- * {@link commit}, or not at all.
- */
+/** The outputs of one conversion while they are written. Files and directories appear complete and all together, at {@link commit}, or not at all. */
 export class OutputStage {
   readonly #staged: StagedPath[] = [];
   readonly #files: FileSink[] = [];
@@ -35,9 +32,9 @@ export class OutputStage {
   }
 
   /**
-   * Opens a file. One that is there already keeps its mode, and its owner and hard links where that is possible. A device or a pipe is
-   * written directly: nothing may replace it.
-   * @throws PerfconvError `io` when it cannot be made, before any work was spent on it
+   * Opens a file. An existing file keeps its mode, and its owner and hard links if possible. A device or a pipe is written directly, since nothing may replace
+   * it.
+   * @throws PerfconvError `io` when it cannot be made, before any work is spent on it
    */
   async openFile(path: string, gzip = false): Promise<ByteSink> {
     const target = await statTarget(path);
@@ -48,8 +45,8 @@ export class OutputStage {
   }
 
   /**
-   * Opens a directory, and gives what opens files in it. One that is there already keeps what is not written anew.
-   * @param fileNames names of files that will be opened: what is in the way of one is reported at once
+   * Opens a directory, and returns a function that opens files in it. In an existing directory, files that are not written again stay.
+   * @param fileNames names of files that will be opened: whatever is in the way of one is reported at once
    * @throws PerfconvError `io`
    */
   async openDirectory(path: string, fileNames: readonly string[] = []): Promise<(fileName: string) => Promise<ByteSink>> {
@@ -61,8 +58,8 @@ export class OutputStage {
   }
 
   /**
-   * Everything is written: puts all outputs in their places.
-   * @returns those that could not be replaced as a whole and were written in place
+   * Moves all outputs to their places, once everything is written.
+   * @returns the outputs whose existing files could not be replaced and were written in place
    * @throws PerfconvError `io`, `usage` when a file that was read would be replaced; then all outputs are as they were
    */
   async commit(): Promise<readonly InPlaceOutput[]> {
@@ -76,7 +73,7 @@ export class OutputStage {
     return inPlace;
   }
 
-  /** Something failed: removes what was begun. Does nothing after {@link commit}. Never throws. */
+  /** Removes unfinished outputs after a failure. Does nothing after {@link commit}. Never throws. */
   async discard(): Promise<void> {
     for (const compressor of this.#compressors) await compressor.destroy();
     await this.#closeFiles().catch(() => {});
@@ -86,7 +83,7 @@ export class OutputStage {
     }
   }
 
-  /** As {@link discard}, at once: for a process that a signal ends. In the middle of {@link commit}, outputs become what they were. */
+  /** Does what {@link discard} does, but synchronously, for a process that a signal ends. In the middle of {@link commit}, outputs become what they were. */
   discardNow(): void {
     this.#commit?.undo();
     this.#removeTemporaries();
@@ -125,7 +122,7 @@ export class OutputStage {
     };
   }
 
-  /** Opens a file beside its place, which lies in the same file system; for a symbolic link, beside what it points to. */
+  /** Opens a temporary file beside the target, so that it is in the same file system; for a symbolic link, beside what it points to. */
   #openStaged(path: string, existing: Stats | undefined): FileSink {
     const target = targetOf(path);
     try {
@@ -139,14 +136,14 @@ export class OutputStage {
   }
 
   /**
-   * Makes the file to write to, and decides how it comes to its place.
+   * Makes the file to write to, and decides how it will get to its place.
    * @param existing the file that is there already
    */
   #create(staged: StagedPath, existing: Stats | undefined): number {
     this.#staged.push(staged);
     noteUnfinished(staged.temporary);
     try {
-      // At once, not in a thread: a signal must find every file that was made. Until it has the mode of the other, it is for nobody else.
+      // Synchronously: a signal handler must know every file that was made. Until the file has the mode of the existing one, nobody else may open it.
       const make = (): number => openSync(systemPath(staged.temporary), 'wx', existing === undefined ? 0o666 : 0o600);
       const descriptor = staged.inPlace === undefined ? create(staged.name, make) : createElsewhere(staged.temporary, make);
       if (existing === undefined || staged.inPlace !== undefined) return descriptor;
@@ -174,13 +171,13 @@ export class OutputStage {
   }
 }
 
-/** Why a file that is there has to be written to if it is to keep what it has; undefined when another can take its place. */
+/** Why an existing file has to be written in place to keep its links and owner; undefined when another file can replace it. */
 function whyInPlace(descriptor: number, existing: Stats): string | undefined {
   if (existing.nlink > 1) return 'it has other hard links';
   return takeOwner(descriptor, existing) ? undefined : 'it would lose its owner';
 }
 
-/** Owner and permissions of the file that is replaced, where they can be had. Its set-user-ID bits are dropped, as a write to it would. */
+/** Takes owner and permissions from the file that is replaced, as far as possible. Its set-user-ID bits are dropped, as a write to it would drop them. */
 function takeAttributes(descriptor: number, existing: Stats): void {
   takeOwner(descriptor, existing);
   try {
@@ -190,7 +187,7 @@ function takeAttributes(descriptor: number, existing: Stats): void {
   }
 }
 
-/** @returns whether the file belongs to the same user and group now */
+/** @returns whether the file now belongs to the same user and group */
 function takeOwner(descriptor: number, { uid, gid }: Stats): boolean {
   try {
     const own = fstatSync(descriptor);
@@ -205,7 +202,7 @@ async function statTarget(path: string): Promise<Stats | undefined> {
   try {
     return await stat(systemPath(path));
   } catch (error) {
-    // Missing is what it may be; whatever else is wrong shows when the file beside it is made.
+    // It may be missing; whatever is wrong then shows when the file beside it is made.
     if (systemCode(error) === 'ENOENT') return undefined;
     throw ioError(error, path);
   }
@@ -215,7 +212,7 @@ function requireNoDirectory(path: string, target: Stats | undefined): void {
   if (target?.isDirectory()) throw new PerfconvError('io', 'is a directory', { file: path });
 }
 
-/** Makes a file that does not lie where the user named one. */
+/** Makes a file elsewhere than at the path that the user named. */
 function createElsewhere<T>(temporary: string, make: () => T): T {
   try {
     return make();
@@ -224,7 +221,7 @@ function createElsewhere<T>(temporary: string, make: () => T): T {
   }
 }
 
-/** Makes a file or directory; a path that is missing is the directory that it should lie in, unless files cannot be made there (/proc). */
+/** Makes a file or directory. ENOENT means that the directory that should hold it is missing, or that files cannot be made in it (/proc). */
 function create<T>(path: string, make: () => T): T {
   try {
     return make();
@@ -238,7 +235,7 @@ function create<T>(path: string, make: () => T): T {
   }
 }
 
-/** As the user named it; for a symbolic link, where it points to. */
+/** The directory as the user named it; for a symbolic link, the one that it points into. */
 function missingDirectory(path: string): string {
   const target = targetOf(path);
   return dirname(target === absolutePath(path) ? path : target);

@@ -2,12 +2,12 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { absolutePath, linkTarget, realPath, systemPath } from './system-path.ts';
 
-/** As many links in a row as Linux follows (path_resolution(7)). */
+/** How many links in a row Linux follows (path_resolution(7)). */
 const MAX_LINKS = 40;
 
 /**
- * Where the bytes of an output go: its absolute path with all symbolic links followed, also one that points to what is
- * not there yet. A path whose directory is missing, or whose links go round in a circle, is only made absolute.
+ * Where the bytes of an output go: its absolute path with all symbolic links followed, also a link to a file that does not exist yet. A path whose directory is
+ * missing, or whose links form a loop, is only made absolute.
  */
 export function targetOf(path: string): string {
   let target = absolutePath(path);
@@ -24,14 +24,14 @@ export function targetOf(path: string): string {
   return absolutePath(path);
 }
 
-/** Tells files apart whatever they are called: two paths have the same identity where they are, or would become, one file. */
+/** Identifies a file, whatever it is called: two paths have the same identity if they are, or would become, one file. */
 export function identityOf(path: string): string {
   const target = targetOf(path);
   const stats = statIfThere(target);
   return stats === undefined ? target : statsIdentity(stats);
 }
 
-/** The identity of a file that {@link identityOf} gives, from what the system says of it. */
+/** The identity of an existing file, as {@link identityOf} returns it, from its stats. */
 export function statsIdentity({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
@@ -40,7 +40,7 @@ function readLink(path: string): string | undefined {
   try {
     return linkTarget(path);
   } catch {
-    return undefined; // Not there, or no link.
+    return undefined; // It does not exist, or is not a link.
   }
 }
 

@@ -4,20 +4,20 @@ import { systemPath } from './system-path.ts';
 
 const PIECE_BYTES = 1 << 20;
 
-/** Puts a file's bytes in the place of those of another, which stays the same file: with its owner, its mode and its links. */
+/** Replaces the bytes of a file by another's. The file itself stays, with its owner, its mode and its links. */
 export function overwriteNow(from: string, target: string): void {
   for (const _ of copying(from, target, constants.O_WRONLY));
 }
 
 /**
- * As {@link overwriteNow}, a piece at a time, so that signals are heard in between.
- * @param isGivenUp asked after each piece; what was written by then is left there
+ * Like {@link overwriteNow}, but piece by piece, so that signals are handled in between.
+ * @param isGivenUp called after each piece; if it is true, copying stops, and what was written by then stays
  */
 export function overwrite(from: string, target: string, isGivenUp: () => boolean): Promise<void> {
   return stepping(copying(from, target, constants.O_WRONLY), isGivenUp);
 }
 
-/** Copies a file to one that is not there yet and that nobody else can read. As {@link overwrite}. */
+/** Copies a file to a new one that nobody else can read. Works like {@link overwrite}. */
 export function copyPrivately(from: string, target: string, isGivenUp: () => boolean): Promise<void> {
   return stepping(copying(from, target, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL), isGivenUp);
 }

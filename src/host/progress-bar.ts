@@ -1,6 +1,6 @@
-/** Redrawn at most so often: more is not seen and takes time. */
+/** Minimum time between redraws: more frequent ones are not seen and take time. */
 const REDRAW_MS = 100;
-/** Nothing is shown of what is done sooner. */
+/** Nothing is shown if the reading is done sooner. */
 const QUIET_MS = 500;
 const WIDTH = 30;
 
@@ -14,7 +14,7 @@ export class ProgressBar {
 
   /**
    * @param redraw puts a text in place of the line on the terminal
-   * @param totalBytes undefined for a stream: then only what was read is shown
+   * @param totalBytes undefined for a stream: then only the number of bytes read is shown
    */
   constructor(redraw: (text: string) => void, label: string, totalBytes: number | undefined, nowMs = performance.now()) {
     this.#redraw = redraw;

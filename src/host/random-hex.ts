@@ -1,6 +1,6 @@
 /**
- * Random bytes as hexadecimal digits, for names of files that nobody else uses. Nobody need be kept from guessing them: such files are made
- * where there is none yet (`wx`). `crypto` would take some 8 ms to load, of each run that writes a file.
+ * Random bytes as hexadecimal digits, for file names that nobody else uses. They may be guessed: such files are only made if there is none yet (`wx`). Loading
+ * `crypto` would cost each run that writes a file some 8 ms.
  */
 export function randomHex(sizeBytes: number): string {
   return Array.from({ length: sizeBytes }, () =>

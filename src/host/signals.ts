@@ -1,18 +1,18 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-/** Those that end a program from outside, after it has undone what it has begun. */
+/** The signals that end this program from outside, after it has undone what it has begun. */
 export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 let supervisor: MessagePort | undefined;
 
-/** Has signals come through a port from now on, whose other end is held by the thread that hears them (see runInThread). */
+/** Takes signals from a port from now on. Its other end is in the thread that receives them (see runInThread). */
 export function hearSignalsThrough(port: MessagePort): void {
   supervisor = port;
 }
 
 /**
- * Calls `onSignal` for signals that would end the program, until what is returned is called.
+ * Calls `onSignal` for signals that would end the program, until the returned function is called.
  * @param sparesFirstInterrupt whether the first SIGINT is not meant to end it
  */
 export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void, sparesFirstInterrupt: boolean): Promise<() => void> {
@@ -23,7 +23,7 @@ export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void
     };
   }
   const port = supervisor;
-  // What is begun before the other thread listens would be left behind.
+  // Anything begun before the other thread listens could be left behind.
   const onMessage = await new Promise<(message: SupervisorMessage) => void>((resolve) => {
     const take = (message: SupervisorMessage): void => {
       if (message.kind === 'listening') resolve(take);
@@ -32,7 +32,7 @@ export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void
     port.on('message', take);
     tellSupervisor({ kind: 'listen', sparesFirstInterrupt });
   });
-  // A thread that waits for nothing else has done its work.
+  // The port must not keep a thread alive that has done its work.
   port.unref();
   return () => {
     port.off('message', onMessage);
@@ -40,7 +40,7 @@ export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void
   };
 }
 
-/** Ends the program by a signal, as if nobody had heard it. Nothing more is done in this thread, which may have been about to make further files. */
+/** Ends the program by a signal, as if it had not been handled. This thread does nothing more, since it may have been about to make more files. */
 export function endBySignal(signal: NodeJS.Signals): void {
   if (supervisor === undefined) {
     process.kill(process.pid, signal);
@@ -50,7 +50,7 @@ export function endBySignal(signal: NodeJS.Signals): void {
   }
 }
 
-/** Tells the supervising thread, where there is one. */
+/** Sends a message to the supervising thread, if there is one. */
 export function tellSupervisor(message: WorkMessage): void {
   supervisor?.postMessage(message);
 }

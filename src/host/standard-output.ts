@@ -12,9 +12,9 @@ export type OutputStream = Writable & { readonly fd?: number; readonly isTTY?: b
 const NULL_DEVICE = '/dev/null';
 
 /**
- * Opens standard output for a result. A file or a device is written by its descriptor: Node's stream for those calls write(2) once
- * and ignores how much was taken, so that on a disk with little room left the end of a result is lost without an error. Terminals,
- * pipes and sockets stay Node's, which waits until they have taken everything.
+ * Opens standard output for a result. A file or a device is written through its descriptor: Node's stream for those calls write(2) once and ignores how much
+ * was written, so that on a nearly full disk the end of a result is lost without an error. For terminals, pipes and sockets, Node's stream is used, which waits
+ * until they have taken everything.
  * @param name what messages call it
  * @throws PerfconvError `io` when it was closed before the program started
  */
@@ -26,13 +26,13 @@ export function openStandardOutput(stream: OutputStream, name: string): ByteSink
   return new FileSink(fd, name);
 }
 
-/** Shells, by the names that /proc/PID/comm has for them: with a leading dash in login shells. */
+/** Shells, by their names in /proc/PID/comm: with a leading dash for login shells. */
 const SHELL = /^-?(?:ba|da|z|k|mk|ya|a|fi)?sh$/;
 
 /**
- * Whether a descriptor was closed when Node started, which then opened /dev/null in its place, for reading and writing. A shell closes
- * descriptors (`1>&-`), and what it opens for `> /dev/null` cannot be read. Other launchers (Python's `subprocess.DEVNULL`, Node's
- * `stdio: 'ignore'`) open /dev/null for both and mean it, and so does a shell that they started with it.
+ * Whether a descriptor was closed when Node started, which then opened /dev/null in its place, for reading and writing. Shells close descriptors (`1>&-`), and
+ * what they open for `> /dev/null` cannot be read. Other launchers (Python's `subprocess.DEVNULL`, Node's `stdio: 'ignore'`) open /dev/null for both on
+ * purpose, and a shell that they start passes it on.
  */
 function wasClosed(fd: number): boolean {
   if (!isReadableNull(fd)) return false;
@@ -50,7 +50,7 @@ function isReadableNull(fd: number): boolean {
   try {
     return fstatSync(fd).rdev === statSync(NULL_DEVICE).rdev && readSync(fd, new Uint8Array(1)) === 0;
   } catch {
-    return false; // Open for writing only, or a system without such a device.
+    return false; // It is open for writing only, or the system has no such device.
   }
 }
 
@@ -58,6 +58,6 @@ function statDescriptor(fd: number): Stats | undefined {
   try {
     return fstatSync(fd);
   } catch {
-    return undefined; // What the system does not describe is left to Node's stream.
+    return undefined; // Node's stream deals with what the system does not describe.
   }
 }

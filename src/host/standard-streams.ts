@@ -10,8 +10,8 @@ const STDOUT = 1;
 const STDERR = 2;
 
 /**
- * The standard streams of the process, in a thread that does not have them: those that Node gives it go through the main thread, and report neither
- * whether they are terminals nor whether a write has failed.
+ * The standard streams of the process, for a worker: those that Node gives it go through the main thread, and report neither whether they are terminals nor
+ * whether a write has failed.
  */
 export class StandardStreams {
   readonly env = process.env;
@@ -25,7 +25,7 @@ export class StandardStreams {
   }
 }
 
-/** Standard input, opened when something is read from it: what it is opened as keeps the thread from ending. */
+/** Standard input, opened only when it is first read, since the open stream keeps the thread from ending. */
 class InputStream extends Readable {
   readonly fd = STDIN;
   #source: Readable | undefined;
@@ -63,7 +63,7 @@ function openOutput(): Writable & { readonly fd: number } {
   return new DescriptorStream(STDOUT);
 }
 
-/** Writes at once: to a file, which takes everything, and messages, which must be there whatever becomes of the program. */
+/** Writes synchronously: to a file, which takes everything, and messages, which must appear whatever becomes of the program. */
 class DescriptorStream extends Writable {
   readonly fd: number;
 
@@ -82,7 +82,7 @@ class DescriptorStream extends Writable {
   }
 }
 
-/** @returns bytes written; 0 where a pipe is full and does not wait by itself */
+/** @returns bytes written; 0 if a non-blocking pipe is full */
 function writeAvailable(fd: number, chunk: Buffer, at: number): number {
   try {
     return writeSync(fd, chunk, at);

@@ -1,16 +1,16 @@
-/** From the thread that works to the one that supervises it. */
+/** Messages from the worker to the thread that supervises it. */
 export type WorkMessage =
   /** The module is loaded. */
   | { readonly kind: 'started' }
-  /** Signals are to be heard, and passed on. @param sparesFirstInterrupt whether the first SIGINT ends nothing */
+  /** Signals are to be handled, and passed on. @param sparesFirstInterrupt whether the first SIGINT ends nothing */
   | { readonly kind: 'listen'; readonly sparesFirstInterrupt: boolean }
-  /** Signals end the program at once again. */
+  /** From now on, signals end the program at once again. */
   | { readonly kind: 'unlisten' }
-  /** A path is being written, to be removed if the program is ended; or it is not any more. */
+  /** A path is being written, and is to be removed if the program is ended; or it no longer is. */
   | { readonly kind: 'unfinished'; readonly path: string; readonly isOver: boolean }
-  /** What was begun is taken back: the program can end by this signal. */
+  /** What was begun is undone: the program can end by this signal. */
   | { readonly kind: 'end-by'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'done'; readonly status: number };
 
-/** From the supervising thread to the working one. */
+/** Messages from the supervising thread to the worker. */
 export type SupervisorMessage = { readonly kind: 'listening' } | { readonly kind: 'signal'; readonly signal: NodeJS.Signals };

@@ -6,23 +6,23 @@ import { SIGNALS } from './signals.ts';
 import { systemPath } from './system-path.ts';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-/** How long the working thread has to undo what it has begun. It does so at once, unless it is in the middle of a long loop. */
+/** How long the worker has to undo what it has begun. It does so at once, unless it is in the middle of a long loop. */
 const GRACE_MS = 500;
-/** How long it has to stop after that. It does so at once, unless the system holds it. */
+/** How long it then has to stop. It does so at once, unless it is blocked in the kernel. */
 const STOP_MS = 200;
-/** What a second heap sets aside at most, as far as is known; an engine that gets less ends the process. Observed: Node 20 needs between 1 and 3 GB. */
+/** The most address space that a second heap is known to reserve; V8 ends the process if it gets less. Observed: Node 20 needs between 1 and 3 GB. */
 const ADDRESS_SPACE_BYTES = 4 * 2 ** 30;
 
 /**
- * Runs a module in a thread of its own, while this thread does nothing but hear signals. A thread learns of a signal only when it comes
- * back to its event loop, and sorting, decompressing or parsing can keep it away for many seconds.
+ * Runs a module in a worker thread, while this thread only handles signals. A thread learns of a signal only when it returns to its event loop, and sorting,
+ * decompressing or parsing can keep it from that for many seconds.
  *
- * A signal is passed on to the working thread, which undoes what it has begun. Where it does not answer soon, the files that it has noted
- * are removed here. Either way the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
- * @param args what the module finds after the first two of `process.argv`
- * @param graceMs how long the thread has to take back what it has begun
- * @returns the status that it has reported; undefined where no thread could be started, and nothing was done
- * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY where its heap was too small; an error when it ended without reporting one
+ * A signal is passed on to the worker, which undoes what it has begun. If it does not answer soon, the files that it has noted are removed here. Either way,
+ * the program ends by that signal, so that a shell or make sees it (status 130 for Ctrl-C).
+ * @param args what the module finds in `process.argv` after the first two entries
+ * @param graceMs how long the thread has to undo what it has begun
+ * @returns the status that it reported; undefined if no thread could be started, and nothing was done
+ * @throws what the module did not catch; ERR_WORKER_OUT_OF_MEMORY if its heap was too small; an error if it ended without reporting a status
  */
 export async function runInThread(module: URL, args: readonly string[], graceMs = GRACE_MS): Promise<number | undefined> {
   const worker = startThread(module, args);
@@ -49,7 +49,7 @@ export async function runInThread(module: URL, args: readonly string[], graceMs 
         return;
       }
       supervisor.removeUnfinished();
-      // Without effect where an error came before.
+      // Has no effect after an error.
       if (!supervisor.endByPending()) reject(new Error('the work ended without a result'));
     });
   });
@@ -66,12 +66,12 @@ function startThread(module: URL, args: readonly string[]): Worker | undefined {
   }
 }
 
-/** Whether the address space is as large as two heaps may need (`ulimit -v`). */
+/** Whether the address space has room for what two heaps may need (`ulimit -v`). */
 function hasRoomForThread(): boolean {
   return (processLimit('Max address space') ?? ADDRESS_SPACE_BYTES) >= ADDRESS_SPACE_BYTES;
 }
 
-/** Hears signals on behalf of the working thread. */
+/** Handles signals on behalf of the worker. */
 class Supervisor {
   readonly #worker: Worker;
   readonly #graceMs: number;
@@ -95,7 +95,7 @@ class Supervisor {
         break;
       case 'unlisten':
         this.stopListening();
-        // It came too late to interrupt that work, but there may be more.
+        // The signal came too late to interrupt that work, but more may follow.
         this.endByPending();
         break;
       case 'unfinished':
@@ -108,7 +108,7 @@ class Supervisor {
     }
   }
 
-  /** Ends the program by the signal that was passed on, if there is one. @returns whether there is */
+  /** Ends the program by the signal that was passed on, if any. @returns whether there is one */
   endByPending(): boolean {
     if (this.#pending === undefined) return false;
     this.#endBy(this.#pending);
@@ -125,7 +125,7 @@ class Supervisor {
       try {
         rmSync(systemPath(path), { recursive: true, force: true });
       } catch {
-        // The program ends all the same.
+        // The program ends anyway.
       }
     }
   }
@@ -140,7 +140,7 @@ class Supervisor {
     this.#timer ??= setTimeout(() => this.#stopWork(signal), this.#graceMs);
   };
 
-  /** Ends the program although the working thread has not answered. That thread is stopped first: it would go on making files. */
+  /** Ends the program although the worker has not answered. The worker is stopped first, since it would go on making files. */
   async #stopWork(signal: NodeJS.Signals): Promise<void> {
     await Promise.race([this.#worker.terminate(), delay(STOP_MS)]);
     this.removeUnfinished();

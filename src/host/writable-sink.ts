@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { ByteSink } from '../base/byte-sink.ts';
 import { ioError } from './io-error.ts';
 
-/** Writes into a stream and waits for it. For standard output, which may be a file, there is `openStandardOutput`. */
+/** Writes into a stream and waits for it. For standard output, which may be a file, use `openStandardOutput`. */
 export class WritableSink implements ByteSink {
   readonly #writable: Writable;
   readonly #name: string;
@@ -10,7 +10,7 @@ export class WritableSink implements ByteSink {
   constructor(writable: Writable, name: string) {
     this.#writable = writable;
     this.#name = name;
-    // A refused write is reported to its callback; without a listener the stream would also throw it.
+    // A failed write is reported to its callback; without a listener, the stream would also throw it.
     writable.on('error', () => {});
   }
 
