@@ -23,27 +23,27 @@ import { homeDirectory } from './home-directory.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a kept file begins with: this, the checksum of the code that follows, and how many milliseconds the longest run took that looked for more code. */
+/** A cache file begins with this, the checksum of the code that follows, and how many milliseconds the longest run took that looked for more code. */
 const MAGIC = 0x31_63_76_70; // "pvc1"
 const HEADER_BYTES = 12;
 /**
- * V8 does not tell whether a run compiled more than is kept, and looking takes some 20 ms. So those look that are so many times as long as those
- * before, which may have done something else, and this share of the others.
+ * V8 does not tell whether a run compiled more than is cached, and looking takes some 20 ms. So a run looks if it took this many times as long as those before,
+ * since it may have done something else; so does this share of the other runs.
  */
 const LONGER = 1.25;
 const LOOKING_SHARE = 1 / 8;
-/** What is kept is replaced by code that is larger by this share. */
+/** The cached code is replaced by code that is larger by at least this share. */
 const WORTHWHILE = 0.01;
-/** Files that are kept: one for each version of this program and of V8, and for V8's options. */
+/** How many files are kept. There is one for each combination of a version of this program, a version of V8, and V8's options. */
 const MAX_FILES = 8;
 
 export interface LoadedScript<Exports> {
   readonly exports: Exports;
-  /** Whether V8 took code that an earlier run had left. */
+  /** Whether V8 accepted code that an earlier run had left. */
   readonly usesKeptCode: boolean;
   /**
-   * To be called when the work is done: keeps the code that V8 has compiled by then for the next run, if that is worth it. Never throws.
-   * @param chance a number from 0 up to 1, for whether this run looks for more code than is kept although it is no longer than earlier ones
+   * To be called when the work is done: caches the code that V8 has compiled by then for the next run, if that is worthwhile. Never throws.
+   * @param chance a random number from 0 up to 1: decides whether this run looks for more code than is cached although it took no longer than earlier ones
    */
   keepCode(chance?: number): void;
 }
@@ -51,14 +51,14 @@ export interface LoadedScript<Exports> {
 type ScriptFunction<Exports> = (exports: Exports, require: NodeJS.Require, filename: string, importModule: (specifier: string) => Promise<unknown>) => void;
 
 /**
- * Runs a CommonJS script with the bytecode that earlier runs have left, and keeps what this one compiles. V8 parses and compiles each function
- * when it is first called: for a small recording that takes a third of the time.
+ * Runs a CommonJS script with the bytecode that earlier runs have left, and caches what this one compiles. V8 parses and compiles each function when it is
+ * first called: for a small recording, that takes a third of the time.
  *
  * Node has `module.enableCompileCache()` for this, but not before 22.1.
- * @param path the script: ASCII, and one expression, a function with the parameters `exports`, `require`, `__filename` and `importModule`,
- *   which does what import() does for the modules of this package
- * @param directory where code is kept (codeCacheDir); undefined: nowhere
- * @throws what the script throws; an error of the system when it cannot be read
+ * @param path the script, in ASCII: one expression, a function with the parameters `exports`, `require`, `__filename` and `importModule`. The last one does
+ *   what import() does for the modules of this package
+ * @param directory where code is cached (codeCacheDir); undefined: nowhere
+ * @throws what the script throws; a system error when it cannot be read
  */
 export function loadScript<Exports>(path: string, directory: string | undefined): LoadedScript<Exports> {
   const bytes = readFileSync(path);
@@ -69,29 +69,29 @@ export function loadScript<Exports>(path: string, directory: string | undefined)
     filename: path,
     ...(kept !== undefined && { cachedData: kept.code }),
   });
-  // Made by another V8, or for another processor.
+  // The code was made by another V8, or for another processor.
   if (script.cachedDataRejected === true) kept = undefined;
   const exports = {} as Exports;
   const run = script.runInThisContext() as ScriptFunction<Exports>;
-  // V8 does not keep where a script imports from: import() fails in one whose code was kept.
+  // The code does not tell where the script imports from: import() fails in a script that runs from cached code.
   run(exports, createRequire(path), path, (specifier) => import(specifier));
   return {
     exports,
     usesKeptCode: kept !== undefined,
     keepCode(chance = Math.random()) {
-      // With other options than the next run will begin with, V8 would refuse it then.
+      // If V8's options have changed since the start, V8 would reject the code in the next run.
       if (file !== undefined && cachedDataVersionTag() === tag) keep(script, file, kept, chance < LOOKING_SHARE);
     },
   };
 }
 
 /**
- * Where compiled code is kept: in a directory of the user's cache. Source: XDG Base Directory Specification, "XDG_CACHE_HOME".
- * @returns undefined where there is no home directory, or where Node's variable NODE_DISABLE_COMPILE_CACHE says that no code is to be kept
+ * Where compiled code is cached: in a directory of the user's cache. Source: XDG Base Directory Specification, "XDG_CACHE_HOME".
+ * @returns undefined if there is no home directory, or Node's variable NODE_DISABLE_COMPILE_CACHE says that no code is to be cached
  */
 export function codeCacheDir(env: Environment): string | undefined {
   if (env.NODE_DISABLE_COMPILE_CACHE) return undefined;
-  // Relative paths are to be ignored, as the specification has it.
+  // The specification says that relative paths are to be ignored.
   if (env.XDG_CACHE_HOME?.startsWith('/')) return join(env.XDG_CACHE_HOME, 'perfconv', 'code');
   const home = env.HOME || homeDirectory();
   return home !== '' && existsSync(home) ? join(home, '.cache', 'perfconv', 'code') : undefined;
@@ -99,7 +99,7 @@ export function codeCacheDir(env: Environment): string | undefined {
 
 interface Kept {
   readonly code: Buffer;
-  /** The longest run that looked for more. */
+  /** How long the longest run took that looked for more code. */
   readonly longestMs: number;
 }
 
@@ -108,7 +108,7 @@ function readKept(file: string): Kept | undefined {
   try {
     // Opening a FIFO would wait for a writer.
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    // Code that somebody else may have written is not run.
+    // Never run code that somebody else may have written.
     const stats = fstatSync(descriptor);
     if (!stats.isFile() || !isOwn(stats.uid) || (stats.mode & 0o022) !== 0) return undefined;
     const bytes = readFileSync(descriptor);
@@ -128,12 +128,12 @@ function keep(script: Script, file: string, kept: Kept | undefined, looksAnyway:
   const isLonger = kept !== undefined && ms > kept.longestMs * LONGER;
   if (kept !== undefined && !isLonger && !looksAnyway) return;
   try {
-    // V8 forgets code that it has not run for a while: what a long run ends with may be less than what is kept.
+    // V8 discards code that it has not run for a while: at the end of a long run there may be less than is cached.
     const code = script.createCachedData();
     const isMore = kept === undefined || code.length > kept.code.length * (1 + WORTHWHILE);
     if (isMore || isLonger) writeKept(file, { code: isMore ? code : kept.code, longestMs: Math.max(ms, kept?.longestMs ?? 0) });
   } catch {
-    // No place to keep it, which only costs time.
+    // It cannot be cached, which only costs time.
   }
 }
 
@@ -144,7 +144,7 @@ function writeKept(file: string, { code, longestMs }: Kept): void {
   header.writeUInt32LE(MAGIC, 0);
   header.writeUInt32LE(crc32(code), 4);
   header.writeUInt32LE(longestMs, 8);
-  // Other runs read it meanwhile.
+  // Other runs may read the file meanwhile.
   const temporary = `${file}.${process.pid}.tmp`;
   try {
     writeFileSync(temporary, header, { mode: 0o600, flag: 'wx' });
@@ -164,17 +164,17 @@ function removeOldest(directory: string): void {
   for (const { path } of dated.sort((a, b) => b.time - a.time).slice(MAX_FILES)) rmSync(path, { force: true });
 }
 
-/** @returns false where the directory would be in one of somebody else: with sudo, files in a user's home directory would be in that user's way */
+/** @returns false if the directory would be in somebody else's: with sudo, files in a user's home directory would be in that user's way */
 function makeDirectory(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats !== undefined) return isOwn(stats.uid);
   if (path === dirname(path) || !makeDirectory(dirname(path))) return false;
-  // One by one: `recursive` has no end where a file system does not let directories be made and says that their parent is missing, as that of /proc.
+  // One by one: `recursive` never ends on a file system that does not allow directories and says that their parent is missing, such as /proc.
   mkdirSync(path, { mode: 0o700 });
   return true;
 }
 
-/** Whether this is the user that runs the program. Windows has no such numbers. */
+/** Whether this is the user that runs the program. Windows has no user ids. */
 function isOwn(uid: number): boolean {
   return process.geteuid === undefined || uid === process.geteuid();
 }

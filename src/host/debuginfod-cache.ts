@@ -12,7 +12,7 @@ import { randomHex } from './random-hex.ts';
 import { openRegularFile } from './regular-file.ts';
 import { forgetUnfinished, noteUnfinished } from './unfinished-files.ts';
 
-/** A cache entry while it is written: beside its place, so that no one ever sees a part of it. */
+/** A cache entry that is being written, to a temporary file beside its place, so that nobody ever sees a part of it. */
 export interface CacheEntry {
   readonly sink: FileSink;
   /** Opens what was written so far, to be closed by the caller. */
@@ -24,13 +24,13 @@ export interface CacheEntry {
 }
 
 /**
- * The files that debuginfod clients fetched: `BUILDID/debuginfo`, `BUILDID/executable`. The same directory, with the same layout, as that of
- * elfutils' client, so that each finds what the other fetched. Source: debuginfod-find(1), "CACHE".
+ * The files that debuginfod clients fetched: `BUILDID/debuginfo`, `BUILDID/executable`. The directory and its layout are those of elfutils' client, so that
+ * each finds what the other fetched. Source: debuginfod-find(1), "CACHE".
  */
 export class DebuginfodCache {
   readonly #dir: string;
 
-  /** @param dir is made when something is fetched */
+  /** @param dir created when something is fetched */
   constructor(dir: string) {
     this.#dir = dir;
   }
@@ -41,10 +41,10 @@ export class DebuginfodCache {
   }
 
   /**
-   * A file that was fetched before; undefined when there is none. An empty file means that no server had it.
-   * @param opened notes it
-   * @param descriptors may close it while it is not read
-   * @throws PerfconvError `io` where the process can open no more files
+   * A file that was fetched before; undefined if there is none. An empty file means that no server had it.
+   * @param opened notes the file
+   * @param descriptors may close the file between reads
+   * @throws PerfconvError `io` when the process can open no more files
    */
   open(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors): ByteSource | undefined {
     const source = openRegularFile(this.pathOf(buildId, kind), opened, descriptors);
@@ -52,7 +52,7 @@ export class DebuginfodCache {
   }
 
   /**
-   * Begins a file.
+   * Begins to write a file.
    * @throws PerfconvError `io`
    */
   async begin(buildId: string, kind: DebugFileKind): Promise<CacheEntry> {
@@ -93,7 +93,7 @@ export class DebuginfodCache {
 }
 
 /**
- * Where elfutils' client keeps its cache, and so do we. Source: debuginfod-find(1), "CACHE" and "ENVIRONMENT VARIABLES".
+ * Where elfutils' client and perfconv keep their cache. Source: debuginfod-find(1), "CACHE" and "ENVIRONMENT VARIABLES".
  * @returns undefined when there is no home directory
  */
 export function debuginfodCacheDir(env: Readonly<Record<string, string | undefined>>): string | undefined {

@@ -5,7 +5,7 @@ import { DebuginfodCache, debuginfodCacheDir } from './debuginfod-cache.ts';
 /** Stands for the servers of `$DEBUGINFOD_URLS`. */
 const FROM_ENVIRONMENT = 'env';
 
-/** Without `$DEBUGINFOD_TIMEOUT`: as elfutils' client. */
+/** Without `$DEBUGINFOD_TIMEOUT`: the default of elfutils' client. */
 const DEFAULT_TIMEOUT_S = 90;
 /** Without `$DEBUGINFOD_MAXTIME`: profiles of many binaries are not worth a longer wait. */
 const DEFAULT_BUDGET_S = 600;
@@ -13,11 +13,11 @@ const DEFAULT_BUDGET_S = 600;
 const DEFAULT_MAX_SIZE_BYTES = 4 * 2 ** 30;
 
 /**
- * A client of the servers that are named, with the cache and the limits that elfutils' client has. Names of variables: debuginfod-find(1),
- * "ENVIRONMENT VARIABLES".
+ * A client of the named servers, with the cache of elfutils' client, and limits from the same environment variables. Source: debuginfod-find(1), "ENVIRONMENT
+ * VARIABLES".
  * @param servers addresses, or `env` for those of the environment
  * @param option what messages call the option that named them
- * @returns undefined where none is named: nobody is asked unless told to
+ * @returns undefined if none is named: no server is queried unless the user asks for it
  * @throws PerfconvError `usage`; `io` when there is no place for the cache
  */
 export function debuginfodClient(
@@ -41,7 +41,7 @@ export function debuginfodClient(
 }
 
 function serversOf(urls: string | undefined, option: string): string[] {
-  // elfutils also accepts directories here, and how signatures are to be checked.
+  // For elfutils, this may also name directories, and say how signatures are to be checked.
   const servers = (urls ?? '').split(/\s+/).filter(isWebAddress);
   if (servers.length === 0) throw new PerfconvError('usage', `${option} ${FROM_ENVIRONMENT}: DEBUGINFOD_URLS names no server`);
   return servers;

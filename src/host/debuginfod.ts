@@ -9,18 +9,18 @@ import { ioError } from './io-error.ts';
 import type { OpenDescriptors } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
 
-/** How servers are asked. */
+/** How servers are queried. */
 export interface DebuginfodOptions {
   /** `https://…` or `http://…`, asked in this order. */
   readonly servers: readonly string[];
   readonly cache: DebuginfodCache;
   /** How long a server may send nothing. */
   readonly timeoutMs: number;
-  /** How long all that is fetched may take together. */
+  /** How long all downloads together may take. */
   readonly budgetMs: number;
-  /** No larger file is fetched. */
+  /** Larger files are not fetched. */
   readonly maxSizeBytes: number;
-  /** Called when a server begins to send a file; its size is undefined when it does not say. */
+  /** Called when a server begins to send a file; the size is undefined when the server does not tell it. */
   readonly onDownload?: (url: string, sizeBytes: number | undefined) => void;
 }
 
@@ -31,9 +31,8 @@ const ABSENT: Answer = { outcome: 'absent', detail: '' };
 const FITS: Answer = { outcome: 'fits', detail: '' };
 
 /**
- * A client of debuginfod servers. What they have is kept in the cache; what they lack is remembered until the program ends. A server that
- * cannot be reached, or answers with something else than a file or that there is none, is not asked again.
- * Source: debuginfod(8), "WEBAPI".
+ * A client of debuginfod servers. What they have is kept in the cache; what they lack is remembered until the program ends. A server that cannot be reached, or
+ * answers anything but a file or 404, is not asked again. Source: debuginfod(8), "WEBAPI".
  */
 export class DebuginfodClient {
   readonly #options: DebuginfodOptions;
@@ -49,8 +48,8 @@ export class DebuginfodClient {
   /**
    * Asks for the file of a build id.
    * @param opened notes the file
-   * @param descriptors may close it while it is not read
-   * @throws PerfconvError `io` where the process can open no more files
+   * @param descriptors may close it between reads
+   * @throws PerfconvError `io` when the process can open no more files
    */
   async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors): Promise<FetchedFile> {
     if (!isKnownBuildId(buildId)) return { source: undefined, places: [] };
@@ -84,7 +83,7 @@ export class DebuginfodClient {
     }
   }
 
-  /** What it throws makes the server one that is not asked again. */
+  /** After it throws, the server is not asked again. */
   async #download(url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
     const patience = new Patience(this.#options.timeoutMs, this.#budgetMs);
     let entry: CacheEntry | undefined;
@@ -112,7 +111,7 @@ export class DebuginfodClient {
       }
       return await keepIfRight(entry, buildId);
     } catch (error) {
-      // Timers may be early by a part of a millisecond, which is no time to ask anyone.
+      // Timers may fire a fraction of a millisecond early. What is left of the budget then is too little for another request.
       if (patience.isBudgetSpent) this.#budgetMs = 0;
       throw patience.reason ?? error;
     } finally {
@@ -122,7 +121,7 @@ export class DebuginfodClient {
   }
 }
 
-/** Moves a file that was fetched to its place in the cache, if it is what it should be. */
+/** Moves a downloaded file to its place in the cache, if it has the right build id. */
 async function keepIfRight(entry: CacheEntry, buildId: string): Promise<Answer> {
   const source: ByteSource | undefined = await entry.reopen();
   try {
@@ -147,16 +146,16 @@ function tooLarge(maxSizeBytes: number): Answer {
 /** In few words, as users know them. */
 function reasonOf(error: unknown): string {
   if (error instanceof PerfconvError) return error.message;
-  // fetch() itself only says that it failed; the cause knows why.
+  // fetch() itself only says that it failed; the cause says why.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (cause instanceof Error && 'code' in cause && cause.code === 'ENOTFOUND') return 'there is no such server';
   if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'it refuses connections';
   return ioError(cause, '').message;
 }
 
-/** Ends a request that takes too long: for lack of progress, or in all. */
+/** Aborts a request that makes no progress for too long, or takes too long in all. */
 class Patience {
-  /** Why it ended; undefined while it has not. */
+  /** Why the request was aborted; undefined if it was not. */
   reason: Error | undefined;
   isBudgetSpent = false;
   readonly #controller = new AbortController();
@@ -176,7 +175,7 @@ class Patience {
     return this.#controller.signal;
   }
 
-  /** Something came. */
+  /** To be called when data arrive. */
   renew(): void {
     clearTimeout(this.#silence);
     this.#silence = this.#endIn(this.#timeoutMs, `it sent nothing for ${this.#timeoutMs / 1000} s`);

@@ -4,22 +4,22 @@ import { identityOf, targetOf } from './output-target.ts';
 
 /** How messages refer to a file that is read. */
 interface FileRead {
-  /** Where it is clear which one is meant. */
+  /** For use where it is clear which file is meant. */
   readonly phrase: string;
   /** With the file's name. */
   readonly fullPhrase: string;
 }
 
 /**
- * Files that are read, which no output may replace: inputs, the files in those that are directories, and files of
- * symbols. A file is recognised under all of its names. Nothing is opened.
+ * Files that are read, which no output may replace: inputs, the files in those that are directories, and symbol files. A file is recognised under all of its
+ * names. Nothing is opened.
  */
 export class FilesRead {
   readonly #files = new Map<string, FileRead>();
   /** Directories that are inputs, by identity: which of their files belong to the input, and the input's name. */
   readonly #directories = new Map<string, { readonly isPart: (name: string) => boolean; readonly input: string }>();
 
-  /** Adds an input by its path: a file, or a directory with the files of the recording that are in it. */
+  /** Adds an input by its path: a file, or a directory with the recording's files in it. */
   addInput(path: string): void {
     this.addInputFile(identityOf(path), path);
     for (const { path: directory, isPart, files } of recordingDirectories(path)) {
@@ -39,9 +39,8 @@ export class FilesRead {
   }
 
   /**
-   * What writing a file at this path would do to the files that are read: `overwrite the input perf.data`; undefined
-   * where it does no harm.
-   * @param isNamed whether the input is named; it need not be where there is only one
+   * What writing a file at this path would do to the files that are read, such as `overwrite the input perf.data`; undefined if it does no harm.
+   * @param isNamed whether the text names the input, which is not necessary if there is only one
    */
   harmOfWriting(path: string, isNamed = true): string | undefined {
     const harm = this.harmOfOverwriting(identityOf(path), isNamed);
@@ -51,7 +50,7 @@ export class FilesRead {
     return directory?.isPart(basename(target)) ? `become a part of the input ${directory.input}` : undefined;
   }
 
-  /** As {@link harmOfWriting}, for an existing file, given by its identity. */
+  /** Like {@link harmOfWriting}, for an existing file, given by its identity. */
   harmOfOverwriting(identity: string, isNamed = true): string | undefined {
     const file = this.#files.get(identity);
     return file && `overwrite ${isNamed ? file.fullPhrase : file.phrase}`;

@@ -7,19 +7,19 @@ import { openLeftFile } from './left-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { blocking, sourceOf } from './regular-file.ts';
 
-/** Where jitdump files are looked for besides at their own paths. */
+/** Where jitdump files are looked for, apart from their own paths. */
 export interface JitDumpDirectories {
-  /** Directory of dumps under their own names. */
+  /** Directory that holds dumps under their own names. */
   readonly perfMapDir?: string;
-  /** Directory under which the recording machine's files lie with their own paths: then this machine's are not looked at. */
+  /** Directory under which the recording machine's files have their own paths: then this machine's are not used. */
   readonly symfs?: string;
 }
 
 /**
- * Opens jitdump files of this machine; while their process lives, also those that only it sees (a container's). In the directories that are named
- * whoever wrote them is believed, elsewhere see `openLeftFile`.
- * @param recording says until when the process was recorded
- * @param diagnostics gets what is not sure of a file that is used (`jit-file-owner`)
+ * Opens jitdump files of this machine; while their process runs, also those that only it sees (a container's). In named directories any writer is trusted;
+ * elsewhere, see `openLeftFile`.
+ * @param recording tells until when the process was recorded
+ * @param diagnostics gets doubts about a file that is used (`jit-file-owner`)
  * @param opened gets the files that are opened
  */
 export function jitDumpsOf(
@@ -30,11 +30,11 @@ export function jitDumpsOf(
 ): OpenJitDump {
   return (path, pid) => {
     const name = path.slice(path.lastIndexOf('/') + 1);
-    // Whatever a recording names, nothing else is opened.
+    // Nothing but jitdump files is opened, whatever a recording names.
     const number = jitDumpPid(name);
     if (number === undefined || !path.startsWith('/') || path.split('/').includes('..')) return undefined;
     const own = `/proc/${pid}/root${path}`;
-    // A process that goes by another number has a namespace of its own, and most often its own files.
+    // A process with another pid in its own namespace usually has its own files, too.
     const isOwnFirst = Number(number) !== pid && isOwnNumber(pid, number);
     const named = [...(perfMapDir === undefined ? [] : [`${perfMapDir}/${name}`]), ...(symfs === undefined ? [] : [symfs + path])];
     const found = symfs !== undefined ? [] : isOwnFirst ? [own, path] : [path, own];
@@ -54,7 +54,7 @@ export function jitDumpsOf(
   };
 }
 
-/** Whether a living process goes by this number in its own namespace. */
+/** Whether a running process has this pid in its own namespace. */
 function isOwnNumber(pid: number, number: string): boolean {
   try {
     return namespacedPid(readFileSync(`/proc/${pid}/status`, 'latin1')) === number;

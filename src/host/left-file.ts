@@ -3,43 +3,42 @@ import type { RecordedProcess } from '../symbolizer/symbol-files.ts';
 import { ioError, isOutOfDescriptors } from './io-error.ts';
 import { systemPath } from './system-path.ts';
 
-/** What came of opening a file that a process left for whoever profiles it. */
+/** The result of opening a file that a process left for profilers. */
 export interface OpenedLeft {
-  /** To be closed by the caller; undefined where the file is refused. */
+  /** To be closed by the caller; undefined if the file is refused. */
   readonly descriptor: number | undefined;
-  /** Why it is refused, or what else there is to say of it; empty where there is nothing. */
+  /** Why it is refused, or what else there is to say about it; empty if nothing. */
   readonly remark: string;
 }
 
 const ROOT_USER = 0;
-/** O_NONBLOCK: a FIFO must not wait for a writer. */
+/** O_NONBLOCK: opening a FIFO must not wait for a writer. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const NO_LINK = constants.O_NOFOLLOW ?? 0;
-/** O_PATH of Linux, which Node does not name: a directory that is gone through need not be readable. */
+/** Includes Linux' O_PATH, which Node does not name: a directory on the way to a file need not be readable. */
 const DIRECTORY = READ | (constants.O_DIRECTORY ?? 0) | (process.platform === 'linux' ? 0o10000000 : 0);
 const OWN_ROOT = /^\/proc\/(\d+)\/root\//;
-/** Of clocks that are read one after the other, and of `modifiedNs` of file systems that keep seconds. */
+/** How far clocks that are read one after the other may differ, and `modifiedNs` on file systems that keep whole seconds. */
 const CLOCK_TOLERANCE_NS = 2_000_000_000n;
-/** In which proc(5) counts times, on every machine. */
+/** The unit in which proc(5) counts times, on every machine. */
 const TICK_NS = 10_000_000n;
 
 /**
- * Opens a file that a process left in a directory such as `/tmp`, where every user may leave files under any name. All that is judged
- * is judged of the open file.
+ * Opens a file that a process left in a directory such as `/tmp`, where every user may leave files under any name. All checks are made on the open file.
  *
- * It is believed if it is this user's, root's, or the process's user's. Of a process that has ended nobody knows whose it was: then a file is believed
- * that was there when the recording ended, which is remarked, and none that was made later. No symbolic link is followed but those of root and this user,
- * and those of the user whose file they lead to, so that nobody has another one read what he could not read himself; in a directory that the user has named
- * only the last name is judged. Below `/proc/PID/root` none is followed: an absolute one would lead out of it, as `..` would.
+ * The file is trusted if it belongs to this user, to root, or to the process's user. If the process has ended, its user is unknown: a file that was there when
+ * the recording ended is trusted then, with a remark, and one made later is not. Symbolic links are followed only if they belong to root, to this user, or to
+ * the owner of the file that they lead to, so that nobody can make another user read what they could not read themselves. In a directory that the user has
+ * named, only the last name is checked. Below `/proc/PID/root`, no link is followed: an absolute one would lead out of it, as `..` would.
  *
- * @param writer undefined: whoever wrote it is believed, since the user has named the directory
- * @returns undefined: there is no such file, it is not readable, or no regular file
- * @throws PerfconvError `io` where the process can open no more files
+ * @param writer undefined: any writer is trusted, since the user has named the directory
+ * @returns undefined if there is no such file, it is not readable, or it is not a regular file
+ * @throws PerfconvError `io` when the process can open no more files
  */
 export function openLeftFile(path: string, writer: RecordedProcess | undefined): OpenedLeft | undefined {
   const users = writer === undefined ? undefined : livingUsers(writer);
   const isBelowRoot = OWN_ROOT.test(path);
-  // Another process has the number by now.
+  // Another process has that id by now.
   if (isBelowRoot && writer !== undefined && users === undefined) return undefined;
   let opened: OpenFile | undefined;
   try {
@@ -75,15 +74,15 @@ function refusal(remark: string): Judgement {
   return { isRefused: true, remark };
 }
 
-/** Whether a file of that user is a matter of course: systems without users have none but this one. */
+/** Whether that user's files are always trusted. On a system without user ids, every file is this user's. */
 function isOwn(user: number): boolean {
   return process.geteuid === undefined || user === ROOT_USER || user === process.geteuid();
 }
 
-/** @param users of the process while it lives; undefined when it has ended */
+/** @param users users of the process if it still runs; undefined if it has ended */
 function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgement {
   if (users !== undefined) return users.includes(Number(uid)) ? BELIEVED : refusal(`it is of user ${uid}, and process ${pid} is of user ${users[0]}`);
-  // Neither can be set by users. File systems that do not know when a file was made know when it was changed last.
+  // Users can set neither time. File systems that do not record when a file was made record when it was last changed.
   const madeNs = birthtimeNs > 0n ? birthtimeNs : ctimeNs;
   if (recordedUntilNs !== undefined && madeNs > recordedUntilNs) {
     return refusal(`user ${uid} made it after the recording, and nothing tells that process ${pid} was of that user`);
@@ -93,11 +92,11 @@ function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilN
 
 interface OpenFile {
   readonly descriptor: number;
-  /** Owners of the symbolic links that were followed, but for root and this user. */
+  /** Owners of the symbolic links that were followed, except root and this user. */
   readonly linkOwners: readonly number[];
 }
 
-/** @param isBelowRoot whether the path is one below `/proc/PID/root` */
+/** @param isBelowRoot whether the path is below `/proc/PID/root` */
 function openStepwise(path: string, isBelowRoot: boolean): OpenFile | undefined {
   const root = isBelowRoot ? (OWN_ROOT.exec(path)?.[0] ?? '') : '/';
   const names = path.slice(root.length).split('/');
@@ -121,7 +120,7 @@ function openStepwise(path: string, isBelowRoot: boolean): OpenFile | undefined 
   }
 }
 
-/** Judges the last name of a path alone. */
+/** Opens a file; checks only the last name of the path. */
 function openLast(place: string | Buffer, followsLink: boolean): OpenFile | undefined {
   const stats = lstatSync(place);
   const isLink = stats.isSymbolicLink();
@@ -133,18 +132,18 @@ function openLast(place: string | Buffer, followsLink: boolean): OpenFile | unde
   return undefined;
 }
 
-/** Where `starttime` is among the fields that follow the process's name. Source: proc_pid_stat(5). */
+/** Index of `starttime` among the fields that follow the process's name. Source: proc_pid_stat(5). */
 const START_TIME_AFTER_NAME = 19;
 
 /**
- * The users of a process, its real one first; undefined when it has ended, or when the number is of one that was started after the recording.
- * Source: proc(5).
+ * The user ids of a process, the real one first; undefined if it has ended, or the id now belongs to a process that was started after the recording. Source:
+ * proc(5).
  */
 function livingUsers({ pid, recordedUntilNs }: RecordedProcess): number[] | undefined {
   try {
     const users = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // What follows the name, in which anything may be.
+    // The fields after the name, which may contain anything.
     const startTicks = stat
       .slice(stat.lastIndexOf(')') + 2)
       .split(' ')

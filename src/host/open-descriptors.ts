@@ -1,7 +1,7 @@
 import { isOutOfDescriptors } from './io-error.ts';
 import { processLimit } from './process-limits.ts';
 
-/** More files are not held open at once, and no more than this part of what the system allows: others need descriptors, too. */
+/** At most this many files are held open, and at most this part of what the system allows, since others need descriptors, too. */
 const MOST_OPEN = 128;
 const MOST_OPEN_PART = 1 / 4;
 
@@ -11,20 +11,20 @@ export interface SuspendableFile {
 }
 
 /**
- * The symbol files that are open, but for those that a process shows (`/proc/PID/…`), which may be gone with it. Programs may have more libraries than descriptors (`ulimit -n`), and their files are read now and then until the recording
- * ends: those that were not read for the longest time are closed meanwhile.
+ * The open symbol files, except those below `/proc/PID`, which may be gone when the process ends. A program may have more libraries than there are descriptors
+ * (`ulimit -n`), and their files are read now and then until the recording ends: the least recently read ones are closed meanwhile.
  */
 export class OpenDescriptors {
-  /** The one that was read last comes last. */
+  /** The one read last comes last. */
   readonly #files = new Set<SuspendableFile>();
   #most: number;
 
-  /** @param most files that are open at once */
+  /** @param most how many files may be open at once */
   constructor(most = Math.min(MOST_OPEN, Math.floor((processLimit('Max open files') ?? Number.POSITIVE_INFINITY) * MOST_OPEN_PART))) {
     this.#most = Math.max(1, most);
   }
 
-  /** Opens something; where there are no descriptors left, after others were closed. @throws what `open` throws */
+  /** Opens something; if no descriptors are left, closes other files first. @throws what `open` throws */
   opening<T>(open: () => T): T {
     for (;;) {
       try {

@@ -3,7 +3,7 @@ import { ioError } from './io-error.ts';
 import { statsIdentity } from './output-target.ts';
 import { systemPath } from './system-path.ts';
 
-/** The files that were opened in the search for symbols, by their identities: no output may replace one of them. */
+/** The files that were opened in the search for symbols, by their identities. No output may replace one of them. */
 export class OpenedFiles {
   readonly #paths = new Map<string, string>();
 
@@ -11,7 +11,7 @@ export class OpenedFiles {
     this.#paths.set(statsIdentity(stats), path);
   }
 
-  /** Adds a file that is going to be opened. @throws PerfconvError `io` where it is not there */
+  /** Adds a file that is going to be opened. @throws PerfconvError `io` if it does not exist */
   addPath(path: string): void {
     try {
       this.add(path, statSync(systemPath(path), { bigint: true }));
@@ -20,7 +20,7 @@ export class OpenedFiles {
     }
   }
 
-  /** The path by which a file was opened; undefined when it was not. */
+  /** The path by which a file was opened; undefined if it was not. */
   pathOf(identity: string): string | undefined {
     return this.#paths.get(identity);
   }

@@ -10,25 +10,25 @@ import { statsIdentity } from './output-target.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { systemPath } from './system-path.ts';
 
-/** Kernels with every symbol have lists of some 20 MB. */
+/** The kallsyms of kernels with every symbol have some 20 MB. */
 const MAX_MADE_SIZE_BYTES = 256 << 20;
-/** Those of distributions fit. What is not filled takes no memory. */
+/** Enough for the kernels of distributions. Pages that are not filled take no memory. */
 const FIRST_MADE_SIZE_BYTES = 8 << 20;
 /**
- * A file may have holes: terabytes of zeros that are stored nowhere. It is taken to end where it would be so much, and so many times what is stored of it:
- * no binary has such holes, and file systems that compress do not shrink one as much.
+ * A file may have holes: terabytes of zeros that are stored nowhere. It is taken to end after this many bytes plus this many times what is stored of it: no
+ * binary has such holes, and compressing file systems do not shrink one as much.
  */
 const FREE_HOLE_BYTES = 64 << 20;
 const MAX_SIZE_TIMES_STORED = 64;
 
 /**
- * Opens a file for reading, if it is a regular one: paths of a recording are not to be trusted. A device is not even opened, which
- * may do something to it, and opening a FIFO must not wait for a writer.
- * @param opened notes it
- * @param descriptors may close it while it is not read; without them, it stays open
- * @param onAbsent called where nothing is at the path
- * @returns undefined: it does not exist, is not readable or not a regular file
- * @throws PerfconvError `io` where the process can open no more files
+ * Opens a file for reading if it is a regular one, since paths in a recording are not to be trusted. A device is not opened, since even that may do something
+ * to it, and opening a FIFO must not wait for a writer.
+ * @param opened notes the file
+ * @param descriptors may close the file between reads; without them, it stays open
+ * @param onAbsent called if nothing is at the path
+ * @returns undefined if it does not exist, is not readable or not a regular file
+ * @throws PerfconvError `io` when the process can open no more files
  */
 export function openRegularFile(
   path: string,
@@ -38,7 +38,7 @@ export function openRegularFile(
 ): DescriptorSource | BufferSource | undefined {
   let descriptor: number;
   try {
-    // Most places where files are looked for have none: making an error takes much longer than asking the system.
+    // Most places where files are looked for have none, and making an error takes much longer than asking the system.
     const stats = statSync(systemPath(path), { throwIfNoEntry: false });
     if (stats === undefined) onAbsent?.();
     if (!stats?.isFile()) return undefined;
@@ -47,7 +47,7 @@ export function openRegularFile(
     if (isOutOfDescriptors(error)) throw ioError(error, path);
     return undefined;
   }
-  // What a process shows may be gone with it.
+  // What is below /proc may be gone when the process ends, so it stays open.
   return sourceOf(path, descriptor, opened, path.startsWith('/proc/') ? undefined : descriptors);
 }
 
@@ -56,8 +56,8 @@ function openToRead(path: string): number {
 }
 
 /**
- * What an open descriptor shows, if that is a regular file. The descriptor is closed with the source, or at once where there is none.
- * @param opened notes it
+ * The content of an open descriptor, if it is a regular file. The descriptor is closed with the source, or at once if there is none.
+ * @param opened notes the file
  * @param descriptors see {@link openRegularFile}
  */
 export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles, descriptors?: OpenDescriptors): DescriptorSource | BufferSource | undefined {
@@ -68,7 +68,7 @@ export function sourceOf(path: string, descriptor: number, opened?: OpenedFiles,
       const size = sizeWithoutHoles(stat);
       return descriptors === undefined ? new DescriptorSource(path, descriptor, size) : new ReopenedSource(path, descriptor, size, stateOf(stat), descriptors);
     }
-    // Files of /proc and /sys say that they are empty; what they hold is made while it is read.
+    // Files in /proc and /sys say that they are empty; their content is made while it is read.
     const content = stat.isFile() ? readMade(descriptor) : undefined;
     closeSync(descriptor);
     return content && new BufferSource(content, path);
@@ -82,17 +82,17 @@ function sizeWithoutHoles(stats: BigIntStats): number {
   return Math.min(Number(stats.size), FREE_HOLE_BYTES + storedBytesOf(stats) * MAX_SIZE_TIMES_STORED);
 }
 
-/** A source to be read where nothing can be waited for; undefined for a file whose content was made while it was read. */
+/** A source to be read synchronously; undefined for a file whose content was made while it was read. */
 export function blocking(source: DescriptorSource | BufferSource | undefined): BlockingSource | undefined {
   if (source === undefined || source instanceof DescriptorSource) return source;
   return source.sizeBytes === 0 ? { name: source.name, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }
 
-/** All bytes of a file whose size is not known; undefined when there are more than any list of symbols has: some never end. */
+/** All bytes of a file whose size is not known; undefined if there are more than in any list of symbols: some files never end. */
 function readMade(descriptor: number): Uint8Array | undefined {
   let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
   for (let size = 0; ; ) {
-    // The kernel gives a page or so at a time.
+    // The kernel returns a page or so at a time.
     const count = readSync(descriptor, bytes, size, bytes.length - size, null);
     if (count === 0) return bytes.subarray(0, size);
     size += count;
@@ -104,7 +104,7 @@ function readMade(descriptor: number): Uint8Array | undefined {
   }
 }
 
-/** Random access to an open file. Reads block: symbol files are local and their parts are read one after the other anyway. */
+/** Random access to an open file. Reads block: symbol files are local, and their parts are read one after the other anyway. */
 export class DescriptorSource implements ByteSource, BlockingSource {
   readonly name: string;
   readonly sizeBytes: number;
@@ -122,7 +122,7 @@ export class DescriptorSource implements ByteSource, BlockingSource {
   }
 
   readNow(position: number, target: Uint8Array): number {
-    // As FileSource: a position from a damaged file may be anything.
+    // As in FileSource: a position from a damaged file may be anything.
     if (!(position >= 0 && position < this.sizeBytes)) return 0;
     try {
       return readSync(this.descriptor, target, 0, target.length, position);
@@ -141,7 +141,7 @@ export class DescriptorSource implements ByteSource, BlockingSource {
   }
 }
 
-/** A file that may be closed between two reads, and is opened again for the next. */
+/** A file that may be closed between two reads and is reopened for the next. */
 class ReopenedSource extends DescriptorSource implements SuspendableFile {
   readonly #state: string;
   readonly #descriptors: OpenDescriptors;
@@ -187,7 +187,7 @@ class ReopenedSource extends DescriptorSource implements SuspendableFile {
   }
 }
 
-/** What changes with a file's content. Another file may get the number that a removed one had. */
+/** Changes with a file's content. Size and time are needed, too: another file may get the inode number of a removed one. */
 function stateOf(stats: BigIntStats): string {
   return `${statsIdentity(stats)}:${stats.size}:${stats.mtimeNs}`;
 }

@@ -28,13 +28,13 @@ export class NodeSymbolFiles implements SymbolFiles {
   readonly #opened: OpenedFiles | undefined;
   readonly #descriptors = new OpenDescriptors();
   readonly #keptSections: KeptSections | undefined;
-  /** Where {@link open} last found nothing; undefined where it did not yet. */
+  /** The last path at which {@link open} found nothing; undefined if it always found something so far. */
   #lastAbsent: string | undefined;
 
   /**
-   * @param debuginfod asked for what is not on this machine; nobody is without it
+   * @param debuginfod asked for what is not on this machine; without it, nothing is fetched
    * @param opened gets the files that are opened
-   * @param keptSections has what was decompressed before; without it, all is decompressed anew
+   * @param keptSections has what was decompressed before; without it, everything is decompressed again
    */
   constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, keptSections?: KeptSections) {
     this.#opened = opened;
@@ -59,7 +59,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   async isForbidden(path: string): Promise<boolean> {
-    // Asked of each place where nothing was opened: hundreds, at almost all of which there is nothing.
+    // This is asked about each place where nothing was opened: hundreds, almost all of which do not exist.
     if (path === this.#lastAbsent) return false;
     try {
       const place = systemPath(path);
@@ -98,7 +98,7 @@ export class NodeSymbolFiles implements SymbolFiles {
       }
     } catch (error) {
       if (isOutOfDescriptors(error)) throw ioError(error, '[vdso]');
-      return undefined; // Not Linux, or a sandbox without /proc: there is no vdso to be had.
+      return undefined; // Not Linux, or a sandbox without /proc: there is no vDSO to read.
     }
   }
 
@@ -118,11 +118,11 @@ function kernelBuildId(): string {
     const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
     return findBuildId(new ByteView(new Uint8Array(readFileSync(KERNEL_NOTES)), isLittleEndian)) ?? '';
   } catch {
-    return ''; // Kernels may be built without it, containers may hide it.
+    return ''; // Kernels may be built without the notes, and containers may hide them.
   }
 }
 
-/** Inodes are unsigned (overlayfs with `xino` sets the uppermost bits), and Node reads them as signed. */
+/** Inode numbers are unsigned (overlayfs with `xino` sets the uppermost bits), but Node reads them as signed. */
 export function stampOf({ ino, mtimeNs }: Pick<BigIntStats, 'ino' | 'mtimeNs'>): FileStamp {
   return { inode: `${BigInt.asUintN(64, ino)}`, modifiedNs: mtimeNs };
 }

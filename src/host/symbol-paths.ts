@@ -6,10 +6,7 @@ import { systemPath } from './system-path.ts';
 
 const ELF_MAGIC = '\x7fELF';
 
-/**
- * What each option that says where symbols are has to name, by its name in the library. An `optional-directory` may be
- * missing, as in perf.
- */
+/** What kind of path each option that says where symbols are takes, by the option's name in the library. An `optional-directory` may be missing, as in perf. */
 const KINDS = {
   symfs: 'optional-directory',
   buildidDir: 'optional-directory',
@@ -24,10 +21,10 @@ const KINDS = {
 
 type SymbolPathOption = keyof typeof KINDS;
 
-/** Options that name places of symbols, of the library or of a command line. */
+/** Options of the library or the command line that name places of symbols. */
 export type SymbolPathOptions = { readonly [Name in SymbolPathOption]?: string | readonly string[] };
 
-/** A place that an option names. */
+/** A path that an option names. */
 interface NamedPlace {
   readonly option: SymbolPathOption;
   readonly path: string;
@@ -39,11 +36,11 @@ export function namedSymbolFiles(options: SymbolPathOptions): NamedPlace[] {
 }
 
 /**
- * Makes sure that the files and directories that options name exist and are of the right kind. Elsewhere a missing
- * symbol file is normal: most of the places that are searched do not exist. But whoever names a file wants it used. As
- * in perf, the null device is a file without symbols, and a directory that perf has an option for may be missing.
+ * Makes sure that the files and directories that options name exist and are of the right kind. Elsewhere, a missing symbol file is normal, since most of the
+ * places that are searched do not exist; but whoever names a file wants it used. As in perf, the null device is a file without symbols, and a directory that
+ * perf has an option for may be missing.
  * @param labelOf how messages show an option and its value
- * @param warn called with a warning for each directory that is missing and may be: it may be a mistake
+ * @param warn called with a warning for each directory that is missing and may be, since it may be a mistake
  * @throws PerfconvError `io`
  */
 export function checkSymbolPaths(options: SymbolPathOptions, labelOf: (option: string, path: string) => string, warn: (message: string) => void): void {
@@ -71,7 +68,7 @@ function placesOf(options: SymbolPathOptions): NamedPlace[] {
   return (Object.keys(KINDS) as SymbolPathOption[]).flatMap((option) => [options[option] ?? []].flat().map((path) => ({ option, path })));
 }
 
-/** @param onMissing called for a directory that is missing and may be; without it, that is an error */
+/** @param onMissing called for a missing directory; without it, that is an error */
 function checkDirectory(label: string, path: string, onMissing?: () => void): void {
   try {
     demand(label, statSync(systemPath(path)).isDirectory(), 'is not a directory');
@@ -86,7 +83,7 @@ function checkKernel(label: string, path: string): void {
   if (checkFile(label, path) && !isElf(label, path)) throw new PerfconvError('io', 'is not an ELF file', { file: label });
 }
 
-/** Whether a path leads to the null device: whatever is written to it, it stays what it is. */
+/** Whether a path leads to the null device, which nothing that is written to it changes. */
 function isNullDeviceAt(path: string): boolean {
   try {
     return isNullDevice(statSync(systemPath(path)));
@@ -95,7 +92,7 @@ function isNullDeviceAt(path: string): boolean {
   }
 }
 
-/** Makes sure that a file can be read. @returns false for the null device, from which nothing is to be read */
+/** Makes sure that a file can be read. @returns false for the null device, which holds nothing to read */
 function checkFile(label: string, path: string): boolean {
   try {
     const stats = statSync(systemPath(path));

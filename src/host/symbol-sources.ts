@@ -10,17 +10,17 @@ import type { OpenedFiles } from './opened-files.ts';
 import { pprofBinaryDirs } from './pprof-dirs.ts';
 import { NodeSymbolFiles } from './symbol-files.ts';
 
-/** What the options of the command line of the same names say; without any, it is as `perfconv FILE`. */
+/** The command line's options of the same names; without any, symbols are found as for `perfconv FILE`. */
 export interface SymbolPlaces extends Partial<SymbolizerOptions> {
-  /** Servers to be asked for what is not on this machine; nobody is without it. */
+  /** Servers to query for what is not on this machine; without it, nothing is fetched. */
   readonly debuginfod?: DebuginfodClient;
   /** Gets the files that are opened. */
   readonly openedFiles?: OpenedFiles;
-  /** What recordings that are read one after the other have in common; absent where there is only one. */
+  /** What recordings that are read one after the other share; absent if there is only one. */
   readonly shared?: SharedSymbols;
 }
 
-/** What is kept of one recording's symbols for the next one, for as long as the program runs. */
+/** What is kept of one recording's symbols for the next recordings, until the program ends. */
 export class SharedSymbols {
   readonly lastList = new LastList();
   readonly keptSections = new KeptSections();
@@ -33,9 +33,9 @@ export interface SymbolSources {
 }
 
 /**
- * The names with which the command line and the library read an input: from wherever this machine has them, those that
- * were recorded with the input, and those that JITs left.
- * @param diagnostics gets what is found wrong with symbol files
+ * The sources of symbols with which the command line and the library read an input: those on this machine, those recorded with the input, and those that JITs
+ * left.
+ * @param diagnostics gets what is wrong with symbol files
  */
 export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Diagnostics, places: SymbolPlaces = {}): SymbolSources {
   const { debuginfod, openedFiles, shared, ...named } = places;
