@@ -1,8 +1,8 @@
 import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
 
-/** A directory recording: the file `data`, with the others as its parts. */
+/** A directory recording: the file `data`, with the other files as its parts. */
 export class DirectorySource implements RecordingSource {
-  /** The directory's. */
+  /** The directory's path. */
   readonly name: string;
   readonly parts: readonly ByteSource[];
   readonly #data: ByteSource;
@@ -13,7 +13,7 @@ export class DirectorySource implements RecordingSource {
     this.#data = data;
   }
 
-  /** Of `data` alone: positions in it are what the header speaks of. */
+  /** Size of `data` alone, since the header's positions are those in it. */
   get sizeBytes(): number | undefined {
     return this.#data.sizeBytes;
   }

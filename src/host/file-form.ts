@@ -7,20 +7,20 @@ const HEADER_BYTES = 56;
 const SECTION_BYTES = 16;
 /** No header is this long: attrs and ids of hundreds of events on a thousand CPUs are some megabytes. */
 const MAX_PREFIX_BYTES = 4 << 20;
-/** Taken for an offset, the header of a record is beyond any file. */
+/** The header of a record, read as an offset, is beyond the end of any file. */
 const MAX_FILE_BYTES = 2 ** 48;
 
-/** Whether these are perf's magic and a header size other than the 16 bytes of a pipe (struct perf_pipe_file_header). */
+/** Whether these bytes are perf's magic number and a header size other than a pipe's 16 bytes (struct perf_pipe_file_header). */
 export function isFileForm(start: Uint8Array): boolean {
   const view = viewOf(start);
   return view !== undefined && start.length >= FORM_BYTES && view.u64(8) !== FORM_BYTES;
 }
 
 /**
- * Tells a recording in file form that has no end yet: its header says that there are no data. All that is needed to decode
- * what follows comes before it; what perf writes at its end is missing.
- * @param peek gives the first bytes, as many as asked for, fewer only where the input ends
- * @returns how many bytes at the beginning have to be at hand while the rest comes; undefined where the whole file is needed
+ * Recognises a recording in file form that is still being written: its header says that there are no data. All that is needed to decode the data comes before
+ * them; what perf writes at the end is missing.
+ * @param peek returns the first bytes, as many as asked for, fewer only if the input ends
+ * @returns how many bytes at the beginning have to be kept while the rest arrives; undefined if the whole file is needed
  */
 export async function findGrowingPrefix(peek: (sizeBytes: number) => Promise<Uint8Array>): Promise<number | undefined> {
   const header = viewOf(await peek(HEADER_BYTES));
@@ -39,7 +39,7 @@ export async function findGrowingPrefix(peek: (sizeBytes: number) => Promise<Uin
     const idsBytes = prefix.u64(end - SECTION_BYTES + 8);
     if (idsStart + idsBytes > dataStart) return undefined;
   }
-  // A recording that ended without data has the table of its features here.
+  // A recording that ended without data has its feature table here.
   return prefix.u64(dataStart) < MAX_FILE_BYTES ? undefined : prefixBytes;
 }
 

@@ -12,23 +12,23 @@ const closeDescriptor = promisify(close);
 const statDescriptor = promisify(fstat);
 
 /**
- * A regular file, read at any position. A descriptor rather than a FileHandle, so that standard input can be one:
- * Node makes no FileHandle of a descriptor that is open already.
+ * A regular file, read at any position. Uses a descriptor rather than a FileHandle, so that it can be standard input: Node cannot make a FileHandle from an
+ * open descriptor.
  */
 export class FileSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes: number;
-  /** Bytes that it takes on the disk, where that is less than its size: a file can have holes. */
+  /** Bytes that it occupies on disk, if that is less than its size: a file can have holes. */
   readonly storedBytes: number;
   /** When the file was last written, Unix time in nanoseconds. */
   readonly modifiedNs: bigint;
   readonly mayReadAhead = true;
   readonly #descriptor: number;
   readonly #ownsDescriptor: boolean;
-  /** Where in the file position 0 is. */
+  /** Offset in the file of position 0. */
   readonly #startOffset: number;
   #isOpen = true;
-  /** Reads that are not over: their descriptor must not become another file's. */
+  /** Reads in progress: meanwhile their descriptor must not become another file's. */
   readonly #reads = new Set<Promise<number>>();
 
   private constructor(descriptor: number, ownsDescriptor: boolean, name: string, stats: BigIntStats, startOffset: number) {
@@ -52,7 +52,7 @@ export class FileSource implements ByteSource {
   }
 
   /**
-   * The rest of a file that somebody else opened, from where a program would read on. Whoever opened it closes it.
+   * The rest of a file that somebody else opened, from its current offset on. Whoever opened it closes it.
    * @param descriptor of a regular file
    */
   static async restOf(descriptor: number, name: string): Promise<FileSource> {
@@ -60,8 +60,8 @@ export class FileSource implements ByteSource {
   }
 
   readAt(position: number, target: Uint8Array): Promise<number> {
-    // Positions come from the recording, which may say anything: the system refuses those that are no 64-bit integers,
-    // and reads a negative one as "where we are".
+    // Positions come from the recording and may be anything: the system rejects those that are not 64-bit integers, and takes a negative one for the current
+    // offset.
     if (!(position >= 0 && position < this.sizeBytes)) return Promise.resolve(0);
     if (!this.#isOpen) return Promise.reject(new PerfconvError('io', 'is closed', { file: this.name }));
     const reading = new Promise<number>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
 
-/** What the operating system's refusals mean, in the words that users know. */
+/** What the operating system's errors mean, in words that users know. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'a part of the path is not a directory',
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENXIO: 'no such device',
 };
 
-/** The operating system's code of an error (`ENOENT`), looked for along its causes; undefined when it has none. */
+/** The operating system's code of an error (`ENOENT`), looked for along its causes; undefined if it has none. */
 export function systemCode(error: unknown): string | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && /^E[A-Z]+$/.test(at.code)) return at.code;
@@ -46,12 +46,12 @@ export function refusalOf(error: unknown): PerfconvError | undefined {
   return ioError(error, 'path' in error && typeof error.path === 'string' ? error.path : String(error.syscall));
 }
 
-/** What the system's refusal means, in the words of messages: `no space left on device`. */
+/** What a system error means, in the words of messages, such as `no space left on device`. */
 export function reasonOf(error: unknown): string {
   return REASONS[systemCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** An `io` error of one sentence about a file, from what the system threw. One that is typed already stays as it is. */
+/** An `io` error about a file, from what the system threw. A PerfconvError is returned as it is. */
 export function ioError(error: unknown, file: string): PerfconvError {
   if (error instanceof PerfconvError) return error;
   return new PerfconvError('io', reasonOf(error), { file }, { cause: error });

@@ -8,7 +8,7 @@ export class MemorySource implements RecordingSource {
   readonly #blocks: readonly Uint8Array[];
 
   /**
-   * @param blocks of one size but the last: memory in one piece would end at the largest array and be copied as it grows
+   * @param blocks of the same size except the last: one piece of memory would be limited to the largest array and copied as it grows
    * @param storedBytes see RecordingSource
    */
   constructor(name: string, blocks: readonly Uint8Array[], storedBytes?: number) {

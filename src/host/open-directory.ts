@@ -20,11 +20,11 @@ export interface RecordingDirectory {
   readonly path: string;
   /** Whether a file of this name in it is, or would be, a part of the recording. */
   readonly isPart: (name: string) => boolean;
-  /** Paths of those that are there. */
+  /** Paths of those that exist. */
   readonly files: readonly string[];
 }
 
-/** The directories of a directory recording, with all of its files; none where it is a file, or cannot be read: opening it says why. */
+/** The directories of a directory recording, with all of its files; none if it is a file, or cannot be read: opening it reports why. */
 export function recordingDirectories(path: string): RecordingDirectory[] {
   const isPart = (name: string): boolean => name === MAIN_FILE || PART.test(name);
   return [
@@ -45,8 +45,8 @@ function namesIn(path: string): string[] | undefined {
 }
 
 /**
- * Opens a directory recording, as `perf record --threads` and `perf record --kcore` write them (DIR_FORMAT): its files,
- * and nothing but regular files. A number missing among them goes to `diagnostics`; without it, it is thrown.
+ * Opens a directory recording, as `perf record --threads` and `perf record --kcore` write them (DIR_FORMAT): only regular files are opened. Gaps in their
+ * numbers go to `diagnostics`; without it, they are thrown.
  * @throws PerfconvError `io` when the directory holds no recording or a file cannot be opened, `damaged` when its main file is missing
  */
 export async function openDirectory(path: string, diagnostics: Diagnostics | undefined): Promise<OpenInput> {
@@ -83,7 +83,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
   };
 }
 
-/** undefined for what is no regular file: opening a pipe would wait for its writer. @throws PerfconvError `io` */
+/** undefined for anything but a regular file: opening a pipe would wait for its writer. @throws PerfconvError `io` */
 async function openRegularFile(path: string): Promise<FileSource | undefined> {
   const stats = await stat(systemPath(path)).catch((error: unknown) => {
     throw ioError(error, path);
@@ -91,7 +91,7 @@ async function openRegularFile(path: string): Promise<FileSource | undefined> {
   return stats.isFile() ? FileSource.open(path) : undefined;
 }
 
-/** perf numbers the files without gaps. */
+/** Reports gaps in the numbers: perf numbers the files without any. */
 function reportMissing(path: string, found: readonly number[], last: number, diagnostics: Diagnostics | undefined): void {
   const missingCount = last + 1 - found.length;
   if (missingCount === 0) return;

@@ -16,10 +16,10 @@ import { unwrap } from './unwrap.ts';
 import { findWrapping, unpackCommand, WRAPPING_START_BYTES, type Wrapping } from './wrappings.ts';
 
 /**
- * Opens a recording by its path: a file, a directory recording, or a pipe that has a name (`<(perf record -o - …)`). What is
- * packed by gzip, zstd, xz or zlib is unpacked.
- * @param diagnostics gets what is found wrong with a packed input or a directory, also later, while it is read; without it what is lost is thrown
- * @throws PerfconvError `io`, `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
+ * Opens a recording by its path: a file, a directory recording, or a named pipe (`<(perf record -o - …)`). What gzip, zstd, xz or zlib has compressed is
+ * decompressed.
+ * @param diagnostics gets what is wrong with a compressed input or a directory, also later, while it is read; without it, losses are thrown
+ * @throws PerfconvError `io`, `unsupported` for a compression that is not supported, `damaged` if nothing can be decompressed
  */
 export async function openFile(path: string, diagnostics?: Diagnostics): Promise<OpenInput> {
   const stats = await stat(systemPath(path)).catch((error: unknown) => {
@@ -31,7 +31,7 @@ export async function openFile(path: string, diagnostics?: Diagnostics): Promise
 }
 
 /**
- * Opens standard input: as a file where it is one (`perfconv - < perf.data`), from its offset on, else as a pipe.
+ * Opens standard input: as a file if it is one (`perfconv - < perf.data`), from its offset on, else as a pipe.
  * @param diagnostics as for {@link openFile}
  * @throws PerfconvError as {@link openFile}
  */
@@ -41,8 +41,8 @@ export async function openStandardInput(stdin: Readable & { readonly fd?: number
 }
 
 /**
- * Opens bytes that come once. A recording in perf's pipe form is decoded as it comes, and so is one in file form that is still
- * being written; the header of any other refers to places after the data, so it is first read to its end and kept.
+ * Opens a stream of bytes. A recording in perf's pipe form is decoded as it arrives, and so is one in file form that is still being written; the header of any
+ * other refers to places after the data, so it is first read to its end and kept.
  * @param diagnostics as for {@link openFile}
  * @throws PerfconvError as {@link openFile}
  */
@@ -54,13 +54,13 @@ export async function openStream(readable: Readable, name: string, diagnostics?:
   });
 }
 
-/** Bytes that can be read at any place, and when they were last written where they are a file's. */
+/** Bytes that can be read at any place, and, for a file, when it was last written. */
 export interface StoredInput extends RecordingSource {
   readonly modifiedNs?: bigint | undefined;
 }
 
 /**
- * Opens what stored bytes hold: themselves, or what is packed in them. Closing it closes them.
+ * Opens stored bytes, or what is compressed in them. Closing the result closes them.
  * @param diagnostics as for {@link openFile}
  * @throws PerfconvError as {@link openFile}
  */
@@ -81,7 +81,7 @@ async function closingOnFailure<T>(source: ByteSource, open: () => Promise<T>): 
   }
 }
 
-/** What can be decoded as it comes stays a stream; anything else is kept. */
+/** What can be decoded as it arrives stays a stream; anything else is kept. */
 async function asRecording(stream: StreamSource): Promise<RecordingSource> {
   if (!isFileForm(await stream.peek(FORM_BYTES))) return stream;
   const prefixBytes = await findGrowingPrefix((sizeBytes) => stream.peek(sizeBytes));
@@ -90,7 +90,7 @@ async function asRecording(stream: StreamSource): Promise<RecordingSource> {
   return stream;
 }
 
-/** What is packed in `packed`, as a stream that closes it. */
+/** The decompressed content of `packed`, as a stream that closes it. */
 function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnostics | undefined): StreamSource {
   const { name } = packed;
   if (wrapping === 'bzip2') {
@@ -110,7 +110,7 @@ function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnosti
   );
 }
 
-/** Ends where the damage begins, and says so; what is damaged from the beginning is refused. */
+/** Ends where the damage begins, and reports it; data that are damaged from the beginning are refused. */
 async function* reportingDamage(pieces: AsyncIterable<Uint8Array>, name: string, diagnostics: Diagnostics | undefined): AsyncGenerator<Uint8Array> {
   let position = 0;
   try {
@@ -128,7 +128,7 @@ async function* reportingDamage(pieces: AsyncIterable<Uint8Array>, name: string,
 const PIECE_BYTES = 256 << 10;
 
 /**
- * The bytes of a source from its beginning to its end. Each piece is gone when the next one is asked for.
+ * The bytes of a source from its beginning to its end. A piece is overwritten when the next one is asked for.
  * @param count called with the number of bytes of each
  */
 async function* piecesOf(source: ByteSource, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
@@ -142,12 +142,12 @@ async function* piecesOf(source: ByteSource, count: (bytes: number) => void): As
   }
 }
 
-/** Whether a descriptor is that of a file, which can be read at any place. */
+/** Whether a descriptor is that of a regular file, which can be read at any place. */
 export function isRegularFile(descriptor: number): boolean {
   try {
     return fstatSync(descriptor).isFile();
   } catch {
-    // Closed before we were started: the stream will say so.
+    // It was closed before we were started: the stream will report that.
     return false;
   }
 }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * A limit that the system sets this process.
- * @param name as in `/proc/self/limits`: `Max open files`
- * @returns undefined where there is none, or none that can be read. Source: proc_pid_limits(5)
+ * A limit that the system sets for this process.
+ * @param name as in `/proc/self/limits`, such as `Max open files`
+ * @returns undefined if there is none, or it cannot be read. Source: proc_pid_limits(5)
  */
 export function processLimit(name: string): number | undefined {
   try {
@@ -12,6 +12,6 @@ export function processLimit(name: string): number | undefined {
     const [, soft] = /^ +(\d+) /.exec(limit ?? '') ?? [];
     return soft === undefined ? undefined : Number(soft);
   } catch {
-    return undefined; // No Linux.
+    return undefined; // Not Linux.
   }
 }

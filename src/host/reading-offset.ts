@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const KEY = 'pos:\t';
 
 /**
- * Where in a file that is open already the next read begins: somebody may have read a part of it (`(read line; perfconv -) < file`). Node does not have
- * lseek(2), but Linux states the offset.
- * @returns 0 where the system does not state it
+ * Where the next read of an open file begins: another program may have read a part of it (`(read line; perfconv -) < file`). Node does not have lseek(2), but
+ * Linux tells the offset.
+ * @returns 0 if the system does not tell it
  */
 export function readingOffset(descriptor: number): number {
   let info: string;

@@ -23,15 +23,15 @@ const STANDARD_INPUT = '-';
 
 /**
  * Opens an input for one reading.
- * @param diagnostics gets what is wrong with the input itself, also while it is read
- * @param shared makes a source of one that all readings use
+ * @param diagnostics gets what is wrong with the input itself, also later, while it is read
+ * @param shared wraps a source that all readings share
  */
 type Open = (diagnostics: Diagnostics, shared: (source: StoredInput) => SharedSource) => Promise<OpenInput>;
 
 /**
- * An input that can be read any number of times, also several times at once. What comes only once – a pipe, a socket, a stream – is
- * read to its end and kept: in memory up to 64 MiB, beyond that in a file without a name. What is packed is unpacked for each
- * reading, unless all of it has to be kept to be read at all.
+ * An input that can be read any number of times, also several times at once. What can be read only once – a pipe, a socket, a stream – is read to its end and
+ * kept: in memory up to 64 MiB, beyond that in an unnamed file. A compressed input is decompressed for each reading, unless all of it has to be kept to be read
+ * at all.
  */
 export class RepeatableInput {
   readonly name: string;
@@ -40,7 +40,7 @@ export class RepeatableInput {
   readonly #openAnew: Open;
   readonly #files: FilesRead;
   #isClosed = false;
-  /** What all readings share, with what was found as it was opened; undefined where each opens it anew. */
+  /** What all readings share, with the diagnostics of opening it; undefined if each reading opens it again. */
   #shared: Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> | undefined;
 
   private constructor(stored: ByteSource, open: Open, files: FilesRead) {
@@ -83,7 +83,7 @@ export class RepeatableInput {
     return new RepeatableInput(directory.source, open, files);
   }
 
-  /** @param identity the file's, where it is one */
+  /** @param identity the file's identity, if it is a file */
   static #ofStored(stored: StoredInput, identity?: string): RepeatableInput {
     const files = new FilesRead();
     if (identity !== undefined) files.addInputFile(identity, stored.name);
@@ -95,13 +95,13 @@ export class RepeatableInput {
   }
 
   /**
-   * Opens it for one reading, at whose end the source is to be closed.
-   * @param diagnostics of this reading alone: gets what is wrong with a packed input or a directory, also while it is read
-   * @throws PerfconvError `unsupported` for a packed input that is not read, `damaged` for one that cannot be unpacked at all
+   * Opens the input for one reading, which is to close the source at its end.
+   * @param diagnostics of this reading alone: gets what is wrong with a compressed input or a directory, also later, while it is read
+   * @throws PerfconvError `unsupported` for a compression that is not supported, `damaged` if nothing can be decompressed
    */
   async open(diagnostics: Diagnostics): Promise<OpenInput> {
     this.#shared ??= this.#share().catch((error: unknown) => {
-      // The next reading tries again: there may have been too many files open, or no space left.
+      // The next reading tries again: too many files may have been open, or there may have been no space left.
       this.#shared = undefined;
       throw error;
     });
@@ -111,7 +111,7 @@ export class RepeatableInput {
     return { ...shared.input, source: this.#use(shared.input.source) };
   }
 
-  /** Opens it once for all readings; what is unpacked as it is read can be read only once. */
+  /** Opens the input once for all readings, unless it is decompressed as it is read, which works only once. */
   async #share(): Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> {
     const found = new Diagnostics();
     const input = await this.#open(found);
@@ -128,12 +128,12 @@ export class RepeatableInput {
     return new SharedSource(source, () => this.#isClosed);
   }
 
-  /** What an output at a path would do to the input: `overwrite the input perf.data`; undefined where it would do nothing. */
+  /** What writing an output to a path would do to the input, such as `overwrite the input perf.data`; undefined if it does no harm. */
   harmOfWriting(path: string): string | undefined {
     return this.#files.harmOfWriting(path);
   }
 
-  /** Gives back what is open. Readings that are not over fail. */
+  /** Closes everything. Readings that are not finished fail. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#stored.close();
@@ -143,8 +143,8 @@ export class RepeatableInput {
 }
 
 /**
- * A source that others go on using when it is closed. When the input is closed, reads fail, whatever the source would do:
- * a descriptor that is closed may already be another file's.
+ * A source that stays open for others when it is closed. Once the input is closed, reads fail, whatever the source would do: the number of a closed descriptor
+ * may already be another file's.
  */
 class SharedSource implements StoredInput {
   readonly modifiedNs: bigint | undefined;

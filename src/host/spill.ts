@@ -7,15 +7,15 @@ import { ioError } from './io-error.ts';
 import { MemorySource } from './memory-source.ts';
 import { randomHex } from './random-hex.ts';
 
-/** What is larger goes to a file: then memory does not grow with the recording. */
+/** Anything larger goes to a file, so that memory does not grow with the recording. */
 const MEMORY_BYTES = 64 << 20;
 const BLOCK_BYTES = 16 << 20;
 const COPY_BYTES = 1 << 20;
 
 /**
- * Reads `stream` from its beginning to its end and keeps it, so that it can be read at any place: in memory, or, beyond
- * `memoryBytes`, in a file of the system's temporary directory. The file has no name where the system allows that, and is gone when
- * the source is closed or the program ends. The stream is closed.
+ * Reads `stream` from its beginning to its end and keeps it, so that it can be read at any place: in memory, or, beyond `memoryBytes`, in a file in the
+ * system's temporary directory. The file has no name if the system allows that, and is gone when the source is closed or the program ends. The stream is
+ * closed.
  * @throws PerfconvError `io`
  */
 export async function keepWhole(stream: RecordingSource, memoryBytes = MEMORY_BYTES, blockBytes = BLOCK_BYTES): Promise<RecordingSource> {
@@ -35,7 +35,7 @@ export async function keepWhole(stream: RecordingSource, memoryBytes = MEMORY_BY
   }
 }
 
-/** Fills `target` from `position` on; less only where the source ends. @returns bytes read */
+/** Fills `target` from `position` on; reads less only if the source ends. @returns bytes read */
 async function fill(source: ByteSource, position: number, target: Uint8Array): Promise<number> {
   let filled = 0;
   while (filled < target.length) {
@@ -46,21 +46,21 @@ async function fill(source: ByteSource, position: number, target: Uint8Array): P
   return filled;
 }
 
-/** A file that no one else sees, or at least no one for long. */
+/** A file that nobody else sees, or at least not for long. */
 class TemporaryFile implements RecordingSource {
   readonly name: string;
   storedBytes: number | undefined;
   sizeBytes = 0;
   readonly #file: FileHandle;
   readonly #path: string;
-  /** Whether it still has a name. Windows lets no open file go on some file systems. */
+  /** Whether it still has a name. On some file systems, Windows does not remove open files. */
   #hasName = true;
   readonly #remove = (): void => {
     try {
       rmSync(this.#path, { force: true });
       this.#hasName = false;
     } catch {
-      // Again at the end.
+      // Tried again at the end.
     }
   };
 
@@ -72,7 +72,7 @@ class TemporaryFile implements RecordingSource {
     if (this.#hasName) process.once('exit', this.#remove);
   }
 
-  /** @param stream what comes after `blocks`, from position `blocksBytes` on */
+  /** @param stream its bytes from position `blocksBytes` on follow `blocks` */
   static async from(stream: RecordingSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
     const path = join(tmpdir(), `perfconv-${randomHex(12)}`);
     let target: TemporaryFile | undefined;

@@ -3,10 +3,9 @@ import { ioError, systemCode } from './io-error.ts';
 import { systemPath } from './system-path.ts';
 
 /**
- * What the system says of a file; undefined when there is none. Not by `throwIfNoEntry`, which from Node 22 on also
- * hides that a part of the path is a file.
+ * The stats of a file; undefined if there is none. Does not use `throwIfNoEntry`, which from Node 22 on also hides that a part of the path is a file.
  * @param name what messages call it
- * @throws PerfconvError `io` where the path cannot be looked up
+ * @throws PerfconvError `io` if the path cannot be looked up
  */
 export function statNow(path: string, name: string): BigIntStats | undefined {
   try {

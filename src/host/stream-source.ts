@@ -3,8 +3,8 @@ import { PerfconvError } from '../base/errors.ts';
 import { ioError } from './io-error.ts';
 
 /**
- * Bytes that come once, in order: a pipe, as it is being written. It waits only while it has nothing at all, so that
- * what was recorded so far is decoded at once.
+ * Bytes that arrive once, in order: a pipe that is being written. A read waits only while there are no bytes at all, so that what was recorded so far is
+ * decoded at once.
  */
 export class StreamSource implements RecordingSource {
   readonly name: string;
@@ -12,17 +12,17 @@ export class StreamSource implements RecordingSource {
   readonly #countStoredBytes: (() => number) | undefined;
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #closeInput: () => unknown;
-  /** Bytes that came and were not asked for yet. */
+  /** Bytes that have arrived but were not read yet. */
   #pending = new Uint8Array(0);
   /** Position of the first of them. */
   #position = 0;
-  /** The first bytes, where they can be read again. */
+  /** The stream's first bytes, if they were kept to be read again. */
   #kept = new Uint8Array(0);
 
   /**
-   * @param chunks a stream that gives Buffers (no encoding is set), or what was made of one
-   * @param closeInput gives back what the chunks come from
-   * @param countStoredBytes of what is unpacked: how many packed bytes were read so far
+   * @param chunks a stream of Buffers (without an encoding), or an iterable derived from one
+   * @param closeInput closes what the chunks come from
+   * @param countStoredBytes for unpacked bytes: how many packed bytes were read so far
    */
   constructor(chunks: AsyncIterable<Uint8Array>, name: string, closeInput: () => unknown = () => {}, countStoredBytes?: () => number) {
     this.#countStoredBytes = countStoredBytes;
@@ -58,7 +58,7 @@ export class StreamSource implements RecordingSource {
     return part.length;
   }
 
-  /** The next bytes, without taking them: as many as asked for, fewer only where the stream ends. */
+  /** The next bytes, without consuming them: as many as asked for, fewer only if the stream ends. */
   async peek(sizeBytes: number): Promise<Uint8Array> {
     while (this.#pending.length < sizeBytes) {
       const chunk = await this.#nextChunk();
@@ -72,8 +72,8 @@ export class StreamSource implements RecordingSource {
   }
 
   /**
-   * Keeps the first bytes, to be read as often as one likes. To be called before anything is read.
-   * @returns the bytes: as many as asked for, fewer only where the stream ends
+   * Keeps the first bytes, so that they can be read any number of times. To be called before anything is read.
+   * @returns the bytes: as many as asked for, fewer only if the stream ends
    */
   async keep(sizeBytes: number): Promise<Uint8Array> {
     this.#kept = new Uint8Array(await this.peek(sizeBytes));
@@ -82,7 +82,7 @@ export class StreamSource implements RecordingSource {
 
   async close(): Promise<void> {
     await this.#closeInput();
-    // What unpacks holds something, too.
+    // An unpacker holds resources, too.
     await this.#chunks.return?.().catch(() => {});
   }
 

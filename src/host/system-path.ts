@@ -2,10 +2,10 @@ import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../base/text.ts';
 
-/** What Node puts in the place of bytes that are no UTF-8. */
+/** What Node puts in place of bytes that are not UTF-8. */
 const LOST = '\ufffd';
 
-/** A path as the functions of node:fs accept it: with its own bytes where they are not UTF-8 (`decodeText`). */
+/** A path as the functions of node:fs accept it: as bytes if it is not UTF-8 (`decodeText`). */
 export function systemPath(path: string): string | Buffer {
   return hasRawBytes(path) ? Buffer.from(encodeText(path)) : path;
 }
@@ -16,11 +16,11 @@ export function absolutePath(path: string): string {
   return resolve(directory.includes(LOST) ? realPath('.') : directory, path);
 }
 
-/** A path that is there, with all symbolic links followed. @throws what node:fs throws */
+/** An existing path with all symbolic links followed. @throws what node:fs throws */
 export function realPath(path: string): string {
-  // Names are no bytes there, and the system's own function shows where drives are mapped from.
+  // Names are not bytes there, and the native function would show what drives are mapped to.
   if (process.platform === 'win32') return realpathSync(path);
-  // Node's own one makes a string of a Buffer.
+  // Node's own function would turn the Buffer into a string.
   return decodeText(realpathSync.native(systemPath(path), { encoding: 'buffer' }));
 }
 
@@ -30,17 +30,17 @@ export function linkTarget(path: string): string {
 }
 
 /**
- * Arguments of this program with their bytes, where the system gives them: Node reads them as UTF-8.
+ * Arguments of this program with their original bytes, if the system tells them: Node decodes them as UTF-8.
  * @param words the last arguments of the process, as Node gives them
  */
 export function withTheirBytes(words: readonly string[]): readonly string[] {
   if (!words.some((word) => word.includes(LOST))) return words;
   try {
-    // NUL ends each (proc(5), /proc/pid/cmdline).
+    // Each ends with NUL (proc(5), /proc/pid/cmdline).
     const all = decodeText(readFileSync('/proc/self/cmdline')).split('\0').slice(0, -1);
     const own = all.slice(all.length - words.length);
     return words.every((word, i) => word === readAsUtf8(own[i] ?? '')) ? own : words;
   } catch {
-    return words; // No Linux.
+    return words; // Not Linux.
   }
 }
