@@ -59,7 +59,7 @@ export class Arguments {
       .map((part) => this.#oneOf(name, part.trim(), choices));
   }
 
-  /** As {@link choices}, each with an optional `+` or `-` before it. */
+  /** Like {@link choices}, each with an optional `+` or `-` before it. */
   signedChoices<T extends string>(name: string, choices: readonly T[]): (T | `+${T}` | `-${T}`)[] | undefined {
     return this.text(name)
       ?.split(',')
@@ -70,7 +70,7 @@ export class Arguments {
       });
   }
 
-  /** A list of texts, separated by commas or given by repeating the option. undefined when it is not given. */
+  /** A list of texts, separated by commas or given by repeating the option. undefined if it is not given. */
   list(name: string, split: (text: string) => string[] = (text) => text.split(',')): string[] | undefined {
     const parts = this.texts(name).flatMap((text) => split(text).map((part) => part.trim()));
     if (parts.includes('')) throw new PerfconvError('usage', `${this.#label(name)} has an empty entry`);

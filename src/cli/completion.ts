@@ -9,9 +9,8 @@ const HELP = 'help';
 const COMMAND_WORDS = [...COMMANDS.map(({ name }) => name), HELP];
 
 /**
- * Each script calls the program with `--get-completions` and the words of the command line up to the cursor. The
- * program prints only candidates that begin like the last word. bash's compgen is not used to filter them, because it
- * expands what is typed. Where a command fits, so does a file.
+ * Each script calls the program with `--get-completions` and the words of the command line up to the cursor. The program prints only candidates that begin like
+ * the last word. bash's compgen is not used to filter them, because it expands what is typed. Wherever a command fits, so does a file.
  *
  * yargs could generate scripts, too, but its candidates include no lists (`--sort dso,c`) and no values after `=`, and
  * its script needs bash 4.
@@ -30,7 +29,7 @@ const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
 }
 complete -o default -F _perfconv perfconv
 `,
-  // compdef is there once compinit has run, which a ~/.zshrc need not have done yet.
+  // compdef exists once compinit has run, which may not have happened yet in a ~/.zshrc.
   zsh: `#compdef perfconv
 _perfconv() {
   local -a candidates
@@ -60,7 +59,7 @@ export function completionScript(shell: string | undefined, env: Readonly<Record
 }
 
 /**
- * The candidates for the word at the cursor; none where a file name is expected.
+ * The candidates for the word at the cursor; none if a file name is expected.
  * @param words the words after the program's name; the last one is being typed
  */
 export function completions(words: readonly string[]): string[] {
@@ -104,7 +103,7 @@ function optionOf(word: string, options: readonly OptionSpec[]): OptionSpec | un
   return options.find(({ name, alias }) => word === `--${name}` || (alias !== undefined && word === `-${alias}`));
 }
 
-/** An option's choices; in a list, each after the entries that are typed already. */
+/** An option's choices; in a list, each after the entries that were already typed. */
 function valuesOf({ choices = [], isList = false }: OptionSpec, typed: string): string[] {
   const done = isList ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
   return choices.map((choice) => done + choice);

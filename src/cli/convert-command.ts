@@ -88,7 +88,7 @@ async function convertMerged(
   await conversion.finish();
 }
 
-/** Refuses a first word that is no file but nearly the name of a command: it was probably meant as one. */
+/** Refuses a first word that is not a file but almost the name of a command, since it was probably meant as one. */
 function checkNoCommand(word: string | undefined): void {
   // The exact name of a command is meant as a file here, as in `convert convert` and `-- report`.
   if (word === undefined || COMMANDS.some(({ name }) => name === word) || existsSync(systemPath(word))) return;
@@ -110,7 +110,7 @@ function readFormat(args: Arguments): Format | undefined {
   return args.choice('format', FORMATS);
 }
 
-/** @throws PerfconvError `io` where the path cannot be looked up: the output could not be written either */
+/** @throws PerfconvError `io` if the path cannot be looked up: the output could not be written either */
 function isDirectory(path: string): boolean {
   return statNow(path, path)?.isDirectory() ?? false;
 }

@@ -13,7 +13,7 @@ export async function run(): Promise<number> {
   return (SHORT_WORK.includes(args[0]) ? undefined : await runInWorker(args)) ?? runProgram(({ main }) => main(args, process));
 }
 
-/** @returns undefined where no thread can be started */
+/** @returns undefined if no thread can be started */
 async function runInWorker(args: readonly string[]): Promise<number | undefined> {
   try {
     return await runInThread(new URL('./worker.cjs', import.meta.url), args);

@@ -6,10 +6,10 @@ import { isReaderGone } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_USAGE, type Terminal } from './terminal.ts';
 
 /**
- * Reports in one line why work failed. It is no failure when the reader of standard output has gone.
- * @param input the input that was read; undefined where there was none, or several
+ * Reports in one line why work failed. It is not a failure if the reader of standard output has gone.
+ * @param input the input that was read; undefined if there was none, or several
  * @returns the exit status
- * @throws what was thrown, where it is a mistake in this program
+ * @throws what was thrown, if it is a bug in this program
  */
 export function reportFailure(thrown: unknown, input: string | undefined, terminal: Terminal): number {
   const error = thrown instanceof PerfconvError ? thrown : refusalOf(thrown);

@@ -22,20 +22,20 @@ export function filesReadBy(inputs: readonly string[], symbolFiles: readonly Nam
  * @param stdin the descriptor of standard input
  */
 export function inputIdentity(input: string, stdin: number | undefined): string {
-  // Where it is redirected from a file, that file may be named as well.
+  // If it is redirected from a file, that file may be named as well.
   return input === STANDARD_STREAM ? (descriptorIdentity(stdin) ?? input) : identityOf(input);
 }
 
-/** The identity of the file of a descriptor; undefined where there is none. */
+/** The identity of a descriptor's file; undefined if there is none. */
 function descriptorIdentity(descriptor: number | undefined): string | undefined {
   try {
     return descriptor === undefined ? undefined : statsIdentity(fstatSync(descriptor, { bigint: true }));
   } catch {
-    return undefined; // Closed before we were started.
+    return undefined; // It was closed before we were started.
   }
 }
 
-/** The identity of the file that standard output is redirected to; undefined where it is not redirected to a file. */
+/** The identity of the file that standard output is redirected to; undefined if it is not redirected to a file. */
 export function redirectedIdentity({ fd }: Terminal['stdout']): string | undefined {
   try {
     return fd !== undefined && fstatSync(fd).isFile() ? descriptorIdentity(fd) : undefined;

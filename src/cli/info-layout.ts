@@ -1,4 +1,4 @@
-/** A name and its value: one line or several; undefined where it is not known. */
+/** A name and its value: one line or several; undefined if it is not known. */
 export type Fact = readonly [name: string, value: string | readonly string[] | undefined];
 
 /** How many entries of a long list are shown. */

@@ -53,7 +53,7 @@ function cpuLists(lists: readonly string[], verbose: boolean): string {
   return lists.length === 0 ? '0' : `${lists.length}: cpus ${inlineList(lists, verbose, '  ')}`;
 }
 
-/** The ids, which the lists of sockets and cores do not show. */
+/** The ids of each CPU, which the lists of sockets and cores do not show. */
 function cpuPlaces(topology: RecordingInfo['topology']): string[] {
   return (topology?.cpus ?? []).map(({ coreId, socketId, dieId }, cpu) => {
     const die = dieId === undefined ? '' : `, die ${dieId}`;

@@ -109,7 +109,7 @@ function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
   ];
 }
 
-/** As `perf report --stats`. */
+/** The number of records of each type, like `perf report --stats`. */
 function recordLines({ records, recordCount }: RecordingInfo): string[] {
   const rows = [...Object.entries(records), ['in all', recordCount] as const];
   const width = rows.reduce((most, [, number]) => Math.max(most, count(number).length), 0);
@@ -143,7 +143,7 @@ function clockText({ clock }: RecordingInfo): string {
   return clock.resolutionNs === undefined ? name : `${name}, resolution ${clock.resolutionNs} ns`;
 }
 
-/** Nanoseconds as perf script prints times, with nine decimals. */
+/** Nanoseconds as seconds with nine decimals, like the times of perf script. */
 function seconds(ns: string): string {
   const text = ns.padStart(10, '0');
   return `${text.slice(0, -9)}.${text.slice(-9)}`;
@@ -167,7 +167,7 @@ function counted(number: number, one: string): string {
   return `${count(number)} ${one}${number === 1 ? '' : 's'}`;
 }
 
-/** With commas between thousands. */
+/** A number with commas between thousands. */
 function count(number: number | string): string {
   return BigInt(number).toLocaleString('en-US');
 }

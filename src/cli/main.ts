@@ -45,7 +45,7 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
   }
 }
 
-/** @throws PerfconvError `io` where the working directory was deleted: no relative path has a meaning there */
+/** @throws PerfconvError `io` if the working directory was deleted, since relative paths would be meaningless */
 function requireWorkingDirectory(): void {
   try {
     process.cwd();

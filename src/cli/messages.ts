@@ -16,7 +16,7 @@ export function summaryLines(diagnostics: readonly Diagnostic[], withNotes: bool
     .map((diagnostic) => `${LABELS[diagnostic.severity]}: ${diagnosticText(diagnostic)}`);
 }
 
-/** What `--quiet` still reports: data loss, in one line; no line where no data was lost. */
+/** What `--quiet` still reports: data loss, in one line; no line if no data was lost. */
 export function lossLines(diagnostics: readonly Diagnostic[]): string[] {
   const [first, ...others] = diagnostics.filter(({ severity }) => severity === 'loss');
   if (first === undefined) return [];

@@ -15,7 +15,7 @@ export class OpenOutputs {
   readonly all: ConvertOutput[] = [];
   readonly #terminal: Terminal;
   readonly #stage: OutputStage;
-  /** Compresses standard output, where that is asked for. */
+  /** Compresses standard output, if that is asked for. */
   #compressor: GzipSink | undefined;
 
   /** @param openedFiles files that were read, which no output may replace */
@@ -69,7 +69,7 @@ export class OpenOutputs {
     return this.#stage.discard();
   }
 
-  /** As {@link discard}, synchronously: for a process that a signal ends. */
+  /** Does what {@link discard} does, but synchronously, for a process that a signal ends. */
   discardNow(): void {
     this.#stage.discardNow();
   }

@@ -27,7 +27,7 @@ export function planOutputs(input: string, outputs: readonly string[], format: F
 
 function planDefault(input: string, format: Format): PlannedOutput {
   const isStream = input === STANDARD_STREAM;
-  // The tables are files, even where the input is standard input.
+  // The tables are files, even if the input is standard input.
   const path = isStream && format !== 'csv' ? STANDARD_STREAM : defaultOutputName(isStream ? 'perf.data' : input, format);
   return { format, gzip: format === 'pprof', path, isChosen: path === STANDARD_STREAM };
 }

@@ -9,7 +9,7 @@ export type Request = { readonly command: CommandSpec; readonly args: Arguments 
 
 /** The parts of a command line. */
 export interface ParsedLine {
-  /** The command, which may come after options: `-v info web.data`; undefined where none is named. */
+  /** The command, which may come after options: `-v info web.data`; undefined if none is named. */
   readonly command: CommandSpec | undefined;
   /** The words before `--` that are neither the command, nor options, nor their values. */
   readonly words: readonly string[];
@@ -62,10 +62,7 @@ function wordsBeforeDashes(line: readonly string[]): readonly string[] {
   return line.includes('--') ? line.slice(0, line.indexOf('--')) : line;
 }
 
-/**
- * Turns a value joined to its letter, `-qFip`, into what the parser understands, `-qF=ip`. It would read four flags
- * otherwise.
- */
+/** Turns a value joined to its letter, `-qFip`, into what the parser understands, `-qF=ip`. Otherwise, it would read four flags. */
 function withEqualsSign(word: string): string {
   if (!/^-[^-]/.test(word)) return word;
   for (let end = 2; end < word.length; end++) {
@@ -94,7 +91,7 @@ export function parseCommandLine(line: readonly string[]): Request {
   return { command, args: new Arguments(inputs, given, command.options) };
 }
 
-/** Whether a flag is given other than by a letter among unknown ones: `-dash.data`, a file, has that of the help in it, and is refused instead. */
+/** Whether a flag is given other than by a letter among unknown ones: `-dash.data`, a file, contains the `h` of help, and is refused instead. */
 function isAskedFor(flag: string, given: GivenOptions, line: readonly string[]): boolean {
   return given.has(flag) && takeApart(line.filter((word) => !hasUnknownLetter(word))).given.has(flag);
 }
@@ -104,7 +101,7 @@ function hasUnknownLetter(word: string): boolean {
   return /^-[^-\d]/.test(letters) && [...letters.slice(1)].some((letter) => !LETTERS.has(letter));
 }
 
-/** @throws PerfconvError `usage` for a word that is no command */
+/** @throws PerfconvError `usage` for a word that is not a command */
 function commandOf(word: string | undefined): CommandSpec | undefined {
   const command = COMMANDS.find(({ name }) => name === word);
   if (word === undefined || command !== undefined) return command;
@@ -118,8 +115,7 @@ function tooManyText({ name, usage }: CommandSpec, count: number): string {
 }
 
 /**
- * Checks the options in the order given. Every word that looks like an option is one: a value that does must be joined
- * to its option, `-F=-srcline`.
+ * Checks the options in the order given. Every word that looks like an option is one, so a value that does must be joined to its option, `-F=-srcline`.
  * @param words what the parser did not read as options, which includes `-5` and `---`
  * @throws PerfconvError `usage` for an option that the command does not have, that lacks its value, or that accepts
  * none

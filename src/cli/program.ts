@@ -5,7 +5,7 @@ import { main } from './main.ts';
 
 export { main } from './main.ts';
 
-/** The program in the thread that entry.ts starts. @param port of the thread that supervises it; null where there is none */
+/** Runs the program in the thread that entry.ts starts. @param port to the thread that supervises it; null if there is none */
 export async function work(args: readonly string[], port: MessagePort | null): Promise<void> {
   if (port !== null) hearSignalsThrough(port);
   tellSupervisor({ kind: 'started' });

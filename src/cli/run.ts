@@ -77,7 +77,7 @@ export class Run<Options extends object> {
 
   /**
    * Runs the command: everything else happens in `work`.
-   * @returns the exit status: a failure where one of several inputs is missing from the result
+   * @returns the exit status: a failure if one of several inputs is missing from the result
    */
   async complete(work: () => Promise<void>): Promise<number> {
     const input = this.inputs.length === 1 ? this.inputs[0] : undefined;
@@ -136,8 +136,8 @@ export class Run<Options extends object> {
   }
 
   /**
-   * Does some work, then reports its findings, or its failure. Where it fails because there are no samples, both are
-   * reported: the findings often explain it.
+   * Does some work, then reports its findings, or its failure. If it fails because there are no samples, both are reported, since the findings often explain
+   * it.
    * @returns the exit status
    */
   async #reporting(input: string | undefined, diagnostics: Diagnostics, isNamed: boolean, work: () => Promise<void>): Promise<number> {
@@ -154,7 +154,7 @@ export class Run<Options extends object> {
     return lossStatus() ?? EXIT_DONE;
   }
 
-  /** With `--quiet`, only data loss is reported. @param input the input that lines name; undefined where it is clear */
+  /** Reports findings; with `--quiet`, only data loss. @param input the input that lines name; undefined if it is clear */
   #reportFindings(diagnostics: Diagnostics, input: string | undefined): void {
     if (this.#settings.hasFindingsInResult) return;
     const found = diagnostics.list();
@@ -167,8 +167,8 @@ export class Run<Options extends object> {
    * Does the work until a signal ends the program: then unfinished outputs are removed, and the program still ends by
    * that signal, so that a shell or make sees it (status 130 for Ctrl-C).
    *
-   * Where an input is a pipe that is still written to, the first Ctrl-C does not end the program. A terminal sends it
-   * to all programs of the pipeline: the recorder ends properly, and the user wants what it recorded.
+   * If an input is a pipe that is still written to, the first Ctrl-C does not end the program. A terminal sends it to all programs of the pipeline: the
+   * recorder ends properly, and the user wants what it recorded.
    */
   async #untilSignal(work: () => Promise<void>): Promise<void> {
     let pipe = this.inputs.find((input) => isPipeAt(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
@@ -216,7 +216,7 @@ export class Run<Options extends object> {
     }
   }
 
-  /** undefined where standard error is no terminal, or where no progress bar is wanted. */
+  /** undefined if standard error is not a terminal, or no progress bar is wanted. */
   #progressBar(source: RecordingSource): ProgressBar | undefined {
     if (!this.#terminal.stderr.isTTY || this.#args.flag('no-progress') || this.#args.flag('quiet')) return undefined;
     return new ProgressBar((text) => redrawLine(this.#terminal, text), displayName(source.name), recordingBytes(source));
@@ -227,7 +227,7 @@ export class Run<Options extends object> {
     for (const line of symbolsText(dsos).trimEnd().split('\n')) printMessage(this.#terminal, line);
   }
 
-  /** Whether the command has this flag and it is given. */
+  /** Whether the command has this flag, and it was given. */
   #isAsked(flag: string): boolean {
     return this.#args.hasOption(flag) && this.#args.flag(flag);
   }

@@ -29,7 +29,7 @@ export interface NamedSymbolFile {
   readonly path: string;
 }
 
-/** The symbol files that options name, but for the null device. */
+/** The symbol files that options name, except the null device. */
 export function namedSymbolFiles(args: Arguments): NamedSymbolFile[] {
   return host.namedSymbolFiles(symbolOptions(args)).map(({ option, path }) => ({ label: labelOf(option, path), path }));
 }
@@ -43,7 +43,7 @@ export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
   host.checkSymbolPaths(symbolOptions(args), labelOf, (message) => warn(message, args, terminal));
 }
 
-/** `--debug-dir /opt/debug` @param option as the library calls it: `debugDir` */
+/** An option and its value, such as `--debug-dir /opt/debug`. @param option as the library calls it: `debugDir` */
 function labelOf(option: string, path: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${path}`;
 }

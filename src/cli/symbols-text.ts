@@ -18,8 +18,8 @@ const USES: Readonly<Record<Place['uses'][number], readonly string[]>> = { addre
 const LABEL_COLUMNS = 14;
 
 /**
- * What `--explain-symbols` prints: for each binary how many of its addresses have names, which places were searched in
- * which order and with what outcome, and what would help where something is missing.
+ * What `--explain-symbols` prints for each binary: how many of its addresses have names, which places were searched in which order and with what outcome, and,
+ * if something is missing, what would help.
  * @param columns of the terminal; paths are never broken
  */
 export function symbolsText(dsos: readonly DsoSymbols[], columns = 100): string {
@@ -60,7 +60,7 @@ function namedText(named: number, all: number): string {
   return named === all ? 'all named' : `${named === 0 ? 'none' : named} named`;
 }
 
-/** Empty where lines were not searched for. */
+/** Empty if lines were not searched for. */
 function lineText(withLine: number | undefined, all: number): string {
   if (withLine === undefined) return '';
   return `, ${withLine === 0 ? 'none' : withLine === all ? 'all' : withLine} with a line`;
@@ -77,7 +77,7 @@ function usesOf({ uses }: Place, { namedLocations, lineLocations }: DsoSymbols):
   return lineLocations === 0 ? uses.filter((use) => use !== 'lines') : uses;
 }
 
-/** By the best of a file's symbol tables: what it lacks. */
+/** What a file lacks, by the best of its symbol tables. */
 const LACKED_SYMBOLS: Readonly<Record<NonNullable<Place['holds']['symbols']>, readonly string[]>> = {
   symtab: [],
   gopclntab: ['no symbols but those of Go’s runtime (.gopclntab)'],

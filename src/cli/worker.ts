@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
 import { runProgram } from './run-program.ts';
 
-// What runs in the thread that entry.ts starts.
+// The module of the thread that entry.ts starts.
 void runProgram(({ work }) => work(process.argv.slice(2), parentPort));
