@@ -12,26 +12,20 @@ export interface CodeObject {
   readonly referenceAddress?: number;
   /** Kernel release of the recording machine; empty when unknown. */
   readonly osRelease: string;
-  /**
-   * Modules only: the file that it was loaded from, `/lib/modules/…/nf_tables.ko`; absent where {@link name} says it
-   * all.
-   */
+  /** Modules only: the file that it was loaded from, `/lib/modules/…/nf_tables.ko`; absent if {@link name} tells that already. */
   readonly longName?: string;
   /** Modules only: run-time address at which its map begins; absent when unknown. */
   readonly start?: number;
   /** A process that mapped it, or the one that runs the virtual machine it belongs to; absent when unknown. */
   readonly pid?: number;
   /**
-   * Modules only, also those of virtual machines: what was recorded of the kernel that loaded it; absent where nothing
-   * was, or where it is the kernel that was asked for last.
+   * Modules only, also those of virtual machines: what was recorded about the kernel that loaded it; absent if nothing was, or it is the kernel that was asked
+   * for last.
    */
   readonly kernel?: Pick<CodeObject, 'buildId' | 'referenceSymbol' | 'referenceAddress'>;
   /** Files only: its device and inode, `major:minor:inode` in decimal; absent when unknown. */
   readonly fileIdentity?: string;
-  /**
-   * Files only: whether other files of the same name were recorded, so that {@link buildId} may be the one of any of
-   * them.
-   */
+  /** Files only: whether other files of the same name were recorded, so that {@link buildId} may be that of any of them. */
   readonly sharesName?: boolean;
   /**
    * Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown.
@@ -41,11 +35,11 @@ export interface CodeObject {
   readonly codeStart?: number;
 }
 
-/** What is to be found out about a DSO's code. */
+/** What to find out about a DSO's code. */
 export interface CodeQuestion {
   /** Whether to look for debug information, too: inlined functions, files and lines. */
   readonly lines: boolean;
-  /** Whether also to give where functions without names begin. Default: no. */
+  /** Whether to find where functions without names begin, too. Default: no. */
   readonly starts?: boolean;
   /** Notes where symbols were looked for, and what was found. */
   readonly search?: SymbolSearch;

@@ -26,16 +26,16 @@ import type { SymbolFiles } from './symbol-files.ts';
 import type { SymbolizerOptions } from './symbolizer-options.ts';
 import { readRules, type UnwindRules } from './unwind-rules.ts';
 
-/** Each has its own copy of a symbol list. No machine runs that many; a damaged recording may claim so. */
+/** Each guest has its own copy of a symbol list. No machine runs this many guests, but a damaged recording may claim so. */
 const MAX_GUESTS = 64;
 
 /** A table with fewer symbols does not have all functions of a Go program: its runtime alone has more. */
 const LEAST_GO_SYMBOLS = 1000;
 
 /**
- * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of
- * virtual machines, code made at run time. What is learned about the recording's kernels and processes is kept here and
- * not shared: other recordings have different ones under the same names and numbers.
+ * The symbols of one recording's DSOs: executables and libraries, the kernel, its modules, the vdso, the kernels of virtual machines, code made at run time.
+ * What is learned about the recording's kernels and processes is kept here and not shared, since other recordings have different ones under the same names and
+ * ids.
  */
 export class RecordingSymbols {
   readonly #files: SymbolFiles;
@@ -89,12 +89,12 @@ export class RecordingSymbols {
   }
 
   /**
-   * The rules for unwinding a file's or a vdso's code; undefined where none were found. The file stays open until `close` is called.
-   * @param lines see {@link CodeQuestion}: whether servers are asked for a file with debug information, too, which may have rules of its own
+   * The rules for unwinding a file's or a vDSO's code; undefined if none were found. The file stays open until `close` is called.
+   * @param lines see {@link CodeQuestion}: whether servers are queried for a file with debug information, too, which may have rules of its own
    * @internal
    */
   async unwindRulesFor(object: CodeObject, lines: boolean): Promise<UnwindRules | undefined> {
-    // Whoever asks for the file's symbols hears what is wrong with it.
+    // What is wrong with the file is reported when its symbols are asked for.
     const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
     let rules: UnwindRules | undefined;
     try {
@@ -109,10 +109,7 @@ export class RecordingSymbols {
     return rules;
   }
 
-  /**
-   * Whether to read debug information: not where this engine cannot, which is reported once it matters. Code made at
-   * run time has none.
-   */
+  /** Whether to read debug information: not if this engine cannot, which is reported as soon as it matters. Code made at run time has none. */
   #readsDebugInfo({ kind }: CodeObject, search: SymbolSearch): boolean {
     const refusal = kind === 'anon' ? undefined : webAssemblyRefusal();
     if (refusal === undefined) return true;
@@ -145,7 +142,7 @@ export class RecordingSymbols {
     }
   }
 
-  /** The kernel of the virtual machine that a process runs; undefined where there are too many. */
+  /** The kernel of the virtual machine that a process runs; undefined if there are too many. */
   #guestKernel(pid: number): KernelSymbols | undefined {
     let guest = this.#guests.get(pid);
     if (guest !== undefined) return guest;
@@ -191,7 +188,7 @@ export class RecordingSymbols {
     return codeOf({ ...known, lines: new LinesBesideGo(lines, async () => (await this.#openGo(runtime, true, files))?.lines) });
   }
 
-  /** What a Go program says of itself; undefined for other programs, and where it is damaged, which is reported. */
+  /** What a Go program says about itself; undefined for other programs, and if that is damaged, which is reported. */
   async #openGo(elf: ElfFile, wantsLines: boolean, { search }: CheckedFiles): Promise<GoCode | undefined> {
     try {
       const go = await openGoCode(elf, wantsLines, this.#noteDamage);
@@ -205,7 +202,7 @@ export class RecordingSymbols {
   }
 }
 
-/** What is asked for beside names. */
+/** What is asked for apart from names. */
 interface Wants {
   readonly wantsLines: boolean;
   readonly wantsStarts: boolean;
@@ -213,13 +210,13 @@ interface Wants {
   readonly wantsRules?: boolean;
 }
 
-/** Undefined where nothing is known of the code. */
+/** Undefined if nothing is known about the code. */
 function codeOf(known: { [K in keyof CodeSymbols]: CodeSymbols[K] | undefined }): CodeSymbols | undefined {
   const code = withoutUndefined(known);
   return Object.keys(code).length === 0 ? undefined : code;
 }
 
-/** Whether files are read when it is asked for more than the table. */
+/** Whether files are read later, when more than the table is asked for. */
 function readsLater(symbols: CodeSymbols | undefined): boolean {
   return symbols?.lines !== undefined || symbols?.functionStarts !== undefined;
 }

@@ -5,16 +5,15 @@ import type { PlaceOutcome } from './search/search-log.ts';
 /** What the symbolizer needs from the machine it runs on. Paths use `/`. */
 export interface SymbolFiles extends Decompressor {
   /**
-   * Opens a file, to be closed by the caller; undefined where it does not exist, is not readable or is not a regular
-   * file.
-   * @throws PerfconvError `io` for failures that say nothing about the file: too many files are open
+   * Opens a file, to be closed by the caller; undefined if it does not exist, is not readable or is not a regular file.
+   * @throws PerfconvError `io` for failures that say nothing about the file, such as too many open files
    */
   open(path: string): Promise<ByteSource | undefined>;
   /**
    * Opens a file that a process left for profilers (a JIT's list of functions) in a directory where others may leave
    * files, too.
-   * @param writer the process; undefined where any writer is trusted
-   * @returns undefined as {@link open}. Absent where owners of files are unknown: then {@link open} is used
+   * @param writer the process; undefined if any writer is trusted
+   * @returns undefined as for {@link open}. Absent if owners of files are unknown: then {@link open} is used
    */
   openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
   /**
@@ -27,13 +26,13 @@ export interface SymbolFiles extends Decompressor {
    * is unknown.
    */
   stamp?(path: string): Promise<FileStamp | undefined>;
-  /** The vdso of this process, an ELF file in memory; undefined where there is none. */
+  /** The vDSO of this process, an ELF file in memory; undefined if there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
   /** The running kernel; undefined when it is not Linux. `buildId` is lower-case hex, empty when unknown. */
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;
   /** Where `perf` keeps its build-id cache unless told otherwise, `~/.debug`; undefined without a home directory. */
   defaultBuildIdDir(): string | undefined;
-  /** Asks servers (debuginfod) for a file by its build id; absent where no server is to be asked. @throws PerfconvError `io` as {@link open} */
+  /** Asks servers (debuginfod) for a file by its build id; absent if no server is to be asked. @throws PerfconvError `io` as {@link open} */
   fetch?(buildId: string, kind: DebugFileKind): Promise<FetchedFile>;
 }
 
@@ -46,7 +45,7 @@ export interface RecordedProcess {
 
 /** A file that a process left, or that someone else may have left under the same name. */
 export interface LeftFile {
-  /** To be closed by the caller; undefined where it is not trusted. */
+  /** To be closed by the caller; undefined if it is not trusted. */
   readonly source: ByteSource | undefined;
   /** Why it is not trusted, or what is uncertain about it; empty otherwise. */
   readonly remark: string;
@@ -56,11 +55,11 @@ export interface LeftFile {
 export interface FileStamp {
   /** Its inode number, decimal. */
   readonly inode: string;
-  /** When its content was changed last, nanoseconds since 1970. */
+  /** When its content was last changed, nanoseconds since 1970. */
   readonly modifiedNs: bigint;
 }
 
-/** What a debuginfod server has of a build id: the file with the debug information, or the binary itself. */
+/** What a debuginfod server has for a build id: the file with the debug information, or the binary itself. */
 export type DebugFileKind = 'debuginfo' | 'executable';
 
 /** What servers answered. */

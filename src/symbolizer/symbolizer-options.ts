@@ -1,6 +1,6 @@
 /** Where to look for symbols, and how to name them. */
 export interface SymbolizerOptions {
-  /** Directory that has the recording machine's files under their own paths. */
+  /** Directory under which the recording machine's files have their own paths. */
   readonly symfs?: string;
   /** Directories of separate debug files, usually {@link DEFAULT_DEBUG_DIRS}. */
   readonly debugDirs: readonly string[];
@@ -16,11 +16,11 @@ export interface SymbolizerOptions {
   readonly perfMapDir?: string;
   /** For the virtual machines that ran on the recording machine. */
   readonly guest?: GuestOptions;
-  /** Give the names that perf 6.1 gives, even where better ones are known (PLT entries). */
+  /** Give the names that perf 6.1 gives, even if better ones are known (PLT entries). */
   readonly compatPerf: boolean;
   /**
-   * Compare mangled names where one address has several and one has to be chosen, as perf does with `--no-demangle`;
-   * absent: compare them demangled, as perf does otherwise.
+   * When one of several names of an address has to be chosen, compare them mangled, as perf does with `--no-demangle`; absent: compare them demangled, as perf
+   * does otherwise.
    */
   readonly linkageAliases?: boolean;
 }

@@ -12,11 +12,10 @@ export type { SymbolFiles } from './symbol-files.ts';
 export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options.ts';
 
 /**
- * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or
- * are damaged are never thrown but reported as warnings: `build-id-mismatch`, `build-id-shared`, `file-changed`,
- * `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`, `debug-info-incomplete`, `debug-info-unread`,
- * `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, `guest-kernels-excess`, `jit-file-refused`,
- * `perf-map-excess`; and `jit-file-owner`, a note. A `SymbolSearch` has the places where nothing was found.
+ * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or are damaged are never thrown as errors
+ * but reported as warnings: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`,
+ * `debug-info-incomplete`, `debug-info-unread`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, `guest-kernels-excess`, `jit-file-refused`,
+ * `perf-map-excess`; and `jit-file-owner`, a note. A `SymbolSearch` lists the places where nothing was found.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;
@@ -32,7 +31,7 @@ export class Symbolizer {
   }
 
   /**
-   * Keeps the kernel's symbol list for the next recording, also one of another symbolizer; without it, each recording's is read anew.
+   * Keeps the kernel's symbol list for the next recording, also one of another symbolizer; without it, the list is read again for each recording.
    * @internal
    */
   sharing(lastList: LastList | undefined): this {
@@ -40,10 +39,7 @@ export class Symbolizer {
     return this;
   }
 
-  /**
-   * The symbols of one recording. Nothing is shared between recordings: they may have different kernels, and different
-   * processes of one number.
-   */
+  /** The symbols of one recording. Nothing is shared between recordings, since they may have different kernels, and different processes with the same pid. */
   forRecording(recording: RecordingContext): RecordingSymbols {
     return new RecordingSymbols(this.#files, this.#options, recording, this.#diagnostics, this.#lastList);
   }

@@ -7,25 +7,25 @@ import type { ObjectFiles } from './search/object-files.ts';
 /** How the code of a file is unwound. */
 export interface UnwindRules {
   readonly module: UnwindModule;
-  /** Where its bytes are mapped: file offsets from the first to just after the last, and what is added to them for addresses in the module (svma). */
+  /** Where its bytes are mapped: file offsets from the first to just after the last, and what to add to them to get addresses in the module (svmas). */
   readonly segments: readonly { readonly start: number; readonly end: number; readonly delta: number }[];
-  /** Closes the files: the module is not to be used any more. */
+  /** Closes the files. The module must not be used after that. */
   close(): Promise<void>;
 }
 
-/** @throws PerfconvError where a file cannot be read */
+/** @throws PerfconvError if a file cannot be read */
 export async function readRules(
   { runtime, symbols, debugInfo }: ObjectFiles,
   decompressor: Decompressor,
   usesAllTables: boolean,
 ): Promise<Omit<UnwindRules, 'close'>> {
-  // Debug files come in two kinds, one of which has symbols only; either may have what strip took away.
+  // There are two kinds of debug files, one with symbols only; either may hold what strip removed.
   const debug = [debugInfo, symbols].find((file) => file !== undefined && file !== runtime);
   const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, usesAllTables });
   return { module, segments: segmentsOf(runtime) };
 }
 
-/** Segments with code come first: bytes at the border of two may be in both. */
+/** Segments with code come first, since bytes at the border of two segments may be in both. */
 function segmentsOf({ segments }: ElfFile): UnwindRules['segments'] {
   const loads = segments.filter(({ type, filesz }) => type === PT_LOAD && filesz > 0);
   const isCode = ({ flags }: { readonly flags: number }): boolean => (flags & PF_X) !== 0;

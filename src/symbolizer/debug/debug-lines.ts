@@ -12,20 +12,20 @@ import type { SplitDirectories } from './split-places.ts';
 import { SplitUnits } from './split-units.ts';
 import { openSupplementaryFile, readSupplementaryLink } from './supplementary-file.ts';
 
-/** Where to find the other files that have parts of a file's debug information, and what closes them. */
+/** Where to find the other files that hold parts of a file's debug information, and what closes them. */
 export interface DebugInfoPlaces extends SplitDirectories {
   readonly files: CheckedFiles;
 }
 
-/** A debug file, and how it is asked. */
+/** A debug file, and how addresses are looked up in it. */
 export interface DebugFile {
-  /** Stays open as long as lines are asked for. */
+  /** Must stay open as long as lines are asked for. */
   readonly elf: ElfFile;
-  /** Translates a DSO's address to the one in debug information; NaN where there is none. */
+  /** Translates a DSO's address to the one in debug information; NaN if there is none. */
   readonly toSvma: (address: number) => number;
   /** Its sections, as {@link openAhead} opens them; absent: they are opened now. */
   readonly sections?: DebugSections | undefined;
-  /** Absent: debug information is read from this file alone. */
+  /** Absent: debug information is read from this file only. */
   readonly places?: DebugInfoPlaces;
 }
 
@@ -47,7 +47,7 @@ export async function openDebugLines(file: DebugFile, host: SymbolFiles, diagnos
   return new DebugLines(info, toSvma, split, diagnostics);
 }
 
-/** The file that dwz moved to what several debug files have alike. */
+/** The file to which dwz moved what several debug files have in common. */
 async function findSupplementary(elf: ElfFile, host: SymbolFiles, places: DebugInfoPlaces, diagnostics: Diagnostics): Promise<ElfFile | undefined> {
   const { files } = places;
   const link = await readSupplementaryLink(elf);
@@ -83,7 +83,7 @@ export class DebugLines implements SourceLines {
   }
 
   async lookup(addresses: Float64Array, visit: (index: number, frames: readonly SourceFrame[]) => void): Promise<void> {
-    // Several addresses may have one svma, and svmas may have another order than addresses.
+    // Several addresses may have the same svma, and svmas may have another order than addresses.
     const { addresses: svmas, order, firsts } = new DistinctAddresses(addresses.map(this.#toSvma));
     await this.#info.lookup(svmas, (index, frames) => {
       for (let nth = firsts[index]; nth < firsts[index + 1]; nth++) visit(order[nth], frames);

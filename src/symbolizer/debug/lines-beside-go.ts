@@ -1,8 +1,8 @@
 import type { SourceFrame, SourceLines } from '../../symbol-table/code-symbols.ts';
 
 /**
- * The debug information of a Go program, which may be of its C code alone (`go build -ldflags=-w` with cgo): then the table of Go's runtime is
- * asked for the other addresses. Where Go's code has debug information, that is asked alone.
+ * The debug information of a Go program, which may cover only its C code (`go build -ldflags=-w` with cgo): then the other addresses are looked up in the table
+ * of Go's runtime. If Go's code has debug information, only that is used.
  */
 export class LinesBesideGo implements SourceLines {
   readonly #lines: SourceLines;

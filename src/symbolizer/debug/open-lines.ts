@@ -7,13 +7,13 @@ import type { SourceLines } from '../../symbol-table/code-symbols.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { DebugFile } from './debug-lines.ts';
 
-/** What is read of every file whose addresses are looked up, and is large. */
+/** The large sections that are read of every file whose addresses are looked up. */
 const ALWAYS_READ = ['info', 'abbrev', 'line'] as const;
 
 /**
- * Opens the debug sections of a file, and begins to unpack those that look-ups need. They are unpacked as a whole, however few addresses are looked up,
- * which takes longer than the look-up, and as long as reading a table of symbols.
- * @returns undefined where they are damaged, which {@link openLines} reports
+ * Opens the debug sections of a file, and begins to unpack those that look-ups need. They are unpacked completely, however few addresses are looked up. That
+ * takes longer than the look-up, and as long as reading a symbol table.
+ * @returns undefined if they are damaged, which {@link openLines} reports
  */
 export async function openAhead(elf: ElfFile, host: SymbolFiles): Promise<DebugSections | undefined> {
   try {
@@ -27,8 +27,8 @@ export async function openAhead(elf: ElfFile, host: SymbolFiles): Promise<DebugS
 }
 
 /**
- * Loads `openDebugLines` when there is debug information to read, and calls it. It is a quarter of the library, and
- * most machines have none.
+ * Loads `openDebugLines`, and calls it. It is loaded only when there is debug information to read, since it is a quarter of the library, and most machines have
+ * no debug information.
  * @returns undefined for debug information that cannot be read, which is reported: the names of symbols do not depend
  * on it
  */

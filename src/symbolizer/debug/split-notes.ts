@@ -1,9 +1,8 @@
 import type { PlaceOutcome, SymbolSearch } from '../search/search-log.ts';
 
 /**
- * Notes in the search for a DSO's symbols where the other halves of its units were looked for. A binary may have
- * thousands of `.dwo` files: of those that were found, and of those that were not, only the first is noted, with the
- * number of others.
+ * Notes, in the search for a DSO's symbols, where the other halves of its units were looked for. A binary may have thousands of `.dwo` files: only the first
+ * one that was found and the first one that was not are noted, with the number of others.
  */
 export class SplitNotes {
   readonly #search: SymbolSearch | undefined;
@@ -13,12 +12,12 @@ export class SplitNotes {
   #missingPlace = '';
   #missingCount = 0;
 
-  /** @param search undefined where no notes are wanted */
+  /** @param search undefined if no notes are wanted */
   constructor(search: SymbolSearch | undefined) {
     this.#search = search;
   }
 
-  /** A package that was read. */
+  /** Notes a package that was read. */
   package(place: string): void {
     this.#search?.note(place, 'fits');
   }
@@ -31,7 +30,7 @@ export class SplitNotes {
     this.#search?.note(place, isForbidden ? 'forbidden' : 'absent');
   }
 
-  /** A `.dwo` file that has what a unit needs. */
+  /** Notes a `.dwo` file that has what a unit needs. */
   found(place: string): void {
     if (this.#found.has(place)) return;
     this.#found.add(place);
@@ -42,7 +41,7 @@ export class SplitNotes {
     } else this.#search?.describe(this.#firstFound, more === 1 ? 'one more .dwo file is used, too' : `${more} more .dwo files are used, too`);
   }
 
-  /** A file that cannot be used, and why. */
+  /** Notes a file that cannot be used, and why. */
   useless(place: string, outcome: PlaceOutcome, reason: string): void {
     this.#search?.note(place, outcome, reason);
   }
@@ -53,7 +52,7 @@ export class SplitNotes {
   }
 
   /**
-   * A unit whose other half was not found.
+   * Notes a unit whose other half was not found.
    * @param places where it was looked for, and whether this user may not read there
    */
   missing(places: readonly { readonly place: string; readonly isForbidden: boolean }[]): void {

@@ -13,8 +13,8 @@ export interface SplitDirectories {
 }
 
 /**
- * The places that may hold a unit's `.dwo` file: where the compiler wrote it, under `symfs` first; in the binary's
- * directory, by its whole name and without directories; under the debug directories.
+ * The places that may hold a unit's `.dwo` file: where the compiler wrote it, first under `symfs`; in the binary's directory, by its full name and without
+ * directories; under the debug directories.
  */
 export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, debugDirs }: SplitDirectories): string[] {
   const written = joinSourcePath(compDir, dwoName);

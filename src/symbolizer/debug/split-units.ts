@@ -12,16 +12,16 @@ import type { SymbolFiles } from '../symbol-files.ts';
 import { SplitNotes } from './split-notes.ts';
 import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
 
-/** Files up to this size are read as a whole and closed: a binary may have thousands of them. */
+/** Files up to this size are read completely and closed, since a binary may have thousands of them. */
 const MAX_BUFFERED_SIZE_BYTES = 64 << 20;
-/** A `.dwo` file has one unit, with link-time optimisation some, and those of its types. */
+/** A `.dwo` file has one unit, a few with link-time optimisation, and the units of its types. */
 const MAX_UNITS = 1 << 16;
-/** When so many units' files are missing, and so many more for each that was found, there are no others. */
+/** When this many units' files are missing, plus this many for each that was found, no more are looked for. */
 const MAX_MISSING = 256;
 const MAX_MISSING_PER_FOUND = 16;
-/** How many bytes of files may be read more than once: all units of a `.dwo` file mostly follow each other. */
+/** How many bytes of files may be read again. The units of a `.dwo` file mostly follow each other, so this is rarely necessary. */
 const MAX_REREAD_SIZE_BYTES = 32 << 20;
-/** How many failures are kept. */
+/** How many problems are kept. */
 const MAX_PROBLEMS = 20;
 
 type SplitMachine = Pick<SymbolFiles, 'open' | 'decompress' | 'isForbidden'>;
@@ -47,9 +47,9 @@ export class SplitUnits {
   readonly #problems: string[] = [];
   readonly #notes: SplitNotes;
   #index: Promise<Package | undefined> | undefined;
-  /** The last `.dwo` file: where it holds several units, they are asked for one after the other. */
+  /** The last `.dwo` file: if it holds several units, they are asked for one after the other. */
   #last: SplitFile | undefined;
-  /** All `.dwo` files that were opened, and how much may still be read of them again. */
+  /** All `.dwo` files that were opened, and how many bytes of them may still be read again. */
   readonly #known = new Set<string>();
   #bytesLeft = MAX_REREAD_SIZE_BYTES;
   #foundCount = 0;
@@ -63,7 +63,7 @@ export class SplitUnits {
     this.#notes = new SplitNotes(search);
   }
 
-  /** How many units were asked for in vain, and the file that the first one named. */
+  /** How many units were not found, and the file that the first of them names. */
   get missing(): { readonly count: number; readonly firstName: string } {
     return { count: this.#missingCount, firstName: this.#firstMissing };
   }
@@ -76,8 +76,8 @@ export class SplitUnits {
   /**
    * Finds a unit in the binary's package, else in the file that the unit names. Can be used as `openSplit` of
    * `DebugInfoOptions`.
-   * @returns sections in which the unit with that id is: of a package, the unit's parts alone, of a `.dwo` file all.
-   * undefined when no file that was found has it
+   * @returns sections that hold the unit with that id: for a package, only the unit's parts; for a `.dwo` file, all sections. undefined if no file that was
+   * found has it
    */
   readonly openSplit = async (request: SplitRequest): Promise<DebugSections | undefined> => {
     const found = request.dwoId === '' ? undefined : await this.#package();
@@ -140,7 +140,7 @@ export class SplitUnits {
         this.#last = { place, sections, ids: await readIds(sections) };
       }
       const { sections, ids } = this.#last!;
-      // Any unit will do where the id is unknown.
+      // Any unit will do if the id is unknown.
       if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
       this.#complain(place, 'other-build-id', `it is of another build: no unit has the id ${dwoId}`);
       return undefined;
@@ -164,7 +164,7 @@ export class SplitUnits {
     }
   }
 
-  /** What `read` gives; undefined, and a problem more, when it cannot read. */
+  /** Returns what `read` returns; undefined if it fails, which is noted as a problem. */
   async #reading<T>(place: string, read: () => Promise<T | undefined>): Promise<T | undefined> {
     try {
       return await read();
@@ -191,7 +191,7 @@ async function readIds(sections: DebugSections): Promise<ReadonlySet<string>> {
     const start = await file.units.start(i);
     if (start < 0) break;
     const header = await file.units.headerAt(start);
-    // Before DWARF 5 the id is one of the attributes.
+    // Before DWARF 5, the id is an attribute.
     const id = header.version >= 5 ? header.dwoId : (await file.headOfUnit(header)).root.dwoId;
     if (id !== '') ids.add(id);
   }

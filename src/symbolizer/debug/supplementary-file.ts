@@ -8,9 +8,9 @@ import type { CheckedFiles } from '../search/checked-files.ts';
 /** A path and a build id or checksum are all that such a section holds. */
 const MAX_LINK_SIZE_BYTES = 8192;
 
-/** What a debug file says of the file that it shares strings and DIEs with. */
+/** What a debug file says about the file with which it shares strings and DIEs. */
 export interface SupplementaryLink {
-  /** Absolute, or relative to the directory of the file that says it. */
+  /** Absolute, or relative to the directory of the file with the link. */
   readonly path: string;
   /** Lower-case hex: the other file's build id, or the checksum in its `.debug_sup`. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface SupplementaryDirectories {
 /**
  * Reads `.gnu_debugaltlink` (what dwz writes: a path that ends with NUL, then a build id) or `.debug_sup` (DWARF 5,
  * 7.3.6).
- * @returns undefined when a file shares nothing with another, or is itself what others share
+ * @returns undefined if a file shares nothing with another, or is itself the one that others share
  */
 export async function readSupplementaryLink(elf: ElfFile): Promise<SupplementaryLink | undefined> {
   const altlink = elf.section('.gnu_debugaltlink');
@@ -58,8 +58,8 @@ async function readSup(elf: ElfFile): Promise<{ isSupplementary: boolean; path: 
 }
 
 /**
- * The places that may hold a supplementary file: the path, from the debug file's directory where it is relative; under
- * the debug directories, where distributions put them in `.dwz`, and by build id.
+ * The places that may hold a supplementary file: its path, from the debug file's directory if it is relative; and places under the debug directories, where
+ * distributions put such files in `.dwz`, and by build id.
  * @param debugFile path of the file that has the link
  */
 export function supplementaryPlaces(debugFile: string, { path, id, kind }: SupplementaryLink, { symfs, debugDirs }: SupplementaryDirectories): string[] {
@@ -69,7 +69,7 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
   const places = [
     ...(symfs === undefined ? [] : absolute.map((one) => symfs + one)),
     ...absolute,
-    // A debug file may be a link into a directory of another depth: the name is tried beside it, too.
+    // A debug file may be a symbolic link into a directory of another depth, so the name is tried beside it, too.
     ...(path.startsWith('/') ? [] : [directory + path]),
     `${directory}${baseName}`,
     ...debugDirs.flatMap((dir) => [...absolute.map((one) => dir + one), ...placesInDwz(dir, path)]),
@@ -78,7 +78,7 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
   return baseName === '' ? [] : [...new Set(places)].filter((place) => place !== debugFile);
 }
 
-/** In a debug directory: what follows `.dwz/` in the path, and the name alone. */
+/** Places in `.dwz` of a debug directory: what follows `.dwz/` in the path, and the name alone. */
 function placesInDwz(dir: string, path: string): string[] {
   const inDwz = /(?:^|\/)\.dwz\/(.+)$/.exec(path)?.[1];
   const baseName = path.slice(path.lastIndexOf('/') + 1);
@@ -87,9 +87,9 @@ function placesInDwz(dir: string, path: string): string[] {
 }
 
 /**
- * Finds the file that a debug file shares strings and DIEs with, and checks that it is the right one.
+ * Finds the file with which a debug file shares strings and DIEs, and checks that it is the right one.
  * @param files closes it in the end
- * @returns undefined when it shares none, or when the other file is not found
+ * @returns undefined if it shares none, or the other file is not found
  */
 export async function openSupplementaryFile(debugFile: ElfFile, files: CheckedFiles, dirs: SupplementaryDirectories): Promise<ElfFile | undefined> {
   const link = await readSupplementaryLink(debugFile);

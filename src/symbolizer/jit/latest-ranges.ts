@@ -11,8 +11,7 @@ export interface OwnedRanges {
 }
 
 /**
- * Which of ranges that may overlap owns each address: the one with the highest index, as if each was painted over those
- * before it.
+ * Finds which of several overlapping ranges owns each address: the one with the highest index, as if each were painted over those before it.
  * @param starts, ends of each range; empty ones own nothing
  */
 export function latestOfEach(starts: Float64Array, ends: Float64Array): OwnedRanges {

@@ -11,11 +11,9 @@ const MAX_STATUS_SIZE_BYTES = 1 << 16;
 
 /** Where to look for perf maps. */
 export interface PerfMapDirectories {
-  /** Directory of maps under their own names, `perf-PID.map`. */
+  /** Directory that holds maps under their own names, `perf-PID.map`. */
   readonly perfMapDir?: string;
-  /**
-   * Directory that has the recording machine's files under their own paths. With it, this machine's files are not used.
-   */
+  /** Directory under which the recording machine's files have their own paths. With it, this machine's files are not used. */
   readonly symfs?: string;
 }
 
@@ -34,10 +32,9 @@ export class PerfMapFiles {
   }
 
   /**
-   * The functions in a process's list, by run-time address; undefined when there is no such list. While the process
-   * lives and has its own file system or number (in a container), the list is looked for there, too. In directories
-   * that were named, any writer is trusted; for others see `SymbolFiles.openLeft`.
-   * @param name of the memory's DSO, as perf names it: `/tmp/perf-PID.map`
+   * The functions in a process's list, by run-time address; undefined when there is no such list. While the process runs and has its own file system or pid (in
+   * a container), the list is looked for there, too. In directories that were named, any writer is trusted; for others see `SymbolFiles.openLeft`.
+   * @param name of the DSO that stands for the memory, as perf names it: `/tmp/perf-PID.map`
    */
   async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {
     const pid = /^\/tmp\/perf-(\d{1,10})\.map$/.exec(name)?.[1];
@@ -83,7 +80,7 @@ export class PerfMapFiles {
   }
 }
 
-/** The list of a process in a container has its number in the container's namespace. */
+/** The list of a process in a container is named by its pid in the container's namespace. */
 async function namespacedPlaces(pid: string, files: SymbolFiles): Promise<string[]> {
   const status = await files.open(`/proc/${pid}/status`);
   if (status === undefined) return [];

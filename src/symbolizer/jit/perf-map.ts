@@ -13,26 +13,26 @@ const TAB = 0x09;
 const ZERO = 0x30;
 const LOWER_X = 0x78;
 
-/** What is in memory of a file at a time, which is more than any line has. */
+/** How much of a file is in memory at a time: more than any line has. */
 const WINDOW_BYTES = 1 << 18;
 /** The longest maps known have some 100 MB. */
 const MAX_READ_BYTES = 1 << 30;
-/** Holes are read as zeros, at the cost of other bytes. */
+/** Holes are read as zeros, which takes as long as other bytes. */
 const MAX_ZERO_BYTES = 1 << 26;
 /** The most functions that are kept, and bytes of their names: some 200 MB of memory. */
 const MAX_ENTRIES = 1 << 21;
 const MAX_NAMES_BYTES = 1 << 27;
 /** Longer names are cut, as a `SymbolTable` shows them. */
 const MAX_NAME_BYTES = 1 << 16;
-/** The share of memory that must be free after covered entries were dropped; with less, reading ends. */
+/** The share of memory that must be free after covered entries were dropped. If there is less, reading ends. */
 const FREED_SHARE = 1 / 4;
 
 /** The functions that a JIT listed, by address. */
 export interface PerfMap {
   readonly table: SymbolTable;
-  /** Lines that are no entries. */
+  /** Lines that are not entries. */
   readonly damagedLines: number;
-  /** What of the file was not read, in words; empty when all was. */
+  /** Which part of the file was not read, in words; empty if all was read. */
   readonly leftOut: string;
 }
 
@@ -40,10 +40,9 @@ export interface PerfMap {
  * Reads a JIT's `/tmp/perf-PID.map`: a line for each function, `START SIZE name`, the numbers hexadecimal with or
  * without `0x`. Source: perf's documentation (jit-interface.txt). Addresses are those of the process.
  *
- * JITs reuse memory, so that entries may overlap: a later entry covers an earlier one, which keeps the rest of its
- * range. perf 6.1 shows one of them, depending on the shape of its tree (observed). Where nothing overlaps, the results
- * are the same except for names of less than three characters, which perf leaves out. An entry of size 0 has no code
- * and names nothing, as with perf.
+ * JITs reuse memory, so entries may overlap: a later entry covers an earlier one, which keeps the rest of its range. perf 6.1 shows one of them, depending on
+ * the shape of its tree (observed). If nothing overlaps, the results are the same except for names of less than three characters, which perf leaves out. An
+ * entry of size 0 has no code and names nothing, as with perf.
  *
  * Memory follows the number of functions that have code, whatever the size of the file. A last line without an end is
  * an entry, too: the process may still be writing.
@@ -62,12 +61,12 @@ export async function readPerfMap(source: ByteSource): Promise<PerfMap> {
     position += count;
     let end = pending + count;
     if (isZero(window, pending, end)) {
-      // What is before a hole is a line, and so is what follows it.
+      // A hole ends the line before it, and another begins after it.
       zeroBytes += count;
       end = pending;
     }
     const lastNewline = end === pending ? -1 : window.subarray(0, end).lastIndexOf(NEWLINE);
-    // Of a line that fills the window the rest is left out.
+    // The rest of a line that fills the window is skipped.
     const isCut = lastNewline < 0 && end === window.length;
     const isWhole = end === pending || isCut;
     const lines = isWhole ? end : lastNewline + 1;
@@ -89,7 +88,7 @@ function isZero(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-/** Symbols of which the last listed one is found where several overlap. */
+/** Symbols that may overlap: the one listed last is found. */
 class LatestSymbolTable extends SymbolTable {
   /** Where ranges begin, ascending, and the symbol that each belongs to; -1 for none. */
   readonly #rangeStarts: Float64Array;
@@ -164,7 +163,7 @@ class Entries {
     const start = this.#hex(bytes, from, end);
     const size = start < 0 ? -1 : this.#hex(bytes, this.#position, end);
     const name = this.#position + 1;
-    // A blank parts the name from the size; further ones are part of it.
+    // One blank separates the name from the size; further ones are part of the name.
     if (size < 0 || end <= name || !isBlank(bytes[name - 1]) || !Number.isSafeInteger(start + size)) {
       if (end > from) this.damagedLines++;
       return;
@@ -212,7 +211,7 @@ class Entries {
     this.isFull = kept > (1 - FREED_SHARE) * MAX_ENTRIES || namesBytes > (1 - FREED_SHARE) * MAX_NAMES_BYTES;
   }
 
-  /** A number after blanks; −1 when there is none. */
+  /** Reads a number after blanks; −1 if there is none. */
   #hex(bytes: Uint8Array, from: number, end: number): number {
     let at = from;
     while (at < end && isBlank(bytes[at])) at++;

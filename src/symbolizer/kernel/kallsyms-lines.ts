@@ -15,15 +15,15 @@ const LOWER_CASE_BIT = 0x20;
 
 /** The types of symbols that perf keeps, in either case: text, weak, data, BSS. Observed: perf 6.1. */
 const KEPT_TYPES = new Set(['t', 'w', 'd', 'b'].map((letter) => letter.charCodeAt(0)));
-/** Beside so many lines that are read here, a vain call of WebAssembly takes no time. */
+/** Compared with reading this many lines here, a futile call of WebAssembly takes no time. */
 const MAX_OWN_LINES = 64;
 const LATIN1 = new TextDecoder('latin1');
 /** The kernel image among the groups of symbols. */
 export const IMAGE = 0;
 
 /**
- * Reads the lines of a list, and keeps those that may name code, in its order. Of lines of one group that follow each other with one address
- * only the last is kept: each symbol runs to the next one, so that the others are empty, and perf prefers one that has a size. Observed: perf 6.1.
+ * Reads the lines of a list, and keeps those that may name code, in its order. If adjacent lines of one group have the same address, only the last is kept:
+ * each symbol runs to the next one, so the others are empty, and perf prefers one that has a size. Observed: perf 6.1.
  */
 export class KallsymsLines {
   count = 0;
@@ -32,12 +32,12 @@ export class KallsymsLines {
   nameLengths: Uint32Array;
   /** Values of {@link groupIndexes}. */
   groups: Uint32Array;
-  /** By what the module column says; empty for the kernel image. */
+  /** By module column; empty for the kernel image. */
   readonly groupIndexes = new Map([['', IMAGE]]);
-  /** The first row that is not the image's, −1 where all are; and where those of the image end. */
+  /** The first row that is not the image's, −1 if all are; and where the image's rows end. */
   firstOther = -1;
   imageEnd = 0;
-  /** The first two rows of the image whose addresses are below the one of the row before. */
+  /** The first two rows of the image whose addresses are below that of the row before. */
   readonly descents: number[] = [];
   /** Functions whose address is zero. */
   hiddenCount = 0;
@@ -47,7 +47,7 @@ export class KallsymsLines {
   readonly #bytes: Uint8Array;
   #plain: PlainLines | undefined;
   readonly #address = new HexNumber();
-  /** The module column of the last line that has one, and its group: mostly the next line has the same. */
+  /** The last module column that was read, and its group: the next line mostly has the same. */
   #module = new Uint8Array();
   #moduleGroup = IMAGE;
   /** The group of the lines that {@link PlainLines} reads. */
@@ -63,7 +63,7 @@ export class KallsymsLines {
     this.#bytes = bytes;
     this.#plain = plain;
     plain?.setTail(Uint8Array.of(NEWLINE));
-    /** Lines to be read here before the next ones are taken for plain: more with each time that this was wrong. */
+    /** How many lines to read here before trying again whether the next ones are plain: more each time they are not. */
     let ownLines = 1;
     // hot
     for (let at = 0; at < bytes.length; ) {
@@ -74,14 +74,14 @@ export class KallsymsLines {
       }
       for (let left = ownLines; left > 0 && at < bytes.length; left--) at = this.#readLine(at);
     }
-    // What is read may be kept for long, and needs none of its memory.
+    // This object may be kept for long, and no longer needs the memory of PlainLines.
     this.#plain = undefined;
   }
 
   /** Reads the plain lines of one group that begin at `from`. @returns where the next line begins */
   #readPlain(plain: PlainLines, from: number): number {
     const group = this.#plainGroup;
-    // A module's symbols are in the order of its file.
+    // A module's symbols are in the order of its file, not of addresses.
     const least = group === IMAGE ? this.#lastStart() : Number.NEGATIVE_INFINITY;
     const next = plain.read(from, least);
     if (next > from) {
@@ -99,7 +99,7 @@ export class KallsymsLines {
     return next;
   }
 
-  /** Reads the line at `from`. Lines that are not of the form are skipped. @returns where the next one begins */
+  /** Reads the line at `from`. Lines of another form are skipped. @returns where the next one begins */
   #readLine(from: number): number {
     const bytes = this.#bytes;
     const end = bytes.length;
@@ -124,7 +124,7 @@ export class KallsymsLines {
     // Arm's mapping symbols start with a dollar; perf keeps none that do.
     if (!KEPT_TYPES.has(lowerType) || this.#bytes[nameAt] === DOLLAR) return;
     if (!isZero) this.#add(signed, nameAt, nameEnd, lineEnd);
-    // Data may be at 0: variables that each CPU has for itself are counted from there.
+    // Data may be at 0: the addresses of per-CPU variables start there.
     else if (lowerType === LOWER_T || lowerType === LOWER_W) this.hiddenCount++;
   }
 

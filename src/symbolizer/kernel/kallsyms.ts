@@ -13,7 +13,7 @@ const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const UPPER_W = 0x57;
 const LOWER_CASE_BIT = 0x20;
-/** Where it takes less time to read the lines than to begin with WebAssembly. */
+/** Below this size, reading the lines takes less time than starting WebAssembly. */
 const LONG_SIZE_BYTES = 1 << 16;
 
 /** The symbols of a group, each address moved by `shift`. */
@@ -23,12 +23,12 @@ interface MovedTable {
 }
 
 /**
- * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for
- * code outside the kernel image a tab and `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the
- * like. A `System.map` is of the same form. Addresses are run-time addresses, as signed doubles.
+ * The kernel's own symbol list, `/proc/kallsyms` or a copy of it: one line per symbol, `address type name`, and for code outside the kernel image a tab and
+ * `[module]`; a module's real name, or `[bpf]`, `[__builtin__ftrace]` and the like. A `System.map` has the same form. Addresses are run-time addresses, as
+ * signed doubles.
  *
- * A symbol runs to the next one in the order of addresses, whatever that belongs to; the kernel image's last one before
- * a module's runs to the end of its page and one page more. Observed: perf 6.1.
+ * A symbol runs to the next one by address, whatever that belongs to; the kernel image's last one before a module's runs to the end of its page and one page
+ * more. Observed: perf 6.1.
  */
 export class Kallsyms {
   readonly #bytes: Uint8Array;
@@ -39,7 +39,7 @@ export class Kallsyms {
   #byGroup: { readonly rows: Uint32Array; readonly ends: Uint32Array } | undefined;
   #sizes: Float64Array | undefined;
 
-  /** Reads the whole list. `bytes` is kept. Lines that are not of the form are skipped. */
+  /** Reads the whole list. `bytes` is kept. Lines of another form are skipped. */
   static parse(bytes: Uint8Array): Kallsyms {
     return new Kallsyms(bytes, new KallsymsLines(bytes, bytes.length < LONG_SIZE_BYTES ? undefined : PlainLines.over(bytes)));
   }
@@ -50,10 +50,7 @@ export class Kallsyms {
     this.#image = ListedImage.of(lines, bytes);
   }
 
-  /**
-   * Functions whose addresses are zero: what the kernel shows to readers without privilege (kptr_restrict). They are
-   * left out.
-   */
+  /** How many functions have address zero, which the kernel shows to readers without privilege (kptr_restrict). They are left out. */
   get hiddenCount(): number {
     return this.#lines.hiddenCount;
   }
@@ -89,7 +86,7 @@ export class Kallsyms {
     for (let from = 0; from < bytes.length; ) {
       const newline = bytes.indexOf(NEWLINE, from);
       const end = newline < 0 ? bytes.length : newline;
-      // The next space may be lines away: it is searched for once.
+      // The next space may be many lines away, so it is searched for only once.
       if (space < from) space = bytes.indexOf(SPACE, from);
       if (space < 0) return undefined;
       const nameAt = space + 3;
@@ -132,7 +129,7 @@ export class Kallsyms {
   }
 }
 
-/** Rows of all groups from `first` on, one group after the other, each group's in the order of the list, and where each group's end. */
+/** Rows of all groups from `first` on, one group after the other, each in the order of the list, and where each group's rows end. */
 function rowsByGroup({ count, groups, groupIndexes }: KallsymsLines, first: number): { rows: Uint32Array; ends: Uint32Array } {
   const rows = new Uint32Array(count - first);
   const ends = new Uint32Array(groupIndexes.size);
@@ -145,9 +142,8 @@ function rowsByGroup({ count, groups, groupIndexes }: KallsymsLines, first: numb
 }
 
 /**
- * By row, the sizes of the symbols in some rows, which follow from the addresses of all; 0 for a symbol with the address of the next one, and for the
- * last of all.
- * @param others rows that tell where all others begin
+ * By row, the sizes of the symbols in some rows, which follow from the addresses of all; 0 for a symbol with the address of the next one, and for the last one.
+ * @param others rows that tell where all other symbols begin
  */
 function sizesOf({ count, starts, groups }: KallsymsLines, rows: Uint32Array, others: readonly number[]): Float64Array {
   const sizes = new Float64Array(count);
@@ -162,8 +158,7 @@ function sizesOf({ count, starts, groups }: KallsymsLines, rows: Uint32Array, ot
   for (let i = 0; i + 1 < order.length; i++) {
     const row = inList[order[i]];
     const next = inList[order[i + 1]];
-    // The lower half, where variables that each CPU has for itself are counted from 0, comes before the upper half, not
-    // after it.
+    // The lower half of the address space, where the addresses of per-CPU variables start at 0, comes before the upper half, not after it.
     const isLast = starts[row] < 0 && starts[next] >= 0;
     const isImageEnd = groups[row] === IMAGE && groups[next] !== IMAGE;
     sizes[row] = isLast || isImageEnd ? lastSymbolSize(starts[row]) : starts[next] - starts[row];

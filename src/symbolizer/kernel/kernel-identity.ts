@@ -37,8 +37,8 @@ export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | 
 }
 
 /**
- * Why the running kernel is not the recorded one, in words; empty when it is. Build ids decide where both are known; a
- * release may be of several builds, but is better than nothing.
+ * Why the running kernel is not the recorded one, in words; empty when it is. Build ids decide if both are known; several builds may have the same release, but
+ * comparing it is better than nothing.
  */
 export function differenceOf(recorded: RecordedKernel, running: RunningKernel): string {
   if (recorded.osRelease !== '' && recorded.osRelease !== running.osRelease)
@@ -55,9 +55,8 @@ export function isPlainRelease(osRelease: string): boolean {
 }
 
 /**
- * What to add to addresses in a symbol list or a vmlinux to get the recorded ones: another boot of the same kernel may
- * be at another address (KASLR). 0 where no address was recorded; undefined where there is no such symbol, so that it
- * is another kernel.
+ * What to add to addresses in a symbol list or a vmlinux to get the recorded ones: another boot of the same kernel may be at another address (KASLR). 0 if no
+ * address was recorded; undefined if there is no such symbol, so that it is another kernel.
  * @param addressOf the address of a symbol there
  */
 export function shiftOf({ referenceSymbol, referenceAddress }: RecordedKernel, addressOf: (name: string) => number | undefined): number | undefined {

@@ -13,7 +13,7 @@ import { LastList } from './last-list.ts';
 export interface FittingList {
   readonly path: string;
   readonly kallsyms: Kallsyms;
-  /** What to add to its addresses; not 0 where it is of another boot. */
+  /** What to add to its addresses; not 0 if it is of another boot. */
   readonly shift: number;
 }
 
@@ -32,7 +32,7 @@ const LIVE_KALLSYMS = '/proc/kallsyms';
 /** Kernels with every symbol have lists of some 20 MB. One that comes with a recording may be anything. */
 const MAX_LIST_SIZE_BYTES = 256 << 20;
 
-/** The lists that fit one kernel, as far as they were asked for. */
+/** The lists that fit one kernel; absent if they were not asked for yet. */
 interface ListsOfKernel {
   readonly kernel: RecordedKernel;
   own?: Promise<FittingList | undefined>;
@@ -51,7 +51,7 @@ export class KernelLists {
   /** The lists of the kernel that was asked for last, so that problems with them are reported once. */
   #last: ListsOfKernel | undefined;
 
-  /** @param lastList has what was read for other recordings, and gets what is read for this one */
+  /** @param lastList holds what was read for other recordings, and gets what is read for this one */
   constructor(files: SymbolFiles, places: ListPlaces, diagnostics: Diagnostics, lastList = new LastList()) {
     this.#files = files;
     this.#places = places;
@@ -61,7 +61,7 @@ export class KernelLists {
 
   /**
    * The list that was named or recorded, if it fits.
-   * @param search notes the places that are looked at for the first time
+   * @param search notes the places that are searched for the first time
    */
   own(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     const lists = this.#listsOf(kernel);
@@ -70,8 +70,7 @@ export class KernelLists {
   }
 
   /**
-   * Where no list was named: the first other one that fits. That is the one in the build-id cache, else the running
-   * kernel's if it is the recorded one.
+   * If no list was named: the first other one that fits, which is the one in the build-id cache, else the running kernel's if that is the recorded kernel.
    * @param search see {@link own}
    */
   other(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
@@ -146,7 +145,7 @@ export class KernelLists {
     return undefined;
   }
 
-  /** Undefined when there is no such file or it hides its addresses. */
+  /** Reads a list; undefined if there is no such file or it hides its addresses. */
   async #read(path: string, search: SymbolSearch): Promise<Kallsyms | undefined> {
     try {
       const kallsyms = await this.#lastList.at(path, (at) => this.#readFile(at));

@@ -14,7 +14,7 @@ export function moduleNameOf(name: string): string {
   return canonicalModuleName(plain);
 }
 
-/** Whether a path ends as a module's file does, compressed or not. */
+/** Whether a path has the ending of a module's file, compressed or not. */
 export function isModulePath(path: string): boolean {
   return path.startsWith('/') && MODULE_FILE.test(path);
 }
@@ -30,10 +30,7 @@ export class KernelModules {
     this.#starts = starts;
   }
 
-  /**
-   * Reads the whole list. Lines that are not of the form are skipped, and those that hide their address
-   * (kptr_restrict).
-   */
+  /** Reads the whole list. Lines of another form are skipped, and so are those that hide their address (kptr_restrict). */
   static parse(bytes: Uint8Array): KernelModules {
     const starts = new Map<string, number>();
     for (const line of new TextDecoder('latin1').decode(bytes).split('\n')) {
@@ -44,7 +41,7 @@ export class KernelModules {
     return new KernelModules(starts);
   }
 
-  /** Run-time address of a module's code, of a name as the kernel spells it; undefined when it is not listed. */
+  /** Run-time address of a module's code, by the name as the kernel spells it; undefined if it is not listed. */
   startOf(name: string): number | undefined {
     return this.#starts.get(name);
   }

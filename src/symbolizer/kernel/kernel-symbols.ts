@@ -22,11 +22,11 @@ import { findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } fro
 export interface MappedModule extends RecordedModule {
   /** Run-time address; absent when unknown. */
   readonly start?: number;
-  /** Absent when unknown: then it is the one that was asked for last. */
+  /** Absent when unknown: then the kernel that was asked for last. */
   readonly kernel?: Omit<RecordedKernel, 'osRelease'>;
 }
 
-/** Where the symbols of one kernel are looked for; what is absent was not named. */
+/** Where the symbols of one kernel are looked for; absent if not named. */
 export interface KernelPlaces extends Omit<VmlinuxPlaces, 'vmlinux'> {
   readonly kallsyms?: string;
   readonly kcoreDir?: string;
@@ -48,10 +48,9 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
 /**
  * Symbols and lines of a kernel and its modules, at run-time addresses.
  *
- * The kernel has its names from the first of these that fits, as perf 6.1 (observed): the symbol list that was named or
- * recorded, the vmlinux, the build-id cache's list, the running kernel's. Lines come from the vmlinux, wherever the
- * names come from. Names of modules come from the list if it is of the recorded boot, so that it has their addresses;
- * else from their files.
+ * The kernel's names come from the first of these that fits, as in perf 6.1 (observed): the symbol list that was named or recorded, the vmlinux, the build-id
+ * cache's list, the running kernel's list. Lines come from the vmlinux, wherever the names come from. Names of modules come from the list if it is of the
+ * recorded boot, and so has their addresses; else from their files.
  */
 export class KernelSymbols {
   readonly #host: SymbolFiles;
@@ -59,7 +58,7 @@ export class KernelSymbols {
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
   readonly #modules: ModuleFiles;
-  /** The one that was asked for last. Modules that do not name their kernel belong to it. */
+  /** The kernel that was asked for last. Modules that do not name their kernel belong to it. */
   #kernel: RecordedKernel | undefined;
 
   /** @param lastList see {@link KernelLists} */
@@ -72,7 +71,7 @@ export class KernelSymbols {
     this.#modules = new ModuleFiles(host, places);
   }
 
-  /** The kernel image's symbols. `files` stay open while lines are asked for. */
+  /** The kernel image's symbols. `files` must stay open while lines are asked for. */
   async kernel(kernel: RecordedKernel, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { search } = files;
     this.#kernel = kernel;
@@ -98,7 +97,7 @@ export class KernelSymbols {
     return this.#withFiles(module, listed, wantsLines, files);
   }
 
-  /** In a list of another boot each module is at another address: it can be moved only if that address is known. */
+  /** In a list of another boot, each module is at another address. Its symbols can be moved only if that address is known. */
   async #listedModule(list: FittingList, column: string, start: number | undefined): Promise<SymbolTable | undefined> {
     if (list.shift === 0) return list.kallsyms.module(column);
     const listedStart = start === undefined ? undefined : (await this.#lists.modulesOf(list))?.startOf(column);
@@ -145,7 +144,7 @@ export class KernelSymbols {
     return openLines({ elf, toSvma }, this.#host, this.#diagnostics);
   }
 
-  /** Undefined where a file is damaged: that is reported, and the next one may do. */
+  /** Reads a file; undefined if it is damaged, which is reported: the next file may do. */
   async #guarded<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
     try {
       return await read();

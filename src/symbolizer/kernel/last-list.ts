@@ -10,7 +10,7 @@ export class LastList {
 
   /**
    * The list at a path, as it was when it was read.
-   * @param read gives its bytes; undefined where there is none. What it throws is thrown
+   * @param read returns its bytes; undefined if there is none. What it throws is thrown
    */
   async at(path: string, read: (path: string) => Promise<Uint8Array | undefined>): Promise<Kallsyms | undefined> {
     if (this.#path === path) return this.#list;

@@ -3,26 +3,26 @@ import type { SymbolColumns } from '../../symbol-table/symbol-table.ts';
 import type { KallsymsLines } from './kallsyms-lines.ts';
 
 /**
- * The symbols of the kernel image, where they are listed as kernels list them: before all others, in the order of their addresses, with none of the
- * others between them. Each ends where the next one begins, so that their columns are a table as they are. They are many, and few are asked for.
+ * The symbols of the kernel image, if they are listed as kernels list them: before all others, in the order of their addresses, with no others between these.
+ * Each ends where the next one begins, so that the columns of the list can be used as a table as they are: there are many symbols, and few are looked up.
  *
- * Unsigned addresses are in order: those of the lower half, where variables that each CPU has for itself are counted from 0, come first in the list,
- * and last in the order of a table.
+ * The list is in the order of unsigned addresses: those of the lower half, where the addresses of per-CPU variables start at 0, come first in the list, but
+ * last in a table.
  */
 export class ListedImage {
   readonly #lines: KallsymsLines;
   readonly #names: Uint8Array;
-  /** The first row of the upper half; 0 where all are of one half. */
+  /** The first row of the upper half; 0 if all are in one half. */
   readonly #upper: number;
 
-  /** Undefined where they are listed in another way. @param names the list's bytes */
+  /** Undefined if they are listed in another way. @param names the list's bytes */
   static of(lines: KallsymsLines, names: Uint8Array): ListedImage | undefined {
     const { count, firstOther, imageEnd, descents, starts } = lines;
     if (imageEnd === 0 || (firstOther >= 0 && firstOther < imageEnd) || descents.length > 1) return undefined;
     const [upper = 0] = descents;
     const last = imageEnd - 1;
     if (upper === 0 && starts[0] < 0 !== starts[last] < 0) return undefined;
-    // The last one of the upper half does not reach into the lower one.
+    // The last symbol of the upper half must not reach into the lower half.
     if (upper > 0 && (starts[0] < 0 || starts[last] >= 0 || endOfLast(starts[last]) > starts[0])) return undefined;
     for (let row = imageEnd; row < count; row++) {
       const start = starts[row];
@@ -37,7 +37,7 @@ export class ListedImage {
     this.#upper = upper;
   }
 
-  /** The rows with which its addresses begin, ascending: all that others have to know of it. */
+  /** The rows at which its ranges of addresses begin, ascending: all that the sizes of other symbols depend on. */
   get firstRows(): number[] {
     return this.#upper > 0 ? [0, this.#upper] : [0];
   }

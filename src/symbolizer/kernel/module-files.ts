@@ -15,7 +15,7 @@ import { isModulePath, moduleNameOf } from './kernel-modules.ts';
 export interface RecordedModule {
   /** `[nf_tables]` or a path. */
   readonly name: string;
-  /** Where it was loaded from, `/lib/modules/…/nf_tables.ko.xz`; absent when `name` says all. */
+  /** Where it was loaded from, `/lib/modules/…/nf_tables.ko.xz`; absent if `name` tells that already. */
   readonly longName?: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
@@ -26,7 +26,7 @@ export interface RecordedModule {
 /** Where to look for modules. */
 export type ModulePlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'buildIdDir'>;
 
-/** The largest modules, with debug information, have some 100 MB. */
+/** The largest modules with debug information have some 100 MB. */
 const MAX_MODULE_SIZE_BYTES = 512 << 20;
 /** Lists of a kernel's modules have some hundred kB. */
 const MAX_MODULE_LIST_SIZE_BYTES = 16 << 20;
@@ -55,9 +55,8 @@ export class ModuleFiles {
   }
 
   /**
-   * The files of a module, that of the module itself or a debug file, each as it is found: the recorded path, the
-   * build-id cache, the modules of the recorded release, debug files by path and by build id. Where no build id was
-   * recorded, the first file is trusted, and the others must match it.
+   * The files of a module, the module itself or debug files, each as soon as it is found: at the recorded path, in the build-id cache, among the modules of the
+   * recorded release, and debug files by path and by build id. If no build id was recorded, the first file is trusted, and the others must match it.
    */
   async *find(module: RecordedModule, files: CheckedFiles): AsyncGenerator<ElfFile> {
     const seen = new Set<string>();
@@ -91,7 +90,7 @@ export class ModuleFiles {
         const path = await this.#listed(`${root}${base}/${osRelease}`, moduleNameOf(name));
         if (path === undefined) continue;
         yield `${root}${base}/${osRelease}/${path}`;
-        // A debug package need not list what it has.
+        // A debug package need not list its modules.
         yield* debugPaths(`${MODULE_ROOTS[0]}/${osRelease}/${path}`, roots, debugDirs);
       }
     }
@@ -142,7 +141,7 @@ export class ModuleFiles {
     }
   }
 
-  /** The module itself where it is compressed; then, and where it cannot be read, `source` is closed. */
+  /** The module, uncompressed. `source` is closed if it is compressed or cannot be read. */
   async #unpacked(source: ByteSource): Promise<ByteSource> {
     let unpacked: ByteSource | undefined;
     try {
@@ -161,10 +160,7 @@ export class ModuleFiles {
   }
 }
 
-/**
- * Where debug packages have a module's debug file: under its path, uncompressed. Observed: Debian (`….ko`), Fedora
- * (`….ko.debug`).
- */
+/** Where debug packages have a module's debug file: under the module's path, uncompressed. Observed: Debian (`….ko`), Fedora (`….ko.debug`). */
 function debugPaths(path: string, roots: readonly string[], debugDirs: readonly string[]): string[] {
   const plain = path.replace(/\.(gz|xz|zst)$/, '');
   const moved = [plain, plain.startsWith('/usr/') ? plain.slice('/usr'.length) : `/usr${plain}`];

@@ -4,7 +4,7 @@ import { readElfSymbolsAt } from '../../elf/elf-symbols.ts';
 import { relocatableLayout } from '../../elf/relocatable-layout.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 
-/** A section of code of a module. */
+/** A code section of a module. */
 interface CodeSection {
   readonly index: number;
   readonly section: ElfSection;
@@ -17,7 +17,7 @@ interface PlacedSection extends CodeSection {
   readonly start: number;
 }
 
-/** A module has a dozen sections of code. Each address is compared with all. */
+/** A module has a dozen code sections. Each address is compared with all of them. */
 const MAX_CODE_SECTIONS = 64;
 
 /** Where the code sections of a module are in memory. Sections at unknown places are left out. */
@@ -31,12 +31,12 @@ export class ModuleLayout {
   }
 
   /**
-   * The layout that the kernel makes, see {@link relocatableLayout}, without code that is needed only while the module
-   * starts: its place is unknown. On machines other than x86 the kernel inserts stubs of its own: only `.text` is
-   * assumed to be at the start, as perf assumes. Empty for a file that is not a module.
+   * The layout that the kernel makes, see {@link relocatableLayout}, without code that is needed only while the module starts, whose place is unknown. On
+   * machines other than x86, the kernel inserts its own stubs, so only `.text` is assumed to be at the start, as in perf. Empty for a file that is not a
+   * module.
    *
    * @param start run-time address of the module's code, from its map or `/proc/modules`
-   * @param compatPerf as perf 6.1 (observed): `.text` alone
+   * @param compatPerf like perf 6.1 (observed): only `.text`
    */
   static ofStart(elf: ElfFile, start: number, compatPerf: boolean): ModuleLayout {
     const code = codeSections(elf);
@@ -80,14 +80,14 @@ export class ModuleLayout {
     return readElfSymbolsAt(this.#elf, toAddress, compatPerf);
   }
 
-  /** Where the code at a run-time address is in debug information; NaN when it is not known to be this module's. */
+  /** Where the code at a run-time address is in debug information; NaN if it is not known to be this module's. */
   svmaOf(address: number): number {
     const placed = this.#placed.find(({ start, section }) => address >= start && address < start + section.sizeBytes);
     return placed === undefined ? Number.NaN : placed.svma + address - placed.start;
   }
 }
 
-/** Sections and offsets in them are put into one number. No section of a module is larger. */
+/** A section's index and an offset in it are combined into one number with this stride. No section of a module is larger. */
 const SECTION_STRIDE = 2 ** 36;
 
 function codeSections(elf: ElfFile): CodeSection[] {
@@ -101,7 +101,7 @@ function isCode({ flags, sizeBytes }: ElfSection): boolean {
   return (flags & SHF_ALLOC) !== 0 && (flags & SHF_EXECINSTR) !== 0 && sizeBytes > 0 && sizeBytes < SECTION_STRIDE;
 }
 
-/** Addresses by name; NaN for a name that several have. */
+/** Addresses by name; NaN for a name that occurs several times. */
 function addressesByName(table: SymbolTable): Map<string, number> {
   const addresses = new Map<string, number>();
   for (let i = 0; i < table.size; i++) {

@@ -3,8 +3,8 @@ import { instantiate } from './wasm/instantiate.ts';
 import type { WasmExports } from './wasm/module.ts';
 
 /**
- * Reads the lines of a kernel's symbol list that are of the plain form, which nearly all are, in WebAssembly: a list has hundreds of thousands,
- * and all of them are read before V8 has compiled a loop over them.
+ * Reads the lines of a kernel's symbol list that have the plain form, as nearly all do, in WebAssembly: a list has hundreds of thousands, and would be read
+ * completely before V8 has compiled a loop over them.
  */
 export class PlainLines {
   /** How many symbols the last call of {@link read} kept. */
@@ -18,11 +18,11 @@ export class PlainLines {
   readonly #window: Uint8Array;
   readonly #tail: Uint8Array;
   #tailSizeBytes = 0;
-  /** What is in memory of the list. */
+  /** Which part of the list is in memory. */
   #windowStart = 0;
   #windowEnd = 0;
 
-  /** Undefined where the engine runs no WebAssembly. @param bytes of the list */
+  /** Undefined if the engine does not run WebAssembly. @param bytes of the list */
   static over(bytes: Uint8Array): PlainLines | undefined {
     const wasm = instantiate();
     return wasm && new PlainLines(wasm, bytes);
@@ -39,7 +39,7 @@ export class PlainLines {
     this.#window = new Uint8Array(buffer, wasm.window.value, WINDOW_SIZE_BYTES);
   }
 
-  /** Sets what is to follow the names of the next lines, up to and with the end of the line. */
+  /** Sets what must follow the names of the next lines, up to and including the end of the line. */
   setTail(tail: Uint8Array): void {
     const fits = tail.length <= MAX_TAIL_SIZE_BYTES;
     if (fits) this.#tail.set(tail);
@@ -47,9 +47,9 @@ export class PlainLines {
   }
 
   /**
-   * Reads from the line at `from` on, and keeps the symbols that may name code; of those that follow each other at one address the last.
-   * @param least what address they may have at least, rising with each; −Infinity where they may be in any order
-   * @returns where the first line begins that is not plain, or not whole in memory
+   * Reads from the line at `from` on, and keeps the symbols that may name code. Of adjacent ones at the same address, only the last is kept.
+   * @param least the least address that the first may have, each being the least for the next; −Infinity if they may be in any order
+   * @returns where the first line begins that is not plain, or not completely in memory
    */
   read(from: number, least: number): number {
     if (from >= this.#windowEnd) this.#show(from);

@@ -25,9 +25,8 @@ export interface VdsoSearch extends RecordedVdso {
 }
 
 /**
- * Files of vdsos as kernels install them, by the name that is recorded. 32-bit programs have theirs under the name
- * `[vdso]`, too; its build id shows which one it is. Source: the kernels' makefiles' `vdso_install`; observed: Debian
- * 12.
+ * vDSO files as kernels install them, by the recorded name. In 32-bit programs, the name is `[vdso]`, too; the build id shows which one it is. Source: the
+ * kernels' makefiles' `vdso_install`; observed: Debian 12.
  */
 const INSTALLED: Readonly<Record<string, readonly string[]>> = {
   '[vdso]': ['vdso64.so', 'vdso.so'],
@@ -37,9 +36,8 @@ const INSTALLED: Readonly<Record<string, readonly string[]>> = {
 const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
 
 /**
- * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that
- * provides it; or the file that the recorded kernel installed. The one in memory has few symbols and no debug
- * information: a file of the same build id has them.
+ * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that provides it; or the file that the recorded
+ * kernel installed. The one in memory has few symbols and no debug information, but a file with the same build id has them.
  */
 export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
   const found: ElfFile[] = [];

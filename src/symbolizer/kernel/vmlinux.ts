@@ -20,13 +20,10 @@ export type VmlinuxPlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'bui
   readonly vmlinux: string | undefined;
 };
 
-/** Variables that each CPU has for itself: their addresses are counted from 0 and mean no place in memory. */
+/** Per-CPU variables: their addresses start at 0 and are not places in memory. */
 const PER_CPU_SECTION = '.data..percpu';
 
-/**
- * The vmlinux of a recorded kernel: of the build id that was recorded; where that is unknown, one that lies where only
- * the vmlinux of that release does.
- */
+/** The vmlinux of a recorded kernel: the one with the recorded build id or, if that is unknown, one at a place that is only for the vmlinux of that release. */
 export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, places: VmlinuxPlaces): Promise<Vmlinux | undefined> {
   for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
     const elf = await files.open(path, kernel.buildId);
@@ -38,7 +35,7 @@ export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, p
   return undefined;
 }
 
-/** The symbols of a vmlinux at run-time addresses; undefined when it has none. Ends of sections are no symbols. */
+/** The symbols of a vmlinux at run-time addresses; undefined when it has none. Symbols at the ends of sections are left out. */
 export async function readVmlinuxSymbols({ elf, shift }: Vmlinux, compatPerf: boolean): Promise<SymbolTable | undefined> {
   const bounds = elf.sections.map(({ name, addr, sizeBytes }) => (name === PER_CPU_SECTION ? undefined : { from: addr, to: addr + sizeBytes }));
   const toAddress = (value: number, sectionIndex: number): number => {
@@ -54,8 +51,8 @@ async function shiftIn(elf: ElfFile, kernel: RecordedKernel): Promise<number | u
 }
 
 /**
- * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have
- * it by build id. Files whose names have no release are trusted only with a build id.
+ * The places in the order in which perf 6.1 tries them (observed), then those where distributions' debug packages have it by build id. Files whose names
+ * contain no release are trusted only with a build id.
  */
 function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }: VmlinuxPlaces): string[] {
   const { buildId, osRelease } = kernel;
@@ -76,8 +73,7 @@ function vmlinuxPlaces(kernel: RecordedKernel, { symfs, debugDirs, buildIdDir }:
     ...buildIdCacheFiles(buildIdDir, buildId, ['elf', 'vmlinux', 'debug', '']),
     ...(symfs === undefined ? [] : [...(isKnown ? [`${symfs}/vmlinux`] : []), ...paths.map((path) => symfs + path)]),
     ...(isKnown ? ['vmlinux'] : []),
-    // Without a build id this machine's file of the same name is another machine's, where there is a tree of that
-    // machine's files.
+    // With `symfs` and no build id, this machine's file of the same name would be another machine's kernel.
     ...(symfs === undefined || isKnown ? paths : []),
   ];
 }

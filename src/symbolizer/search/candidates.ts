@@ -7,7 +7,7 @@ export interface RecordedFile {
   readonly path: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
-  /** A process that mapped it. It may have ended, and its number may be another's by now; absent when none is known. */
+  /** A process that mapped it. It may have ended, and its id may be another process's by now; absent when none is known. */
   readonly pid?: number;
   /** `major:minor:inode`, decimal; empty or absent when unknown. */
   readonly fileIdentity?: string;
@@ -24,10 +24,7 @@ export function withoutProcess<T extends RecordedFile>(file: T): Omit<T, 'pid'> 
   return rest;
 }
 
-/**
- * The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory of no file, which
- * has inode 0.
- */
+/** The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory that is not a file's, which has inode 0. */
 export function inodeOf(fileIdentity: string): string | undefined {
   return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
 }
@@ -36,11 +33,10 @@ export function inodeOf(fileIdentity: string): string | undefined {
 export const DELETED = ' (deleted)';
 
 /**
- * The places that may hold the binary itself, the most trusted first: its own path, under `symfs` and then on this
- * machine; the build-id cache; `symfs` without directories (perf also looks there); pprof's directories; and those of
- * the process, if one is given: its root directory, which in a container is its own, then the file it was started from
- * and the files it has mapped, which may be deleted. With a `symfs`, a file without a known build id is looked for there
- * and in pprof's directories alone, which the user names: any other would be this machine's, not the recorded one.
+ * The places that may hold the binary itself, the most trusted first: its own path, under `symfs` and then on this machine; the build-id cache; `symfs` without
+ * directories (perf also looks there); pprof's directories; and those of the process, if one is given: its root directory, which in a container is its own,
+ * then the file it was started from and the files it has mapped, which may be deleted. With a `symfs`, a file without a known build id is looked for only there
+ * and in pprof's directories, which the user names: any other would be this machine's, not the recorded one.
  */
 export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
   const { buildId, pid, mapFile } = file;
@@ -127,10 +123,7 @@ export function buildIdCacheFiles(buildIdDir: string | undefined, buildId: strin
   return entries.map((entry) => (entry === '' ? buildIdPath(buildIdDir, buildId) : `${buildIdPath(buildIdDir, buildId)}/${entry}`));
 }
 
-/**
- * Whether a recorded path may be opened: it is absolute, and no file of procfs or sysfs. Some of those never end, and
- * some have side effects when they are read.
- */
+/** Whether a recorded path may be opened: it is absolute, and not in procfs or sysfs. Some of the files there never end, and reading some has side effects. */
 export function isStoredPath(path: string): boolean {
   if (!path.startsWith('/') || path.startsWith('//')) return false;
   const names: string[] = [];
@@ -141,26 +134,26 @@ export function isStoredPath(path: string): boolean {
   return names.length > 0 && names[0] !== 'proc' && names[0] !== 'sys';
 }
 
-/** The separate debug files of a build id in debug directories; none where it is unknown. */
+/** The separate debug files of a build id in debug directories; none if it is unknown. */
 export function debugFilesById(debugDirs: readonly string[], buildId: string): string[] {
   return isKnownBuildId(buildId) ? debugDirs.map((dir) => `${buildIdPath(dir, buildId)}.debug`) : [];
 }
 
 /**
- * Directories to use as the recording machine's root directory: `symfs`, and this machine's own root. The latter is
- * left out where there is a `symfs` and no build id is known: this machine's file would be a different one.
+ * Directories to use as the recording machine's root directory: `symfs`, and this machine's own root. The latter is left out if there is a `symfs` and no build
+ * id is known, since this machine's file would be a different one.
  */
 export function rootsFor(buildId: string, symfs: string | undefined): string[] {
   return [...(symfs === undefined ? [] : [symfs]), ...(symfs === undefined || isKnownBuildId(buildId) ? [''] : [])];
 }
 
-/** {@link rootsFor}, and that of the process that mapped a file. */
+/** {@link rootsFor}, and the root of the process that mapped a file. */
 function rootsOf({ buildId, pid }: RecordedFile, { symfs }: SearchedDirectories): string[] {
-  // The number may belong to another process by now: only a build id can confirm the file.
+  // The pid may belong to another process by now, so only a build id can confirm the file.
   return [...rootsFor(buildId, symfs), ...(isKnownBuildId(buildId) && pid !== undefined ? [`/proc/${pid}/root`] : [])];
 }
 
-/** Paths under each root. One that would lead out of a root directory is looked for on this machine only. */
+/** Paths under each root. A path that would lead out of a root directory is only looked for on this machine. */
 function pathsUnderRoots(file: RecordedFile, dirs: SearchedDirectories, paths: readonly string[]): string[] {
   if (!isStoredPath(file.path)) return [];
   const roots = staysBelowRoot(file.path) ? rootsOf(file, dirs) : rootsOf(file, dirs).filter((root) => root === '');
@@ -193,18 +186,14 @@ function underRoots(roots: readonly string[], paths: readonly string[]): string[
   return roots.flatMap((root) => paths.map((path) => root + path));
 }
 
-/**
- * Whether a path, appended to a directory's name, stays below that directory. The kernel writes no others; a damaged
- * file may.
- */
+/** Whether a path, appended to a directory's name, stays below that directory. The kernel writes no others, but a damaged file may hold one. */
 function staysBelowRoot(path: string): boolean {
   return path.startsWith('/') && !path.split(/[/\\]/).includes('..');
 }
 
 /**
- * The paths at which a file may be: the recorded one and, where a build id can confirm the file, the same without what
- * the kernel appends to names of deleted files. perf looks for the recorded one, too: someone may have kept a copy of a
- * deleted file under this name.
+ * The paths at which a file may be: the recorded one and, if a build id can confirm the file, the same without what the kernel appends to names of deleted
+ * files. perf looks for the recorded one, too: someone may have kept a copy of a deleted file under this name.
  */
 function pathsOf({ path, buildId }: RecordedFile): string[] {
   return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];
@@ -218,7 +207,7 @@ function directoryOf(path: string): string {
   return path.slice(0, Math.max(path.lastIndexOf('/'), 0));
 }
 
-/** The last part of a path; empty where that is no file name. */
+/** The last part of a path; empty if that is not a file name. */
 function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return name === '.' || name === '..' || name.includes('\\') ? '' : name;

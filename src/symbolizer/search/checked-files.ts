@@ -27,10 +27,10 @@ export class CheckedFiles {
   }
 
   /**
-   * The ELF file at `path` if it has that build id, or any file where `buildId` is unknown; undefined otherwise. A path is
-   * opened and checked once: asked for it again, also with another build id or CRC, this gives the first answer.
-   * @param crc of the whole file, from a debug link. It is compared only where build ids do not decide, since that
-   * means reading a whole file, which may have gigabytes.
+   * The ELF file at `path` if it has that build id, or any file if `buildId` is unknown; undefined otherwise. A path is opened and checked once: later calls
+   * return the first result, even with another build id or CRC.
+   * @param crc of the whole file, from a debug link. It is compared only if build ids do not decide, since that means reading the whole file, which may have
+   * gigabytes.
    */
   async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
@@ -42,9 +42,7 @@ export class CheckedFiles {
     return elf;
   }
 
-  /**
-   * {@link open} for a source that is open already. It is closed at once when it is not used, else by {@link close}.
-   */
+  /** {@link open} for a source that is already open. It is closed at once if it is not used, else by {@link close}. */
   async check(source: ByteSource | undefined, buildId: string, crc?: number): Promise<ElfFile | undefined> {
     if (source === undefined) return undefined;
     let isUsed = false;
@@ -61,9 +59,7 @@ export class CheckedFiles {
     }
   }
 
-  /**
-   * Asks the machine's servers, if it has any, for the file of a build id.
-   */
+  /** Asks the host's servers, if it has any, for the file of a build id. */
   async fetch(host: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
     if (host.fetch === undefined) return undefined;
     const { source, places } = await host.fetch(buildId, kind);
@@ -74,7 +70,7 @@ export class CheckedFiles {
     return this.check(source, buildId);
   }
 
-  /** Corrects the note of an absent file where something else is at its place, such as a directory. */
+  /** Corrects the note of an absent file if something else is at its place, such as a directory. */
   async noteOtherKind(path: string): Promise<void> {
     if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is no regular file');
   }
@@ -131,7 +127,7 @@ export class CheckedFiles {
       this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC is another`);
       return false;
     }
-    // Any file is accepted where no build id was recorded; where one was, a file without one may be anything.
+    // Any file is accepted if no build id was recorded; if one was, a file without a build id may be anything.
     if (!isKnown) return true;
     const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
     this.search.note(source.name, 'other-build-id', what);

@@ -10,14 +10,14 @@ export interface DebugLink {
   readonly crc: number;
 }
 
-/** The longest name that file systems allow, padding and the CRC. */
+/** Room for the longest name that file systems allow, padding and the CRC. */
 const MAX_SECTION_SIZE_BYTES = 256 + 8;
 const PIECE_SIZE_BYTES = 1 << 20;
 
 /**
  * Reads `.gnu_debuglink`: a name that ends with NUL, zeros up to a multiple of four, a CRC in the file's byte order.
  * Source: gdb's documentation, "Separate Debug Files".
- * @returns undefined when there is none, or when it does not hold a plain file name
+ * @returns undefined if there is none, or it does not hold a plain file name
  */
 export async function readDebugLink(elf: ElfFile): Promise<DebugLink | undefined> {
   const section = elf.section('.gnu_debuglink');
@@ -31,7 +31,7 @@ export async function readDebugLink(elf: ElfFile): Promise<DebugLink | undefined
   return { fileName, crc: view.u32(crcAt) };
 }
 
-/** The CRC-32 of a whole file, as a debug link has it. */
+/** The CRC-32 of a whole file, as in a debug link. */
 export async function fileCrc(source: ByteSource): Promise<number> {
   const piece = new Uint8Array(PIECE_SIZE_BYTES);
   let crc = 0;

@@ -2,23 +2,17 @@ import { readRange } from '../../base/byte-source.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import { inodeOf } from './candidates.ts';
 
-/**
- * The longest lists have some 65,530 maps (`vm.max_map_count`), each as long as a path at most. What follows is not
- * read.
- */
+/** The longest lists have some 65,530 maps (`vm.max_map_count`), each at most as long as a path. The rest is not read. */
 const MAX_MAPS_SIZE_BYTES = 64 << 20;
 
 /**
- * Where living processes show the files that they have mapped, even if the files were deleted or replaced, or are in a
- * container. A file is identified by its device and inode, which no other file has while it is mapped. Source: proc(5),
- * `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which only root may open.
+ * Finds where /proc shows the files that running processes have mapped, even if the files were deleted or replaced, or are in a container. A file is identified
+ * by its device and inode, which no other file has while it is mapped. Source: proc(5), `/proc/pid/maps`, `/proc/pid/exe`, and `/proc/pid/map_files`, which
+ * only root may open.
  */
 export class MappedFiles {
   readonly #host: SymbolFiles;
-  /**
-   * By process: the first range of each file. A process's list is read once: it may be long, and hold many of the files
-   * that are looked for.
-   */
+  /** By process: the first range of each file. A process's list is read once, since it may be long and hold many of the files that are looked for. */
   readonly #ranges = new Map<number, ReadonlyMap<string, string>>();
 
   constructor(host: SymbolFiles) {
@@ -27,8 +21,8 @@ export class MappedFiles {
 
   /**
    * The places under which a process shows a file.
-   * @param pid of a process that lives; undefined when none is known
-   * @param fileIdentity `major:minor:inode`, decimal, as records of its maps have it; empty when unknown
+   * @param pid of a running process; undefined when none is known
+   * @param fileIdentity `major:minor:inode`, decimal, as in the records of its maps; empty when unknown
    * @returns none when the process is gone, or has no such map
    */
   async places(pid: number | undefined, fileIdentity = ''): Promise<string[]> {

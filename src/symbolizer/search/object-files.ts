@@ -23,7 +23,7 @@ import { readDebugLink } from './debug-link.ts';
 import type { MappedFiles } from './mapped-files.ts';
 
 const MINI_DEBUG_INFO = '.gnu_debugdata';
-/** The symbols of the largest programs have some ten megabytes. */
+/** The symbols of the largest programs take some ten megabytes. */
 const MAX_UNPACKED_SIZE_BYTES = 256 << 20;
 
 /** The files found for one DSO. One file may play all parts. */
@@ -33,12 +33,9 @@ export interface ObjectFiles {
    * as far as they are known.
    */
   readonly runtime: ElfFile;
-  /**
-   * The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined when there
-   * are none.
-   */
+  /** The file whose symbol table is used: the first with a `.symtab`, else the one that was mapped; undefined if neither has symbols. */
   readonly symbols: ElfFile | undefined;
-  /** The file with debug information; undefined when there is none or it was not asked for. */
+  /** The file with debug information; undefined if there is none or it was not asked for. */
   readonly debugInfo: ElfFile | undefined;
 }
 
@@ -49,7 +46,7 @@ export interface WantedFile extends RecordedFile {
   /** Whether other files of the same path were recorded, so that the build id may be that of one of them. */
   readonly sharesName?: boolean;
   readonly wantsLines: boolean;
-  /** Whether a file with debug information is of use that is on this machine: it may have the rules for unwinding that the binary has not. */
+  /** Whether a file with debug information on this machine is of use: it may have unwinding rules that the binary lacks. */
   readonly wantsRules?: boolean;
   /** Whether a binary without symbols is of use: it may say where its functions begin. */
   readonly wantsStarts?: boolean;
@@ -61,13 +58,13 @@ export interface WantedFile extends RecordedFile {
 }
 
 /**
- * Looks for the files of a DSO. Without a recorded build id the file at the recorded path is trusted, and its debug
- * files must match it. With `symfs` and no build id, this machine's own file of that path is not: the path is another
- * machine's. A file that the process still has mapped comes before all others: it is the recorded file itself.
+ * Looks for the files of a DSO. Without a recorded build id, the file at the recorded path is trusted, and its debug files must match it. With `symfs` and no
+ * build id, this machine's own file at that path is not trusted, since the path is another machine's. A file that the process still has mapped comes before all
+ * others: it is the recorded file itself.
  *
- * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab`
- * before `.gnu_debugdata`, which has fewer symbols. `.dynsym` alone is used where there is nothing else.
- * @returns undefined when no useful file was found
+ * The binary's own `.symtab` and debug information come before those of a debug file, and a debug file's `.symtab` before `.gnu_debugdata`, which has fewer
+ * symbols. `.dynsym` alone is used if there is nothing else.
+ * @returns undefined if no useful file was found
  */
 export async function findObjectFiles(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, file: WantedFile): Promise<ObjectFiles | undefined> {
   const wanted = (await isAlive(host, file.pid)) ? file : withoutProcess(file);
@@ -75,7 +72,7 @@ export async function findObjectFiles(files: CheckedFiles, host: SymbolFiles, ma
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, host, mappedFiles, wanted);
 }
 
-/** Whether a process lives. One that has ended has no files to show. */
+/** Whether a process still runs. One that has ended has no files in /proc. */
 async function isAlive(host: SymbolFiles, pid = 0): Promise<boolean> {
   const source = pid > 0 ? await host.open(`/proc/${pid}/comm`) : undefined;
   await source?.close();
@@ -92,10 +89,10 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
     const elf = await files.open(place, buildId);
-    // In the cache of old perf versions a build id is a file, in that of newer ones a directory.
+    // In the cache of old perf versions, a build id is a file; in that of newer ones, a directory.
     if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
-    // Elsewhere the whole file may be.
+    // The complete file may be at another place.
     if (elf.isCut && isKnownBuildId(buildId)) {
       cut ??= elf;
       continue;
@@ -110,7 +107,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   }
   const file = { ...wanted, buildId: await checkedId(buildId, first) };
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
-  // Servers are not asked for rules alone.
+  // Servers are not queried for rules alone.
   parts.wantsDebugInfo = wanted.wantsLines;
   if (!parts.isComplete) await takeServed(files, host, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, host, files);
@@ -120,9 +117,8 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
 }
 
 /**
- * The binary that the process still has mapped, for where no build id identifies it: perf notes no build id of a file
- * that it cannot open or that no sample's leaf is in, and only one of several files that have the same path in
- * different containers.
+ * The binary that the process still has mapped, for the case that no build id identifies it: perf notes no build id of a file that it cannot open or that has
+ * no sample's leaf, and only one for several files with the same path in different containers.
  */
 async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted: WantedFile): Promise<ElfFile | undefined> {
   const { buildId, sharesName = false, pid, fileIdentity, dirs } = wanted;
@@ -170,10 +166,7 @@ async function linkOf(binary: ElfFile | undefined, file: WantedFile): Promise<Pl
   return { crc: link.crc, places: debugLinkPlaces(file, link.fileName, binary.source.name, file.dirs) };
 }
 
-/**
- * The CRC that a file at `place` must have where no build id decides; undefined for places to which no debug link
- * points.
- */
+/** The CRC that a file at `place` must have if no build id decides; undefined for places to which no debug link points. */
 function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
   return places.includes(place) ? crc : undefined;
 }
@@ -181,7 +174,7 @@ function crcAt(place: string, { crc, places }: PlacedLink): number | undefined {
 /**
  * The ELF file in `.gnu_debugdata`, compressed by xz. It has the symbols of functions that are not in `.dynsym`, and
  * nothing else. Source: gdb's documentation, "MiniDebugInfo".
- * @returns undefined when there is none or it cannot be read
+ * @returns undefined if there is none or it cannot be read
  */
 async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: CheckedFiles): Promise<ElfFile | undefined> {
   const section = binary.section(MINI_DEBUG_INFO);
@@ -201,7 +194,7 @@ async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: Chec
   }
 }
 
-/** Asks servers for what was not found on this machine. */
+/** Fetches from servers what was not found on this machine. */
 async function takeServed(files: CheckedFiles, host: SymbolFiles, { buildId }: WantedFile, parts: Parts): Promise<void> {
   if (!isKnownBuildId(buildId)) return;
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
@@ -239,7 +232,7 @@ class Parts {
   symbols: ElfFile | undefined;
   debugInfo: ElfFile | undefined;
   mini: ElfFile | undefined;
-  /** Whether files are looked for until one has debug information. */
+  /** Whether to look for files until one has debug information. */
   wantsDebugInfo: boolean;
   #firstDebugFile: ElfFile | undefined;
 

@@ -2,7 +2,7 @@
  * - `fits`: the right file, as far as can be told
  * - `absent`: there is none
  * - `forbidden`: there may be one, but this user may not read it
- * - `damaged`: it is no ELF file, or one that cannot be read
+ * - `damaged`: it is not an ELF file, or cannot be read
  * - `other-build-id`, `other-crc`: it is not the file that was recorded, or does not belong to it
  * - `refused`: there is one, but anyone may have written it, so that it is not trusted
  * - `failed`: it could not be asked for (a server)
@@ -17,7 +17,7 @@ export type FileUse = 'addresses' | 'symbols' | 'lines';
 export interface FileHoldings {
   /** Machine code: it is the binary itself. */
   readonly code?: boolean;
-  /** The best of its symbol tables; a stripped file has only those of dynamic linking, that of Go's runtime, or none. */
+  /** The best of its symbol tables; a stripped file has only the one for dynamic linking, the one of Go's runtime, or none. */
   readonly symbols?: 'symtab' | 'gopclntab' | 'dynsym' | 'none';
   /** Whether it has debug information. */
   readonly debugInfo?: boolean;
@@ -36,27 +36,24 @@ export interface SearchedPlace {
   /** A path, a URL, or a description: `.gnu_debugdata in /usr/bin/ls`. */
   readonly place: string;
   readonly outcome: PlaceOutcome;
-  /** Details in words: the other build id, what is damaged. Empty where the outcome says it all. */
+  /** Details in words: the other build id, what is damaged. Empty if the outcome says it all. */
   readonly detail: string;
   readonly holds: FileHoldings;
-  /** What it was used for; empty where it does not fit, and where another place already had what it has. */
+  /** What it was used for; empty if it does not fit, or another place already had what it has. */
   readonly uses: readonly FileUse[];
-  /** Why it may not be the file that was recorded, though that is not certain; absent where there is no doubt. */
+  /** Why it may not be the file that was recorded; absent if there is no doubt. */
   readonly doubt?: FileDoubt;
 }
 
 /** What was done to find the symbols of one DSO. */
 export class SymbolSearch {
-  /**
-   * Build id of the file that the process still has mapped, where that is more certain than the recorded one; empty
-   * when it has none.
-   */
+  /** Build id of the file that the process still has mapped, if that is more certain than the recorded one; empty if the file has none. */
   mappedBuildId: string | undefined;
-  /** Whether lines were not looked for, though asked for, since this engine cannot read debug information. */
+  /** Whether lines were asked for but not looked for, since this engine cannot read debug information. */
   isWithoutLines = false;
   readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
 
-  /** In the order in which they were looked at. */
+  /** In the order in which they were searched. */
   get places(): readonly SearchedPlace[] {
     return this.#places;
   }
@@ -84,14 +81,14 @@ export class SymbolSearch {
     if (found !== undefined) Object.assign(found, { doubt, detail });
   }
 
-  /** Notes what a place is used for. One that was not noted before fits. */
+  /** Notes what a place is used for. A place that was not noted before is noted as fitting. */
   use(place: string, use: FileUse): void {
     this.note(place, 'fits');
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined && !found.uses.includes(use)) found.uses = [...found.uses, use];
   }
 
-  /** Takes back a use of a place: it turned out that what it has of that cannot be read. @param detail why, in words */
+  /** Takes back a use of a place, when its data for that turn out to be unreadable. @param detail why, in words */
   cannotUse(place: string, use: FileUse, detail: string): void {
     const found = this.#places.find((known) => known.place === place);
     if (found !== undefined) Object.assign(found, { uses: found.uses.filter((known) => known !== use), detail });

@@ -3,7 +3,7 @@ import { CODE, type WasmExports } from './module.ts';
 
 const instances = new OptionalWasm<WasmExports>(CODE);
 
-/** A new instance of the module, with memory of its own; undefined where there can be none. */
+/** A new instance of the module, with memory of its own; undefined if WebAssembly is not available. */
 export function instantiate(): WasmExports | undefined {
   return instances.instantiate((wasm) => wasm.initialize());
 }
