@@ -1,16 +1,16 @@
 /**
- * What compilers append to the name of a function where they make another of it, split off a part, or move it to another unit: `.part.0`,
- * `.constprop.0`, `.isra.0`, `.cold`, `.lto_priv.0`, `._omp_fn.0` (observed: gcc 12, also several in a row), `.llvm.1234`, `.__uniq.1234` (LLVM
- * keeps profiles apart by what precedes them: SampleProf.h). The names before them are those of C, without dots.
+ * What compilers append to the name of a function when they clone it, split off a part, or move it to another unit: `.part.0`, `.constprop.0`, `.isra.0`,
+ * `.cold`, `.lto_priv.0`, `._omp_fn.0` (observed: gcc 12, also several in a row), `.llvm.1234`, `.__uniq.1234` (LLVM identifies functions in profiles by what
+ * precedes them: SampleProf.h). The names before them are C names, without dots.
  */
 const CLONE_SUFFIXES = /^([A-Za-z_$][\w$]*)(?:\.(?:\d+|cold|localalias|llvm\.[\dA-Fa-f]+|(?:part|constprop|isra|lto_priv|clone|_omp_fn|__uniq)\.\d+))+$/;
 
-/** What Go's linker appends to the names of functions in assembly language, and Go's own profiles do not have. */
+/** What Go's linker appends to the names of functions in assembly language, but Go's own profiles do not show. */
 const GO_ABI = /^(.+)\.abi0$/;
 
 /**
- * The name that a function has in its source, of a linker's name that is not mangled: without the suffixes of clones, as demanglers leave
- * them out of mangled names. Go's `pkg.cold`, a function of that name, cannot be distinguished from C's: it becomes `pkg`.
+ * The name that a function has in its source, from a linkage name that is not mangled: without the suffixes of clones, which demanglers also remove from
+ * mangled names. A Go function `pkg.cold` cannot be distinguished from a C clone, and becomes `pkg`.
  */
 export function withoutCloneSuffixes(name: string): string {
   // Most names have none.

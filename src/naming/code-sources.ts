@@ -11,15 +11,15 @@ import { RunTimeKernelCode } from './run-time-kernel-code.ts';
 
 /** Which sources a recording's code is looked up in. */
 export interface CodeSourceOptions {
-  /** Files; undefined: only the recording itself is asked. */
+  /** Symbols from files; undefined: only the recording itself is used. */
   readonly symbols: RecordingSymbols | undefined;
-  /** As perf 6.1, which ignores symbols that the recording itself holds. */
+  /** Like perf 6.1, which ignores symbols that the recording itself holds. */
   readonly compatPerf: boolean;
 }
 
 type Question = Required<Pick<CodeQuestion, 'lines' | 'search'>>;
 
-/** All sources that know a recording's code. Whatever needs names asks here. */
+/** All sources of symbols for a recording's code. Everything that needs names asks here. */
 export class CodeSources {
   readonly #session: SessionResult;
   readonly #options: CodeSourceOptions;
@@ -37,8 +37,8 @@ export class CodeSources {
   }
 
   /**
-   * Yields the sources that know a DSO's code, the best first. Each is asked only for the addresses that the ones
-   * before it left. Files are opened when it is their turn, and closed when the walk goes on or ends.
+   * Yields the sources that know a DSO's code, the best first. Each is asked only for the addresses that the ones before it left. Files are opened when it is
+   * their turn, and closed when the iteration goes on or ends.
    *
    * What the recording itself holds comes first. It was read from the very files that ran, while files of the same
    * names on this machine are often different (the recording may be an Android device's), and it has what only the
@@ -64,7 +64,7 @@ export class CodeSources {
     if (symbols === undefined) return;
     const refused = dso.kind === 'anon' ? this.#session.refusedJitDumps.get(dso.name) : undefined;
     if (refused !== undefined) question.search.note(refused.name, 'refused', refused.refusal);
-    // perf shows addresses where it has no names.
+    // perf shows addresses if it has no names.
     const starts = !this.#options.compatPerf;
     const code = await symbols.symbolsFor(codeObject(dso, this.#session.features, this.#kernelOf(dso)), { ...question, starts });
     if (code === undefined) return;
@@ -75,14 +75,14 @@ export class CodeSources {
     }
   }
 
-  /** The kernel that a module belongs to; undefined for a DSO that is no module, and where no kernel was recorded. */
+  /** The kernel that a module belongs to; undefined for a DSO that is not a module, and if no kernel was recorded. */
   #kernelOf(dso: Dso): Dso | undefined {
     const isModule = dso.kind === 'module' || (dso.kind === 'guest' && !isGuestImage(dso.name));
     return isModule ? this.#kernels.get(ownerOf(dso)) : undefined;
   }
 }
 
-/** How files are asked about a DSO. @param kernel the one that a module belongs to */
+/** A DSO as files are searched for it. @param kernel the one that a module belongs to */
 export function codeObject(dso: Dso, features: Features, kernel?: Dso): CodeObject {
   const { name, longName, kind, buildId, fileIdentity, sharesName, start, codeStart, pid } = dso;
   return {
@@ -113,7 +113,7 @@ export function isKernelImage({ kind, name }: Dso): boolean {
   return kind === 'kernel' || (kind === 'guest' && isGuestImage(name));
 }
 
-/** Known are the start of a file's code and the end of its last map, which are mostly of the same map. */
+/** The start of a file's code and the end of its last map are known, which are mostly of the same map. */
 function mapFileOf({ codeStart, limit, bias }: Dso): string {
   return `${(codeStart + bias).toString(16)}-${(limit + bias).toString(16)}`;
 }

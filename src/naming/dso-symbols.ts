@@ -13,17 +13,11 @@ export interface DsoSymbols {
   readonly unnamedSamples: number;
   /** Samples in the whole profile. */
   readonly allSamples: number;
-  /**
-   * The DSO's addresses in the profile: all, those with a function, those with a line (undefined where lines were not
-   * looked for).
-   */
+  /** The DSO's addresses in the profile: all, those with a function, those with a line (undefined if lines were not looked for). */
   readonly locations: number;
   readonly namedLocations: number;
   readonly lineLocations: number | undefined;
-  /**
-   * Where its symbols were looked for, in that order; empty where the recording itself has them, and for DSOs without
-   * files.
-   */
+  /** Where its symbols were looked for, in that order; empty if the recording itself has them, and for DSOs without files. */
   readonly places: readonly SearchedPlace[];
 }
 

@@ -5,17 +5,17 @@ import type { SourceFunction } from '../symbol-table/code-symbols.ts';
 import { withoutCloneSuffixes } from './clone-suffixes.ts';
 import { scopedName } from './scoped-name.ts';
 
-/** A name to show, and what it was made from where that differs (else 0): see `FunctionTable.intern`. Both are string indexes. */
+/** A name to show, and what it was made from if that differs (else 0): see `FunctionTable.intern`. Both are string indexes. */
 export interface FunctionName {
   readonly name: number;
   readonly systemName: number;
-  /** Whether `systemName` is the name in the source without its scopes, as there is no linkage name. */
+  /** Whether `systemName` is the name in the source without its scopes, since there is no linkage name. */
   readonly isScoped: boolean;
 }
 
 /**
- * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept. In the style `simple`, names
- * that are not mangled lose the suffixes of clones (`.part.0`) as mangled ones do.
+ * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept. In the style `simple`, names that are not mangled
+ * lose the suffixes of clones (`.part.0`), as mangled ones do.
  * @returns undefined for a name that stays as it is
  */
 export function demangleSymbol(symbol: string, style: DemangleStyle): string | undefined {
@@ -26,18 +26,18 @@ export function demangleSymbol(symbol: string, style: DemangleStyle): string | u
 }
 
 /**
- * How names are shown: `none`, as the linker or debug information has them, or in a style of {@link demangle}, those without a linkage name with
- * their scopes. `later`: as in `full`, but mangled names stay as they are until the profile gets others (`withSimpleNames`, `withoutParameters`).
+ * How names are shown. `none`: as in symbol tables or debug information. Else in a style of {@link demangle}; names without a linkage name have their scopes.
+ * `later`: like `full`, but mangled names stay as they are until the profile gets others (`withSimpleNames`, `withoutParameters`).
  */
 export type NameStyle = DemangleStyle | 'none' | 'later';
 
 /**
- * How many characters names may have together that are shown with their scopes: in a hostile file, all can share scopes with long
- * names. Real programs have a thousandth of that.
+ * How many characters scopes may add to all names together: in a hostile file, all names can share scopes with long names. Real programs have a thousandth of
+ * that.
  */
 const MAX_SCOPED_CHARACTERS = 1 << 26;
 
-/** Turns names of linkers and of debug information into names to show, each once. */
+/** Turns names in symbol tables and debug information into names to show, each once. */
 export class FunctionNames {
   readonly #strings: StringTable;
   readonly #style: NameStyle;

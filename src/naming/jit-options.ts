@@ -1,6 +1,6 @@
 import { DELETED } from '../symbolizer/search/candidates.ts';
 
-/** What makes a runtime's JIT leave the names of its functions, and the names of the binaries by which the runtime is known. */
+/** Options with which runtimes' JITs leave the names of their functions, and the names of binaries that identify the runtime. */
 const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
   { binary: /^(?:node|nodejs|libnode\.so.*)$/, option: 'node --perf-basic-prof', isCommon: true },
   { binary: /^deno$/, option: 'deno run --v8-flags=--perf-basic-prof', isCommon: false },
@@ -14,9 +14,9 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
 ];
 
 /**
- * What makes the JITs of a recording leave names for profilers.
+ * The options with which the JITs of a recording leave names for profilers.
  * @param binaries paths of binaries whose code ran, in whatever process
- * @returns options of the runtimes among them; of the common ones, where none is
+ * @returns options of the runtimes among them; those of the common runtimes if there are none
  */
 export function jitOptions(binaries: readonly string[]): string {
   const names = binaries.map((path) => (path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path).replace(/^.*\//s, ''));

@@ -11,7 +11,7 @@ export function jitDumpSymbols(dump: JitDump): CodeSymbols {
   return { table, ...(dump.lines.offsets.length > 0 && { lines: new JitLines(dump) }) };
 }
 
-/** Lines as the JIT wrote them. JITs do not say what they inlined. */
+/** Lines as the JIT wrote them. JITs do not tell what they inlined. */
 class JitLines implements SourceLines {
   readonly #dump: JitDump;
   readonly #offsets: Float64Array;

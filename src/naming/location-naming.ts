@@ -24,7 +24,7 @@ export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
 export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
   readonly demangle: NameStyle;
-  /** As perf 6.1, which does not demangle the names in perf maps of JITs. */
+  /** Like perf 6.1, which does not demangle the names in perf maps of JITs. */
   readonly compatPerf: boolean;
 }
 
@@ -36,7 +36,7 @@ export class LocationNaming {
   readonly #names: FunctionNames;
   /** Names from perf maps of JITs. */
   readonly #listedNames: FunctionNames;
-  /** By linkage name: the files of functions in this DSO whose description names no file. */
+  /** By linkage name: the files of functions in the current DSO whose description names no file. */
   readonly #fileOf = new Map<string, string>();
   readonly #showsScopes: boolean;
   readonly #readsLines: boolean;
@@ -54,8 +54,8 @@ export class LocationNaming {
   }
 
   /**
-   * Names locations by one source of their DSO's code. The name of the outermost function is the symbol's, which
-   * linkers and perf show; its file and line, and the functions inlined into it, come from debug information.
+   * Names locations by one source of their DSO's symbols. The name of the outermost function is that of the symbol, as linkers and perf show it; its file and
+   * line, and the functions inlined into it, come from debug information.
    * @param group the locations, all of one DSO
    * @returns those that no symbol covers
    */
@@ -80,7 +80,7 @@ export class LocationNaming {
     }
   }
 
-  /** Looks up the symbol of each location. Nothing else does. @returns −1 for a location that no symbol covers */
+  /** Looks up the symbol of each location, once. @returns −1 for a location that no symbol covers */
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
@@ -88,15 +88,15 @@ export class LocationNaming {
     return symbols;
   }
 
-  /** Where a return address is the start of a JIT's function, that function runs next: there is no call before it. */
+  /** If a return address is the start of a JIT's function, that function runs next: there is no call before it. */
   #findListed(location: number, table: SymbolTable): number {
     const symbol = this.#findStart(location, table);
     return symbol >= 0 ? symbol : table.find(this.#codeAddress(location));
   }
 
   /**
-   * Finds the functions that nothing calls, since their first byte is put on the stack to be returned to: `__restore_rt` ends signal handlers. Their rules for
-   * unwinding begin a byte before, or there are none; before other functions may be the end of one that has no symbol, and ends in a call.
+   * Finds functions that are not called but returned to, since their address was put on the stack: signal handlers return to `__restore_rt`. Their unwinding
+   * rules begin a byte before them, or they have none. Before any other function may be one without a symbol that ends with a call.
    */
   async #findTrampolines(group: readonly number[], symbols: Int32Array, table: SymbolTable, functionStarts: FunctionStarts): Promise<void> {
     const places: number[] = [];
@@ -112,7 +112,7 @@ export class LocationNaming {
     }
   }
 
-  /** What begins right at an address; −1 for nothing. */
+  /** The symbol that begins at a location's address; −1 for none. */
   #findStart(location: number, table: SymbolTable): number {
     const address = this.#profile.locations.address(location);
     const symbol = table.find(address);
@@ -136,7 +136,7 @@ export class LocationNaming {
     }
   }
 
-  /** Gives functions, files and lines to the locations that debug information knows. */
+  /** Gives functions, files and lines to the locations that debug information covers. */
   async #nameByLines(group: readonly number[], symbols: Int32Array, table: SymbolTable | undefined, lines: SourceLines): Promise<void> {
     const { locations } = this.#profile;
     this.#fileOf.clear();
@@ -163,8 +163,8 @@ export class LocationNaming {
   }
 
   /**
-   * @param linkageName of the outermost function, from the symbol table; undefined where it has none
-   * @returns the outermost function, −1 when none is known
+   * @param linkageName of the outermost function, from the symbol table; undefined if it has none
+   * @returns the outermost function; −1 if none is known
    */
   #setFrames(location: number, frames: readonly SourceFrame[], linkageName: string | undefined, symbolOffset: number): number {
     const outermost = frames.length - 1;
@@ -183,16 +183,16 @@ export class LocationNaming {
     return lines[lines.length - 1].function;
   }
 
-  /** perf 6.1 calls a function without a linkage name by what it is called in its scope. */
+  /** perf 6.1 shows a function without a linkage name without its scopes. */
   #nameOf(described: SourceFunction): FunctionName {
     return this.#showsScopes ? this.#names.ofDescribed(described) : this.#names.of(described.linkageName || described.name);
   }
 
-  /** Interns a function with its line. @param linkageName or what else it is known by, @param place has file, line and column */
+  /** Interns a function with its line. @param linkageName or another name that identifies it, @param place has file, line and column */
   #internLine({ name, systemName, isScoped }: FunctionName, linkageName: string, described: SourceFunction | undefined, place: SourceFrame): LocationLine {
     const { strings, functions } = this.#profile;
     const functionFile = strings.intern(this.#fileOfFunction(linkageName, described, place.file));
-    // A line without a file cannot be mistaken for one of the function's file.
+    // A line without a file must not be shown as one of the function's file.
     const line = place.file === '' && functionFile !== 0 ? 0 : place.line;
     const lineFile = line > 0 ? strings.intern(place.file) : functionFile;
     return {
@@ -222,7 +222,7 @@ export class LocationNaming {
     return addresses;
   }
 
-  /** The address of a location's code: for a return address, one that is inside of the call. */
+  /** The address of a location's code: for a return address, one inside the call. */
   #codeAddress(location: number): number {
     const { locations } = this.#profile;
     const address = locations.address(location);

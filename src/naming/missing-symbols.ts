@@ -4,15 +4,14 @@ import { symbolHelp } from './symbol-help.ts';
 
 /** How many names a warning gives. */
 const SHOWN_NAMES = 3;
-/** The longest name or place that a warning gives whole: paths may have 4 KB, and a warning has several. */
+/** The longest name or place that a warning shows completely: paths may have 4 KB, and a warning has several. */
 const MAX_SHOWN_LETTERS = 160;
 /** The least share of all samples for which a warning says that a DSO's symbols do not cover all of its code. */
 const NOTABLE_SHARE = 0.01;
 
 /**
- * Reports the DSOs for which no symbols were found (`no-symbols`) or too few (`few-symbols`), with one warning each. It
- * names the DSOs with the most unnamed samples and says what would help with the first. Where a warning would have too
- * many names, a note has them all.
+ * Reports the DSOs for which no symbols were found (`no-symbols`) or too few (`few-symbols`), with one warning each. It names the DSOs with the most unnamed
+ * samples and says what would help with the first. If a warning would have too many names, a note lists them all.
  */
 export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: Diagnostics): void {
   const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);
@@ -25,7 +24,7 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   if (few.length > 0) diagnostics.set('few-symbols', severity(few, dsos), `symbols do not cover all code of ${listed(few)}${help(few, dsos)}`);
 }
 
-/** Where nothing would help, it is a note. */
+/** A note if nothing would help. */
 function severity([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): Severity {
   return symbolHelp(first, dsos) === '' ? 'info' : 'warning';
 }
@@ -56,7 +55,7 @@ function help([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): stri
   return text === '' ? '' : `; for ${shortened(first.name.replace(/^.*\//, ''))}: ${text}`;
 }
 
-/** A name without its middle where it is too long: names differ at their ends. */
+/** Cuts the middle out of a name that is too long, since names differ at their ends. */
 function shortened(name: string): string {
   const half = MAX_SHOWN_LETTERS / 2;
   return name.length <= MAX_SHOWN_LETTERS ? name : `${name.slice(0, half)}…${name.slice(-half)}`;

@@ -27,7 +27,7 @@ export class PayloadTexts {
   /** By DSO: the addresses that have no names yet. */
   readonly #unnamed = new Map<number, Word[]>();
 
-  /** @param compatPerf as perf 6.1, which names no functions in the payloads of a recording that came through a pipe */
+  /** @param compatPerf like perf 6.1, which names no functions in the payloads of a recording that came through a pipe */
   constructor(profile: Profile, session: SessionResult, compatPerf: boolean) {
     const { tracingData } = session.features;
     this.#profile = profile;
@@ -66,7 +66,7 @@ export class PayloadTexts {
     });
   }
 
-  /** The id of a tracepoint's format; undefined where the recording does not describe it. */
+  /** The id of a tracepoint's format; undefined if the recording does not describe it. */
   #formatOf(event: number): number | undefined {
     const id = Number(this.#session.events[event].attr.config);
     return this.#session.features.tracingData?.formats.has(id) === true ? id : undefined;
@@ -96,7 +96,7 @@ export class PayloadTexts {
   }
 }
 
-/** Printers of payloads, one for each format, compiled when it is first needed. */
+/** Printers of payloads, one for each format, compiled when first needed. */
 class PayloadPrinters {
   readonly #data: TracingData;
   readonly #options: TracePrinterOptions;

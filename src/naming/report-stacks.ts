@@ -4,23 +4,23 @@ import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { type BinaryStacks, isCLibrary, isSystemLibrary, stackQuality } from './stack-quality.ts';
 
-/** Fewer samples are a try, and fewer broken stacks chance. */
+/** Fewer samples are only a trial, and fewer broken stacks are chance. */
 const LEAST_SAMPLES = 10;
-/** Shares of a binary's samples, and of all, from which on its broken stacks are worth a word. */
+/** Shares of a binary's samples, and of all samples, from which on its broken stacks are worth mentioning. */
 const BINARY_SHARE = 0.1;
 const NOTABLE_SHARE = 0.05;
 /**
- * The share of all samples from which on broken stacks are, whatever they are in. Programs with frame pointers have some, since the
- * C library has none: measured up to 11 % (allocation, copying of memory).
+ * The share of all samples from which on broken stacks are worth mentioning, whichever binaries they are in. Programs with frame pointers have some, since the
+ * C library has none: up to 11 % were measured (allocating and copying memory).
  */
 const SHARE = 0.2;
-/** The share of a binary's samples that reach a start through it from which on some of it must have frame pointers. */
+/** If at least this share of a binary's samples reach a start through it, some of it must have frame pointers. */
 const SHARE_THROUGH = 0.05;
 /** How many binaries the sentence names. */
 const SHOWN_NAMES = 3;
 
 /**
- * Reports stacks that break off (`broken-stacks`), with what would help, and that there are none at all (`no-callchains`).
+ * Reports stacks that break off (`broken-stacks`), with what would help, and samples without any callers (`no-callchains`).
  * @param events of the session, in the order of the profile's
  */
 export function reportStackQuality(profile: Profile, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
@@ -30,7 +30,7 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   if (bare.length > 0) {
     diagnostics.set('no-callchains', 'info', `${bare.map(({ name }) => name).join(', ')}: the samples have no callers: record with -g`);
   }
-  // How stacks ended that were unwound is reported elsewhere.
+  // The ends of unwound stacks are reported elsewhere.
   const quality = stackQuality(
     profile,
     events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks),
@@ -40,7 +40,7 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
     ({ mapping, samples, broken }) => !isCLibrary(mapping) && broken >= BINARY_SHARE * samples && broken >= NOTABLE_SHARE * quality.samples,
   );
   if (notable.length === 0 && quality.broken < SHARE * quality.samples) return;
-  // The first has the most broken stacks. Others are no advice where hardly any of their own are.
+  // The first has the most broken stacks. Others are not worth naming if hardly any of their own stacks are broken.
   const many = quality.binaries.filter(({ samples, broken }, i) => i === 0 || broken >= BINARY_SHARE * samples);
   const shown = (notable.length > 0 ? notable : many).slice(0, SHOWN_NAMES);
   diagnostics.set(
@@ -64,12 +64,12 @@ const PYTHON = /\/(?:lib)?python[0-9.]*(?:\.so[0-9.]*)?$/;
 
 const UNWINDING = 'record with --call-graph dwarf';
 
-/** Whether users choose how it is built or run. Few distributions build their libraries with frame pointers, and nobody else does for a profile. */
+/** Whether users choose how a binary is built or run. Few distributions build their libraries with frame pointers, and nobody rebuilds them for a profile. */
 function isBuiltByUsers(mapping: Mapping): boolean {
   return !isSystemLibrary(mapping) || PYTHON.test(mapping.name) || JAVA.test(mapping.name);
 }
 
-/** What keeps the stacks whole that break off in a binary. */
+/** What would complete the stacks that break off in a binary. */
 function remedy(binary: BinaryStacks, profile: Profile): string {
   const { mapping } = binary;
   if (!isBuiltByUsers(mapping)) return `${baseName(mapping.name)} has no frame pointers: ${UNWINDING}`;
@@ -81,7 +81,7 @@ function keepFramePointers({ mapping: { kind, name }, samples, wholeThrough }: B
   if (isJava && (kind === 'anon' || JAVA.test(name))) return 'run Java with -XX:+PreserveFramePointer';
   if (kind === 'anon') return 'let what compiled its code at run time keep frame pointers';
   if (PYTHON.test(name)) return 'run a Python that was built with -fno-omit-frame-pointer';
-  // Where the binary has some, it may be called by code that has none, as by the C library's qsort.
+  // If the binary has some frame pointers, it may be called by code without them, such as the C library's qsort.
   const what = wholeThrough < SHARE_THROUGH * samples ? baseName(name) : `all of ${baseName(name)}, and what calls it,`;
   return `build ${what} with -fno-omit-frame-pointer (Rust: -C force-frame-pointers=yes)`;
 }

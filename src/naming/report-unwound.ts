@@ -4,14 +4,14 @@ import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
 import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
 
-/** The share of stacks from which on those that do not reach their start are worth a warning; fewer than so many samples never are. */
+/** The share of stacks that do not reach their start from which on a warning is given; fewer than this many samples never cause one. */
 const NOTABLE_SHARE = 0.01;
 const LEAST_SAMPLES = 10;
 /** How many causes the sentence names. */
 const SHOWN_CAUSES = 3;
 /** How many files a cause names. */
 const SHOWN_FILES = 2;
-/** What helps where no dump is large enough. */
+/** What helps if no dump is large enough. */
 const FRAME_POINTERS = 'build with -fno-omit-frame-pointer and record with --call-graph fp';
 
 /** Why stacks end too early, and what helps. */
@@ -60,7 +60,7 @@ export function reportUnwoundStacks(
   diagnostics.set('truncated-stacks', isNotable ? 'warning' : 'info', message);
 }
 
-/** `12 %`; of less than one, `0.3 %`. */
+/** `12 %`; below one, `0.3 %`. */
 function percent(part: number, all: number): string {
   const share = (100 * part) / all;
   return `${share < 0.05 ? 'fewer than 0.1' : share < 1 ? share.toFixed(1) : share.toFixed(0)} %`;
@@ -70,7 +70,7 @@ function largerDumps(dumpBytes: number): string {
   return `record with --call-graph dwarf,${Math.min(MAX_DUMP_BYTES, Math.max(8192, dumpBytes) * 2)}`;
 }
 
-/** The causes that lie in files: one for each kind, which names the files in which most stacks end. */
+/** The causes that are in files: one of each kind, which names the files in which most stacks end. */
 function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['jitDumps'], { byFile }: UnwindEnds): Cause[] {
   const [withoutRule, absent, withoutCode] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   let [unmapped, madeAtRunTime] = [0, 0];
@@ -80,7 +80,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
     add(withoutRule, name, noRule);
     if (mapping === undefined) unmapped += noModule;
     else if (mapping.kind === 'anon' || jitDumps.has(file)) madeAtRunTime += noModule;
-    // Not real return addresses, or another file than the one that ran.
+    // These are not real return addresses, or the file is not the one that ran.
     else add(mapping.wasFound ? withoutCode : absent, name, noModule);
   }
   return [

@@ -11,8 +11,8 @@ import { SymbolTable } from '../symbol-table/symbol-table.ts';
 const MAX_PROGRAMS_AT_PLACE = 16;
 
 /**
- * What a recording itself says about code that was loaded into the kernel at run time. Each piece is one function: it
- * has a name and, for BPF programs that were compiled with them, lines.
+ * What a recording itself says about code that was loaded into the kernel at run time. Each piece is one function, with a name and, for BPF programs that were
+ * compiled with them, lines.
  */
 export class RunTimeKernelCode {
   /** Functions with lines, by address and size. */
@@ -35,7 +35,7 @@ export class RunTimeKernelCode {
   /** What is known about a DSO that is a single function. */
   codeOf(dso: Dso): CodeSymbols {
     const { name, start, limit } = dso;
-    // Programs come and go at the same addresses: where the name of the function is known, it must match.
+    // Programs come and go at the same addresses, so if the name of the function is known, it must match.
     const there = this.#functions.get(placeKey(start, limit - start));
     const own = there?.find((one) => one.name === undefined || name.endsWith(`_${one.name}`));
     return { table: oneFunctionTable(dso), ...(own !== undefined && { lines: new FunctionLines(own.lines, start) }) };
@@ -68,7 +68,7 @@ class SortedLines {
     this.lines = lines;
   }
 
-  /** The last row that begins at `address` or before; undefined when none does. */
+  /** The last row that begins at `address` or before; undefined if there is none. */
   rowAt(address: number): number | undefined {
     const { addresses } = this.lines;
     if (this.#rows === undefined) {

@@ -2,9 +2,9 @@ import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
 import { demanglersWords, simplifySourceName } from '../demangle/source-names.ts';
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
 
-/** People nest scopes far less. */
+/** Real programs nest scopes far less. */
 const MAX_SCOPES = 64;
-/** A name that would become longer has fewer scopes. */
+/** If a name would become longer, further scopes are left out. */
 const MAX_LENGTH = 1 << 16;
 
 /**
@@ -26,13 +26,13 @@ export function scopedName({ name, scope }: Pick<SourceFunction, 'name' | 'scope
   return shown;
 }
 
-/** @param inner what is in it: a type that has no name and can be called is a lambda's */
+/** @param inner what is in the scope: a type without a name that can be called is a lambda's */
 function namelessScope({ isNamespace = false }: SourceScope, inner: string): string {
   if (isNamespace) return '(anonymous namespace)';
   return inner.startsWith('operator()') ? '{lambda}' : '{unnamed type}';
 }
 
-/** What demanglers print of a function in front of what is local to it; undefined for a name that is not one of C++. */
+/** How demanglers print a function in front of the name of something local to it; undefined for a name that cannot be demangled. */
 function enclosingFunction(linkageName: string, style: DemangleStyle): string | undefined {
   if (!linkageName.startsWith('_Z')) return demangle(linkageName, style);
   const local = '::x';

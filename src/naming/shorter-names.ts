@@ -4,16 +4,16 @@ import type { Profile } from '../profile/profile.ts';
 import { demangleSymbol } from './function-names.ts';
 
 /**
- * The same profile with the names of its functions in the style `simple`, whichever they were made in: those that are demangled and those
- * that debug information gave scopes to. Names of linkers stay as they are.
+ * The same profile with function names in the style `simple`, whichever style they had: demangled names, and names to which debug information gave scopes.
+ * Linkage names stay as they are.
  */
 export function withSimpleNames(profile: Profile): Profile {
   return renamed(profile, (linkageName) => demangleSymbol(linkageName, 'simple'), simplifySourceName);
 }
 
 /**
- * The same profile with the names of its functions in the style `no-params`, whichever they were made in, but for those of Java, which have
- * parameters in that style, as perf prints them: they have none here. Those that debug information gave scopes to have none in any style.
+ * The same profile with function names in the style `no-params`, whichever style they had. In that style, Java names have parameters, as perf prints them; here
+ * they have none. Names to which debug information gave scopes have none in any style.
  */
 export function withoutParameters(profile: Profile): Profile {
   return renamed(
@@ -23,7 +23,7 @@ export function withoutParameters(profile: Profile): Profile {
   );
 }
 
-/** @param shownName gives a linkage name's, undefined where it stays as it is @param scopedName gives that of a name with scopes */
+/** @param shownName returns the name to show for a linkage name, undefined if it stays as it is @param scopedName returns it for a name with scopes */
 function renamed(profile: Profile, shownName: (linkageName: string) => string | undefined, scopedName: (name: string) => string): Profile {
   const { functions, strings } = profile;
   const nameOf = (index: number): number => {

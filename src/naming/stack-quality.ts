@@ -4,10 +4,10 @@ import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { isStartFunction } from './start-functions.ts';
 
-/** How the user part of stacks looks that pass through a binary. In samples. */
+/** How complete the user parts of stacks are that pass through a binary. Counts samples. */
 export interface BinaryStacks {
   readonly mapping: Mapping;
-  /** Those with the binary anywhere in the user part of their stack, up to where that breaks. */
+  /** Those with the binary anywhere in the user part of their stack, up to where that breaks off. */
   samples: number;
   /** Those that break off in the binary. */
   broken: number;
@@ -19,13 +19,13 @@ export interface BinaryStacks {
 export interface StackQuality {
   /** Samples whose stack has a user part. */
   readonly samples: number;
-  /** Those of them whose user part breaks off, without those that do in the dynamic loader, of which each process has a few. */
+  /** Those of them whose user part breaks off, except in the dynamic loader, where each process has a few. */
   readonly broken: number;
   /** Binaries in which stacks break off, most samples first. */
   readonly binaries: readonly BinaryStacks[];
 }
 
-/** glibc's, its older threads' library, musl's, Android's. */
+/** glibc, its older thread library, musl, Android's. */
 const C_LIBRARY = /\/(?:libc|libpthread)(?:[.-][^/]*)?\.so[^/]*$|\/ld-musl-[^/]*$/;
 /** Where distributions put shared libraries. */
 const SYSTEM_DIRECTORY = /^\/(?:usr\/)?lib(?:32|64|x32)?\//;
@@ -41,27 +41,26 @@ export function isSystemLibrary(mapping: Mapping): boolean {
   return isCLibrary(mapping) || (mapping.kind === 'file' && SYSTEM_DIRECTORY.test(mapping.name) && /\.so(?:\.|$)/.test(baseName(mapping.name)));
 }
 
-/** From so many frames on, chance does not lead to the same place time and again. */
+/** From this many frames on, stacks do not keep ending at the same place by chance. */
 const DEEP = 3;
 
 /**
- * Finds the samples whose stacks break off. A callchain by frame pointers does where code has none: the register holds
- * anything there. So the next caller is in no code, or, most often, there is none, and the stack is one frame. The
- * binary whose code was the last good frame is blamed.
+ * Finds the samples whose stacks break off. A callchain by frame pointers breaks off in code without them, where the register may hold anything. So the next
+ * caller is not in code, or, most often, there is none, and the stack has one frame. The binary with the last good frame is blamed.
  *
  * A stack counts as whole if
- * - it reaches a function in which programs or threads start: what seems to have called that is chance. Where its name is not known, it is code of
- *   the C library that calls another binary's, or the place where most deep stacks of a binary end: others end anywhere;
- * - or it has two frames or more, none of them in no code, and does not end in a function of the C library that starts nothing: no other sign
- *   speaks against it.
+ * - it reaches a function in which programs or threads start: any apparent caller of that is chance. If its name is not known, it is code of the C library that
+ *   calls another binary, or the place where most deep stacks of a binary end, since broken stacks end anywhere;
+ * - or it has two frames or more, all of them in code, and does not end in a function of the C library that starts nothing: there is no other sign that it is
+ *   broken.
  *
- * @param isByFramePointers by event: whether callchains are all that its samples have of the user's stack
+ * @param isByFramePointers by event: whether its samples have nothing but callchains for the user stack
  */
 export function stackQuality(profile: Profile, isByFramePointers: readonly boolean[]): StackQuality {
   if (!isByFramePointers.includes(true)) return { samples: 0, broken: 0, binaries: [] };
   const parts = userParts(profile);
   const binaries = profile.mappings.map((mapping): BinaryStacks => ({ mapping, samples: 0, broken: 0, wholeThrough: 0 }));
-  // A function for each loop: V8 compiles a function anew in each of its loops.
+  // Each loop has its own function, since V8 compiles a function again for each of its loops.
   const { own, deepEnds, samples } = countEnds(profile, parts, isByFramePointers, binaries);
   countPassed(parts, own, binaries);
   forgiveCommonEnds(profile, deepEnds, binaries);
@@ -73,7 +72,7 @@ interface StackEnds {
   readonly samples: number;
   /** Samples by innermost frame of their user part. */
   readonly own: Float64Array;
-  /** By location: samples whose stack breaks off after it, being deep. */
+  /** By location: samples with deep stacks that break off after it. */
   readonly deepEnds: Float64Array;
 }
 
@@ -106,7 +105,7 @@ function countEnds(
 /** Counts for each binary the samples whose user part passes through it. @param own samples by innermost frame */
 function countPassed(parts: UserParts, own: Float64Array, binaries: readonly BinaryStacks[]): void {
   const { callers, mappings } = parts;
-  /** By frame: samples of what it has called. */
+  /** By frame: samples in what it has called. */
   const called = new Float64Array(own.length);
   // Callers have smaller indexes than what they call.
   for (let frame = own.length - 1; frame >= 0; frame--) {
@@ -116,7 +115,7 @@ function countPassed(parts: UserParts, own: Float64Array, binaries: readonly Bin
     const mapping = mappings[frame];
     let caller = callers[frame];
     if (caller >= 0) called[caller] += samples;
-    // A stack counts once for each binary: at the outermost frame in it.
+    // A stack counts once for each binary, at the outermost frame in that.
     while (caller >= 0 && mappings[caller] !== mapping) caller = callers[caller];
     if (caller >= 0) continue;
     binaries[mapping].samples += samples;
@@ -124,7 +123,7 @@ function countPassed(parts: UserParts, own: Float64Array, binaries: readonly Bin
   }
 }
 
-/** Takes the place where most deep stacks of a binary end for the start of programs or threads. */
+/** Takes a place where most deep stacks of a binary end for the start of programs or threads. */
 function forgiveCommonEnds({ locations }: Profile, deepEnds: Float64Array, binaries: readonly BinaryStacks[]): void {
   for (let location = 0; location < deepEnds.length; location++) {
     const binary = deepEnds[location] > 0 ? binaries[locations.mapping(location)] : undefined;
@@ -132,19 +131,19 @@ function forgiveCommonEnds({ locations }: Profile, deepEnds: Float64Array, binar
   }
 }
 
-/** What a frame is for the user part of a stack. */
+/** What a frame means for the user part of a stack. */
 const FRAME = {
-  /** None: the callchain has no more. */
+  /** No frame: the callchain ends. */
   NONE: 0,
-  /** An address in no code. */
+  /** An address that is not in code. */
   IN_NO_CODE: 1,
-  /** The same, and no call leaves such an address: a stack often begins with zeros, which were put there for that. */
+  /** The same, but one that no call leaves: stacks often begin with zeros, which were put there to mark their end. */
   IN_ZEROS: 2,
   /** A function in which programs or threads start. */
   START: 3,
   /** Any other user code. */
   USER: 4,
-  /** No user code: not in the user part. */
+  /** Not user code, and so not in the user part. */
   OTHER: 5,
 } as const;
 
@@ -201,16 +200,16 @@ function userParts(profile: Profile): UserParts {
   return parts;
 }
 
-/** The user parts of all stacks, each up to where programs start, or it breaks off. A frame has the index of the stack whose leaf it is. */
+/** The user parts of all stacks, each up to where a program or thread starts, or the stack breaks off. A frame has the index of the stack whose leaf it is. */
 class UserParts {
   /** By stack: the innermost frame of its user part; −1 for none. */
   readonly innermost: Int32Array;
-  /** By frame: the outermost one; and the one that called it, −1 for the outermost. */
+  /** By frame: the outermost frame of its user part; and its caller, −1 for the outermost. */
   readonly outermost: Int32Array;
   readonly callers: Int32Array;
   /** By frame: the mapping of its code. */
   readonly mappings: Int32Array;
-  /** Why the user part ends, by its outermost frame; for stacks without one, what its frames would end in. One of {@link FRAME}. */
+  /** Why the user part ends, by its outermost frame; for a stack without a user part, why one that begins there would end. One of {@link FRAME}. */
   readonly ends: Uint8Array;
   readonly #profile: Profile;
   readonly #isCLibrary: readonly boolean[];
@@ -231,7 +230,7 @@ class UserParts {
     return this.ends[this.outermost[frame]] === FRAME.START;
   }
 
-  /** Whether a frame has callers enough that chance does not lead from it to the same place time and again. */
+  /** Whether a frame has so many callers that stacks do not keep ending at the same place by chance. */
   isDeep(frame: number): boolean {
     let depth = 0;
     for (let at = frame; at >= 0 && depth < DEEP; at = this.callers[at]) depth++;
@@ -261,7 +260,7 @@ class UserParts {
     return this.#profile.locations.lineCount(this.#profile.stacks.location(frame)) > 0;
   }
 
-  /** Whether the outermost frame may be that of a function without a name in which a program or thread starts. */
+  /** Whether the outermost frame may be a function without a name in which a program or thread starts. */
   #isNamelessStart(frame: number, outermost: number): boolean {
     if (frame === outermost || !this.#isInCLibrary(outermost) || this.#isNamed(outermost)) return false;
     let second = frame;

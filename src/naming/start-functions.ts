@@ -1,4 +1,4 @@
-/** Functions in which programs and threads start: C libraries' and run-time environments'. */
+/** Functions in which programs and threads start, of C libraries and run-time environments. */
 const STARTS = new Set([
   // glibc
   ...['_start', '__libc_start_main', '__libc_start_main_impl', '__libc_start_call_main', 'generic_start_main', 'start_thread', 'clone', 'clone3'],
@@ -13,7 +13,7 @@ const STARTS = new Set([
   ...['runtime.sigtramp', 'runtime.cgocallback'],
 ]);
 
-/** Whether programs or threads start in a function of that name: what calls it, if anything, is not known to stacks. */
+/** Whether programs or threads start in a function of that name: stacks do not show what calls it, if anything does. */
 export function isStartFunction(name: string): boolean {
   if (STARTS.has(name)) return true;
   // `__libc_start_main@@GLIBC_2.34`, `runtime.goexit.abi0`, `__GI___clone3`

@@ -57,14 +57,14 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   }
   const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (lacksNames && !isStripped) return '';
-  // Code that has no line in its debug information has none anywhere: assembly, for example.
+  // Code without a line in its debug information, such as assembly, has none anywhere.
   if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
   const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
   if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
   return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;
 }
 
-/** @param fetch advice to ask servers, as the end of a sentence; empty where they cannot help */
+/** @param fetch advice to ask servers, as the end of a sentence; empty if they cannot help */
 function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
   const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
   const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>

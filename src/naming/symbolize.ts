@@ -13,7 +13,7 @@ export interface NamingOptions extends LocationNamingOptions, CodeSourceOptions 
 /**
  * Names the functions at all locations of a profile and at the addresses in payloads. Each source of a DSO's symbols is
  * read once, and asked for the locations that the sources before it left.
- * @param payloads of tracepoints; undefined where none are shown
+ * @param payloads of tracepoints; undefined if none are shown
  * @returns by mapping: where its symbols were looked for
  */
 export async function symbolizeLocations(

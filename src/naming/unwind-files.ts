@@ -4,13 +4,13 @@ import type { UnwindFile, UnwindFiles } from '../session/unwind-files.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { codeObject } from './code-sources.ts';
 
-/** Finds rules for unwinding where the symbols of code are found. */
+/** Finds unwinding rules in the files that symbols are read from. */
 export class SymbolizerUnwindFiles implements UnwindFiles {
   readonly #symbols: RecordingSymbols;
   readonly #readsLines: boolean;
   readonly #opened: (() => Promise<void>)[] = [];
 
-  /** @param readsLines whether the debug information of files is going to be read as well */
+  /** @param readsLines whether the debug information of files will be read as well */
   constructor(symbols: RecordingSymbols, readsLines: boolean) {
     this.#symbols = symbols;
     this.#readsLines = readsLines;
