@@ -27,7 +27,7 @@ export interface ChromeOptions {
   readonly group?: ChromeGroup;
   /** Name of the recording, written to `otherData`. */
   readonly name: string;
-  /** Whether to write to `otherData` also the Unix time of the start, if the recording has it. Default: no. */
+  /** Whether to write the Unix time of the start to `otherData`, too, if the recording has it. Default: no. */
   readonly wallClock?: boolean;
   /** Name and version of the program, written to `otherData`: `perfconv@1.0.0`. */
   readonly exporter: string;
@@ -44,12 +44,9 @@ export interface ChromeResult {
   readonly untimedSamples: number;
   /** Number of samples whose stacks are too deep for the viewers: frames above the leaf were left out. */
   readonly cutSamples: number;
-  /**
-   * Nanoseconds of clock events for which there was no time left on their track; above 0 only where a thread ran on two
-   * CPUs at once.
-   */
+  /** Nanoseconds of clock events for which there was no time left on their track; above 0 only if a thread ran on two CPUs at once. */
   readonly clippedNs: number;
-  /** Length of the slices of time within which samples were sorted by stack; absent where all are in order of time. */
+  /** Length of the slices of time within which samples were sorted by stack; absent if all are in time order. */
   readonly sliceUs?: number;
   /** Number of tracepoint samples without their text, because there were too many. */
   readonly textlessSamples: number;
@@ -59,9 +56,9 @@ export interface ChromeResult {
 const MAIN_THREAD_NAME = 'CrRendererMain';
 
 /**
- * Writes Chrome's trace format (JSON object form) with a flame chart per thread, for the Performance panel of Chrome
- * DevTools and for Perfetto. {@link chromeTracks} decides what becomes a track, {@link arrangeByTime} how long a sample
- * lasts, and {@link arrangeWithinBars} whether samples stay in order of time.
+ * Writes Chrome's trace format (JSON object form) with a flame chart per thread, for the Performance panel of Chrome DevTools and for Perfetto.
+ * {@link chromeTracks} decides what becomes a track, {@link arrangeByTime} how long a sample lasts, and {@link arrangeWithinBars} whether samples stay in time
+ * order.
  *
  * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (DevTools
  * does not open an empty trace); whatever the sink throws
@@ -95,7 +92,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   return { group, tracks: written.length, untimedSamples, cutSamples, clippedNs, textlessSamples, ...slices };
 }
 
-/** What stacks begin with: on tracks of several threads, the thread's name; on one of a thread's times off the CPU, how it waited. */
+/** The names of root frames: on tracks of several threads, the thread's name; on tracks of times off the CPU, how the thread waited. */
 function rootNames({ events, tasks }: Profile, samples: SampleTable, group: ChromeGroup): ((row: number) => string | undefined) | undefined {
   if (group !== 'thread') return (row) => tasks[samples.task[row]].comm;
   const names = events.map((event) => {
@@ -148,8 +145,8 @@ async function writeProfiles(out: JsonWriter, tree: CallTree, { tracks: all, sam
 }
 
 /**
- * Writes the event that assigns a page to each process. The main page is that of the main track, the thread which
- * DevTools unfolds and selects; its URL is the name that DevTools shows for the thread.
+ * Writes the event that assigns a page to each process. The main page is that of the main track, the thread that DevTools unfolds and selects; its URL is the
+ * name that DevTools shows for the thread.
  */
 function writePages(out: JsonWriter, tracks: ChromeTracks, main: ChromeTrack): void {
   const frames = tracks.processes.map((process, index) => {
@@ -172,8 +169,8 @@ function writeEnds(out: JsonWriter, { processes, tracks }: ChromeTracks, endUs: 
 }
 
 /**
- * A URL that is shown as it is: `perf:postgres (100) / walwriter (101)`. Text after a scheme without slashes needs no
- * encoding, and is not taken to pieces. Observed: Chromium 156.
+ * A URL that is shown as it is: `perf:postgres (100) / walwriter (101)`. Text after a scheme without slashes needs no encoding, and is not taken apart.
+ * Observed: Chromium 156.
  */
 function pageUrl(label: string): string {
   return `perf:${label}`;

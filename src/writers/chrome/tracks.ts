@@ -26,13 +26,13 @@ export interface ChromeTrack {
    */
   readonly tid: number;
   /**
-   * What it is called within its process: `worker`, `postgres [main]`, `worker page-faults [tid 101]`. The recorded tid
-   * is part of it only where {@link tid} is a different number, since viewers of X events add the latter.
+   * Its name within its process: `worker`, `postgres [main]`, `worker page-faults [tid 101]`. It contains the recorded tid only if {@link tid} is a different
+   * number, since viewers of X events add the latter.
    */
   readonly name: string;
   /**
-   * What it is called beside the tracks of all processes: `postgres (100) / walwriter (101)`, `postgres (100)
-   * page-faults`, with the recorded numbers; `CPU 3`, `all threads row 2`. Unique in the trace.
+   * Its name among the tracks of all processes, with the recorded numbers: `postgres (100) / walwriter (101)`, `postgres (100) page-faults`; `CPU 3`,
+   * `all threads row 2`. Unique in the trace.
    */
   readonly label: string;
   /** Whether it belongs to the idle task or to an unknown thread. */
@@ -49,7 +49,7 @@ export interface ChromeProcess {
 export interface ChromeTracks {
   readonly group: ChromeGroup;
   readonly processes: readonly ChromeProcess[];
-  /** Those of the timeline event come first, then those of the other events; within an event the busiest first. */
+  /** Those of the timeline event come first, then those of the other events; within an event, the busiest first. */
   readonly tracks: readonly ChromeTrack[];
   /** By event. */
   readonly scales: readonly EventScale[];
@@ -63,12 +63,12 @@ export interface ChromeTracks {
  *   events are in the same process, with numbers of their own and the event in the label.
  * - A thread keeps its track when it is renamed or calls exec. Its last name is shown.
  * - The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
- * - The times off the CPU are one track, however the thread waited, where `joinsWaits`: they do not overlap.
+ * - With `joinsWaits`, a thread's times off the CPU are one track, however it waited, since they do not overlap.
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
- * Tracks of processes, of CPUs, or of everything: as many rows as ran at once, see {@link overlapRows}.
+ * Tracks of processes, of CPUs, or of everything: as many rows as there were threads running at once, see {@link overlapRows}.
  * @param joinsWaits whether a thread's times off the CPU share a track
- * @param group chosen by the number of threads when absent: `thread` up to 30, else `cpu`; `all` if samples carry none
+ * @param group if absent, chosen by the number of threads: `thread` up to 30, else `cpu`; `all` if some samples carry no CPU
  */
 export function chromeTracks(profile: Profile, samples: SampleTable, joinsWaits: boolean, group?: ChromeGroup): ChromeTracks {
   const timeline = findTimelineEvent(profile);
@@ -111,7 +111,7 @@ function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, 
   return groups.sort((a, b) => Number(b.event === timeline) - Number(a.event === timeline) || a.event - b.event || b.period - a.period);
 }
 
-/** By event: the one whose tracks its samples are on. Undefined where each has its own. */
+/** By event: the event whose tracks its samples are on. Undefined if each event has its own. */
 function sharedEvents({ events }: Profile, timeline: number): Uint32Array | undefined {
   const waits = [timeline, ...events.keys()].find((index) => events[index] !== undefined && events[index].samples > 0 && waitOf(events[index]) !== undefined);
   if (waits === undefined) return undefined;
@@ -176,7 +176,7 @@ function sharedTracks(
 }
 
 /**
- * A track of everything for each event, of which only the number and name are known: the samples come from elsewhere.
+ * One track of everything for each event. Only its numbers and names are set, since the samples come from elsewhere.
  * @param events the timeline event first
  */
 export function mergedTracks(profile: Profile, events: readonly number[], scales: readonly EventScale[], title: string): ChromeTracks {
@@ -202,7 +202,7 @@ function divided(rows: Uint32Array, partOf: Uint32Array, count: number): Uint32A
   return parts;
 }
 
-/** The numbers and names of processes, which are given as they are asked for. */
+/** The numbers and names of processes, assigned when they are first asked for. */
 class ProcessNumbers {
   readonly list: ChromeProcess[] = [];
   readonly #profile: Profile;
@@ -215,7 +215,7 @@ class ProcessNumbers {
     this.#unused = unused;
   }
 
-  /** Index in {@link list} of a process of the profile. @param otherName what to call it where it has no name */
+  /** Index in {@link list} of a process of the profile. @param otherName what to call it if it has no name */
   of(process: number, otherName: string): number {
     const known = this.#indexes.get(process);
     if (known !== undefined) return known;
@@ -235,7 +235,7 @@ function nameInProcess(thread: ProfileThread, cpu: number): string {
   return cpu < 0 ? `${thread.name || 'idle'} [any CPU]` : `${thread.name || 'idle'}/${cpu}`;
 }
 
-/** A function that tells equal labels apart: the second one of `ls (7)`, whose pid was used again, is `ls (7) #2`. */
+/** A function that makes equal labels distinct: the second `ls (7)`, whose pid was used again, becomes `ls (7) #2`. */
 function labelCounter(): (label: string) => string {
   const counts = new Map<string, number>();
   return (label) => {

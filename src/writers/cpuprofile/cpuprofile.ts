@@ -16,7 +16,7 @@ import { threadLabel } from '../thread-names.ts';
 export interface CpuProfileOptions {
   /** Index into the profile's events. Default: the one that {@link findTimelineEvent} returns. */
   readonly event?: number;
-  /** How many changes of stack there may be before samples are sorted within slices of time. Default: 250,000 bars. */
+  /** Above how many changes of the stack samples are sorted within slices of time. Default: 250,000 bars. */
   readonly maxBars?: number;
 }
 
@@ -39,9 +39,9 @@ const ROOT_ID = 1;
  * Writes a CPU profile of V8 (`.cpuprofile`), which DevTools, editors and speedscope open. It holds one event, as a
  * single thread: nodes of a call tree, and samples that each last until the next one.
  *
- * The axis is CPU time: there are no gaps between samples. A gap would be a sample of `(idle)`, and come first in the
- * lists of most viewers wherever a thread waits more than it runs. Several threads, which cannot share an axis where
- * they ran at once, follow one another, the busiest first, each below a frame with its name.
+ * The axis is CPU time: there are no gaps between samples. A gap would be a sample of `(idle)`, and if a thread waits more than it runs, that would come first
+ * in the lists of most viewers. Several threads follow one another, the busiest first, each below a frame with its name, since threads that ran at once cannot
+ * share an axis.
  *
  * Source of the format: Chrome DevTools Protocol, type Profiler.Profile.
  *
@@ -80,14 +80,14 @@ function arrange(profile: Profile, samples: SampleTable, event: number, maxBars:
 }
 
 /**
- * Start of the profile, in microseconds. DevTools converts times to milliseconds and back, and a function that ends a
- * hair after its caller appears outside of it in its tables. So all times are multiples of 1/1024 ms, which survive
- * that; whole microseconds do not. Nor does a start of 0 load. Observed: Chromium 156.
+ * Start of the profile, in microseconds. DevTools converts times to milliseconds and back, and a function that then ends slightly after its caller appears
+ * outside it in its tables. So all times are multiples of 1/1024 ms, which survive the conversion; whole microseconds do not. Also, a profile that starts at 0
+ * does not load. Observed: Chromium 156.
  */
 const START_US = 1000;
 const GRID_US = 1000 / 1024;
 
-/** A time of the trace, from 1 on, as one of the profile. */
+/** Converts a time of the trace, from 1 on, to one of the profile. */
 function onGrid(us: number): number {
   return START_US + Math.round((us - 1) / GRID_US) * GRID_US;
 }
@@ -107,8 +107,8 @@ class Timeline {
   }
 
   /**
-   * Visits each sample with its node and the time since the start of the sample before it. The last one is of no node
-   * (−1): a sample lasts until the next one, and the last one, in DevTools, as long as others on average.
+   * Visits each sample with its node and the time since the start of the sample before it. The last one has no node (−1), since a sample lasts until the next
+   * one, and the last one, in DevTools, as long as the others on average.
    * @returns the end of the profile
    */
   async visit(each: (node: number, deltaUs: number) => void, pause: () => Promise<void>): Promise<number> {
@@ -136,7 +136,7 @@ class Timeline {
   }
 }
 
-/** By node: its id, without gaps, in the order of the nodes; 0 where neither it nor what it calls has a sample. */
+/** By node: its id, without gaps, in the order of the nodes; 0 if neither it nor what it calls has a sample. */
 function nodeIds(tree: CallTree, timeline: Timeline): Uint32Array {
   const ids = new Uint32Array(tree.size);
   for (const nodes of timeline.nodes()) for (const node of nodes) ids[node] = 1;
@@ -147,7 +147,7 @@ function nodeIds(tree: CallTree, timeline: Timeline): Uint32Array {
 }
 
 async function writeNodes(out: JsonWriter, tree: CallTree, ids: Uint32Array): Promise<void> {
-  /** By node plus 1, 0 being the root: its first child plus 1; by node: the next one of its parent. */
+  /** `first`, by node plus 1 (0 is the root): the first child plus 1. `next`, by node: the next child of its parent plus 1. */
   const first = new Uint32Array(tree.size + 1);
   const next = new Uint32Array(tree.size);
   for (let node = tree.size - 1; node >= 0; node--) {

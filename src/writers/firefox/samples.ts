@@ -9,17 +9,14 @@ import type { SharedTables } from './shared-tables.ts';
 import type { FirefoxThread } from './threads.ts';
 import { intervalNsOf, saysTime, type TimeUse, timeUseOf } from './time-use.ts';
 
-/**
- * Rows of the format's sample table that are no samples: they end the time of the sample before, and begin a time in
- * which nothing ran.
- */
+/** Rows of the format's sample table that are not samples: the first ends the time of the sample before it, the second begins a time in which nothing ran. */
 const END_OF_RUN = -1;
 const IDLE = -2;
-/** How many intervals without a sample end a run. In shorter gaps the CPU use is spread over the gap. */
+/** How many intervals without a sample end a run. In a shorter gap, the CPU use is spread over the gap. */
 const MAX_GAP = 10;
 const NS_DECIMALS = 6;
 
-/** Writes the sample tables of threads, one after the other. Its buffers are used again for each. */
+/** Writes the sample tables of threads, one after the other. The buffers are reused for each. */
 export class SampleWriter {
   readonly #profile: Profile;
   readonly #samples: SampleTable;
@@ -29,22 +26,18 @@ export class SampleWriter {
   /** Whether the recording has events that say how long threads ran. Then all others are shown without CPU use. */
   readonly #hasTimeUse: boolean;
   /**
-   * Rows of the thread at hand: a row of the sample table, or one of the constants above; and its time, in whole units
-   * that the thread's samples have in common.
+   * Rows of the current thread: a row of the sample table, or one of the constants above; and its time, in whole units that all of the thread's samples share.
    */
   #rows = new Int32Array(1024);
   #times = new Float64Array(1024);
   #size = 0;
-  /** By stack + 1, for the thread at hand: samples still to come, and how much of the weight was not written yet. */
+  /** By stack + 1, for the current thread: how many samples are still to come, and how much weight was not written yet. */
   #left = new Uint32Array(0);
   #carry = new Float64Array(0);
   /** Number of samples without a time. */
   untimedSamples = 0;
 
-  /**
-   * @param isRounded whether to write single times and weights with two to three digits each, as files of many samples
-   * have them
-   */
+  /** @param isRounded whether to round each time and weight to two or three digits, as in files of many samples */
   constructor(profile: Profile, samples: SampleTable, tables: SharedTables, weight: 'period' | 'samples', isRounded: boolean) {
     this.#profile = profile;
     this.#samples = samples;
@@ -123,16 +116,16 @@ export class SampleWriter {
     this.#times[at] = Math.max(at === 0 ? 0 : this.#times[at - 1], Math.round(timeNs / timeUnitNs));
   }
 
-  /** How long a sample's thread ran for it. */
+  /** How long the thread ran for a sample. */
   #lengthNs(use: TimeUse, row: number, intervalNs: number): number {
     return use === 'clock' ? this.#samples.period[row] : intervalNs;
   }
 
-  /** Weights in milliseconds for times, else as counted; `null` where each is 1. */
+  /** Writes weights in milliseconds if they are times, else as counted; `null` if each is 1. */
   async #writeWeights(out: JsonWriter, { rows }: SampleGroup, isTime: boolean, stepNs: number): Promise<void> {
     const { period } = this.#samples;
     const isSamples = this.#weight === 'samples';
-    // Rows that are no samples have a weight of 0.
+    // Rows that are not samples have weight 0.
     if (!isTime && this.#size === rows.length && (isSamples || rows.every((row) => period[row] === 1))) {
       out.put(',\n"weight":null');
       return;
@@ -156,8 +149,8 @@ export class SampleWriter {
   }
 
   /**
-   * Rounds weights to whole steps and adds what is left to the next sample of the same stack. The last one gets the
-   * exact rest: so the totals of each stack are those of the recording, to the nanosecond.
+   * Rounds weights to whole steps and adds the remainder to the next sample of the same stack. The last one gets the exact rest, so that the total of each
+   * stack is that of the recording, to the nanosecond.
    */
   async #writeRoundedTimes(out: JsonWriter, rows: Uint32Array, stepNs: number): Promise<void> {
     const { period, stack } = this.#samples;
@@ -185,9 +178,9 @@ export class SampleWriter {
   }
 
   /**
-   * CPU time between the row before and this one, in microseconds. Without it, the viewer shows where there are samples
-   * as 100 %. So there is nothing for counters where no event of the recording says how long threads ran, nor for clocks
-   * in a large file, where it would be a fifth of the bytes and say the same.
+   * Writes the CPU time between the row before and this one, in microseconds. Without it, the viewer shows 100 % wherever there are samples. So it is left out
+   * for counters if no event of the recording tells how long threads ran, and for clocks in a large file, where it would be a fifth of the bytes and say the
+   * same.
    */
   async #writeCpuUse(out: JsonWriter, use: TimeUse, isIdle: boolean, intervalNs: number, stepNs: number): Promise<void> {
     if (use === 'unknown' && !this.#hasTimeUse) return;
@@ -205,14 +198,13 @@ export class SampleWriter {
   }
 }
 
-/** The power of ten that is some hundredth of an interval, from 1 ns to 1 ms. */
+/** The power of ten that is about a hundredth of an interval, from 1 ns to 1 ms. */
 function stepOf(intervalNs: number): number {
   return 10 ** Math.min(NS_DECIMALS, Math.max(0, Math.floor(Math.log10(intervalNs / 50))));
 }
 
 /**
- * What times are rounded to in a large file: 0.1 ms for samples in 10 to 100 µs, 1 ms for samples that are further apart. Most
- * distances have one digit then.
+ * What times are rounded to in a large file: 0.1 ms for samples in 10 to 100 µs, 1 ms for samples that are further apart. Then most differences have one digit.
  */
 function timeUnitOf(intervalNs: number): number {
   return 10 ** Math.min(NS_DECIMALS, Math.max(0, Math.floor(Math.log10(intervalNs * 10))));

@@ -13,22 +13,22 @@ import { Texts } from './texts.ts';
 const MAX_ADDRESS = 0x7fffffff;
 
 /**
- * The tables that all threads share, with the rows that samples need and no others. What many samples need comes first,
- * so that the numbers which are written most often are the shortest.
+ * The tables that all threads share, with only the rows that samples need. What most samples need comes first, so that the numbers that are written most often
+ * are the shortest.
  *
  * - A library is a mapping of the profile, once for each name and build id.
  * - A function is a name in a source file and a library; a frame is one of the functions at a location; a stack is a
  *   frame and its caller's stack.
- * - A native symbol is the function that owns the machine code, by its address. Code whose function is unknown has none:
- *   each of its addresses would be a symbol.
+ * - A native symbol is the function that owns the machine code, by its address. Code whose function is unknown has none, since each of its addresses would be a
+ *   symbol.
  */
 export class SharedTables {
   readonly texts: Texts;
   /** Mappings, by library. */
   readonly libs: Mapping[] = [];
-  /** Rows (name, source file + 1, library + 1): a text, an index into the sources, one into the libraries. */
+  /** Rows (name, source file + 1, library + 1): a text, an index into the sources, an index into the libraries. */
   readonly funcs = new TupleInterner(3, 1024);
-  /** By function: 1-based line of its definition, 0 where it is unknown. */
+  /** By function: 1-based line of its definition, 0 if unknown. */
   readonly funcLines: number[] = [];
   /** Texts of the names, by source file. */
   readonly sources: number[] = [];
@@ -61,8 +61,7 @@ export class SharedTables {
   /**
    * @param samplesOf how many samples each stack has, by index of the profile's stacks
    * @param hasNoStack whether there are samples without a stack
-   * @param mergesAddresses whether all addresses of a line are one frame, with the address of the first one: there are
-   * fewer stacks then
+   * @param mergesAddresses whether all addresses of a line are one frame, with the address of the first one, so that there are fewer stacks
    */
   constructor(profile: Profile, samplesOf: Uint32Array, hasNoStack: boolean, mergesAddresses: boolean) {
     this.#profile = profile;
@@ -82,15 +81,15 @@ export class SharedTables {
     return stack < 0 ? this.#noStackRow : this.#rowOf[stack];
   }
 
-  /** Index into {@link libs} of a location; −1 outside of all mappings. */
+  /** Index into {@link libs} of a location; −1 outside all mappings. */
   libOf(location: number): number {
     const mapping = this.#profile.locations.mapping(location);
     return mapping < 0 ? -1 : this.#libOfMapping(mapping);
   }
 
   /**
-   * A location's address in its library: an offset in the file, or the distance from the start of memory that is no
-   * file. −1 where there is no library, or the number is too large for the viewer.
+   * A location's address in its library: an offset in the file, or the distance from the start of memory that is not a file's. −1 if there is no library, or
+   * the number is too large for the viewer.
    */
   addressOf(location: number): number {
     const { locations, mappings } = this.#profile;
@@ -127,10 +126,7 @@ export class SharedTables {
     }
   }
 
-  /**
-   * Where a location's frames begin: the first is that of the function which owns the code, those of inlined functions
-   * follow.
-   */
+  /** Where a location's frames begin: the first is that of the function that owns the code, and those of inlined functions follow. */
   #framesAt(location: number): number {
     if (this.#firstFrame[location] < 0) {
       this.#firstFrame[location] = this.#locationFrameCount;
@@ -152,7 +148,7 @@ export class SharedTables {
     }
   }
 
-  /** Adds to the frames of the location at hand. */
+  /** Adds a frame of the current location. */
   #addFrame(location: number, nth: number, func: number, symbol: number): void {
     const known = this.#merger?.frame(this.#profile, location, nth, func, symbol) ?? this.frameCount;
     const at = this.#locationFrameCount++;
@@ -182,7 +178,7 @@ export class SharedTables {
     return func;
   }
 
-  /** A name that is empty is replaced by that of the address. */
+  /** A function's name; an empty one is replaced by the address. */
   #nameOf(location: number, nth: number, lib: number): number {
     const { functions, locations } = this.#profile;
     const name = functions.name(locations.lineFunction(location, nth));
@@ -220,15 +216,13 @@ export class SharedTables {
   }
 }
 
-/** Gives frames that differ only in their addresses one number. */
+/** Gives the same number to frames that differ only in their addresses. */
 class FrameMerger {
   readonly #kinds = new TupleInterner(4, 1024);
   /** Rows (kind, line, column). */
   readonly #frames = new TupleInterner(3, 1024);
 
-  /**
-   * The frame's number, which is that of a new one where there was none like it. @param location −1 for `(no stack)`
-   */
+  /** The frame's number, which is a new one if there was none like it. @param location −1 for `(no stack)` */
   frame(profile: Profile, location: number, nth: number, func: number, symbol: number): number {
     if (location < 0) return this.#frames.intern(this.#kinds.intern(func, symbol, 0, 0), 0, 0);
     const { locations } = profile;
@@ -238,7 +232,7 @@ class FrameMerger {
   }
 }
 
-/** What a library is called; `[unknown]` where its name is empty. */
+/** The name of a library; `[unknown]` if it is empty. */
 export function libName({ name }: Mapping): string {
   return baseName(name) || NAMELESS;
 }

@@ -11,9 +11,7 @@ export const NONE = 0xffff_ffff;
 /** A mapping of the pprof profile. Its id is its index plus 1. */
 export interface PprofMapping {
   readonly mapping: Mapping;
-  /**
-   * What is known of its locations (profile.proto, has_functions …). Where nothing is, pprof symbolizes them itself.
-   */
+  /** What is known about its locations (profile.proto, has_functions …). If nothing is, pprof symbolizes them itself. */
   hasFunctions: boolean;
   hasFilenames: boolean;
   hasLineNumbers: boolean;
@@ -26,17 +24,14 @@ export interface PprofMapping {
  * The tables of a pprof profile: mappings, locations and functions that samples refer to, without duplicates. Ids are
  * indexes plus 1, since pprof uses 0 for none.
  *
- * - Addresses are run-time addresses. In files and the vdso they are those of the first process that mapped the file
- *   (address + bias).
- * - A return address becomes the address before it. That lies inside the call instruction, which profile.proto allows,
- *   and therefore in the right function and line.
- * - An unresolved location gets a function with the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one,
- *   pprof shows all addresses of a file together as `[libfoo.so]`, and as `<unknown>` outside all mappings (observed:
- *   pprof of September 2026). Such functions do not set has_functions, so that pprof still symbolizes the mapping where
- *   it finds the binary.
- * - A function of a mapping in brackets (`[kernel.kallsyms]`) whose file is unknown gets the mapping's name for one. pprof
- *   would use that itself where it shows files, but in further brackets (`[[kernel.kallsyms]]`; observed, as above). It does
- *   not set has_filenames.
+ * - Addresses are run-time addresses. For files and the vDSO, they are those of the first process that mapped the file (address + bias).
+ * - A return address becomes the address before it. That is inside the call instruction, which profile.proto allows, and therefore in the right function and
+ *   line.
+ * - An unresolved location gets a function with the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one, pprof shows all addresses of a file
+ *   together as `[libfoo.so]`, and as `<unknown>` outside all mappings (observed: pprof of September 2026). Such functions do not set has_functions, so that
+ *   pprof still symbolizes the mapping if it finds the binary.
+ * - For a function without a known file in a mapping with a name in brackets (`[kernel.kallsyms]`), that name is the file. Where pprof shows files, it would
+ *   use it anyway, but in further brackets (`[[kernel.kallsyms]]`; observed, as above). This does not set has_filenames.
  */
 export class PprofTables {
   readonly strings = new StringTable();
@@ -53,7 +48,7 @@ export class PprofTables {
   readonly locationId: Uint32Array;
   readonly #profile: Profile;
   readonly #mappingIndex: Int32Array;
-  /** By mapping here, as two words: what to add to its addresses. Doubles, as the sums are. */
+  /** By mapping here, as two words: what to add to its addresses. They are doubles, like the sums. */
   readonly #biasLo: Float64Array;
   readonly #biasHi: Float64Array;
   readonly #functionIndex: Int32Array;
@@ -87,7 +82,7 @@ export class PprofTables {
     let lo = locations.addressLo(location) + (index < 0 ? 0 : this.#biasLo[index]);
     let hi = (locations.addressHi(location) + (index < 0 ? 0 : this.#biasHi[index]) + Math.floor(lo / 0x1_0000_0000)) >>> 0;
     lo >>>= 0;
-    // There is no address before 0, in which some callchains end.
+    // There is no address before 0, and some callchains end with 0.
     if (locations.isReturnAddress(location) && (lo !== 0 || hi !== 0)) {
       if (lo === 0) hi--;
       lo--;
@@ -103,8 +98,7 @@ export class PprofTables {
       const name = this.strings.internJoined(addressText(this.#profile, location), this.#textOfMapping(locations.mapping(location)));
       return this.lines.intern(NONE, this.functions.intern(name, 0, this.#bracketedName(mapping)));
     }
-    // Where pprof finds the binary and this program did not, its names are better than what stands for them. Of a
-    // binary without symbols it would make empty names.
+    // If pprof finds the binary and this program did not, pprof's names are better than stand-ins. For a binary without symbols, it would make empty names.
     const known = locations.isStandIn(location) && !mapping?.mapping.wasFound ? undefined : mapping;
     let line = NONE;
     for (let nth = count - 1; nth >= 0; nth--) {
@@ -123,7 +117,7 @@ export class PprofTables {
     return line;
   }
 
-  /** The file of functions without one: the name of a mapping in brackets; 0 for other mappings. */
+  /** The file for functions without one: the mapping's name if that is in brackets; 0 for other mappings. */
   #bracketedName(mapping: PprofMapping | undefined): number {
     if (mapping === undefined) return 0;
     if (mapping.bracketedName < 0) {
@@ -133,7 +127,7 @@ export class PprofTables {
     return mapping.bracketedName;
   }
 
-  /** The text that follows addresses in a mapping; made once for each. */
+  /** The text that follows addresses in a mapping; made once per mapping. */
   #textOfMapping(mapping: number): string {
     if (mapping < 0) return '';
     this.#mappingTexts[mapping] ??= mappingText(this.#profile, mapping);
@@ -152,7 +146,7 @@ export class PprofTables {
     if (isPlain && this.#functionIndex[func] >= 0) return this.#functionIndex[func];
     const { functions } = this.#profile;
     const name = this.#text(functions.name(func)) || this.strings.intern(NAMELESS);
-    // pprof makes names of linkage names itself where it is asked to (-symbolize=demangle=full): what is none stays away.
+    // pprof demangles linkage names itself when asked to (-symbolize=demangle=full), so anything that is not one is left out.
     const systemName = functions.isScoped(func) ? 0 : this.#text(functions.systemName(func));
     if (lineFile !== 0) return this.functions.intern(name, systemName, this.#text(lineFile), 0);
     if (otherFile !== 0) return this.functions.intern(name, systemName, otherFile, functions.startLine(func));
@@ -190,8 +184,8 @@ export class PprofTables {
 }
 
 /**
- * The file name of a mapping. The kernel is always `[kernel.kallsyms]`: pprof looks for no binary of a name in
- * brackets, but would try to symbolize a kernel itself if the name ended in `_text`, as the recorded one may.
+ * The file name of a mapping. The kernel is always `[kernel.kallsyms]`: pprof looks for no binary if the name is in brackets, but would try to symbolize a
+ * kernel itself if the name ended in `_text`, as the recorded one may.
  */
 export function mappingFileName({ kind, name }: Mapping): string {
   return kind === 'kernel' ? '[kernel.kallsyms]' : name || NAMELESS;
@@ -215,7 +209,7 @@ function findUsedLocations({ totals, stacks, locations }: Profile): Uint8Array {
   return isUsed;
 }
 
-/** Notes the locations of stacks and of all that lead to them. A parent's index is smaller than its children's, so one walk from the end reaches all. */
+/** Notes the locations of stacks and of all their callers. A parent's index is smaller than its children's, so one walk from the end reaches all. */
 function noteLocations(isUsedStack: Uint8Array, { parents, locations }: StackTable['columns'], isUsed: Uint8Array): void {
   // hot
   for (let stack = isUsedStack.length - 1; stack >= 0; stack--) {

@@ -20,7 +20,7 @@ export interface ScriptOptions {
   readonly fields?: readonly ScriptFieldChoice[];
   /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
-  /** Leave out what perf 6.1 does not print of recordings from pipes. Default: no. */
+  /** Leave out what perf 6.1 does not print for recordings from pipes. Default: no. */
   readonly likePerf?: boolean;
   /** Print the time of day (`tod`) instead of `time`. */
   readonly wallClock?: boolean;
@@ -90,7 +90,7 @@ class SamplePrinter {
   readonly #samples: SampleTable;
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
-  /** By task, as are the padded ones. */
+  /** By task, as in {@link #paddedComms}. */
   readonly #comms: readonly string[];
   readonly #paddedComms: readonly string[];
   readonly #paddedEvents: readonly string[];
@@ -100,10 +100,10 @@ class SamplePrinter {
   readonly #shown: (text: string) => string;
   /** For each event with callchains, the lines of each location. Events that show the same fields share them. */
   readonly #framesOf: readonly (TextCache<string> | undefined)[];
-  /** Time 0 of the samples in the recording's clock: whole seconds, and the nanoseconds beyond them. */
+  /** Time 0 of the samples in the recording's clock: whole seconds, and the remaining nanoseconds. */
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
-  /** undefined where the recording does not have the time of the wall clock. */
+  /** undefined if the recording does not have the wall-clock time. */
   readonly #timeOfDay: TimeOfDay | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
@@ -139,7 +139,7 @@ class SamplePrinter {
     this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
 
-  /** Prints a sample: its line, and the lines of its callchain; nothing where its event has no fields. */
+  /** Prints a sample: its line, and the lines of its callchain; nothing if its event has no fields. */
   print(row: number, out: TextWriter): void {
     const samples = this.#samples;
     const event = this.#profile.events[samples.event[row]];
@@ -248,7 +248,7 @@ class SamplePrinter {
     return `${this.#functionName(location, outermost)}${offset}`;
   }
 
-  /** ` symbol+0xoffset`. For an inlined function the offset is that in the function that it was inlined into. */
+  /** ` symbol+0xoffset`. For an inlined function, it is the offset in the function that it was inlined into. */
   #symbol(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('sym')) return '';
     const { locations } = this.#profile;
@@ -257,8 +257,8 @@ class SamplePrinter {
   }
 
   /**
-   * The source line on a line of its own, as perf prints it: `file.c:12`, without directories; `libfoo.so[4f2c1]` where
-   * no source line is known; nothing outside all mappings.
+   * The source line on a line of its own, as perf prints it: `file.c:12`, without directories; `libfoo.so[4f2c1]` if no source line is known; nothing outside
+   * all mappings.
    */
   #sourceLine(location: number, nth: number, fields: ReadonlySet<ScriptField>): string {
     if (!fields.has('srcline')) return '';

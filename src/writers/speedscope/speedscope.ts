@@ -16,10 +16,7 @@ import { wholeNumber } from '../whole-number.ts';
 import { numberByUse } from './frame-numbers.ts';
 
 export interface SpeedscopeOptions {
-  /**
-   * There is a profile per event and per thread, process or CPU, or one per event. Profiles of several threads come
-   * after one of all of them.
-   */
+  /** There is a profile per event and per thread, process or CPU, or one per event. If several threads have profiles, one of all of them comes first. */
   readonly group: 'thread' | 'process' | 'cpu' | 'all';
   /** `period`: what perf counts, which is nanoseconds for clocks. `samples`: 1 for each sample. */
   readonly weight: 'period' | 'samples';
@@ -42,10 +39,7 @@ export interface SpeedscopeResult {
 
 /** Names that the page of speedscope demangles after loading. */
 const DEMANGLED_BY_PAGE = /^(_Z|__Z|_R)/;
-/**
- * At about 50,000 characters of names the demangler runs out of memory, and the page does not open. Observed:
- * speedscope 1.25.
- */
+/** At about 50,000 characters of names, the demangler runs out of memory, and the page does not open. Observed: speedscope 1.25. */
 const MAX_MANGLED_CHARS = 16_000;
 
 const OPEN_BRACKET = 0x5b;
@@ -57,8 +51,8 @@ const COMMA = 0x2c;
  * and group, the busiest first, with one entry per sample in time order. Profiles of the event that
  * {@link findTimelineEvent} returns come first, and the first of all is shown.
  *
- * Where an event has several threads with a profile each, one of all threads comes before them. It has one entry for
- * each distinct stack, the heavier ones first, so that it is small and its time order is that of a left-heavy graph.
+ * If several threads have profiles of an event, one of all threads comes before them. It has one entry for each distinct stack, in left-heavy order, so that it
+ * is small and looks like a left-heavy graph in time order, too.
  *
  * The horizontal axis is weight, not wall time. Time in which a thread did not run has no entries, because speedscope
  * would add them to the total of the profile; so each total is the sum that perf reports. `file` is the source file if
@@ -103,7 +97,7 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   return { profiles, zeroWeightSamples, shieldedNames };
 }
 
-/** Groups of samples by event, the one shown first before the others; of an event, the busiest first. */
+/** Groups of samples by event, starting with the event that is shown first; within an event, the busiest first. */
 function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
   const { tasks, threads } = profile;
   const subjectOf = {
@@ -122,7 +116,7 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
   return groups.sort((a, b) => Number(b.event === shown) - Number(a.event === shown) || a.event - b.event || weight(b) - weight(a));
 }
 
-/** All threads of an event, by input where these are kept apart. */
+/** The samples of all threads of an event, by input if these are kept apart. */
 function sumGroups(profile: Profile, samples: SampleTable, event: number, options: SpeedscopeOptions): SampleGroup[] {
   const isByInput = profile.inputs !== undefined && options.byInput === true;
   const groups = groupSamples(samples, () => 0, isByInput ? inputOf(profile, samples) : () => -1);
@@ -150,8 +144,7 @@ function isMangled(frame: Frame): boolean {
 }
 
 async function writeFrames(out: JsonWriter, { mappings }: Profile, frames: readonly Frame[], shieldNames: boolean): Promise<void> {
-  // A path may have 4 KB, and its file a hundred thousand addresses without a function. What follows them is encoded
-  // once.
+  // A path may have 4 KB, and its file a hundred thousand addresses without a function. So what follows these addresses is encoded only once.
   const frameOf = new Map<number, UnresolvedFrame>();
   /** By index of the mapping plus 1. */
   const tails = new TextCache(mappings.length + 1, (slot) => tailBytes(frameOf.get(slot) as UnresolvedFrame));
@@ -188,7 +181,7 @@ class ProfileWriter {
   readonly #options: SpeedscopeOptions;
   readonly #path: number[] = [];
 
-  /** @param stacks the tree is complete: all nodes of samples are built; and what its frames are called in the document */
+  /** @param stacks the complete tree, with the nodes of all samples, and the numbers of its frames in the document */
   constructor(
     out: JsonWriter,
     profile: Profile,
