@@ -8,7 +8,7 @@ import { DETAIL_VALUES } from '../profile/sample-details.ts';
 import { wallClockOffset } from '../session/clock.ts';
 import type { SessionResult } from '../session/session.ts';
 
-/** What decides about the details of an event's samples. */
+/** What determines the details of an event's samples. */
 export type EventKind = Required<Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>>;
 
 export function eventKind({ type, config }: PerfEventAttr): EventKind {
@@ -20,8 +20,8 @@ export function eventKind({ type, config }: PerfEventAttr): EventKind {
 }
 
 /**
- * Makes a profile of what a session and its tables hold. Its functions have no names yet.
- * @param inputName what the input is called, with or without its directories
+ * Makes a profile from a session and its tables. Its functions have no names yet.
+ * @param inputName the input's name, with or without its directories
  */
 export function assembleProfile(inputName: string, session: SessionResult, builder: ProfileBuilder): Profile {
   const mappings = assembleMappings(session, builder);
@@ -45,7 +45,7 @@ export function assembleProfile(inputName: string, session: SessionResult, build
   };
 }
 
-/** The recorded range of the kernel does not cover all of its code: a mapping reaches as far as its locations do. */
+/** The recorded range of the kernel does not cover all of its code, so mappings are extended to cover their locations. */
 function assembleMappings(session: SessionResult, { locations }: ProfileBuilder): Mapping[] {
   const starts = session.dsos.map((dso) => dso.start);
   const limits = session.dsos.map((dso) => dso.limit);
@@ -79,7 +79,7 @@ function assembleMeta(inputName: string, session: SessionResult, builder: Profil
     captureTimeNs:
       wallClockOffsetNs !== undefined && hasTimes
         ? startTime + wallClockOffsetNs
-        : // When the file was written says nothing: it may be a copy.
+        : // The file's own time tells nothing, since the file may be a copy.
           endTimeNs && endTimeNs - BigInt(Math.round(durationNs)),
     startTime,
     wallClockOffsetNs,
@@ -94,7 +94,7 @@ function simpleperfVersion({ simpleperf }: Features): string {
   return version === undefined ? '' : `simpleperf ${version}`;
 }
 
-/** simpleperf writes down the wall clock's seconds when it has ended. */
+/** simpleperf records the wall-clock time in seconds when it ends. */
 function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
   const seconds = simpleperf?.metaInfo.get('timestamp');
   return seconds !== undefined && /^\d{1,12}$/.test(seconds) ? BigInt(seconds) * 1_000_000_000n : undefined;
@@ -110,7 +110,7 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       sampleFreq: Number(attr.sampleFreq),
       isTracepoint: isTracepoint && !isOffCpuTime,
       isDummy,
-      // simpleperf's are those of a tracepoint that it records for them.
+      // simpleperf's off-CPU times are samples of a tracepoint.
       ...(isOffCpuTime && attr.type === abi.PERF_TYPE_SOFTWARE && { isOffCpuTime }),
       samples: 0,
       period: 0,
@@ -137,12 +137,12 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
 const SHARED_OBJECT = /\.so(\.|$)|\/ld-linux|\/ld-musl/;
 
 /**
- * The program that was profiled: among the mapped files that are no shared libraries, the one with most frames in the
- * stacks of all samples. A recursive function counts as often as it is in a stack. −1 when there is no such file.
+ * The program that was profiled: among the mapped files that are not shared libraries, the one with the most frames in the stacks of all samples. A recursive
+ * function counts each time it is in a stack. −1 if there is no such file.
  */
 function findMainMapping(mappings: readonly Mapping[], builder: ProfileBuilder): number {
   const { totals, stacks, locations } = builder;
-  // A parent comes before its children, so that one walk from the last stack to the first adds every stack to its callers.
+  // A parent comes before its children, so one walk from the last stack to the first adds every stack to its callers.
   const samples = new Float64Array(stacks.size);
   for (let row = 0; row < totals.size; row++) if (totals.stack(row) >= 0) samples[totals.stack(row)] += totals.samples(row);
   const weights = new Float64Array(mappings.length);

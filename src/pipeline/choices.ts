@@ -1,6 +1,6 @@
 /**
- * The values that options take, for whoever reads them from text: a command line, a form. The list of an option that one
- * writer alone uses is kept there. Nothing here decodes a recording or looks up symbols.
+ * The values that options take, for code that reads them from text: a command line, a form. If only one writer uses an option, its list is with that writer.
+ * Nothing here decodes a recording or looks up symbols.
  */
 
 import type { DemangleStyle } from '../demangle/demangle.ts';
@@ -21,7 +21,7 @@ export const CHROME_STYLES = ['profile', 'events'] as const;
 export const TRUNCATED_STACKS = ['mark', 'keep', 'drop'] as const satisfies readonly TruncatedStacks[];
 export const DEMANGLE_STYLES = ['full', 'no-params', 'simple'] as const satisfies readonly DemangleStyle[];
 
-/** Types of records, as `perfconv dump` shows them; written down here so that no layout need be loaded for a command's help. */
+/** Types of records, as `perfconv dump` shows them. They are listed here so that a command's help need not load the layouts. */
 export const RECORD_TYPES: readonly PerfRecordType[] = [
   'MMAP',
   'LOST',

@@ -17,7 +17,7 @@ import { shownProfile } from './shown-profile-cache.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
 import type { OpenTable } from './write-tables.ts';
 
-/** Converts several recordings into one output, or into one in each of several formats. */
+/** Converts several recordings into one output, or into one output in each of several formats. */
 export class MergedConversion {
   readonly #outputs: readonly ConvertOutput[];
   readonly #formats: readonly Format[];
@@ -26,14 +26,14 @@ export class MergedConversion {
   readonly #merger: RecordingMerger;
   /** One for each output in CSV, in their order. */
   readonly #tables: readonly MergedTables[];
-  /** How names are shown: alike for all recordings. */
+  /** How names are shown: the same for all recordings. */
   #naming: WriteOptions = {};
-  /** Read, and not yet among the records of CSV. */
+  /** The recording that was read, but whose records are not in the CSV tables yet. */
   #unwritten: MergedInput | undefined;
 
   /**
    * @param diagnostics of the result; each recording has its own
-   * @throws PerfconvError `usage` for formats that show samples by a clock
+   * @throws PerfconvError `usage` for formats that place samples on a clock
    */
   constructor(outputs: readonly ConvertOutput[], options: WriteOptions & { readonly filter?: SampleFilter }, diagnostics: Diagnostics) {
     const formats = outputs.map(({ format }) => format);
@@ -48,14 +48,14 @@ export class MergedConversion {
     );
   }
 
-  /** Reads one more recording; see {@link RecordingMerger.add}. What a sink throws does not come from here. */
+  /** Reads one more recording; see {@link RecordingMerger.add}. Never throws what a sink throws. */
   async add(source: RecordingSource, label: string, options: MergeReadOptions & NeedsOptions, diagnostics: Diagnostics): Promise<void> {
     const { demangle } = formatNaming(options);
     this.#naming = demangle === undefined ? {} : { demangle };
     this.#unwritten = await this.#merger.add(source, label, readingNeeds(this.#formats, { ...options, ...this.#options }), options, diagnostics);
   }
 
-  /** To be called after each {@link add}: writes what is not kept until the end, the single records of CSV. */
+  /** To be called after each {@link add}: writes the records of the CSV tables, which are not kept until the end. */
   async writeRecords(): Promise<void> {
     const unwritten = this.#unwritten;
     this.#unwritten = undefined;
@@ -65,7 +65,7 @@ export class MergedConversion {
 
   /**
    * Writes the outputs, one after the other, in the order given.
-   * @throws PerfconvError `usage` when no recording was read; `no-samples` (CSV is written all the same); whatever a sink throws
+   * @throws PerfconvError `usage` when no recording was read; `no-samples` (CSV is written anyway); whatever a sink throws
    */
   async finish(): Promise<Profile> {
     const profile = this.#merger.finish();
@@ -79,7 +79,7 @@ export class MergedConversion {
   }
 }
 
-/** readperf's tables of several recordings: counts add up, rows have a last column that names the recording. */
+/** readperf's tables for several recordings: counts add up, and rows have a last column that names the recording. */
 export class MergedTables {
   readonly #openTable: OpenTable;
   #overview: ByteSink | undefined;
@@ -90,7 +90,7 @@ export class MergedTables {
     this.#openTable = openTable;
   }
 
-  /** Writes the recording's records at once: they are most of its memory. */
+  /** Writes the recording's records at once, since they take most of its memory. */
   async add({ profile, session }: ReadProfileResult, log: RecordLog, label: string): Promise<void> {
     const [{ recordingStats }, { writeOverviewCsv }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/overview.ts')]);
     const stats = recordingStats(session, log);

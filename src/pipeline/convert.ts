@@ -13,12 +13,12 @@ import { type OpenTable, writeTables } from './write-tables.ts';
 
 export type { SampleFilter } from '../session/filter.ts';
 
-/** One thing to make of a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
+/** One output to make from a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
 export type ConvertOutput =
   | {
       readonly format: StreamFormat;
       readonly sink: ByteSink;
-      /** Whether the bytes are shown as they come: then no name in perf-script text can make a line or a column of its own. */
+      /** Whether the bytes go to a terminal: then names in perf-script text are escaped, so that they cannot make lines or columns of their own. */
       readonly isTerminal?: boolean;
     }
   | { readonly format: 'csv'; readonly openTable: OpenTable };
@@ -27,12 +27,12 @@ export type ConvertOutput =
 export type ConvertOptions = ReadRecordingOptions & Pick<ReadProfileOptions, 'offCpuTimes' | 'debugInfo'> & WriteOptions;
 
 /**
- * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in
- * the order given, and not compressed. Findings that are no errors go to `diagnostics`.
+ * Converts a recording into one or more formats. It is decoded once; the outputs are written one after the other, in the order given, and not compressed.
+ * Findings that are not errors go to `diagnostics`.
  *
- * @returns what was read: with names mangled where all outputs have demangled them themselves
- * @throws PerfconvError when the input is no recording or too damaged; `no-samples` when there is nothing to write
- * (CSV also shows other records, and is written all the same); whatever a sink throws
+ * @returns what was read; names are still mangled if all outputs have demangled them themselves
+ * @throws PerfconvError when the input is not a recording or too damaged; `no-samples` when there is nothing to write (CSV also shows other records, and is
+ * written anyway); whatever a sink throws
  */
 export async function convert(
   source: RecordingSource,
@@ -59,8 +59,8 @@ export async function convert(
 }
 
 /**
- * Says which style names have, where one was asked for or perf's are. Else perf-script text has names without parameters, and those that
- * were not mangled without their scopes: whoever reads it expects no others.
+ * Sets the style of names if one was asked for, or perf's is used. Else perf-script text has names without parameters, and names that were not mangled without
+ * their scopes, since its readers expect no others.
  */
 export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle' | 'compatPerf'>>(options: Options): Options {
   if (options.demangle !== undefined) return options;
@@ -68,7 +68,7 @@ export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOpti
   return { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...demangle, ...options };
 }
 
-/** With `compatPerf` all formats show addresses where there are no symbols, as perf does; script leaves out what perf does. */
+/** With `compatPerf`, all formats show addresses of code without symbols, as perf does, and script leaves out what perf leaves out. */
 export function likePerf(compatPerf = false): Pick<WriteOptions, 'unknown' | 'scriptLikePerf'> {
   return compatPerf ? { unknown: 'address', scriptLikePerf: true } : {};
 }

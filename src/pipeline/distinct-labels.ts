@@ -1,7 +1,7 @@
 /**
- * What several inputs are called in one result: by the names of their files, `web.data`; where files have the same name, with as
- * many directories before it as tell them apart, `monday/web.data`.
- * @param paths absolute ones, in parts
+ * The labels of several inputs in one result: their file names, `web.data`; if files have the same name, with as many directories before it as distinguish
+ * them, `monday/web.data`.
+ * @param paths absolute, split into parts
  */
 export function distinctLabels(paths: readonly (readonly string[])[]): string[] {
   return paths.map((path, index) => {
@@ -14,7 +14,7 @@ export function distinctLabels(paths: readonly (readonly string[])[]): string[] 
   });
 }
 
-/** With slashes on every system: a label is no path to open. */
+/** With slashes on every system: a label is not a path to open. */
 function lastParts(path: readonly string[], length: number): string {
   return path.slice(-length).join('/');
 }

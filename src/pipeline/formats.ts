@@ -6,7 +6,7 @@ export type Format = (typeof FORMATS)[number];
 /** A format that is one stream of bytes; CSV is a directory of tables. */
 export type StreamFormat = Exclude<Format, 'csv'>;
 
-/** Formats that a later version will write, by the names and the endings that they will have. */
+/** Formats that a later version will write, with their future names and endings. */
 export const FORMATS_TO_COME: readonly { readonly name: string; readonly suffix: string }[] = [{ name: 'html', suffix: '.html' }];
 
 /** A format, and whether its bytes are compressed. */
@@ -15,7 +15,7 @@ export interface OutputFormat {
   readonly gzip: boolean;
 }
 
-/** What an output's name ends in, in lower case and without a further `.gz`. pprof profiles are compressed wherever they lie. */
+/** Endings of outputs' names, in lower case and without a further `.gz`. `.pprof` profiles are always compressed. */
 const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolean])[] = [
   ['.pprof', 'pprof', true],
   ['.pb', 'pprof', false],
@@ -28,7 +28,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.firefox.json', 'firefox', false],
 ];
 
-/** What a file of the format is called when nobody says. */
+/** The default ending of a format's files. */
 const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   pprof: '.pb.gz',
   speedscope: '.speedscope.json',
@@ -40,10 +40,10 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   firefox: '.firefox.json',
 };
 
-/** What names of files end in by default, in the order of {@link FORMATS}. */
+/** The default endings of files, in the order of {@link FORMATS}. */
 export const DEFAULT_SUFFIXES: readonly string[] = FORMATS.map((format) => DEFAULT_SUFFIX[format]);
 
-/** The format that an output's name asks for; undefined when it does not say. A name that ends in a slash is a directory: CSV. */
+/** The format that an output's name asks for; undefined if it asks for none. A name that ends in a slash is a directory: CSV. */
 export function outputFormatOf(path: string): OutputFormat | undefined {
   if (/[/\\]$/.test(path)) return { format: 'csv', gzip: false };
   const { name, isCompressed } = withoutGz(path);
@@ -53,13 +53,13 @@ export function outputFormatOf(path: string): OutputFormat | undefined {
   return { format, gzip: gzip || isCompressed };
 }
 
-/** Whether an output of a format that was chosen otherwise is compressed: as its name says; pprof also where it says nothing. */
+/** Whether an output is compressed if its format was not chosen by its name: as the name says; pprof also if the name does not say. */
 export function isGzipped(format: Format, path: string): boolean {
   const { name, isCompressed } = withoutGz(path);
   return isCompressed || (format === 'pprof' && !name.endsWith('.pb'));
 }
 
-/** An input's name as that of its output: `perf.data`, `perf.data.gz` and `perf.data/` → `perf.pb.gz`, `web.perf` → `web.perf.pb.gz`. */
+/** The default name of an input's output: `perf.data`, `perf.data.gz` and `perf.data/` → `perf.pb.gz`, `web.perf` → `web.perf.pb.gz`. */
 export function defaultOutputName(inputName: string, format: Format): string {
   const name = inputName.replace(/(?<=[^/\\])[/\\]+$/, '');
   return name.replace(/(?<=[^/\\])\.data(\.(gz|zst|xz))?$/, '') + DEFAULT_SUFFIX[format];

@@ -10,23 +10,23 @@ import { type ReadRecording, type ReadRecordingOptions, readRecording } from './
 import type { ReadingNeeds } from './reading-needs.ts';
 import { reportUnknownEvents, requireMergedSamples, requireSamples } from './require-samples.ts';
 
-/** How one of several recordings is read. What must be alike for all of them is given once, for all. */
+/** How one of several recordings is read. What must be the same for all of them is given once. */
 export type MergeReadOptions = Omit<ReadRecordingOptions, 'filter'>;
 
-/** A recording by itself, and what it is called among the others. */
+/** A single recording, and its label among the others. */
 export interface MergedInput extends ReadRecording {
   readonly label: string;
 }
 
-/** Formats that show samples by a clock, which recordings have each for itself. */
+/** Formats that place samples on a clock, of which each recording has its own. */
 const CLOCK_FORMATS: readonly Format[] = ['chrome', 'cpuprofile', 'script', 'firefox'];
 
-/** Reads recordings one after the other into one profile; only one is in memory beside it. */
+/** Reads recordings one after the other into one profile; only one at a time is in memory beside it. */
 export class RecordingMerger {
   readonly #filter: SampleFilter;
   readonly #diagnostics: Diagnostics;
   readonly #merger: ProfileMerger;
-  /** Of the recordings read so far, what says why there are no samples. */
+  /** What tells why there are no samples, for each recording read so far. */
   readonly #sessions: Pick<SessionResult, 'sampleCount' | 'cutCount'>[] = [];
 
   /** @param diagnostics of the result; each recording has its own */
@@ -38,9 +38,9 @@ export class RecordingMerger {
 
   /**
    * Reads a recording and names its functions. One without samples adds nothing, which is reported.
-   * @param needs of what will be written: the result has single samples where all recordings were read with them
-   * @returns the recording by itself, and what it is called in the result
-   * @throws PerfconvError when the input is no recording, or too damaged to begin with; the others are not touched
+   * @param needs of what will be written: the result has single samples if all recordings were read with them
+   * @returns the single recording, and its label in the result
+   * @throws PerfconvError when the input is not a recording, or is too damaged to begin with; this does not affect the others
    */
   async add(source: RecordingSource, wantedLabel: string, needs: ReadingNeeds, options: MergeReadOptions, diagnostics: Diagnostics): Promise<MergedInput> {
     const result = await readRecording(source, { ...needs, offCpuTimes: true }, { ...options, filter: this.#filter }, diagnostics);

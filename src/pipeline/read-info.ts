@@ -8,16 +8,16 @@ import { readProfile } from './read-profile.ts';
 export interface RecordingInfoOptions {
   /** Leaves out the host's name and the command line; home directories in paths become `~`. */
   readonly anonymous?: boolean;
-  /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
+  /** Unix time in nanoseconds at which the recording was last written, if it is a file. */
   readonly modifiedNs?: bigint | undefined;
-  /** The memory that there is; see ReadProfileOptions. */
+  /** The available memory; see ReadProfileOptions. */
   readonly availableMemory?: AvailableMemory;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
 }
 
 /**
- * Reads a recording from its first record to its last and sums it up.
+ * Reads a recording from its first record to its last and summarizes it.
  * @param diagnostics gets what is damaged or missing, which is part of the result as well
  * @throws PerfconvError when the input is not a recording, or is too damaged to begin with
  */

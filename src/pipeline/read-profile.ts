@@ -26,57 +26,59 @@ import type { TruncatedStacks } from '../session/user-stacks.ts';
 import type { Symbolizer } from '../symbolizer/symbolizer.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 
-/** How a recording is read and named. What is known of it besides its bytes (RecordingContext) says where some of its symbols may be. */
+/** How a recording is read and named. What is known about it apart from its bytes (RecordingContext) tells where some of its symbols may be. */
 export interface ReadProfileOptions extends RecordingContext {
   /** Which samples to read; all by default. */
   readonly filter?: SampleFilter;
-  /** Keep every sample in time order, as speedscope, Chrome trace and script need it. False by default. */
+  /** Keep every sample in time order, as needed for speedscope, Chrome traces and script. False by default. */
   readonly keepSamples?: boolean;
   /** With `keepSamples`: which details to keep of an event's samples, as script shows them. None by default. */
   readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
-  /** With `keepSamples`: keep what happened to threads besides: when they began, ended, were renamed and were off the CPU. False by default. */
+  /** With `keepSamples`: also keep when threads began, ended, were renamed and were off the CPU. False by default. */
   readonly keepHappenings?: boolean;
-  /** Which branches to keep of samples that carry them (`perf record -b`). Those of single samples need `keepSamples`. None by default. */
+  /** Which branches to keep of samples that carry them (`perf record -b`). Keeping those of each sample needs `keepSamples`. None by default. */
   readonly keepBranches?: KeptBranches;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
   readonly compatPerf?: boolean;
   /**
-   * What becomes of user stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread. `mark`: they get the root
-   * `[truncated]`; `keep`: they stay as they are; `drop`: their samples are left out. Default: `mark`; `keep` with `compatPerf`.
+   * What to do with user stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread. `mark`: give them the root `[truncated]`;
+   * `keep`: leave them as they are; `drop`: leave their samples out. Default: `mark`; `keep` with `compatPerf`.
    */
   readonly truncated?: TruncatedStacks;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`, as perf script prints stacks. */
   readonly leaf?: LeafRule;
   /**
-   * For recordings of `simpleperf record --trace-offcpu`: give switches off the CPU the nanoseconds until the thread was back
-   * as their period, in place of the recorded 1. False by default.
+   * For recordings of `simpleperf record --trace-offcpu`: replace the recorded period of switches off the CPU, 1, by the nanoseconds until the thread ran
+   * again. False by default.
    */
   readonly offCpuTimes?: boolean;
   /**
-   * Make samples of the times that threads were off the CPU, as switches tell them (`sched:sched_switch`, `--switch-events`): of events
+   * Make samples of the times that threads were off the CPU, which follow from switches (`sched:sched_switch`, `--switch-events`): of events
    * `off-cpu:sleeping`, `off-cpu:blocked`, `off-cpu:preempted` and `off-cpu:waiting`, in nanoseconds, at the stack of the switch. False by default.
    */
   readonly offCpu?: boolean;
-  /** Names functions; without one, frames keep their addresses, but for those that the recording itself has names for (simpleperf). */
+  /** Names functions; without it, frames keep their addresses, except those that the recording itself has names for (simpleperf). */
   readonly symbolizer?: Symbolizer;
   /** What is read from debug information. Default: `inlines`; `lines` with `compatPerf`, as perf does. */
   readonly debugInfo?: DebugInfoUse;
   /**
-   * How mangled names (C++, Rust, Java, OCaml) are shown: as linkers know them (`none`), or in one of the styles of {@link demangle}. Default: `full`;
-   * `no-params` with `compatPerf`, as perf does.
+   * How mangled names (C++, Rust, Java, OCaml) are shown: mangled (`none`), or in one of the styles of {@link demangle}. Default: `full`; `no-params` with
+   * `compatPerf`, as perf does.
    */
   readonly demangle?: DemangleStyle | 'none';
   /** Without `demangle`: leave names mangled, since each output will demangle them in a style of its own (see {@link NameStyle}). False by default. */
   readonly demanglesLater?: boolean;
-  /** Opens the jitdump files that processes have mapped, for the names of code made at run time; not read without it, and with `compatPerf`. */
+  /** Opens the jitdump files that processes have mapped, for the names of code made at run time. They are not read without it, nor with `compatPerf`. */
   readonly openJitDump?: OpenJitDump;
-  /** Sees every record in time order, filters or not. */
+  /** Gets every record in time order, whatever the filters. */
   readonly observer?: RecordObserver;
-  /** The memory that there is: what would need more of it is not read, and reported. By default, only what is out of proportion to the recording's size. */
+  /**
+   * The available memory: what would need more is not read, which is reported. By default, only what is out of proportion to the recording's size is not read.
+   */
   readonly availableMemory?: AvailableMemory;
-  /** Called once with what was found of the symbols of each binary, and where was looked for them; the most sampled first. */
+  /** Called once with what was found of each binary's symbols, and where they were looked for; the most sampled binary first. */
   readonly onSymbols?: (symbols: readonly DsoSymbols[]) => void;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: (bytes: number) => void;
@@ -88,14 +90,13 @@ export interface ReadProfileResult {
   readonly session: SessionResult;
 }
 
-/** Frames that perf 6.1 shows of a callchain at most. Source: perf script's documentation, --max-stack. */
+/** How many frames of a callchain perf 6.1 shows at most. Source: perf script's documentation, --max-stack. */
 const PERF_MAX_STACK = 127;
 
 /**
- * Decodes a recording into a profile and names its functions.
- * Findings that are no errors go to `diagnostics`.
+ * Decodes a recording into a profile and names its functions. Findings that are not errors go to `diagnostics`.
  *
- * @throws PerfconvError when the input is no recording, or too damaged to begin with
+ * @throws PerfconvError when the input is not a recording, or is too damaged to begin with
  */
 export async function readProfile(source: RecordingSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
   const compatPerf = options.compatPerf ?? false;
@@ -134,10 +135,10 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const searches = await symbolizeLocations(profile, session, naming, payloads);
   const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(summaries, diagnostics);
-  // A stack that is cut may look broken, and so does what perf shows.
+  // A stack that was cut may look broken, and so may stacks as perf shows them.
   if (!compatPerf && options.maxStack === undefined) {
     reportStackQuality(profile, session.events, diagnostics);
-    // Without files, nobody knows how code is unwound.
+    // Without files, it is not known how code is unwound.
     if (symbols !== undefined) reportUnwoundStacks(profile, session, diagnostics);
   }
   options.onSymbols?.(summaries);

@@ -5,20 +5,20 @@ import type { RecordLog } from '../stats/record-log.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';
 import { keptBranches, keptDetails, type ReadingNeeds } from './reading-needs.ts';
 
-/** What the caller decides; the rest follows from what is to be written. */
+/** The options that the caller decides; the others follow from what will be written. */
 export type ReadRecordingOptions = Omit<
   ReadProfileOptions,
   'keepSamples' | 'keepDetails' | 'keepBranches' | 'keepHappenings' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
 >;
 
-/** A decoded recording with all that was asked for. */
+/** A decoded recording with everything that was asked for. */
 export interface ReadRecording extends ReadProfileResult {
-  /** Present where the needs include it. */
+  /** Present if the needs include it. */
   readonly log: RecordLog | undefined;
 }
 
 /**
- * Decodes a recording for what is to be written of it.
+ * Decodes a recording for what will be written from it.
  * @throws PerfconvError as {@link readProfile}
  */
 export async function readRecording(
@@ -36,7 +36,7 @@ export async function readRecording(
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
 }
 
-/** Whether a stack was cut off, so that its sample is to be left out, is only known when it was unwound. */
+/** Whether a stack is cut off, so that its sample has to be dropped, is only known after it was unwound. */
 function neededFrames({ callers }: ReadingNeeds, { maxStack, truncated }: ReadRecordingOptions): number | undefined {
   return callers || truncated === 'drop' ? maxStack : Math.min(maxStack ?? 1, 1);
 }

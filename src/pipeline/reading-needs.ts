@@ -7,28 +7,28 @@ import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
 import type { ReadProfileOptions } from './read-profile.ts';
 
-/** What formats need of the reading: a recording that was read for some formats may lack what others show. */
+/** What formats need from the reading. A recording that was read for some formats may lack what others show. */
 export interface ReadingNeeds {
-  /** Every sample by itself, in time order. */
+  /** Each single sample, in time order. */
   readonly keepSamples: boolean;
   /** See ReadProfileOptions. */
   readonly keepHappenings: boolean;
   /** A row for each record, samples or not, for the tables of CSV. */
   readonly keepLog: boolean;
-  /** See ReadProfileOptions. What is printed record by record stays as it was recorded. */
+  /** See ReadProfileOptions. Formats that print record by record keep the recorded periods. */
   readonly offCpuTimes: boolean;
   readonly debugInfo: DebugInfoUse;
-  /** The fields that perf-script text was asked for, none for perf's choice; undefined where no such text is written. */
+  /** The fields that were asked for in perf-script text, empty for perf's choice; undefined if no such text is written. */
   readonly scriptFields: readonly ScriptFieldChoice[] | undefined;
   /** What the leaf of a stack is; undefined for the default. */
   readonly leaf: LeafRule | undefined;
   /** The payloads of tracepoints, whose texts are shown. */
   readonly tracepointTexts: boolean;
-  /** The callers of what ran: without them, only the leaf of each stack is read. */
+  /** The callers of leaf functions: without them, only the leaf of each stack is read. */
   readonly callers: boolean;
 }
 
-/** What the options say of it. */
+/** The options that decide about it. */
 export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' | 'offCpuTimes'> & { readonly fields?: readonly ScriptFieldChoice[] };
 
 /** What writing these formats needs. */
@@ -47,8 +47,8 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
 }
 
 /**
- * What a report needs. It counts by the functions that symbols name, as perf report does, which also counts a sample
- * where its own address is, whatever its callchain says: with `compatPerf` a report does the same.
+ * What a report needs. It counts by the functions that symbols name, as perf report does. perf report also counts a sample at its own address, whatever its
+ * callchain says; with `compatPerf`, a report does the same.
  * @param children whether functions also count in the samples of what they called
  */
 export function reportNeeds(compatPerf: boolean, children: boolean): ReadingNeeds {
@@ -72,7 +72,7 @@ export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
   );
 }
 
-/** Which details of samples are kept for these needs; undefined where none are. */
+/** Which details of samples are kept for these needs; undefined if none are. */
 export function keptDetails({ scriptFields, tracepointTexts }: ReadingNeeds): ReadProfileOptions['keepDetails'] {
   if (scriptFields === undefined && !tracepointTexts) return undefined;
   return (event: EventKind) => {
@@ -82,7 +82,7 @@ export function keptDetails({ scriptFields, tracepointTexts }: ReadingNeeds): Re
   };
 }
 
-/** Which branches of samples are kept for these needs; undefined where none are. The tables of CSV have one of their totals. */
+/** Which branches of samples are kept for these needs; undefined if none are. One of the CSV tables shows their totals. */
 export function keptBranches({ keepLog, scriptFields }: ReadingNeeds): KeptBranches | undefined {
   const samples = scriptFields === undefined ? 'none' : scriptBranchesOf(scriptFields);
   return keepLog || samples !== 'none' ? { totals: keepLog, samples } : undefined;
@@ -93,7 +93,7 @@ function needsSamples(format: Format): boolean {
   return format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox' || format === 'script';
 }
 
-/** Lines without inlined functions are read only for formats that have a place for them. */
+/** Lines without inlined functions are read only for formats that show lines. */
 function neededDebugInfo(
   formats: readonly Format[],
   { compatPerf = false, debugInfo = defaultDebugInfo(compatPerf), fields = [] }: NeedsOptions,

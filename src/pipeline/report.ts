@@ -15,12 +15,12 @@ export interface ReportOptions extends ReportTableOptions {
   readonly unknown?: UnknownCode;
 }
 
-/** How a report shows names: as perf report does. Rows are read on a terminal, where parameters would leave no room. */
+/** How a report shows names: like perf report. Rows are read on a terminal, where there is no room for parameters. */
 export const REPORT_DEMANGLE = 'no-params';
 
 /**
  * Reads a recording and writes its function statistics as text.
- * @throws PerfconvError when the input is no recording or too damaged; `no-samples`; whatever the sink throws
+ * @throws PerfconvError when the input is not a recording or too damaged; `no-samples`; whatever the sink throws
  */
 export async function report(source: RecordingSource, sink: ByteSink, options: ReadRecordingOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
   const needs = reportNeeds(options.compatPerf ?? false, options.children ?? false);

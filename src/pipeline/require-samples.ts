@@ -16,7 +16,7 @@ export function requireSamples({ profile, session }: ReadProfileResult, filter: 
   throw new PerfconvError('no-samples', whyNoSamples(session, filter));
 }
 
-/** The same of several recordings. @param sessions of all of them */
+/** Does the same for several recordings. @param sessions of all of them */
 export function requireMergedSamples({ totals }: Profile, sessions: readonly Pick<SessionResult, 'sampleCount' | 'cutCount'>[]): void {
   if (totals.size > 0) return;
   const sampleCount = sessions.reduce((sum, session) => sum + session.sampleCount, 0);
@@ -25,7 +25,7 @@ export function requireMergedSamples({ totals }: Profile, sessions: readonly Pic
   throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `no sample passes the filters, of ${sampleCount} in the recordings`);
 }
 
-/** Samples pass the filters, and none is left: their stacks are cut off, and such samples were to be left out. */
+/** For the case that samples pass the filters but none is left, since all their stacks are cut off and such samples were to be dropped. */
 function allDropped(samples: number): string {
   return `no sample is left: the stacks of all ${samples} do not reach the start of their thread, and such samples are left out (--truncated drop)`;
 }
@@ -47,7 +47,7 @@ function hasCpus({ events }: SessionResult): boolean {
   return events.some(({ attr }) => (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
 }
 
-/** Warns of events that a filter asks for and the recording does not have. */
+/** Warns about events that a filter asks for but the recording does not have. */
 export function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
   const unknown = unknownEvents(profile.events, filter);
   if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events));

@@ -13,60 +13,63 @@ import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import type { Format, StreamFormat } from './formats.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
-/** How formats are written. Each uses the options that concern it. */
+/** How formats are written. Each format uses the options that concern it. */
 export interface WriteOptions {
   /** How code without symbols is shown; script always shows addresses. Default: `binary`, in the tables of CSV `function`. */
   readonly unknown?: UnknownCode;
-  /** What numbers add up: periods (the default), or samples counted 1 each. */
+  /** What is added up: periods (the default), or samples, each counted as 1. */
   readonly weight?: 'period' | 'samples';
-  /** folded, speedscope: keep merged recordings apart also where they would add up: by a root frame, by profiles of their own. Default: no. */
+  /** folded, speedscope: keep merged recordings apart even where they would add up, by a root frame or by separate profiles. Default: no. */
   readonly byInput?: boolean;
-  /** folded: which frames are marked: of the kernel (`_[k]`), inlined (`_[i]`), made by a JIT (`_[j]`). Default: those of the kernel. */
+  /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[];
-  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
+  /** pprof: what samples are labelled with. Default: those of pid, tid, comm and, for merged recordings, input in which samples differ. */
   readonly labels?: readonly PprofLabel[];
   /**
-   * speedscope: what makes a profile of its own; default: each thread. Chrome: what makes a track; default: each thread, up to 30 of them, above that each CPU,
-   * or all together if samples carry no CPU.
+   * speedscope: what has a profile of its own; default: each thread. Chrome: what has a track; default: each thread, up to 30 of them, above that each CPU, or
+   * everything together if samples carry no CPU.
    */
   readonly group?: SpeedscopeOptions['group'];
   /** Chrome: sampled profiles or a bar for each call. Default: `profile`. */
   readonly chromeStyle?: ChromeOptions['style'];
-  /** CSV: put an apostrophe before texts that spreadsheets would compute. Default: no, tables have the names as recorded. */
+  /** CSV: put an apostrophe before texts that spreadsheets would run as formulas. Default: no, names are written as recorded. */
   readonly csvSafe?: boolean;
-  /** The style of names that was asked for, and that the profile has. Default: none was; pprof shows `simple` names then, folded those without parameters. */
+  /**
+   * The style of names that was asked for, and that the profile has. Absent: none was asked for; pprof then shows `simple` names, folded names without
+   * parameters.
+   */
   readonly demangle?: DemangleStyle | 'none';
-  /** script: which fields; perf's choice by default. */
+  /** script: which fields to print. Default: perf's choice. */
   readonly fields?: readonly ScriptFieldChoice[];
-  /** script: what to print for a linkage name in place of the function's name; undefined for the latter, which is the default. */
+  /** script: returns what to print for a linkage name in place of the function's name; undefined for the function's name. Default: always that. */
   readonly scriptName?: (linkageName: string) => string | undefined;
-  /** script: how to show names and payloads of the recording; as recorded by default. */
+  /** script: how to show names and payloads of the recording. Default: as recorded. */
   readonly scriptText?: (text: string) => string;
-  /** script: leave out what perf 6.1 does not print of recordings from pipes. Default: no. */
+  /** script: leave out what perf 6.1 does not print for recordings from pipes. Default: no. */
   readonly scriptLikePerf?: boolean;
-  /** script: nine decimals of seconds. */
+  /** script: print seconds with nine decimals. */
   readonly ns?: boolean;
   /**
-   * Times of the wall clock, which the recording must have: script: the time of day in place of the recording's clock; chrome:
-   * `wallClockAtTs1Ns` in `otherData`; speedscope, which has no place for it: in the document's name. Default: no.
+   * Show wall-clock time, which the recording must have. script: the time of day in place of the recording's clock; chrome: `wallClockAtTs1Ns` in `otherData`;
+   * speedscope, which has no field for it: in the document's name. Default: no.
    */
   readonly wallClock?: boolean;
-  /** Who wrote it, for formats that keep that. Default: `perfconv`. */
+  /** The program that wrote the output, for formats with a field for it. Default: `perfconv`. */
   readonly exporter?: string;
 }
 
 type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics) => Promise<void>;
 
 const DEFAULT_EXPORTER = 'perfconv';
-/** The longest text that V8 holds is 24 characters shorter, and DevTools reads a trace as one text. Source: V8, String::kMaxLength. */
+/** The longest string in V8 is 24 characters shorter, and DevTools reads a trace as one string. Source: V8, String::kMaxLength. */
 const MAX_DEVTOOLS_BYTES = 512 << 20;
 
-/** Loaded when they are needed: a conversion mostly needs one of them. */
+/** Loaded when needed, since a conversion mostly needs only one of them. */
 const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   pprof: async () => {
     const { writePprof } = await import('../writers/pprof/pprof.ts');
     return (profile, sink, { labels, weight = 'period', demangle }) =>
-      // pprof cuts long names from the front: `Node*, int)` is what it leaves of a full one.
+      // pprof cuts long names from the front: of a full name it may leave `Node*, int)`.
       writePprof(demangle === undefined ? withSimpleNames(profile) : profile, sink, { labels, weight });
   },
   speedscope: async () => {
@@ -136,7 +139,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   folded: async () => {
     const { writeFolded } = await import('../writers/folded/folded.ts');
     return (profile, sink, { weight = 'period', byInput = false, marks, demangle }, diagnostics) =>
-      // In full, functions of templates begin with what they return, and overloads are boxes that look the same where they are narrow.
+      // Full names of template functions begin with their return types, and narrow boxes of overloads look the same.
       writeFolded(demangle === undefined ? withoutParameters(profile) : profile, sink, { weight, byInput, marks, diagnostics });
   },
   firefox: async () => {
@@ -159,12 +162,12 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   },
 };
 
-/** Whether a format, unless a style was asked for, shows names in one of its own, which it makes of those that linkers know. */
+/** Whether a format, unless a style was asked for, demangles names in a style of its own. */
 export function demanglesItself(format: Format): boolean {
   return format === 'pprof' || format === 'folded';
 }
 
-/** Reports that samples do not say on which CPU they were taken, though they are grouped by that. */
+/** Reports that samples are grouped by CPU although some do not tell theirs. */
 function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void {
   if (samples === undefined) return;
   let unknown = 0;
@@ -174,7 +177,7 @@ function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void
   diagnostics.add('unknown-cpu', 'warning', `${which}, unknown CPU: perf notes it with -a or --sample-cpu`, undefined, unknown === samples.size ? 1 : unknown);
 }
 
-/** Formats that have a place for the wall clock. */
+/** Formats that can show wall-clock time. */
 const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speedscope'];
 
 /** `web.data 2026-11-21 11:44:12.473786` */
@@ -185,10 +188,11 @@ async function nameWithStart({ meta }: Profile): Promise<string> {
 
 /**
  * Writes a profile in one of the formats. The bytes are not compressed.
- * @throws PerfconvError `no-samples`; `unsupported` when the wall clock is asked for and not known; `usage` when there is no such format, or it needs samples that the profile did not keep; whatever the sink throws
+ * @throws PerfconvError `no-samples`; `unsupported` when wall-clock time is asked for but not known; `usage` when there is no such format, or it needs samples
+ *   that the profile did not keep; whatever the sink throws
  */
 export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
-  // Not every caller has a compiler that checks types.
+  // Not every caller has its types checked by a compiler.
   if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
   if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
     throw new PerfconvError(
@@ -197,12 +201,12 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
     );
   }
   const write = await WRITERS[format]();
-  // Like perf script, its text has each address.
+  // Like perf script, its text shows each address.
   const shown = format === 'script' ? profile : shownProfile(profile, options.unknown ?? UNKNOWN_IN_STACKS);
   await write(shown, sink, options, diagnostics);
 }
 
-/** Counts what goes through to another sink. */
+/** Counts the bytes that go to another sink. */
 class CountingSink implements ByteSink {
   sizeBytes = 0;
   readonly #target: ByteSink;

@@ -4,15 +4,15 @@ import type { ReadRecording } from './read-recording.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 import type { WriteOptions } from './write-profile.ts';
 
-/** Opens a table of CSV by the name of its file. */
+/** Opens a CSV table by its file name. */
 export type OpenTable = (fileName: string) => Promise<ByteSink>;
 
-/** The same tables, where the options ask for it with texts that no spreadsheet computes. */
+/** The same tables; if the options ask for it, with texts that no spreadsheet runs as formulas. */
 export async function safeTables(openTable: OpenTable, { csvSafe = false }: WriteOptions): Promise<OpenTable> {
   return csvSafe ? (await import('../writers/csv/formula-guard.ts')).withoutFormulas(openTable) : openTable;
 }
 
-/** Writes readperf's tables, and ours of branches, of a recording that was read for CSV; one that was not has none. @throws whatever a sink throws */
+/** Writes readperf's tables, and perfconv's own table of branches, for a recording that was read for CSV; nothing for others. @throws whatever a sink throws */
 export async function writeTables({ profile, session, log }: ReadRecording, openTable: OpenTable, options: WriteOptions): Promise<void> {
   if (log === undefined) return;
   const [{ recordingStats }, { CSV_TABLES }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
