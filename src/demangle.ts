@@ -1,2 +1,2 @@
-/** Demangling by itself: C++, Rust, Java and OCaml names. */
+/** Demangling only: C++, Rust, Java and OCaml names. */
 export { type DemangleStyle, demangle } from './demangle/demangle.ts';

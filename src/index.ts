@@ -1,6 +1,6 @@
 /**
- * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open. Here recordings
- * are bytes in memory, so that it runs in a browser; `perfconv/node` has the same names, and opens files. Nothing prints or exits.
+ * perfconv's library: reads Linux perf.data recordings and writes them in the formats that profile viewers open. Here, recordings are bytes in memory, so that
+ * it runs in a browser; `perfconv/node` has the same names, and opens files. Nothing prints or exits.
  */
 
 export type { Diagnostic as Finding } from './base/diagnostics.ts';

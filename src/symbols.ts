@@ -1,4 +1,4 @@
-/** Names code by itself: functions, files and lines of addresses, for programs that have no recording. Loads none of what reads one. */
+/** Names code without a recording: functions, files and lines of addresses. Loads nothing that reads recordings. */
 
 export { BufferSource, type ByteSource } from './base/byte-source.ts';
 export type { Compression, Decompressor } from './base/decompressor.ts';

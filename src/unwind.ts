@@ -1,4 +1,4 @@
-/** Unwinds user stacks by themselves: registers, memory and the modules' rules in, frames out. Loads none of what reads recordings. */
+/** Unwinds user stacks without a recording: registers, memory and the modules' rules in, frames out. Loads nothing that reads recordings. */
 
 export { BufferSource, type ByteSource } from './base/byte-source.ts';
 export { ByteView } from './base/byte-view.ts';

@@ -10,7 +10,7 @@ export interface BlobLike {
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
-/** Whether a value can be read as a Blob: not every caller has a compiler that checks types. */
+/** Whether a value can be read as a Blob, since not every caller has its types checked by a compiler. */
 export function isBlob(value: unknown): value is BlobLike {
   return typeof value === 'object' && value !== null && 'size' in value && 'arrayBuffer' in value && 'slice' in value;
 }

@@ -7,8 +7,8 @@ export type Check = (option: string, value: unknown) => void;
 export type OptionChecks<Options> = { readonly [Name in keyof Required<Options>]: Check };
 
 /**
- * Rejects options that are not an object, unknown names, and values that an option cannot have: not every caller has a
- * compiler that checks types. An option that is undefined counts as absent.
+ * Rejects options that are not an object, unknown names, and values that an option cannot have, since not every caller has its types checked by a compiler. An
+ * option that is undefined counts as absent.
  * @throws PerfconvError `usage`
  */
 export function checkOptions(options: unknown, checks: Readonly<Record<string, Check>>): void {

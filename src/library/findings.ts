@@ -1,34 +1,33 @@
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 
 /**
- * What was found in several readings of one thing. Each of them meets the same damage: a kind is listed once, with the
- * count of the reading that met most of it. Of a reading that is over only the list is kept, so that any number of
- * readings may follow.
+ * The findings of several readings of the same recording. Each reading meets the same damage, so a kind is listed once, with the count of the reading that met
+ * most of it. Only the list is kept of a finished reading, so that any number of readings may follow.
  */
 export class Findings {
   readonly #ended = new Map<string, Diagnostic>();
-  /** What readings that are not over have found so far. */
+  /** The findings so far of readings that are not finished. */
   readonly #running = new Set<Diagnostics>();
   readonly #parent: Findings | undefined;
   readonly #others: readonly Findings[];
 
   /**
-   * @param parent lists what is found here, too
-   * @param others what they find is listed here, too
+   * @param parent also lists what is found here
+   * @param others what they find is also listed here
    */
   constructor(parent?: Findings, others: readonly Findings[] = []) {
     this.#parent = parent;
     this.#others = others;
   }
 
-  /** What one more reading finds, until {@link end}. */
+  /** Begins a reading, and returns what collects its findings until {@link end}. */
   begin(): Diagnostics {
     const diagnostics = new Diagnostics();
     for (let at: Findings | undefined = this; at !== undefined; at = at.#parent) at.#running.add(diagnostics);
     return diagnostics;
   }
 
-  /** The reading that found this is over: what is added later is not listed. */
+  /** Ends a reading: findings that are added later are not listed. */
   end(diagnostics: Diagnostics): void {
     for (let at: Findings | undefined = this; at !== undefined; at = at.#parent) {
       at.#running.delete(diagnostics);
@@ -46,7 +45,7 @@ export class Findings {
     }
   }
 
-  /** In the order in which the kinds were found first; those of readings that are not over come last. */
+  /** In the order in which the kinds were first found; those of readings that are not finished come last. */
   list(): readonly Diagnostic[] {
     const byCode = new Map<string, Diagnostic>();
     for (const other of this.#others) addMost(byCode, other.list());

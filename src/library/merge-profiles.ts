@@ -6,7 +6,7 @@ import type { Compressor } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 
 export interface MergeOptions {
-  /** What the recordings are called where they are told apart, in their order. Default: as on the command line, by the names of their files. */
+  /** The labels that distinguish the recordings, in their order. Default: their file names, as on the command line. */
   readonly labels?: readonly string[];
 }
 
@@ -17,10 +17,10 @@ const MERGE_CHECKS: OptionChecks<MergeOptions> = {
   },
 };
 
-/** Makes a profile of parts. */
+/** Makes a profile from parts. */
 type Make<Result> = new (parts: DecodedProfile['parts'], labels: readonly string[], gzip: (target: ByteSink) => Compressor) => Result;
 
-/** The profile of several, by the constructor of the kind that is wanted. @throws PerfconvError `usage` */
+/** Merges profiles into one, made by the given constructor. @throws PerfconvError `usage` */
 export function mergeDecoded<Result extends DecodedProfile>(
   profiles: Iterable<Profile>,
   options: MergeOptions,
@@ -29,7 +29,7 @@ export function mergeDecoded<Result extends DecodedProfile>(
 ): Result {
   checkOptions(options, MERGE_CHECKS);
   const { labels } = options;
-  // Not every caller has a compiler that checks types.
+  // Not every caller has its types checked by a compiler.
   if (typeof (profiles as Partial<typeof profiles> | null)?.[Symbol.iterator] !== 'function') {
     throw new PerfconvError('usage', 'profiles are merged from an array, or another iterable');
   }

@@ -14,7 +14,7 @@ import { WebGzipSink } from './web-gzip-sink.ts';
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
 export interface ProfileOptions extends ReadingOptions {
-  /** Opens the files that the options on symbols name, and all others that symbols come from. Without it there are the names that the recording itself has. */
+  /** Opens the symbol files that options name, and all others that symbols come from. Without it, there are only the names that the recording itself has. */
   readonly symbolFiles?: SymbolFiles;
 }
 
@@ -27,8 +27,8 @@ export interface Recording extends RecordingBase {
 const DEFAULT_NAME = 'perf.data';
 
 /**
- * Opens a recording in memory: bytes, or a Blob or File of a web page.
- * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for options that there are not
+ * Opens a recording in memory: bytes, or a web page's Blob or File.
+ * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for unknown options
  */
 export async function openRecording(input: Uint8Array | BlobLike, options: OpenOptions = {}): Promise<Recording> {
   if (!(input instanceof Uint8Array || isBlob(input))) throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob or a File');
@@ -89,6 +89,6 @@ class BytesInput implements RepeatableInput {
 
   harmOfWriting(): undefined {}
 
-  /** Nothing is open: closing a source of memory does nothing, so that several readings may share it. */
+  /** Nothing is open: closing a source in memory does nothing, so that several readings may share it. */
   async close(): Promise<void> {}
 }

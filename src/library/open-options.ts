@@ -1,6 +1,6 @@
 import { demand, type OptionChecks, text } from './check-options.ts';
 
-/** What is known of an input besides. */
+/** What else is known about an input. */
 export interface OpenOptions {
   /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
   readonly name?: string;
@@ -8,7 +8,7 @@ export interface OpenOptions {
   readonly modifiedNs?: bigint;
 }
 
-/** Of `openRecording()`. */
+/** Checks of the options of `openRecording()`. */
 export const OPEN_CHECKS: OptionChecks<OpenOptions> = {
   name: text(),
   modifiedNs: (option, value) => demand(typeof value === 'bigint', option, value, 'a bigint of nanoseconds'),

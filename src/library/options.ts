@@ -22,38 +22,38 @@ import { parseTimeRanges } from '../session/time-ranges.ts';
 import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
 import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
 
-/** Which samples a profile has, as the command line's options of these names choose them. Without any, all. */
+/** Which samples a profile has, like the command line's options of the same names. Without any, all samples. */
 export interface SampleOptions {
   /** Names of events as perf prints them. */
   readonly event?: string | readonly string[];
-  /** Processes and threads; −1 for samples of none. */
+  /** Processes and threads; −1 for samples without one. */
   readonly pid?: number | readonly number[];
   readonly tid?: number | readonly number[];
-  /** Names of threads at the time of the sample. */
+  /** Names of threads when the sample was taken. */
   readonly comm?: string | readonly string[];
   /** −1 for samples that carry no CPU. */
   readonly cpu?: number | readonly number[];
-  /** As `--time`: `12.5,13`, `+1,+2.5`, `10%-20%`, `10%/2`. */
+  /** Like `--time`: `12.5,13`, `+1,+2.5`, `10%-20%`, `10%/2`. */
   readonly time?: string;
 }
 
-/** Where the symbols of a profile are looked for, in addition to the places where this is always done. */
+/** Where symbols of a profile are looked for, in addition to the usual places. */
 export interface SymbolOptions {
-  /** Directory under which the recording machine's files lie with their own paths. */
+  /** Directory under which the recording machine's files have their own paths. */
   readonly symfs?: string;
-  /** Directories of separate debug files besides `/usr/lib/debug`. */
+  /** Directories of separate debug files, in addition to `/usr/lib/debug`. */
   readonly debugDir?: string | readonly string[];
   /** perf's build-id cache. Default: `~/.debug`. */
   readonly buildidDir?: string;
   /** The recording machine's `/proc/kallsyms`. Default: this machine's, if the kernel is the same. */
   readonly kallsyms?: string;
-  /** The recorded kernel's vmlinux. Default: the one of its build id in the usual places. */
+  /** The recorded kernel's vmlinux. Default: the one with its build id in the usual places. */
   readonly vmlinux?: string;
-  /** The same of virtual machines (`perf kvm`), and their `/proc/modules`. */
+  /** The same for virtual machines (`perf kvm`), and their `/proc/modules`. */
   readonly guestkallsyms?: string;
   readonly guestmodules?: string;
   readonly guestvmlinux?: string;
-  /** Directory of JITs' `perf-PID.map` and `jit-PID.dump` files that were kept. */
+  /** Directory of `perf-PID.map` and `jit-PID.dump` files of JITs. */
   readonly perfMapDir?: string;
 }
 
@@ -63,29 +63,32 @@ export interface NameOptions {
   readonly inlines?: boolean;
   /** Whether files and lines are read from debug information; without them there are no inlined functions either. Default: yes. */
   readonly lines?: boolean;
-  /** How names of C++, Rust, Java and OCaml are shown; `none`: as linkers know them. Default: `full`; `simple` in pprof; `no-params` in `script`, folded and with `compat: 'perf'`. */
+  /**
+   * How C++, Rust, Java and OCaml names are shown; `none`: mangled. Default: `full`; `simple` in pprof; `no-params` in `script`, folded and with
+   * `compat: 'perf'`.
+   */
   readonly demangle?: DemangleStyle | 'none';
   /** Frames per stack at most, from the leaf. Default: all; 127 with `compat: 'perf'`. */
   readonly maxStack?: number;
   /**
-   * What becomes of stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread: `mark` gives them the root
-   * `[truncated]`, `keep` leaves them as they are, `drop` leaves their samples out. Default: `mark`; `keep` with `compat: 'perf'`.
+   * What to do with stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread: `mark` gives them the root `[truncated]`,
+   * `keep` leaves them as they are, `drop` leaves their samples out. Default: `mark`; `keep` with `compat: 'perf'`.
    */
   readonly truncated?: (typeof TRUNCATED_STACKS)[number];
   /**
-   * Whether to show the times that threads were off the CPU, as switches tell them, as events of their own: `off-cpu:sleeping`,
-   * `off-cpu:blocked`, `off-cpu:preempted`, `off-cpu:waiting`. Default: no.
+   * Whether to show the times that threads were off the CPU, which follow from switches, as events of their own: `off-cpu:sleeping`, `off-cpu:blocked`,
+   * `off-cpu:preempted`, `off-cpu:waiting`. Default: no.
    */
   readonly offCpu?: boolean;
-  /** `perf`: do as perf 6.1 does, to compare the two. */
+  /** `perf`: match perf 6.1, to compare the two. */
   readonly compat?: 'perf';
 }
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
 export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOptions {
   /**
-   * The formats that the profile is going to be written in. It then keeps what they need; otherwise the recording is read again for a
-   * format that needs more than `pprof` does. Default: `pprof`.
+   * The formats that the profile will be written in. The profile then keeps what they need; for a format that is not named and needs more, the recording is
+   * read again. Default: `pprof`.
    */
   readonly formats?: readonly Format[];
   /** Called now and then with the number of bytes read. */
@@ -94,11 +97,11 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 
 /** How a format is written. Names and defaults are those of the command line's options. */
 export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'> {
-  /** pprof: what samples are labelled with. Default: pid, tid and comm, and for merged recordings input, as far as samples differ in them. */
+  /** pprof: what samples are labelled with. Default: those of pid, tid, comm and, for merged recordings, input in which samples differ. */
   readonly labels?: readonly PprofLabel[] | 'none';
-  /** folded: which frames are marked: of the kernel (`_[k]`), inlined (`_[i]`), made by a JIT (`_[j]`). Default: those of the kernel. */
+  /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[] | 'none';
-  /** Whether the result is compressed. Default: as the command line: what a file's name says, and pprof also where it says nothing. */
+  /** Whether the result is compressed. Default: like the command line: what a file's name says; pprof also if it says nothing. */
   readonly gzip?: boolean;
 }
 
@@ -114,7 +117,7 @@ const SYMBOL_CHECKS: OptionChecks<SymbolOptions> = {
   perfMapDir: text(),
 };
 
-/** Of a recording's `profile()`. */
+/** Checks of the options of a recording's `profile()`. */
 export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   event: texts,
   pid: wholeNumbers,
@@ -134,7 +137,7 @@ export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   onProgress: callback,
 };
 
-/** Of what writes a format. */
+/** Checks of the options of functions that write a format. */
 export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   weight: oneOf(WEIGHTS),
   byInput: flag,
@@ -170,7 +173,7 @@ export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions
   });
 }
 
-/** What the options say of naming, for the pipeline; what they leave open is its to decide. */
+/** What the options say about naming, for the pipeline, which decides what they leave open. */
 export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'maxStack' | 'truncated' | 'offCpu'> & { readonly compatPerf: boolean };
 
 /** @throws PerfconvError `usage` */
@@ -180,7 +183,7 @@ export function namingChoices({ inlines, lines, demangle, maxStack, truncated, o
   return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated, offCpu });
 }
 
-/** The first option that names files of symbols; undefined where none does. */
+/** The first option that names symbol files; undefined if none does. */
 export function firstSymbolOption(options: SymbolOptions): keyof SymbolOptions | undefined {
   return (Object.keys(SYMBOL_CHECKS) as (keyof SymbolOptions)[]).find((name) => options[name] !== undefined);
 }
@@ -201,7 +204,7 @@ export function symbolizerOptions(options: SymbolOptions & NameOptions): Symboli
   });
 }
 
-/** One or several as several. */
+/** An array of one value or of several. */
 export function listOf<T>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? value : [value as T];
 }

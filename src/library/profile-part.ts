@@ -8,7 +8,7 @@ import type { Findings } from './findings.ts';
 import type { RepeatableInput } from './platform.ts';
 import type { ReportOptions } from './report.ts';
 
-/** Decodes a recording. What is found goes to the findings of the part. */
+/** Decodes a recording. Findings go to those of the part. */
 export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;
 
 /** What a recording is decoded with, the same for every format. */
@@ -18,23 +18,23 @@ export interface PartOptions {
   readonly path: readonly string[];
   readonly filter: SampleFilter;
   readonly naming: Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 'compatPerf'>;
-  /** The formats that the caller named beforehand. */
+  /** The formats that the caller named in advance. */
   readonly formats: readonly Format[];
-  /** What all readings for the profile have found. */
+  /** The findings of all readings for the profile. */
   readonly findings: Findings;
   readonly read: Read;
 }
 
-/** A recording as a profile has it: what was decoded, and the way to decode it again where a format needs more. */
+/** A recording in a profile: what was decoded, and how to decode it again if a format needs more. */
 export class ProfilePart {
   readonly input: RepeatableInput;
   /** The input's path, in parts: what distinguishes it from others. */
   readonly path: readonly string[];
   readonly filter: SampleFilter;
   readonly naming: PartOptions['naming'];
-  /** Of all readings for this profile. */
+  /** The findings of all readings for this profile. */
   readonly findings: Findings;
-  /** What is there without reading anything again. */
+  /** What was decoded already. */
   readonly recording: ReadRecording;
   readonly #formats: readonly Format[];
   readonly #needs: ReadingNeeds;
@@ -58,17 +58,17 @@ export class ProfilePart {
     return new ProfilePart(options, needs, await options.read(needs));
   }
 
-  /** What a format needs of the reading. @param isMerged whether it is written together with other recordings */
+  /** What a format needs from the reading. @param isMerged whether it is written together with other recordings */
   needsOf(format: Format, { fields }: WriteOptions, isMerged: boolean): ReadingNeeds {
     const wanted = readingNeeds([format], { ...this.naming, ...(fields && { fields }), ...(isMerged && { offCpuTimes: true }) });
-    // A format that was named beforehand shows what was read for all that were named, as one of several outputs of a command does, though
-    // alone it would have other off-CPU times or lines. Merged recordings have off-CPU times in every format.
+    // A format that was named in advance shows what was read for all named formats, like one of several outputs of a command, even if it would have other
+    // off-CPU times or lines alone. Merged recordings have off-CPU times in every format.
     const isNamed = this.#formats.includes(format) && (!isMerged || this.#needs.offCpuTimes);
     const together = { ...wanted, offCpuTimes: this.#needs.offCpuTimes, debugInfo: this.#needs.debugInfo };
     return isNamed && this.covers(together) ? together : wanted;
   }
 
-  /** The same of a report: as perf's where the profile is to be; else it counts by the functions that the profile shows. */
+  /** What a report needs: the same as perf's if the profile is to match perf; else it counts by the functions that the profile shows. */
   reportNeedsOf({ children = false }: ReportOptions): ReadingNeeds {
     const { compatPerf = false } = this.naming;
     const needs = reportNeeds(compatPerf, children);
@@ -80,7 +80,7 @@ export class ProfilePart {
     return coversNeeds(this.#needs, needs);
   }
 
-  /** The recording with what is needed: as it is there, or decoded again. */
+  /** The recording with what is needed: as it was decoded, or decoded again. */
   async recordingFor(needs: ReadingNeeds): Promise<ReadRecording> {
     return this.covers(needs) ? this.recording : this.#read(needs);
   }

@@ -44,19 +44,19 @@ export interface ProfileEvent {
 /** A decoded recording with names: what the formats are written from. */
 export interface Profile {
   readonly events: readonly ProfileEvent[];
-  /** What was damaged, missing or lost as it was read and written: each kind once. */
+  /** What was damaged, missing or lost when the recording was read and written: each kind once. */
   readonly findings: readonly Finding[];
   /**
    * The bytes of a format, as the command line writes them to standard output: pprof is compressed unless `gzip` is false.
-   * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format does not have
+   * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format cannot show
    */
   toBytes(format: Exclude<Format, 'csv'>, options?: WriteOptions): Promise<Uint8Array>;
-  /** readperf's four CSV tables, by the names of their files; and `branches.csv` where branches were recorded. */
+  /** readperf's four CSV tables, by their file names; and `branches.csv` if branches were recorded. */
   toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
   /**
-   * Function statistics: a table for each event with samples. `perfconv report` counts so in a profile that was read with
-   * `{ lines: false, demangle: 'no-params' }`, and `perfconv report --compat perf` in one with `{ compat: 'perf' }`, which is read
-   * again for it.
+   * Function statistics: a table for each event with samples. They are those of `perfconv report` if the profile was read with
+   * `{ lines: false, demangle: 'no-params' }`, and those of `perfconv report --compat perf` if it was read with `{ compat: 'perf' }`, for which the recording
+   * is read again.
    * @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys
    */
   report(options?: ReportOptions): Promise<readonly ReportTable[]>;
@@ -66,7 +66,7 @@ export interface Profile {
 export class DecodedProfile implements Profile {
   readonly events: readonly ProfileEvent[];
   readonly parts: readonly ProfilePart[];
-  /** What the recordings are to be called; where several have one label, the merged profile's inputs have others. Empty for a profile of one. */
+  /** The wanted labels of the recordings; if several have the same label, the merged profile's inputs get others. Empty for a profile of one. */
   readonly #labels: readonly string[];
   readonly #profile: ProfileTables;
   readonly #findings: Findings;
@@ -120,7 +120,7 @@ export class DecodedProfile implements Profile {
     return reportTables(profile, options, this.parts[0].naming.compatPerf ?? false);
   }
 
-  /** Writes a format to a sink. @param name what the output is called: decides whether it is compressed where the options do not */
+  /** Writes a format to a sink. @param name the output's name: decides whether it is compressed if the options do not */
   async writeTo(format: StreamFormat, sink: ByteSink, name: string, options: WriteOptions): Promise<void> {
     requireStream(format);
     checkOptions(options, WRITE_CHECKS);
@@ -141,7 +141,7 @@ export class DecodedProfile implements Profile {
     }
   }
 
-  /** Writes the tables of CSV. */
+  /** Writes the CSV tables. */
   async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
     checkOptions(options, WRITE_CHECKS);
     const { gzip = false, ...given } = options;
@@ -158,7 +158,7 @@ export class DecodedProfile implements Profile {
     await tables.finish(shownProfile(merged, choices.unknown ?? UNKNOWN_IN_TABLES));
   }
 
-  /** Notes what is worth knowing of an output. */
+  /** Notes something worth knowing about an output. */
   protected note(code: string, message: string): void {
     const diagnostics = this.#findings.begin();
     diagnostics.add(code, 'info', message);
@@ -180,12 +180,12 @@ export class DecodedProfile implements Profile {
     return profile;
   }
 
-  /** What a format needs of each part. */
+  /** What a format needs from each part. */
   #needsOf(format: Format, options: FormatOptions): (part: ProfilePart) => ReadingNeeds {
     return (part) => part.needsOf(format, options, this.#isMerged);
   }
 
-  /** The profile with what is needed of each part: as it is there, or decoded again. */
+  /** The profile with what is needed from each part: the existing one, or one that is decoded again. */
   async #profileWith(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ProfileTables> {
     if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#profile;
     const recordings = await this.#recordingsFor(needsOf);

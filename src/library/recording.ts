@@ -18,28 +18,28 @@ import { namingChoices, READING_CHECKS, type ReadingOptions, sampleFilter } from
 import type { Platform, RepeatableInput } from './platform.ts';
 import { ProfilePart, type Read } from './profile-part.ts';
 
-/** What both recordings have: that of a browser and that of Node. */
+/** What recordings have in browsers and in Node. */
 export interface RecordingBase {
-  /** What the input is called: its path, where it has one. */
+  /** The input's name: its path, if it has one. */
   readonly name: string;
-  /** What was damaged, missing or lost in all that was done with the recording so far: each kind once. */
+  /** What was damaged, missing or lost in everything done with the recording so far: each kind once. */
   readonly findings: readonly Finding[];
   /**
-   * Reads the records one after the other, as they lie in the file; `type` says what a record is. 64-bit numbers are bigints.
-   * @throws PerfconvError as it is read
+   * Reads the records one after the other, in file order; `type` tells what a record is. 64-bit numbers are bigints.
+   * @throws PerfconvError while it is read
    */
   records(options?: {
     /** Only records of these types. Default: all. */
     readonly types?: readonly PerfRecord['type'][];
     readonly onProgress?: (bytes: number) => void;
   }): AsyncIterableIterator<PerfRecord>;
-  /** Sums the recording up, as `perfconv info --json` prints it. */
+  /** Summarizes the recording, as `perfconv info --json` prints it. */
   info(options?: {
     /** Leaves out the host's name and the command line; home directories in paths become `~`. */
     readonly anonymous?: boolean;
     readonly onProgress?: (bytes: number) => void;
   }): Promise<RecordingInfo>;
-  /** Closes what is open. May be called more than once. Profiles stay usable, but can read nothing again. */
+  /** Closes what is open. May be called more than once. Profiles stay usable, but cannot read the recording again. */
   close(): Promise<void>;
   /** {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -48,13 +48,13 @@ export interface RecordingBase {
 const RECORDS_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['records']>[0]>> = { types: arrayOf(RECORD_TYPES), onProgress: callback };
 const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]>> = { anonymous: flag, onProgress: callback };
 
-/** A recording that is open. Everything is read when it is asked for, each time anew. */
+/** An open recording. Everything is read when it is asked for, each time again. */
 export class OpenedRecording<Options extends ReadingOptions> {
   readonly #input: RepeatableInput;
   readonly #platform: Platform<Options>;
   readonly #findings = new Findings();
   #isOpen = true;
-  /** {@link close}: set below, where the engine has the symbol. */
+  /** {@link close}: set below, if the engine has the symbol. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
 
   protected constructor(input: RepeatableInput, platform: Platform<Options>) {
@@ -118,7 +118,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
     await this.#input.close();
   }
 
-  /** Decodes the recording. @param path what distinguishes it from others, in parts */
+  /** Decodes the recording. @param path what distinguishes the recording from others, in parts */
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
     checkOptions(options, { ...READING_CHECKS, ...this.#platform.optionChecks });
     const { formats = ['pprof'], onProgress } = options;
@@ -154,7 +154,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
   }
 }
 
-// Where the engine has no such symbol, there is no `await using` either.
+// If the engine has no such symbol, it has no `await using` either.
 if (Symbol.asyncDispose !== undefined) {
   Object.defineProperty(OpenedRecording.prototype, Symbol.asyncDispose, { value: OpenedRecording.prototype.close, configurable: true, writable: true });
 }

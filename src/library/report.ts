@@ -20,9 +20,9 @@ export interface ReportRow extends Readonly<Partial<Record<ReportKey, string>>> 
   readonly samples: number;
   /** Sum of their periods. */
   readonly period: number;
-  /** Share of the table's samples or periods, of 100. */
+  /** Share of the table's samples or periods, in percent. */
   readonly percent: number;
-  /** The same of the samples that ended in the function itself: what the others are, unless `children` is given. */
+  /** The same for the samples that ended in the function itself. Equal to the numbers above unless `children` is given. */
   readonly selfSamples: number;
   readonly selfPeriod: number;
   readonly selfPercent: number;
@@ -30,12 +30,12 @@ export interface ReportRow extends Readonly<Partial<Record<ReportKey, string>>> 
 
 /** Rows by falling weight. */
 export interface ReportTable {
-  /** Names of the events whose samples it counts: one, or with the key `event` all. */
+  /** Names of the events whose samples it counts: one, or all with the key `event`. */
   readonly events: readonly string[];
   readonly rows: readonly ReportRow[];
 }
 
-/** Of a profile's `report()`. */
+/** Checks of the options of a profile's `report()`. */
 export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
   sort: arrayOf(REPORT_KEYS),
   children: flag,
@@ -44,7 +44,7 @@ export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
   limit: (option, value) => demand(typeof value === 'number' && value >= 1, option, value, 'at least 1'),
 };
 
-/** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for options and values that there are not */
+/** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for unknown options and values */
 export function reportTables(profile: Profile, options: ReportOptions, compatPerf: boolean): ReportTable[] {
   const { limit = Number.POSITIVE_INFINITY, unknown = compatPerf ? 'address' : UNKNOWN_IN_TABLES, ...rows } = options;
   const report = new ReportTables(shownProfile(profile, unknown), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });

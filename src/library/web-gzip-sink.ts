@@ -14,13 +14,13 @@ interface WebStreams {
   };
 }
 
-/** Compresses by gzip with what the engine has for it, CompressionStream. */
+/** Compresses with gzip, by the engine's CompressionStream. */
 export class WebGzipSink implements Compressor {
   readonly #writer: ReturnType<InstanceType<NonNullable<WebStreams['CompressionStream']>>['writable']['getWriter']>;
   readonly #pumped: Promise<void>;
   #failure: unknown;
 
-  /** @throws PerfconvError `unsupported` where the engine has none */
+  /** @throws PerfconvError `unsupported` if the engine has none */
   constructor(target: ByteSink) {
     const { CompressionStream } = globalThis as WebStreams;
     if (CompressionStream === undefined)
@@ -46,7 +46,7 @@ export class WebGzipSink implements Compressor {
     await this.#pumped;
   }
 
-  /** Never rejects: a failure is kept for the next write. */
+  /** Never rejects: the next write throws a failure. */
   async #pump(reader: { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> }, target: ByteSink): Promise<void> {
     try {
       for (let piece = await reader.read(); !piece.done && piece.value !== undefined; piece = await reader.read()) await target.write(piece.value);

@@ -5,7 +5,7 @@ import { OpenedFiles } from '../host/opened-files.ts';
 import { identityOf } from '../host/output-target.ts';
 import { RepeatableInput as HostInput } from '../host/repeatable-input.ts';
 
-/** What is known of an input besides. */
+/** What else is known about an input. */
 interface InputOptions {
   readonly name?: string;
   readonly modifiedNs?: bigint;
@@ -15,7 +15,7 @@ const DEFAULT_NAME = 'perf.data';
 /** Standard input, as a path. */
 export const STANDARD_INPUT = '-';
 
-/** An input of this machine, and the files of symbols that were read for it. */
+/** An input on this machine, and the symbol files that were read for it. */
 export class FilesInput {
   readonly openedFiles = new OpenedFiles();
   readonly #input: HostInput;

@@ -9,10 +9,10 @@ import type { Recording } from './recording.ts';
 import { SymbolNaming } from './symbol-naming.ts';
 
 /**
- * Opens a recording: a file or a directory by its path, standard input by `-`, a descriptor, a stream, or bytes in memory. What is
- * packed by gzip, zstd, xz or zlib is unpacked. A pipe or a stream is read to its end and kept, in memory up to 64 MiB and beyond that in a
- * temporary file, so that it can be read again.
- * @throws PerfconvError `io`, `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for options that there are not
+ * Opens a recording: a file or a directory by its path, standard input by `-`, a descriptor, a stream, or bytes in memory. What gzip, zstd, xz or zlib has
+ * compressed is decompressed. A pipe or a stream is read to its end and kept, in memory up to 64 MiB and beyond that in a temporary file, so that it can be
+ * read again.
+ * @throws PerfconvError `io`, `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for unknown options
  */
 export async function openRecording(input: string | number | Readable | Uint8Array, options: OpenOptions = {}): Promise<Recording> {
   const isDescriptor = typeof input === 'number' && Number.isInteger(input) && input >= 0;
@@ -21,7 +21,7 @@ export async function openRecording(input: string | number | Readable | Uint8Arr
   }
   checkOptions(options, OPEN_CHECKS);
   const files = await FilesInput.open(input, options);
-  // Loaded here, so that programs which only name addresses load nothing that reads recordings.
+  // Loaded here, so that programs that only name addresses load nothing that reads recordings.
   const { NodeRecording } = await import('./recording.ts');
   return NodeRecording.open(files, new SymbolNaming(files.openedFiles));
 }

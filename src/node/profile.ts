@@ -14,13 +14,13 @@ import type { Format } from '../pipeline/formats.ts';
 export interface Profile extends PortableProfile {
   /**
    * Writes a format.
-   * @param output a path, at which the file (of CSV, the directory) appears whole or not at all; or a stream, which is not ended
+   * @param output a path, at which the file (for CSV, the directory) appears complete or not at all; or a stream, which is not ended
    * @throws PerfconvError `io`; `no-samples`; `usage` for an output that would replace a file that is read; `unsupported`
    */
   write(format: Format, output: string | Writable, options?: WriteOptions): Promise<void>;
 }
 
-/** Compresses by gzip as the command line does. */
+/** Compresses with gzip, like the command line. */
 export function gzip(target: ByteSink): GzipSink {
   return new GzipSink(target);
 }
@@ -29,7 +29,7 @@ export function gzip(target: ByteSink): GzipSink {
 export class FileProfile extends DecodedProfile implements Profile {
   async write(format: Format, output: string | Writable, options: WriteOptions = {}): Promise<void> {
     if (typeof output === 'string') return this.#writePath(format, output, options);
-    // Not every caller has a compiler that looks at it.
+    // Not every caller has its types checked by a compiler.
     if (typeof (output as Partial<Writable> | null)?.write !== 'function') {
       throw new PerfconvError('usage', 'a format is written to a path or to a stream of node:stream');
     }
@@ -43,7 +43,7 @@ export class FileProfile extends DecodedProfile implements Profile {
     try {
       if (format === 'csv') await this.writeTablesTo(await stage.openDirectory(path, CSV_TABLE_NAMES), options);
       else await this.writeTo(format, await stage.openFile(path), path, options);
-      // Symbols may have been read for this format alone.
+      // More symbol files may have been read for this format.
       this.#checkUnread(format, path);
       for (const { name, reason } of await stage.commit()) this.note('written-in-place', `${name} was written in place: ${reason}`);
     } finally {
@@ -51,7 +51,7 @@ export class FileProfile extends DecodedProfile implements Profile {
     }
   }
 
-  /** @throws PerfconvError `usage` where the output would replace a file that is read */
+  /** @throws PerfconvError `usage` if the output would replace a file that is read */
   #checkUnread(format: Format, path: string): void {
     const written = format === 'csv' ? [path, ...CSV_TABLE_NAMES.map((name) => join(path, name))] : [path];
     for (const file of written) {

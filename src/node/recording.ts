@@ -11,13 +11,13 @@ import type { ServerOptions, SymbolNaming } from './symbol-naming.ts';
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
 export interface ProfileOptions extends ReadingOptions, ServerOptions {}
 
-/** A recording that is open. */
+/** An open recording. */
 export interface Recording extends RecordingBase {
   /** Decodes the recording and names its functions. @throws PerfconvError when it is too damaged, or the options contradict each other */
   profile(options?: ProfileOptions): Promise<Profile>;
 }
 
-/** A recording of this machine's files. */
+/** A recording in this machine's files. */
 export class NodeRecording extends OpenedRecording<ProfileOptions> implements Recording {
   private constructor(input: FilesInput, naming: SymbolNaming) {
     super(input, {

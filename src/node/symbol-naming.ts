@@ -7,16 +7,16 @@ import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
 import { listOf, type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
-/** Where symbols are looked for besides on this machine. */
+/** Where symbols are looked for in addition to this machine. */
 export interface ServerOptions {
-  /** debuginfod servers to ask for what is not on this machine: `https://…`, or `env` for those of `DEBUGINFOD_URLS`. Default: none is asked. */
+  /** debuginfod servers to ask for what is not on this machine: `https://…`, or `env` for those of `DEBUGINFOD_URLS`. Default: no server is asked. */
   readonly debuginfod?: string | readonly string[];
 }
 
-/** Gives each reading of one input the names that this machine has. */
+/** Gives each reading of one input this machine's symbols. */
 export class SymbolNaming {
   readonly #openedFiles: OpenedFiles;
-  /** By the servers that were named: each is asked for a file once, whatever the number of readings. */
+  /** By the named servers: each is asked for a file only once, whatever the number of readings. */
   readonly #clients = new Map<string, DebuginfodClient | undefined>();
 
   /** @param openedFiles gets the files that are opened */
@@ -25,13 +25,13 @@ export class SymbolNaming {
   }
 
   /**
-   * @param diagnostics gets what is found wrong with symbol files
+   * @param diagnostics gets what is wrong with symbol files
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
   sourcesFor(options: SymbolOptions & NameOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics): SymbolSources {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
-    // No output may replace them, even if they are not needed after all.
+    // No output may replace these files, even if they turn out not to be needed.
     for (const { path } of namedSymbolFiles(options)) this.#openedFiles.addPath(path);
     const servers = listOf(options.debuginfod ?? []);
     const key = servers.join('\n');
