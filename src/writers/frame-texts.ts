@@ -4,8 +4,8 @@ import { addressText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 
 /**
- * How a format writes frames. What it adds to a name or an address must depend on nothing but the location's mapping
- * and cpumode, and on whether the function was inlined: texts are made once for each of these and reused.
+ * How a format writes frames. What it adds to a name or an address must depend only on the location's mapping and cpumode, and on whether the function was
+ * inlined, since texts are made once for each of these and reused.
  */
 export interface FrameStyle {
   /** The text of a function at a location. */

@@ -9,9 +9,9 @@ import { isKernelCode } from './kernel-code.ts';
 export const NO_STACK_NAME = '(no stack)';
 
 /**
- * The call tree by function: inlined functions have frames of their own, and all addresses of a function share a frame.
- * Frames are unique by name and file (the DSO if the source file is unknown). Nodes are unique by (parent, frame), and
- * a parent's index is smaller than its children's. Nodes are built for stacks when these are asked for.
+ * The call tree by function: inlined functions have frames of their own, and all addresses of a function share a frame. Frames are unique by name and file (the
+ * DSO if the source file is unknown). Nodes are unique by (parent, frame), and a parent's index is smaller than its children's. The nodes of a stack are built
+ * when it is asked for.
  */
 export class FrameTree extends CallTree {
   readonly #profile: Profile;
@@ -24,8 +24,8 @@ export class FrameTree extends CallTree {
   readonly #unresolvedRows = new TupleInterner(3, 1024);
   readonly #frameOfUnresolved: number[] = [];
   /**
-   * By location: index of its first frame in `#locationFrames`; −1 until asked for. A typed array, because V8 makes a
-   * slow dictionary of a plain array that is not filled from its beginning on.
+   * By location: index of its first frame in `#locationFrames`; −1 until asked for. A typed array, because V8 turns a plain array that is not filled from its
+   * beginning into a slow dictionary.
    */
   readonly #firstFrame: Int32Array;
   /** The frames of locations, outermost caller first. */
@@ -137,8 +137,8 @@ export class FrameTree extends CallTree {
 }
 
 /**
- * An address of no known function. A file may have a hundred thousand of them, and a path of 4 KB. The part of the name
- * after the address is the same for all addresses of a mapping, so that writers can encode it once.
+ * An address without a known function. A file may have a hundred thousand of them, and a path of 4 KB. The part of the name after the address is the same for
+ * all addresses of a mapping, so that writers can encode it once.
  */
 export class UnresolvedFrame implements Frame {
   readonly #profile: Profile;

@@ -7,8 +7,8 @@ import type { Profile, ProfileEvent } from '../profile/profile.ts';
  */
 
 /**
- * Index of the event with the most samples. On a tie the first one wins; times off the CPU are chosen only when no other event has
- * a sample but perf's dummy event, and the dummy event only when nothing else has one. −1 when no event has one.
+ * Index of the event with the most samples. On a tie, the first one wins. Times off the CPU are chosen only if no other event except perf's dummy event has
+ * samples, and the dummy event only if nothing else has any. −1 if no event has samples.
  */
 export function findMostSampledEvent(profile: Profile): number {
   let most = -1;
@@ -26,8 +26,8 @@ function countRank({ isDummy, isOffCpuTime }: ProfileEvent): number {
 }
 
 /**
- * How threads waited in an event's samples, as `sleeping`, where each is a time off the CPU that begins at the sample's time and lasts as long as
- * its period; undefined for other events. perf's own `offcpu-time` is no such event: its samples come when the time is over.
+ * How threads waited in an event's samples, such as `sleeping`, if each sample is a time off the CPU that begins at the sample's time and lasts as long as its
+ * period; undefined for other events. perf's own `offcpu-time` is not such an event: its samples are taken when the time is over.
  */
 export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): string | undefined {
   return isOffCpuTime && !isBpfOutput && name.startsWith(OFF_CPU_PREFIX) ? name.slice(OFF_CPU_PREFIX.length) : undefined;
@@ -37,17 +37,16 @@ export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): strin
 const CYCLES = /^(?:[^/:]{1,64}\/)?(?:cpu-|ref-|bus-)?cycles(?:$|[:/,])/;
 
 /**
- * Whether an event counts what goes on at a steady rate while code runs, so that its counts are nearly times. Other
- * counters, such as page faults, count what happens now and then.
+ * Whether an event counts something that happens at a steady rate while code runs, so that its counts are nearly times. Other counters, such as page faults,
+ * count what happens now and then.
  */
 export function countsCycles({ name, unit }: Pick<ProfileEvent, 'name' | 'unit'>): boolean {
   return unit === 'count' && CYCLES.test(name);
 }
 
 /**
- * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then times off the CPU, then other
- * counters, and perf's dummy event last. Among equals the one with the most samples wins, then the first one. −1 when no event has
- * a sample.
+ * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then times off the CPU, then other counters, and perf's dummy
+ * event last. Among equals, the one with the most samples wins, then the first one. −1 if no event has samples.
  */
 export function findTimelineEvent(profile: Profile): number {
   let best = -1;

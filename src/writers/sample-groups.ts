@@ -21,7 +21,7 @@ export interface SampleGroup {
 /**
  * Groups samples by event, subject and part. Groups come in the order of their first sample.
  * @param subjectOf,partOf signed 32-bit number of a row of the sample table
- * @param eventOf by event: the one that its samples are grouped with
+ * @param eventOf by event: the event that its samples are grouped with
  */
 export function groupSamples(
   samples: SampleTable,

@@ -9,23 +9,23 @@ import { type ChromeTrack, type ChromeTracks, mergedTracks } from './tracks.ts';
 /** The tracks of a trace, and where in time and in the call tree their samples are. */
 export interface Arrangement {
   readonly tracks: ChromeTracks;
-  /** The samples of a track, which are placed anew for each call. */
+  /** The samples of a track, which are placed again for each call. */
   readonly samplesOf: (track: ChromeTrack) => TrackSamples;
-  /** Length of the slices of time within which samples are sorted by stack; absent where all are in order of time. */
+  /** Length of the slices of time within which samples are sorted by stack; absent if all are in time order. */
   readonly sliceUs?: number;
-  /** How often a stack that stays the same is written anew, in microseconds; absent: for each of its samples. */
+  /** How often a stack that stays the same is written again, in microseconds; absent: for each of its samples. */
   readonly strideUs?: number;
-  /** Where on the time axis a microsecond of the recording is, if that is elsewhere. */
+  /** Where on the time axis a microsecond of the recording is, if it is moved. */
   readonly axis?: CpuTimeAxis;
 }
 
 /** DevTools draws 2,000 levels, and crashes at 20,000. Observed: Chromium 156. */
 export const MAX_DEPTH = 2000;
-/** DevTools needs some 20 seconds for as many, with two million samples. Observed: Chromium 156. */
+/** DevTools needs some 20 seconds for this many, with two million samples. Observed: Chromium 156. */
 export const MAX_BARS = 250_000;
 /** Fewer slices of time than this show little of when something ran. */
 const MIN_SLICES = 256;
-/** How many samples are written, more or less, of stacks that stay the same. */
+/** Roughly how many samples are written for stacks that stay the same. */
 const MAX_REPEATED = 500_000;
 
 /** Time of the first sample (0 when none has a time), and how many samples have no time. */
@@ -39,7 +39,7 @@ export function scanTimes({ size, timeNs }: SampleTable): { baseNs: number; unti
   return { baseNs: Number.isFinite(baseNs) ? baseNs : 0, untimedSamples };
 }
 
-/** Every sample at its own time, to microseconds. @param baseNs time that becomes microsecond 1 */
+/** Places every sample at its own time, to the microsecond. @param baseNs time that becomes microsecond 1 */
 export function arrangeByTime(samples: SampleTable, nodes: CallNodes, tracks: ChromeTracks, baseNs: number): Arrangement {
   return {
     tracks,
@@ -52,9 +52,8 @@ export function arrangeByTime(samples: SampleTable, nodes: CallNodes, tracks: Ch
 }
 
 /**
- * The same with as many bars as a viewer can draw: where there would be more, samples are sorted by stack within slices
- * of time.
- * @param mayMerge whether tracks are merged into one for each event where slices of each track would be long
+ * The same arrangement, but with at most as many bars as a viewer can draw: if there would be more, samples are sorted by stack within slices of time.
+ * @param mayMerge whether to merge tracks into one for each event if the slices of each track would be long
  */
 export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: CallNodes, maxBars: number, mayMerge: boolean): Arrangement {
   const { tree } = nodes;
@@ -79,7 +78,7 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
   if (!mayMerge || endUs / sliceUs > MIN_SLICES) {
     return { tracks: byTime.tracks, sliceUs, strideUs, samplesOf: (track) => sortWithinSlices(byTime.samplesOf(track), ranks, sliceUs) };
   }
-  // On one track, stacks that several tracks have are drawn once.
+  // On one track, stacks that occur on several tracks are drawn once.
   chooser = new SliceChooser(tree, endUs, maxBars);
   for (const event of eventsOf(byTime)) chooser.add(joined(byTime, event));
   sliceUs = chooser.choose();
@@ -87,8 +86,8 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
 }
 
 /**
- * One track for each event. Where time is shown, the axis becomes CPU time, so that all threads have room on one track,
- * and the tables of viewers, which are of one track, are of all threads.
+ * Merges all tracks of an event into one. If time is shown, the axis becomes CPU time, so that all threads fit on one track, and viewers' tables, which cover
+ * one track, cover all threads.
  */
 function mergeAll(profile: Profile, byTime: Arrangement, ranks: Float64Array, sliceUs: number): Arrangement {
   const { scales } = byTime.tracks;

@@ -16,7 +16,7 @@ export interface CallNodes {
 /**
  * Builds the call tree of all samples.
  * @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept
- * @param nameOf for samples that get an outermost frame of their own, what that is called, by row of the table; undefined for others
+ * @param nameOf by row of the table, the name of an extra outermost frame; undefined for samples without one
  */
 export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, nameOf?: (row: number) => string | undefined): CallNodes {
   const base = new FrameTree(profile, maxDepth);
@@ -32,16 +32,16 @@ export function callNodes(profile: Profile, samples: SampleTable, maxDepth: numb
   return { tree, nodeOf, cutSamples };
 }
 
-/** A call tree in which paths may begin with a frame of their own. */
+/** A call tree in which paths may begin with an extra frame. */
 class NamedTree extends CallTree {
   readonly #base: CallTree;
   readonly #rootOf = new Map<string, number>();
-  /** (root, node of the base), and the node of each. */
+  /** Pairs (root, node of the base), and the node of each pair. */
   readonly #pairs = new PairInterner();
   readonly #nodeOfPair: number[] = [];
   readonly #path: number[] = [];
 
-  /** @param base complete */
+  /** @param base a complete tree */
   constructor(base: CallTree) {
     super([...base.frames]);
     this.#base = base;

@@ -1,9 +1,9 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import type { TrackSamples } from './time-slices.ts';
 
-/** A time axis on which each slice of time is as long as all that ran in it, on every CPU: an axis of CPU time. */
+/** An axis of CPU time, on which each slice of time is as long as everything that ran in it, on all CPUs. */
 export interface CpuTimeAxis {
-  /** Where the slice of a microsecond of the recording begins on the axis. */
+  /** Where on the axis the slice begins that contains a microsecond of the recording. */
   startOf(us: number): number;
 }
 
@@ -31,7 +31,7 @@ export function joinTracks(tracks: readonly TrackSamples[]): TrackSamples {
  * them keep their length.
  * @param samples by the times at which they begin
  * @param ranks by node
- * @param axis where slices begin; when absent they follow one another, and the result has the axis that this makes
+ * @param axis where slices begin; if absent, they follow one another, which gives the axis of the result
  */
 export function mergeWithinSlices(
   { startUs, endUs, node, clippedNs }: TrackSamples,

@@ -4,21 +4,20 @@ import type { EventScale } from './stack-timeline.ts';
 
 /** By how many intervals a sample may be late in a row of its own CPU or thread before a further row is begun. */
 const LATE_INTERVALS = 4;
-/** The same of samples of different threads, which may have run at the same time. */
+/** The same for samples of different threads, which may have run at the same time. */
 const JITTER_INTERVALS = 0.5;
 /** For how many intervals a thread may have no sample and still count as running. */
 const MAX_GAP_INTERVALS = 4;
-/** More than CPUs that a machine has. What overlaps in the last one is late. */
+/** More than a machine has CPUs. Samples that overlap in the last row are treated as late. */
 const MAX_ROWS = 1024;
 
 /**
- * Divides samples of several threads into as many rows as ran at once, so that no two samples of a row overlap. As long
- * as a thread runs, it stays in its row. When it goes on after a pause, it is put into the first row that is free, so
- * that the first rows are full: viewers unfold the first one alone, and their tables are of one row. The rows are in
- * the order of their time, the busiest first.
+ * Divides samples of several threads into as many rows as threads ran at once, so that no two samples of a row overlap. As long as a thread runs, it stays in
+ * its row. When it goes on after a pause, it is put into the first free row, so that the first rows are full: viewers unfold only the first one, and their
+ * tables cover one row. The rows are ordered by their time, the busiest first.
  * @param rows rows of the sample table, in time order
  * @param subjectOf what runs one at a time, by row of the table: a thread
- * @param isOneAtATime whether all of the samples are of one CPU, so that what overlaps is only late
+ * @param isOneAtATime whether all samples are from one CPU, so that samples that overlap are only late
  * @returns for each position, the number of its row; 0 for all of them unless the event is a clock
  */
 export function overlapRows(
@@ -72,7 +71,7 @@ export function overlapRows(
   return { rowOf, count };
 }
 
-/** Numbers rows anew, by their totals, the largest first. */
+/** Renumbers rows by their totals, the largest first. */
 function sortByTotals(rowOf: Uint32Array, totals: Float64Array): void {
   const numbers = new Uint32Array(totals.length);
   const order = Array.from(totals.keys()).sort((a, b) => totals[b] - totals[a] || a - b);

@@ -11,7 +11,7 @@ import type { TrackSamples } from './time-slices.ts';
  */
 export type SampledKind = 'perfetto' | 'devtools';
 
-/** DevTools passes the samples of a chunk as arguments of a call: 130,000 overflow its stack. */
+/** DevTools passes the samples of a chunk as arguments of a call, and 130,000 overflow its stack. */
 const CHUNK_SAMPLES = 20_000;
 const COMMA = 0x2c;
 const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
@@ -27,19 +27,19 @@ export class SampledProfileWriter {
   /** The end of a node, after its parent. */
   readonly #callFrames: FrameBytes;
   readonly #scriptOfFile = new Map<string, number>();
-  /** By node of the tree: its id in the profile given by `#profileOfNode`, the last one that has the node. */
+  /** By node of the tree: its id in the profile given by `#profileOfNode`, the last profile with the node. */
   readonly #idOfNode: Int32Array;
   readonly #profileOfNode: Int32Array;
   #profile = 0;
-  /** Ids go on from profile to profile: Firefox Profiler keeps one table for all of them. */
+  /** Ids go on from profile to profile, since Firefox Profiler keeps one table for all of them. */
   #nextId = 1;
-  /** Ids of `(root)` and `(idle)` in the current profile; 0 where it has none. */
+  /** Ids of `(root)` and `(idle)` in the current profile; 0 if it has none. */
   #rootId = 0;
   #idleId = 0;
   #wroteNode = false;
   readonly #pending: number[] = [];
 
-  /** @param tree complete: all nodes of samples are built */
+  /** @param tree a complete tree, with the nodes of all samples */
   constructor(out: JsonWriter, tree: CallTree, kind: SampledKind) {
     this.#idOfNode = new Int32Array(tree.size);
     this.#profileOfNode = new Int32Array(tree.size);
@@ -56,7 +56,7 @@ export class SampledProfileWriter {
   /**
    * Writes a track. A comma and a line end come before each event.
    * @param pid,tid numbers of the track; the profile gets an id that is unique in the file
-   * @param strideUs a sample of the same stack as the one before it, sooner than this after it, only makes that longer
+   * @param strideUs a sample with the same stack as the one before it, and sooner than this after it, only makes that one longer
    */
   async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples, strideUs = 0): Promise<void> {
     const out = this.#out;

@@ -9,7 +9,7 @@ export interface PlacedSamples {
   readonly startUs: Float64Array;
   /** By position in the group; whole microseconds, at least 1 after the start. */
   readonly endUs: Float64Array;
-  /** Nanoseconds of a clock's periods for which there was no time left, as when two CPUs share a track. */
+  /** Nanoseconds of a clock's periods for which there was no time left, for example when two CPUs share a track. */
   readonly clippedNs: number;
 }
 
@@ -18,11 +18,11 @@ export interface PlacedSamples {
  * - `clock`: as long as their period, which is a time
  * - `waits`: exactly as long as their period, from exactly their time on
  * - `cycles`: about as long, since cycles pass at a steady rate: an estimate
- * - `occurrences`: no time. They are shown for a microsecond each, the shortest time there is
+ * - `occurrences`: no time. Each is shown for a microsecond, the shortest possible time
  */
 export interface EventScale {
   readonly kind: 'clock' | 'waits' | 'cycles' | 'occurrences';
-  /** Nanoseconds between two samples of a thread that keeps running; 0 where that means nothing. */
+  /** Nanoseconds between two samples of a thread that keeps running; 0 if that has no meaning. */
   readonly intervalNs: number;
   /** Nanoseconds that one unit of the period stands for; 1 for clocks, 0 for occurrences. */
   readonly nsPerPeriod: number;
@@ -39,9 +39,8 @@ const JITTER = 0.5;
 const MEDIAN_SAMPLES = 50_000;
 
 /**
- * Finds the scale of each event. The period of a clock is a time. Where no clock was recorded, cycles are shown as
- * time: they are multiplied by a factor such that a sample of the mean period lasts one interval. The interval follows from
- * `sample_freq`; without that it is the median gap between samples of a group.
+ * Finds the scale of each event. The period of a clock is a time. If no clock was recorded, cycles are shown as time: they are multiplied by a factor such that
+ * a sample with the mean period lasts one interval. The interval follows from `sample_freq`; without that it is the median gap between samples of a group.
  * @returns scales by event index
  */
 export function eventScales(profile: Profile, samples: SampleTable, groups: readonly SampleGroup[]): EventScale[] {
@@ -87,7 +86,7 @@ function medianGap(samples: SampleTable, groups: readonly SampleGroup[]): number
  * estimate. A sample without a time directly follows its predecessor.
  *
  * @param rows rows of the sample table, in time order
- * @param baseNs time that becomes microsecond 1; none of the samples' is before it
+ * @param baseNs time that becomes microsecond 1; no sample is before it
  */
 export function placeSamples(samples: SampleTable, rows: Uint32Array, scale: EventScale, baseNs: number): PlacedSamples {
   const startUs = new Float64Array(rows.length);

@@ -10,13 +10,12 @@ export interface TrackSamples extends PlacedSamples {
   readonly node: Uint32Array;
 }
 
-/** Into how many slices a trace may be cut, the most first. One slice always works. */
+/** Into how many slices a trace may be cut, the largest number first. One slice always works. */
 const SLICES = [16_384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1];
 
 /**
- * Finds out how finely a trace can be cut into slices of time so that a viewer can open it. DevTools makes an object of
- * each bar of the flame chart, and a bar ends wherever the stack changes. Within a slice, samples sorted by stack have
- * one bar for each node of the call tree.
+ * Finds out how finely a trace can be cut into slices of time so that a viewer can open it. DevTools makes an object for each bar of the flame chart, and a bar
+ * ends wherever the stack changes. Within a slice, samples sorted by stack have one bar for each node of the call tree.
  */
 export class SliceChooser {
   readonly #tree: CallTree;
@@ -28,7 +27,7 @@ export class SliceChooser {
   readonly #lastSlice: readonly Int32Array[];
   #tracks = 0;
   #totalUs = 0;
-  /** The finest way to cut that is not out. */
+  /** The finest way to cut that is still possible. */
   #finest = 0;
   /** By node: time of the samples there. */
   readonly #weight: Float64Array;
@@ -52,7 +51,7 @@ export class SliceChooser {
       // hot
       this.#weight[node[i]] += endUs[i] - startUs[i];
       this.#totalUs += endUs[i] - startUs[i];
-      // Ways that have too many bars are out.
+      // Ways with too many bars are ruled out.
       while (this.#finest < last && this.#bars[this.#finest] > this.#maxBars) this.#finest++;
       for (let way = this.#finest; way <= last; way++) {
         const slice = (track * (SLICES[way] + 1) + Math.floor((startUs[i] - 1) / this.#sliceUs[way])) | 0;
@@ -82,7 +81,7 @@ export class SliceChooser {
   }
 }
 
-/** How many bars the flame chart of a track has when its samples stay in order of time. */
+/** How many bars the flame chart of a track has if its samples stay in time order. */
 export function countBars(tree: CallTree, { startUs, endUs, node }: TrackSamples): number {
   let bars = 0;
   for (let i = 0; i < node.length; i++) {
@@ -93,7 +92,7 @@ export function countBars(tree: CallTree, { startUs, endUs, node }: TrackSamples
   return bars;
 }
 
-/** How many frames of a stack the stack before it does not have. */
+/** How many frames of a stack are not in the stack before it. */
 function newFrames(tree: CallTree, before: number, node: number): number {
   let left = before;
   let right = node;
@@ -110,8 +109,8 @@ function newFrames(tree: CallTree, before: number, node: number): number {
 }
 
 /**
- * Sorts the samples of a track by stack within each slice of time. All of them keep their length, and stand at the
- * beginning of their slice without gaps, so that shares of time are the same for each slice and each function.
+ * Sorts the samples of a track by stack within each slice of time. All of them keep their length, and are put at the beginning of their slice without gaps, so
+ * that shares of time are the same for each slice and each function.
  * @param ranks by node
  */
 export function sortWithinSlices({ startUs, endUs, node, clippedNs }: TrackSamples, ranks: Float64Array, sliceUs: number): TrackSamples {

@@ -5,19 +5,19 @@ import type { JsonWriter } from '../json-text.ts';
 import type { CpuTimeAxis } from './merged-track.ts';
 import { quotedForChrome } from './text.ts';
 
-/** Beyond this number of texts a trace would hold little else. DevTools makes several objects of each. */
+/** Beyond this number of texts, a trace would hold little else. DevTools makes several objects for each. */
 const MAX_TEXTS = 20_000;
-/** Texts are as long as whoever wrote the recording made them. */
+/** The recording decides how long texts are. */
 const MAX_TEXT_LENGTH = 1024;
 const CATEGORY = 'devtools.timeline';
 
 /**
- * Writes the texts of tracepoints, a track for each event: an entry of one microsecond for each sample, named after its
- * thread, which shows the text when it is clicked. They are console timestamps, which DevTools shows on tracks of a
- * program's own. Source: Chrome DevTools, "Customize your performance data with extensibility API".
- * @param place a number that no process of the trace has, and where on the axis a time is: microsecond 1 is `baseNs`.
- * (Beside the samples of a thread, DevTools would show its stack at that time as the entry's.)
- * @returns number of samples that have a text which was not written, because there were too many
+ * Writes the texts of tracepoints, with a track for each event: an entry of one microsecond for each sample, named after its thread, which shows the text when
+ * it is clicked. The entries are console timestamps, which DevTools shows on custom tracks. Source: Chrome DevTools, "Customize your performance data with
+ * extensibility API".
+ * @param place a pid that no process of the trace has, and where on the axis a time is: microsecond 1 is `baseNs`. (In a process with samples, DevTools would
+ * show the thread's stack at that time as the entry's.)
+ * @returns number of samples whose text was not written, because there were too many
  */
 export async function writeTracepointTexts(
   out: JsonWriter,
@@ -47,7 +47,7 @@ export async function writeTracepointTexts(
     const startUs = Math.max(lastUs[samples.event[row]], place.axis?.startOf(timeUs) ?? timeUs);
     lastUs[samples.event[row]] = startUs + 1;
     const text = event.showPayload(details.raw(detail)).slice(0, MAX_TEXT_LENGTH);
-    // What DevTools shows of a clicked entry is JSON in a string.
+    // What DevTools shows for a clicked entry is JSON in a string.
     const shown = JSON.stringify({ text: showRawBytes(text), ...(cpu >= 0 && { cpu }) });
     const name = `${comm} (${threads[thread].tid})`;
     out.put(

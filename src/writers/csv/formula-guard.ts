@@ -19,8 +19,8 @@ const AT = 64;
 const FULL_WIDTH = 0xef;
 
 /**
- * Wraps `openTable` so that no text of a table is a formula: each one that a spreadsheet would compute gets an
- * apostrophe in front. Source: OWASP, "CSV Injection".
+ * Wraps `openTable` so that no text of a table is a formula: each text that a spreadsheet would run gets an apostrophe in front. Source: OWASP, "CSV
+ * Injection".
  */
 export function withoutFormulas(openTable: (fileName: string) => Promise<ByteSink>): (fileName: string) => Promise<ByteSink> {
   return async (fileName) => new FormulaGuard(await openTable(fileName));
@@ -32,8 +32,8 @@ export function withoutFormulas(openTable: (fileName: string) => Promise<ByteSin
  *
  * - The only signed number, pid −1 for what belongs to no process, is the first cell of its row. Texts from a recording
  *   are never there without quotes, so an unquoted `-` at the start of a row is left alone.
- * - A semicolon, tab or line break inside a text starts a cell too: where the decimal separator is a comma,
- *   spreadsheets split lines at semicolons and do not honour quotes in the middle of a cell.
+ * - A semicolon, tab or line break inside a text starts a cell, too: if the decimal separator is a comma, spreadsheets split lines at semicolons and do not
+ *   honour quotes in the middle of a cell.
  */
 class FormulaGuard implements ByteSink {
   readonly #target: ByteSink;

@@ -6,7 +6,7 @@ import type { RecordingStats } from '../../stats/recording-stats.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { decimal32, decimal64, quotedWhereNeeded } from './fields.ts';
 
-/** readperf names only the first detail column. The other detail columns get names here; `event` is our own. */
+/** readperf names only the first detail column. The others get names here; `event` is perfconv's own. */
 const HEADER = 'nr,type,pid,tid,time,info,info2,info3,info4,event';
 
 /** What follows a single detail: three empty detail columns. */
@@ -18,8 +18,8 @@ const NO_INFO = ',,,';
  *
  * - `nr`: position in the file, from 0
  * - `type`: name as in `perf report --stats`; `unknown` for a type that perf does not define
- * - `pid`, `tid`: unsigned, and so 4294967295 where the record has none
- * - `time`: nanoseconds in the recording's clock (by default since boot); 0 where the record has none
+ * - `pid`, `tid`: unsigned, and so 4294967295 if the record has none
+ * - `time`: nanoseconds in the recording's clock (by default since boot); 0 if the record has none
  * - `info` … `info4`: details, depending on the type. MMAP and MMAP2: filename, address, size, offset. COMM: name.
  *   FORK: parent pid. SAMPLE: ip, period. LOST and LOST_SAMPLES: number lost. KSYMBOL: name, address, size. SWITCH:
  *   `in` or `out`. `unknown`: number of the type. A sample that carries the counters of a group shows the first one's
@@ -31,7 +31,7 @@ const NO_INFO = ',,,';
  * With several recordings, the records of each follow those of the one before, with numbers and times of their own, and
  * a last column `input` names the recording.
  *
- * @param input for one of several recordings: its name, and whether it is the first, before which the header is written
+ * @param input for one of several recordings: its name, and whether it is the first, for which the header is written
  */
 export async function writeOverviewCsv(
   stats: Pick<RecordingStats, 'log' | 'baseTime'>,

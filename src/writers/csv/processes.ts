@@ -60,9 +60,7 @@ export async function writeProcessesCsv(processesOfInput: readonly (readonly Pro
   await out.flush();
 }
 
-/**
- * Events with samples. Where there are none, event 0, even if it does not exist, so that processes are listed anyway.
- */
+/** Events with samples. If there are none, event 0, even if it does not exist, so that processes are listed anyway. */
 function eventsToShow({ events }: Profile): number[] {
   const withSamples = [...events.keys()].filter((event) => events[event].samples > 0);
   return withSamples.length > 0 ? withSamples : [0];

@@ -11,7 +11,7 @@ interface ResultRow {
   readonly event: number;
   /** Index into the profile's inputs; 0 for a recording that was not merged. */
   readonly input: number;
-  /** −1 when unresolved. Where several functions have the name, the first one whose source file is known. */
+  /** −1 when unresolved. If several functions have the name, the first one whose source file is known. */
   func: number;
   /** −1 outside all mappings. */
   readonly mapping: number;
@@ -23,11 +23,10 @@ interface ResultRow {
 }
 
 /**
- * Writes readperf's results.csv: samples by the function in which they were taken, largest period first. Samples in no
- * known function make a row per DSO, with `??`; where it is known that a function without a name begins, one for each
- * such function, called `libfoo.so+0x1234` and in the file `??`. Readperf's columns are followed by our own: `event`, `percent` of that
- * event's period, `tids` (number of threads), `dso`, `build_id`, and `line`, the line of `filename` where the function
- * begins (empty when unknown).
+ * Writes readperf's results.csv: samples by the function in which they were taken, largest period first. Samples in no known function make a row per DSO, with
+ * `??`; if it is known where a function without a name begins, it has its own row, called `libfoo.so+0x1234`, in the file `??`. readperf's columns are followed
+ * by perfconv's own: `event`, `percent` of that event's period, `tids` (number of threads), `dso`, `build_id`, and `line`, the line of `filename` where the
+ * function begins (empty when unknown).
  *
  * The function is the one that owns the machine code, not one inlined into it, so that sums by symbol are those of
  * `perf report --no-children --no-inline`.

@@ -22,36 +22,30 @@ export interface FirefoxOptions {
   /** Name and version of the program: `perfconv@1.0.0`. */
   readonly exporter: string;
   /**
-   * Above how many samples the file is made small: single times and weights are rounded (totals never are), and all
-   * addresses of a line are one frame, as are those of a binary's code without a name. Default: 500,000.
+   * Above how many samples the file is made smaller: each time and weight is rounded (totals never are), and all addresses of a line become one frame, as do
+   * those of a binary's code without names. Default: 500,000.
    */
   readonly maxExactSamples?: number;
 }
 
 export interface FirefoxResult {
-  /** Number of threads of the file: threads of the recording, once for each event. */
+  /** Number of threads in the file: threads of the recording, once for each event. */
   readonly threads: number;
   /** Number of samples without a time. Each was put an interval after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
-  /**
-   * Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples
-   * are there.
-   */
+  /** Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples are in the file. */
   readonly omittedTracepoints: number;
 }
 
-/** Files of more samples than this are made small, so that the viewer opens them in seconds. */
+/** Files with more samples than this are made smaller, so that the viewer opens them in seconds. */
 const MAX_EXACT_SAMPLES = 500_000;
-/**
- * The processed format's version, and that of the browser's own, which is never read but must be there. Source:
- * src/app-logic/constants.ts.
- */
+/** The version of the processed format, and that of the browser's own format, which is never read but must be present. Source: src/app-logic/constants.ts. */
 const PROCESSED_VERSION = 70;
 const GECKO_VERSION = 36;
 
 /**
- * Writes Firefox Profiler's processed format (docs-developer/processed-profile-format.md of firefox-devtools/profiler),
- * in the version of August 2026, which later ones upgrade. {@link firefoxThreads} decides what becomes a thread.
+ * Writes Firefox Profiler's processed format (docs-developer/processed-profile-format.md of firefox-devtools/profiler), in the version of August 2026, which
+ * later viewers upgrade. {@link firefoxThreads} decides what becomes a thread.
  *
  * @throws PerfconvError `usage` when the profile was read without its samples; `no-samples` when it has none (the
  * viewer opens no profile without threads); whatever the sink throws
@@ -111,10 +105,7 @@ function busiestThread(threads: readonly FirefoxThread[]): number {
   return busiest;
 }
 
-/**
- * `meta`. Times are milliseconds; what the recording does not say is left out, or empty where the viewer needs
- * something.
- */
+/** `meta`. Times are milliseconds; what the recording does not tell is left out, or empty if the viewer needs a value. */
 function metaOf(profile: Profile, endNs: number, exporter: string, selectedThread: number): object {
   const { mainMapping, mappings, meta } = profile;
   const intervalMs = profileIntervalNs(profile) / 1e6;
@@ -135,7 +126,7 @@ function metaOf(profile: Profile, endNs: number, exporter: string, selectedThrea
     platform: 'Linux',
     ...(meta.commandLine.length > 0 && { arguments: shown(meta.commandLine.join(' ')) }),
     ...(meta.cpuCount !== undefined && { logicalCPUs: meta.cpuCount }),
-    // Names are in the file: the viewer is not to ask servers for them.
+    // Names are in the file, so the viewer must not ask servers for them.
     symbolicated: true,
     symbolicationNotSupported: true,
     sourceCodeIsNotOnSearchfox: true,
@@ -150,7 +141,7 @@ function metaOf(profile: Profile, endNs: number, exporter: string, selectedThrea
   };
 }
 
-/** What the viewer lists of the events: the timeline event first, whose threads have no event in their names. */
+/** What the viewer lists about the events: first the timeline event, whose threads have no event in their names. */
 function eventEntries(profile: Profile): object[] {
   const timeline = findTimelineEvent(profile);
   const withSamples = profile.events.map((_, index) => index).filter((index) => profile.events[index].samples > 0);
@@ -168,7 +159,7 @@ function lastTimeNs({ size, timeNs }: SampleTable): number {
   return last;
 }
 
-/** Times of a thread and its process in milliseconds. What began before the recording began at 0; `null` is no end. */
+/** Times of a thread and its process in milliseconds. Anything that began before the recording begins at 0; `null` means no end. */
 function lifeOf({ group, process }: FirefoxThread, markers: MarkerList): object {
   const own = markers.lifeOf(group.subject);
   const whole = markers.lifeOfProcess(process);

@@ -14,44 +14,43 @@ export const LOST = 3;
 export const TRACEPOINT = 4;
 export const WAIT = 5;
 
-/** What the value of {@link OFF_CPU} says. */
+/** Values of markers of the kind {@link OFF_CPU}. */
 const WAITS = 0;
 export const IS_PREEMPTED = 1;
 
-/** More texts of tracepoints would make the file too large to open; their samples are there in any case. */
+/** More texts of tracepoints would make the file too large to open. Their samples are in the file in any case. */
 const MAX_TRACEPOINTS = 200_000;
 
-/** When a thread began and ended, in nanoseconds; −1 where that is not known. */
+/** When a thread began and ended, in nanoseconds; −1 if that is not known. */
 export interface ThreadLife {
   beganNs: number;
   endedNs: number;
 }
 
 /**
- * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that
- * has several tracks has its markers on the first one. Happenings of threads without samples are left out; lost records
- * are on the first track of the file then.
+ * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that has several tracks has its markers on the
+ * first one. Happenings of threads without samples are left out, except lost records, which are then on the first track of the file.
  */
 export class MarkerList {
   kind = new Uint8Array(256);
   startNs = new Float64Array(256);
-  /** −1 for a marker that is no interval. */
+  /** −1 for a marker that is not an interval. */
   endNs = new Float64Array(256);
   /** By kind: why a thread left the CPU, a string of the profile, how many records, a row of the sample table (of tracepoints and waits). */
   value = new Float64Array(256);
-  /** Tracepoints whose texts were left out because there are too many. */
+  /** How many tracepoints' texts were left out because there are too many. */
   omittedTracepoints = 0;
-  /** When the profile ends, in nanoseconds: times off the CPU may last longer than there are samples. */
+  /** When the profile ends, in nanoseconds: times off the CPU may end after the last sample. */
   profileEndNs: number;
   #track = new Float64Array(256);
   #size = 0;
   readonly #lives: readonly ThreadLife[];
-  /** By process: its main thread, −1 where that was never heard of. */
+  /** By process: its main thread, −1 if that does not occur in the recording. */
   readonly #mainThreads: Int32Array;
   readonly #starts: Uint32Array;
   readonly #order: Uint32Array;
 
-  /** @param samplesEndNs when the last sample ends; what happens later is left out, but for the ends of what is off the CPU by then */
+  /** @param samplesEndNs when the last sample ends; what happens later is left out, except the ends of times off the CPU that began before */
   constructor(profile: Profile, samples: SampleTable, threads: readonly FirefoxThread[], samplesEndNs: number) {
     this.profileEndNs = samplesEndNs;
     /** By thread of the profile: its first track, −1 for none. */
@@ -60,12 +59,12 @@ export class MarkerList {
     this.#lives = profile.threads.map(() => ({ beganNs: -1, endedNs: -1 }));
     this.#mainThreads = new Int32Array(profile.processes.length).fill(-1);
     for (const [index, { pid, process, tid }] of profile.threads.entries()) if (tid === pid) this.#mainThreads[process] = index;
-    // They say more of the same switches.
+    // Waits tell more about the same switches.
     const hasWaits = profile.events.some((event) => event.samples > 0 && waitOf(event) !== undefined);
     if (hasWaits) this.#addWaits(profile, samples, trackOf);
     this.#addHappenings(profile, trackOf, !hasWaits);
     this.#addTracepoints(profile, samples, trackOf);
-    // By track, and by time in each.
+    // By track, and within a track by time.
     const byTime = ascendingOrder(this.startNs.subarray(0, this.#size));
     const order = ascendingOrder(Float64Array.from(byTime, (marker) => this.#track[marker]));
     this.#order = order.map((at) => byTime[at]);
@@ -88,7 +87,7 @@ export class MarkerList {
     return this.#lives[thread];
   }
 
-  /** Of a process's main thread. @param process index into the profile's processes */
+  /** The life of a process's main thread. @param process index into the profile's processes */
   lifeOfProcess(process: number): ThreadLife | undefined {
     return this.#lives[this.#mainThreads[process]];
   }
@@ -96,7 +95,7 @@ export class MarkerList {
   #addHappenings({ happenings }: Profile, trackOf: Int32Array, showsSwitches: boolean): void {
     if (happenings === undefined) return;
     const limitNs = this.profileEndNs;
-    /** By thread: the marker of its being off the CPU, −1 where it runs. */
+    /** By thread: the marker of its current time off the CPU, −1 while it runs. */
     const offCpu = new Int32Array(trackOf.length).fill(-1);
     for (let row = 0; row < happenings.size; row++) {
       const kind = happenings.kind[row];

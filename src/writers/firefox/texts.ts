@@ -4,7 +4,7 @@ import type { Profile } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson, utf8 } from '../json-text.ts';
 import { TextCache } from '../text-cache.ts';
 
-/** Where a text comes from: it is made when it is written, since names may be long and many. */
+/** Where a text comes from. It is made only when it is written, since names may be long and many. */
 const LITERAL = 0;
 const OF_PROFILE = 1;
 const UNRESOLVED = 2;
@@ -46,9 +46,7 @@ export class Texts {
     return this.#ofString[string];
   }
 
-  /**
-   * The name of a location without a function. @param lib its library, −1 for none: the same for all mappings of a name
-   */
+  /** The name of a location without a function. @param lib its library, which is the same for all mappings of a name; −1 for none */
   ofAddress(location: number, lib: number): number {
     const { locations } = this.#profile;
     const row = this.#addresses.intern(locations.addressLo(location), locations.addressHi(location), lib);
@@ -59,8 +57,7 @@ export class Texts {
   /** Writes all strings as an array. */
   async write(out: JsonWriter): Promise<void> {
     const { locations, mappings, strings } = this.#profile;
-    // The path of a file may have 4 KB, and a hundred thousand addresses without a function: what follows them is
-    // encoded once.
+    // A path may have 4 KB, and its file a hundred thousand addresses without a function. So what follows these addresses is encoded only once.
     const tails = new TextCache(mappings.length + 1, (slot) => utf8(quotedJson(mappingText(this.#profile, slot - 1)).slice(1)));
     out.put('[');
     for (let index = 0; index < this.size; index++) {

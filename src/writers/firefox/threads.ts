@@ -8,22 +8,22 @@ export interface FirefoxThread {
   readonly group: SampleGroup;
   /** Index into the profile's processes. */
   readonly process: number;
-  /** `worker`; `worker page-faults` for other events than the timeline event (see {@link findTimelineEvent}). */
+  /** `worker`; `worker page-faults` for events other than the timeline event (see {@link findTimelineEvent}). */
   readonly name: string;
   readonly processName: string;
   /** Unique in the file, as text: the recorded pid; `100.2` for the second process that had it. */
   readonly pid: string;
   /** Unique in the file: the recorded tid as a number; `101.2` for the second track that has it. */
   readonly tid: number | string;
-  /** Whether the viewer shows the process's other threads below it. True for one thread of a process at most. */
+  /** Whether the viewer shows the process's other threads below it. True for at most one thread of a process. */
   readonly isMainThread: boolean;
   /** Whether it is the idle task, which uses no CPU. */
   readonly isIdle: boolean;
 }
 
 /**
- * Decides what becomes a thread of the file. Processes come in the order of their time, main threads before the others,
- * then the busiest thread first; threads of the timeline event come before those of other events.
+ * Decides what becomes a thread of the file. Processes are ordered by their time, the busiest first. Within a process, threads of the timeline event come
+ * before those of other events, main threads before the others, and then the busiest thread first.
  *
  * The idle task (tid 0) and unknown threads (−1) run on several CPUs at once, so they have a track per CPU.
  */
@@ -75,8 +75,8 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
 }
 
 /**
- * By process: its place among the others, those with most of the timeline event first, then those with most samples.
- * The idle task comes last.
+ * By process: its place among the others, ordered by its period of the timeline event, then by its number of samples, the largest first. The idle task comes
+ * last.
  */
 function processRanks({ processes, threads }: Profile, groups: readonly SampleGroup[], timeline: number): Float64Array {
   const period = new Float64Array(processes.length);
@@ -94,13 +94,13 @@ function processRanks({ processes, threads }: Profile, groups: readonly SampleGr
   return ranks;
 }
 
-/** `worker`; for tracks of a CPU `swapper/0`. */
+/** `worker`; for tracks of one CPU `swapper/0`. */
 function threadName({ name, tid }: ProfileThread, cpu: number): string {
   const known = name || 'unknown';
   return tid > 0 || cpu < 0 ? known : `${known}/${cpu}`;
 }
 
-/** Numbers as texts, each given out once: a number that comes again is followed by a count. */
+/** Makes numbers into distinct texts: a number that comes again is followed by a count. */
 class NumberLabels {
   readonly #uses = new Map<number, number>();
 

@@ -53,7 +53,7 @@ export const MARKER_SCHEMA: readonly object[] = [
   },
 ];
 
-/** Writes the markers of threads. To be made before the strings are written, which it adds to. */
+/** Writes the markers of threads. Must be constructed before the strings are written, since it adds to them. */
 export class MarkerWriter {
   readonly #profile: Profile;
   readonly #samples: SampleTable;
@@ -139,7 +139,7 @@ function isComm(kind: number): boolean {
   return kind === RENAMED || kind === EXECED;
 }
 
-/** To the microsecond; `null` for none. */
+/** Writes a time, to the microsecond; `null` for none. */
 function putMilliseconds(out: JsonWriter, timeNs: number): void {
   if (timeNs < 0) out.put('null');
   else putDecimal(out, Math.round(timeNs / MICROSECOND), 3);

@@ -21,8 +21,8 @@ export function writeLibs(out: JsonWriter, libs: readonly Mapping[], arch: strin
 }
 
 /**
- * The name by which Breakpad's tools know a build id: its first 16 bytes as a GUID, whose first three numbers are
- * little-endian, and an age of 0. Empty where there is no build id. Source: Breakpad, src/common/linux/file_id.cc.
+ * A build id as Breakpad's tools write it: its first 16 bytes as a GUID, whose first three numbers are little-endian, and an age of 0. Empty if there is no
+ * build id. Source: Breakpad, src/common/linux/file_id.cc.
  */
 export function breakpadId(buildId: string): string {
   if (buildId === '') return '';
@@ -34,14 +34,14 @@ export function breakpadId(buildId: string): string {
 /** Writes `shared`, the tables that all threads use. */
 export async function writeShared(out: JsonWriter, profile: Profile, tables: SharedTables): Promise<void> {
   const { funcs, libs, nativeSymbols, sources, texts } = tables;
-  // What is added to the list of strings comes before it is written.
+  // All strings must be added before the list of strings is written.
   const resourceNames = libs.map((lib) => texts.literal(libName(lib)));
 
   const { labels, parents, size } = tables.stacks;
   const { frames, numbers } = orderByUse(tables);
   out.put(`\n"shared":{\n"stackTable":{"length":${size}`);
   await writeColumn(out, 'frame', size, (row) => out.number(numbers[labels[row]]));
-  // By how many rows the caller's stack comes before; 0 for none.
+  // How many rows before this one the caller's stack is; 0 for none.
   await writeColumn(out, 'prefixOffset', size, (row) => out.number(parents[row] < 0 ? 0 : row - parents[row]));
   out.put('},\n');
   await writeFrames(out, profile, tables, frames);
@@ -82,9 +82,9 @@ export async function writeShared(out: JsonWriter, profile: Profile, tables: Sha
 }
 
 /**
- * The frames in the order in which they are written: those that most stacks have come first, since their numbers are
- * the longest column of a large file.
- * @returns frames of the tables, and by frame: its row
+ * The frames in the order in which they are written: those that occur in most stacks come first, since their numbers make up the longest column of a large
+ * file.
+ * @returns frames of the tables by row, and the row of each frame
  */
 function orderByUse({ frameCount, stacks: { labels, size } }: SharedTables): { frames: Uint32Array; numbers: Uint32Array } {
   const uses = new Float64Array(frameCount);
@@ -100,7 +100,7 @@ async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTabl
   const { frameCount, frameFunc, frameLine, frameLocation, frameNativeSymbol } = tables;
   const writeFrameColumn = (key: string, put: (frame: number) => void): Promise<void> => writeColumn(out, key, frameCount, (row) => put(frames[row]));
   out.put(`"frameTable":{"length":${frameCount}`);
-  // The address of a call, which is that of the instruction before the return address.
+  // For a call, an address inside the call instruction, which is before the return address.
   await writeFrameColumn('address', (frame) => {
     const location = frameLocation[frame];
     const address = location < 0 ? -1 : tables.addressOf(location);

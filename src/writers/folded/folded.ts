@@ -28,7 +28,7 @@ export interface FoldedOptions {
   readonly byInput?: boolean;
   /** Which frames are marked. Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[] | undefined;
-  /** Receives a warning that names the events left out (`folded-one-event`), and what numbers of nanoseconds are called in a graph (`folded-unit`). */
+  /** Gets a warning that names the events left out (`folded-one-event`), and a note on how to label numbers of nanoseconds in a graph (`folded-unit`). */
   readonly diagnostics?: Diagnostics;
 }
 
@@ -38,12 +38,12 @@ export interface FoldedOptions {
  *
  * - Only one event is written, as stackcollapse-perf.pl and inferno-collapse-perf do, because adding up weights of
  *   different events makes no sense.
- * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`; `marks` chooses others,
- *   of which a frame has one. Inlined functions are frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
- * - In names, `;` becomes `:`, and line breaks and tabs become spaces; in a comm, spaces become `_`, as in
- *   stackcollapse-perf.pl. Names are otherwise those of the profile, in the style that it has them in.
- * - An unresolved frame, or a function without a name, shows its address and DSO: `0x4f2c1 (libfoo.so)`. A thread
- *   without a name is `[unknown]`. A sample without a stack is written as its comm alone.
+ * - Frames of the kernel and its modules end in `_[k]`, as with `stackcollapse-perf.pl --kernel`; `marks` chooses others, of which a frame gets at most one.
+ *   Inlined functions are frames of their own. Resolved frames show no address, so stacks that differ only in addresses share a line.
+ * - In names, `;` becomes `:`, and line breaks and tabs become spaces; in a comm, spaces become `_`, as in stackcollapse-perf.pl. Otherwise, names are those of
+ *   the profile, in their style there.
+ * - An unresolved frame, or a function without a name, shows its address and DSO: `0x4f2c1 (libfoo.so)`. A thread without a name is `[unknown]`. A sample
+ *   without a stack is written as just its comm.
  * - Lines are sorted by comm, then frame by frame from the root (by UTF-16 code units), so that the same profile always
  *   gives the same bytes.
  *
@@ -88,7 +88,7 @@ function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle
   const kernelMark = (location: number) => (marksKernel && isKernelCode(profile, location) ? '_[k]' : '');
   return {
     functionText: (name, location, isInlined) => {
-      // flamegraph.pl looks at the last one.
+      // flamegraph.pl looks at the last mark.
       const otherMark = () => (marksInlined && isInlined ? '_[i]' : marksJit && isMadeAtRunTime(profile, location) ? '_[j]' : '');
       return clean(name) + (kernelMark(location) || otherMark());
     },
@@ -96,10 +96,10 @@ function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle
   };
 }
 
-/** Files that have code of JITs: their dumps, and what `perf inject --jit` makes of them. */
+/** Files with JIT-compiled code: jitdump files, and what `perf inject --jit` makes of them. */
 const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
 
-/** Whether a location with a function has code of a JIT: memory that is no file has names only there. */
+/** Whether a location with a function is JIT-compiled code: of memory that is not a file's, only such code has names. */
 function isMadeAtRunTime({ locations, mappings }: Profile, location: number): boolean {
   const mapping = locations.mapping(location);
   return mapping >= 0 && (mappings[mapping].kind === 'anon' || JIT_FILE.test(baseName(mappings[mapping].name)));

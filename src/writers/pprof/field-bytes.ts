@@ -6,7 +6,7 @@ const FLUSH_AT_BYTES = 1 << 19;
 /** Length of the longest varint of 64 bits. */
 export const MAX_VARINT_BYTES = 10;
 
-/** Wire types of protobuf: a varint, and what begins with its length. */
+/** Wire types of protobuf: a varint, and a value that begins with its length. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
@@ -35,12 +35,12 @@ export class FieldBytes {
     this.length = 0;
   }
 
-  /** Makes room for so many bytes behind what was collected. */
+  /** Makes room for this many bytes after what was collected. */
   reserve(bytes: number): void {
     if (this.length + bytes > this.bytes.length) this.bytes = grown(this.bytes, this.length + bytes);
   }
 
-  /** Begins a message that is a field of what surrounds it. @returns what {@link end} asks for */
+  /** Begins a message that is a field of the surrounding one. @returns the position to pass to {@link end} */
   begin(field: number): number {
     this.reserve(2);
     this.bytes[this.length] = tagOf(field);
@@ -66,7 +66,7 @@ export class FieldBytes {
     if (value !== 0) this.element(field, value);
   }
 
-  /** As {@link number}, for an element of a list, where 0 counts as well. */
+  /** Like {@link number}, for an element of a list, in which 0 counts, too. */
   element(field: number, value: number): void {
     this.reserve(1 + MAX_VARINT_BYTES);
     this.bytes[this.length] = (field << 3) | VARINT;
@@ -81,7 +81,7 @@ export class FieldBytes {
     this.length = putWords(this.bytes, this.length + 1, lo, hi);
   }
 
-  /** Adds a text as UTF-8, which the specification asks for: Go's readers refuse anything else. */
+  /** Adds a text as UTF-8, which the specification requires: Go's readers reject anything else. */
   text(field: number, text: string): void {
     this.reserve(1 + MAX_VARINT_BYTES + text.length);
     this.bytes[this.length] = tagOf(field);
@@ -122,7 +122,7 @@ export function putVarint(bytes: Uint8Array, at: number, value: number): number 
   return next;
 }
 
-/** As {@link putVarint}, for 64 bits that are given as two words. */
+/** Like {@link putVarint}, for 64 bits that are given as two words. */
 function putWords(bytes: Uint8Array, at: number, lo: number, hi: number): number {
   // hot
   let next = at;
@@ -137,7 +137,7 @@ function putWords(bytes: Uint8Array, at: number, lo: number, hi: number): number
   return next;
 }
 
-/** Writes a text of ASCII, one byte for each character. @returns false for any other text, of which a part may be written */
+/** Writes an ASCII text, one byte for each character. @returns false for any other text, of which a part may have been written */
 function putAscii(bytes: Uint8Array, at: number, text: string): boolean {
   // hot
   for (let i = 0; i < text.length; i++) {

@@ -26,7 +26,7 @@ export class LabelSets {
     this.#setOfTask = new Int32Array(profile.tasks.length).fill(-1);
   }
 
-  /** Labels that distinguish no samples, with what all of them would have: `comm: nginx`. */
+  /** Labels that are the same for all samples, with their value: `comm: nginx`. */
   static constant(profile: Profile, labels: readonly PprofLabel[]): ReadonlyMap<PprofLabel, string> {
     const { totals } = profile;
     const tasks = new Set<number>();
@@ -81,8 +81,7 @@ export class LabelSets {
     const start = this.#fields.begin(SAMPLE.label);
     this.#fields.element(LABEL.key, this.#strings.intern(key));
     this.#fields.element(LABEL.num, value);
-    // pprof drops a numeric label of value 0 (pid of the idle task) unless it has a unit. The key is the unit that
-    // pprof itself assumes where none is given.
+    // pprof drops a numeric label of value 0 (pid of the idle task) unless it has a unit. The key is the unit that pprof itself assumes if none is given.
     this.#fields.element(LABEL.numUnit, this.#strings.intern(key));
     this.#fields.end(start);
   }
@@ -97,7 +96,7 @@ export class LabelSets {
   }
 }
 
-/** What samples of a task have as a label: a number, −1 when it was not recorded; or a text, empty when there is none. */
+/** The value of a label for samples of a task: a number, −1 if it was not recorded; or a text, empty if there is none. */
 function labelValue(profile: Profile, task: number, label: PprofLabel): number | string {
   const { thread: threadIndex, comm } = profile.tasks[task];
   const thread = profile.threads[threadIndex];

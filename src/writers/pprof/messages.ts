@@ -6,12 +6,12 @@ import { addressBias, mappingFileName, NONE, type PprofMapping, type PprofTables
 /** The largest double that fits an int64 field. */
 const MAX_INT64 = 2 ** 63 - 1024;
 
-/** Adds a whole number; nothing for 0, which is the default in proto3. One beyond int64 becomes the largest value. */
+/** Adds a whole number; nothing for 0, which is the default in proto3. A number beyond int64 becomes the largest value. */
 export function putNumber(fields: FieldBytes, field: number, value: number): void {
   fields.number(field, Math.min(value, MAX_INT64));
 }
 
-/** Writes a field of an address, given as a signed double: addresses of the upper half, as of kernels, are negative. */
+/** Writes an address, given as a signed double: addresses of the upper half, such as a kernel's, are negative. */
 function putAddress(fields: FieldBytes, field: number, address: number): void {
   fields.words(field, address >>> 0, highWord(address));
 }
@@ -49,9 +49,9 @@ export function putMapping(fields: FieldBytes, id: number, row: PprofMapping, st
 }
 
 /**
- * Writes memory_start and memory_limit. In pprof addresses are unsigned, so the limit of a range that reaches the end
- * of the address space would wrap around to 0, below the start: such a range ends at 2^64 − 1 instead. One that goes on
- * from the upper half of the address space into the lower starts at 0, so that it holds addresses of both.
+ * Writes memory_start and memory_limit. In pprof addresses are unsigned, so the limit of a range that reaches the end of the address space would wrap around to
+ * 0, below the start: such a range ends at 2^64 − 1 instead. A range that continues from the upper half of the address space into the lower half starts at 0,
+ * so that it contains addresses of both.
  * @param start,limit signed doubles
  */
 function putMemoryRange(fields: FieldBytes, start: number, limit: number): void {

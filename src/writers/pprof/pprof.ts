@@ -14,9 +14,8 @@ export type { PprofLabel } from './labels.ts';
 
 export interface PprofOptions {
   /**
-   * The labels of samples. Samples that differ in a label are kept apart; without labels there is one per stack. Default: pid, tid and
-   * comm, and for merged recordings input; those that are the same for all samples become comments instead, as pprof shows a box of labels
-   * at each node.
+   * The labels of samples. Samples that differ in a label are kept apart; without labels, there is one per stack. Default: pid, tid, comm and, for merged
+   * recordings, input; labels that are the same for all samples become comments instead, since pprof shows a box of labels at each node.
    */
   readonly labels?: readonly PprofLabel[] | undefined;
   /** The column of the primary event that tools show first. Default: its periods. */
@@ -28,10 +27,9 @@ const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
 /**
  * Writes a profile in pprof's profile.proto, not compressed. (Files are usually gzipped; pprof reads both.)
  *
- * Every event with samples has two columns, number of samples and weight (see {@link planSampleTypes}). There is one
- * Sample per stack and label set, with 0 in the columns of events that have none of it. Samples without a stack are
- * written without locations. Stacks that differ only in what pprof cannot express (cpumode, whether an address was a
- * return address) stay separate Samples, which tools add up. The same profile always gives the same bytes.
+ * Every event with samples has two columns, number of samples and weight (see {@link planSampleTypes}). There is one Sample per stack and label set, with 0 in
+ * the columns of events without such samples. Samples without a stack are written without locations. Stacks that differ only in what pprof cannot express
+ * (cpumode, whether an address was a return address) stay separate Samples, which tools add up. The same profile always gives the same bytes.
  *
  * @throws PerfconvError `no-samples` for a profile without samples, which would have no sample types
  * @see https://github.com/google/pprof/blob/main/proto/profile.proto
@@ -54,7 +52,7 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   if (fields.length > 0) await sink.write(fields.collected);
 }
 
-/** Which labels samples get, and comments in place of others. */
+/** Which labels samples get, and comments in place of the others. */
 function chooseLabels(profile: Profile, asked: readonly PprofLabel[] | undefined): [labels: readonly PprofLabel[], comments: readonly string[]] {
   if (asked !== undefined) return [asked, []];
   const labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input' as const];
@@ -69,7 +67,7 @@ async function writeTables(tables: PprofTables, sink: ByteSink, fields: FieldByt
   await writeEach(functions.size, (index) => putFunction(fields, tables, index), sink, fields);
 }
 
-/** Encodes the rows of a table and writes them in pieces, so that a profile is never in memory as a whole. @param put encodes one */
+/** Encodes the rows of a table and writes them in pieces, so that the output is never completely in memory. @param put encodes a row */
 async function writeEach(size: number, put: (index: number) => void, sink: ByteSink, fields: FieldBytes): Promise<void> {
   for (let index = 0; index < size; ) {
     for (; index < size && !fields.isFull; index++) put(index);

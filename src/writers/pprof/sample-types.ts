@@ -18,10 +18,9 @@ export interface SampleTypes {
 }
 
 /**
- * Names the columns. The primary event, the one with the most samples, has `samples/count`, and `cpu/nanoseconds` (for
- * a clock) or `EVENT/count`: the names that pprof users and Go's profile-guided optimization look for. Every other
- * event has `EVENT_samples/count`, and `EVENT/nanoseconds` or `EVENT/count`. Where a name is taken already, the event
- * becomes `EVENT#2`, `EVENT#3` …
+ * Names the columns. The primary event, the one with the most samples, has `samples/count`, and `cpu/nanoseconds` (for a clock) or `EVENT/count`: the names
+ * that pprof users and Go's profile-guided optimization look for. Every other event has `EVENT_samples/count`, and `EVENT/nanoseconds` or `EVENT/count`. If a
+ * name is already taken, the event becomes `EVENT#2`, `EVENT#3` …
  */
 export function planSampleTypes(profile: Profile): SampleTypes {
   const primaryEvent = findMostSampledEvent(profile);
@@ -51,8 +50,8 @@ export function planSampleTypes(profile: Profile): SampleTypes {
 }
 
 /**
- * The requested distance between samples, in the unit of the primary event's weight (profile.proto, Profile.period):
- * the sample period, or the interval of a clock with a frequency. 0 where it varied, as for a counter with a frequency.
+ * The requested distance between samples, in the unit of the primary event's weight (profile.proto, Profile.period): the sample period, or the interval of a
+ * clock with a frequency. 0 if it varied, as for a counter with a frequency.
  */
 export function samplePeriod(profile: Profile, event: number): number {
   const { samplePeriod: period, sampleFreq, unit } = profile.events[event];

@@ -19,9 +19,9 @@ const LOCATION_ID_TAG = tagOf(SAMPLE.locationId);
 const VALUE_TAG = tagOf(SAMPLE.value);
 
 /**
- * Writes the Samples of a profile, which are nearly all of a large one.
+ * Writes the Samples of a profile, which make up nearly all of a large one.
  * @param locationId by location
- * @param fields what was encoded before; gets what is left
+ * @param fields what was encoded before; holds the rest afterwards
  */
 export async function writeSamples(
   profile: Profile,
@@ -49,7 +49,7 @@ class Samples {
   readonly #lists: LocationLists;
   /** By kind of totals. */
   readonly #countColumn: Int32Array;
-  /** The values of one Sample, and what the exact ones are more than that; 0 up to 2^53. */
+  /** The values of one Sample, and the differences of the exact values from these; 0 up to 2^53. */
   readonly #values: Float64Array;
   readonly #remainders: Float64Array;
   /** The values, encoded. */
@@ -73,7 +73,7 @@ class Samples {
     return this.#rows.size;
   }
 
-  /** Adds Samples until there are enough for a piece. @returns the first that is still to come */
+  /** Adds Samples until there are enough for a piece. @returns the next row */
   putFrom(start: number): number {
     // hot
     const fields = this.#fields;
@@ -105,7 +105,7 @@ class Samples {
     return row;
   }
 
-  /** What was encoded is written. */
+  /** To be called when the encoded bytes were written. */
   endPiece(): void {
     this.#lists.endPiece(this.#fields.length);
     this.#fields.clear();
@@ -149,7 +149,7 @@ function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: 
   return next;
 }
 
-/** Copies bytes in a loop: a view and set() for so few would take longer. @returns where they end */
+/** Copies bytes in a loop, since a view and set() would take longer for so few. @returns where they end */
 function append(from: Uint8Array, length: number, to: Uint8Array, at: number): number {
   // hot
   for (let i = 0; i < length; i++) to[at + i] = from[i];

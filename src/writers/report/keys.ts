@@ -8,14 +8,13 @@ import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 /**
  * What the rows of a report are grouped by.
  *
- * - `function`: function and DSO, `main (app)`, or only the function where `dso` is a column too. Unresolved:
- *   `0x4f2c1 (libfoo.so)`, or what stands for it
+ * - `function`: function and DSO, `main (app)`, or only the function if `dso` is a column, too. Unresolved: `0x4f2c1 (libfoo.so)`, or its stand-in
  * - `dso`: full name of the mapped file, `[unknown]` outside all mappings
- * - `comm`: name of the thread at the time of the sample
+ * - `comm`: name of the thread when the sample was taken
  * - `pid`, `tid`: number and last name of the process or thread, `100:app`; only `100` without a name; with merged
  *   recordings `100:app (a.data)`
  * - `event`: the event; puts all events into one table
- * - `input`: the recording, where several were merged
+ * - `input`: the recording, if several were merged
  */
 export type ReportKey = 'function' | 'dso' | 'comm' | 'pid' | 'tid' | 'event' | 'input';
 
@@ -30,12 +29,12 @@ export class ReportTexts {
   readonly #keys: readonly ReportKey[];
   readonly #unknown: number;
   readonly #dsoOfMapping: Uint32Array;
-  /** By location: number of the symbol that it lies in, from 1; 0 where that is unknown or does not matter. */
+  /** By location: number of the symbol that it is in, from 1; 0 if that is unknown or does not matter. */
   readonly #symbolOfLocation: Uint32Array;
   /** By column: texts by task, or by event for the key `event`; empty for keys that depend on the frame. */
   readonly #bySample: readonly Uint32Array[];
 
-  /** @param compatPerf as perf report does: keep symbols of the same name apart, and show short names of files */
+  /** @param compatPerf like perf report: keep symbols of the same name apart, and show short names of files */
   constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean) {
     this.#profile = profile;
     this.#keys = keys;
@@ -64,16 +63,14 @@ export class ReportTexts {
     return mapping < 0 ? this.#unknown : this.#dsoOfMapping[mapping];
   }
 
-  /** Number that keeps rows of equal text apart: that of the symbol, or 0 where only the text counts. */
+  /** A number that keeps rows with the same text apart: that of the symbol, or 0 if only the text counts. */
   symbol(column: number, location: number, nth: number): number {
     if (location < 0 || this.#keys[column] !== 'function') return 0;
     return nth === this.frames.count(location) - 1 ? this.#symbolOfLocation[location] : 0;
   }
 }
 
-/**
- * The name under which perf report shows a file: without directories, and perf maps as JIT code. Observed: perf 6.1.
- */
+/** The name that perf report shows for a file: without directories, and perf maps as JIT code. Observed: perf 6.1. */
 function perfShortName(name: string): string {
   const [, tid] = /^\/tmp\/perf-(\d+)\.map$/.exec(name) ?? [];
   return tid === undefined ? baseName(name) : `[JIT] tid ${tid}`;
@@ -93,7 +90,7 @@ function symbolsOfLocations({ locations }: Profile): Uint32Array {
 function sampleTexts(profile: Profile, key: ReportKey): string[] {
   const { events, inputs, processes, tasks, threads } = profile;
   const inputOf = (thread: number) => inputLabel(profile, processes[threads[thread].process]);
-  // The same number in two recordings is not the same process.
+  // The same pid in two recordings is not the same process.
   const ofInput = (thread: number) => (inputs === undefined ? '' : ` (${inputOf(thread)})`);
   switch (key) {
     case 'event':
@@ -118,13 +115,13 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
   }
 }
 
-/** `100:app`; only the number where there is no name, or only the stand-in `:100` that perf gives. */
+/** `100:app`; only the number if there is no name, or only perf's stand-in `:100`. */
 function named(id: number, name: string): string {
   return name === '' || name.startsWith(':') ? `${id}` : `${id}:${name}`;
 }
 
 function reportStyle(profile: Profile, hasDsoColumn: boolean): FrameStyle {
   const addressSuffix = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
-  // What stands for unknown code has the DSO's name already.
+  // The stand-in for unknown code already contains the DSO's name.
   return { functionText: (name, location) => (profile.locations.isStandIn(location) ? name : name + addressSuffix(location)), addressSuffix };
 }

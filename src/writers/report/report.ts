@@ -14,13 +14,13 @@ export interface ReportOptions extends ReportRowsOptions {
   readonly paintPercent?: (text: string, percent: number) => string;
 }
 
-/** A column is aligned with those under it up to this width; longer texts are not cut. */
+/** Columns are padded up to this width; longer texts are not cut. */
 const MAX_ALIGNED = 60;
 
 /**
- * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table
- * per event with samples, rows by falling weight and then by text. With children there is a column `self` after
- * readperf's numbers. A sample belongs to the innermost inlined function of its leaf; one without a stack to `[unknown]`.
+ * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table per event with samples, rows by falling
+ * weight and then by text. With children, a column `self` follows readperf's numbers. A sample belongs to the innermost inlined function of its leaf; one
+ * without a stack to `[unknown]`.
  *
  * With `event` among the sort keys there is one table for all events. Its percentages and order go by samples, since
  * periods of different events do not add up.
@@ -49,9 +49,9 @@ async function writeTable(profile: Profile, report: ReportTables, { events, rows
 
   const shown = rows.slice(0, limit);
   const cellOf = (text: number) => printable(texts.strings.get(text));
-  // No text is shorter for being printable.
+  // Making a text printable never makes it shorter.
   const widthOf = (text: number) => (texts.strings.length(text) < MAX_ALIGNED ? cellOf(text).length : MAX_ALIGNED);
-  // There may be more rows than a call takes arguments.
+  // There may be more rows than a call can take arguments.
   const widestOf = (key: string, column: number) => shown.reduce((widest, row) => Math.max(widest, widthOf(row.texts[column])), key.length);
   const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, widestOf(key, column)));
   const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
@@ -67,7 +67,7 @@ async function writeTable(profile: Profile, report: ReportTables, { events, rows
   if (rows.length > shown.length) out.put(`# ${rows.length - shown.length} more\n`);
 }
 
-/** A share of 100; 0 of nothing. */
+/** A share in percent; 0 if the sum is 0. */
 export function percentOf(weight: number, sum: number): number {
   return sum === 0 ? 0 : (100 * weight) / sum;
 }
@@ -77,7 +77,7 @@ function headline(profile: Profile, index: number): string {
   return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
 }
 
-/** With two digits, as C's printf writes it for perf: exactly between two, the even one; 3.125 is 3.12. */
+/** A percentage with two decimals, rounded like C's printf, which perf uses: ties go to the even digit, so 3.125 becomes 3.12. */
 export function percentText(percent: number): string {
   const hundredths = Math.floor(percent * 100);
   const isTie = Number.isInteger(percent * 8) && !Number.isInteger(percent * 4);

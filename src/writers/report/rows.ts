@@ -33,7 +33,7 @@ export class ReportRows {
   readonly #periods = new ExactSums();
   /** By last node: samples, self samples, self period. */
   #sums = new Float64Array(4096);
-  /** By last node: the total that was counted there last, plus 1. Keeps recursion from counting a total twice. */
+  /** By last node: the last total that was counted there, plus 1. Keeps recursion from counting a total twice. */
   #countedTotal = new Uint32Array(1024);
 
   constructor(profile: Profile, texts: ReportTexts, keyCount: number) {
@@ -42,7 +42,7 @@ export class ReportRows {
     this.#keyCount = keyCount;
   }
 
-  /** Counts a total for the leaf of its stack; with children also for each caller, once however often that recurs. */
+  /** Counts a total for the leaf of its stack; with children, also for each caller, once however often it recurs. */
   add(total: number, withChildren: boolean): void {
     // hot
     const { stacks, totals } = this.#profile;

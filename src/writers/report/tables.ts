@@ -12,8 +12,8 @@ export interface ReportRowsOptions {
   /** What percentages and the order go by. Default: periods. */
   readonly weight?: 'period' | 'samples';
   /**
-   * Whether rows are those of perf report: functions of one name are rows of their own where they are different symbols, and files are called
-   * by their names without directories. Default: no, what has the same texts is one row.
+   * Whether rows are those of perf report: functions with the same name have separate rows if they are different symbols, and files are shown without
+   * directories. Default: no, everything with the same texts is one row.
    */
   readonly compatPerf?: boolean;
 }
@@ -29,8 +29,8 @@ export interface ReportTable {
 }
 
 /**
- * The rows of a report: one table per event with samples; with `event` among the keys one for all events. The numbers of that one go
- * by samples, since periods of different events do not add up.
+ * The rows of a report: one table per event with samples; with `event` among the keys, one for all events. The percentages and order of that one go by samples,
+ * since periods of different events do not add up.
  */
 export class ReportTables {
   readonly keys: readonly ReportKey[];
@@ -58,12 +58,12 @@ export class ReportTables {
     else for (const event of this.#events) yield this.#tableOf([event]);
   }
 
-  /** What a row's percentage and its place go by. */
+  /** The weight that determines a row's percentage and its place. */
   weight({ samples, period }: ReportRow): number {
     return this.#bySamples ? samples : period;
   }
 
-  /** The same of the samples that ended in its function. */
+  /** The same for the samples that ended in the row's function. */
   selfWeight({ selfSamples, selfPeriod }: ReportRow): number {
     return this.#bySamples ? selfSamples : selfPeriod;
   }

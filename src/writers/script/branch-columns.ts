@@ -27,7 +27,7 @@ export class BranchColumns {
     this.#dsos = new TextCache(profile.locations.size, (location) => `(${texts.dso(location)})`);
   }
 
-  /** The branches of a sample: of several fields for them, perf prints one. */
+  /** The branches of a sample. If several fields for them are chosen, perf prints one. */
   text(row: number, fields: ReadonlySet<ScriptField>): string {
     const count = this.#branches.count(row);
     if (count === 0) return '';
@@ -52,7 +52,10 @@ export class BranchColumns {
     return undefined;
   }
 
-  /** Where it is in its DSO: as a file counts, in the kernel and its modules from their start on. Elsewhere it is the address itself. */
+  /**
+   * The offset in the DSO: in a file, the address in the file; in the kernel and its modules, the distance from their start. Elsewhere, it is the address
+   * itself.
+   */
   #offsetText(row: number, nth: number, end: 0 | 1): string {
     const { locations, mappings } = this.#profile;
     const location = this.#branches.place(row, nth, end);

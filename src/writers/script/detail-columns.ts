@@ -7,8 +7,8 @@ import type { ScriptField } from './fields.ts';
 const NUMBER_WIDTH = 16;
 
 /**
- * Prints the columns that show details of samples, as perf script prints them. Source of the formats: observed, perf
- * 6.1. Details that a sample does not have print as nothing.
+ * Prints the columns that show details of samples, as perf script prints them. Source of the formats: observed, perf 6.1. Details that a sample does not have
+ * are not printed.
  */
 export class DetailColumns {
   readonly #details: SampleDetails;

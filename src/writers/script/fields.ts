@@ -48,7 +48,7 @@ const NAME_FIELDS: readonly ScriptField[] = ['ip', 'sym'];
 const ADDRESS_FIELDS: readonly ScriptField[] = ['ip', 'sym', 'symoff', 'dso'];
 
 /**
- * The fields to print for samples of an event: perf's default for the kind of event, changed as the choices say.
+ * The fields to print for samples of an event: perf's default for the kind of event, changed by the choices.
  * @param choices undefined for the default
  * @param isPerfsStream whether the default is perf 6.1's for recordings from pipes: callchains of tracepoints without offsets and binaries (observed)
  * @throws PerfconvError `usage` if some choices have a sign and others do not
@@ -74,7 +74,7 @@ export function scriptFieldsOf(
   return withoutForeign(event, fields);
 }
 
-/** The fields without `trace`, unless the event is a tracepoint: only these have a payload text. */
+/** The fields without `trace`, unless the event is a tracepoint: only tracepoints have a payload text. */
 function withoutForeign(event: ScriptEvent, fields: Iterable<ScriptField>): ReadonlySet<ScriptField> {
   return new Set([...fields].filter((field) => field !== 'trace' || event.isTracepoint));
 }
@@ -117,6 +117,6 @@ export function scriptBranchesOf(choices: readonly ScriptFieldChoice[]): 'none' 
   const has = (field: ScriptField): boolean => choices.some((choice) => choice === field || choice === `+${field}`);
   if (has('brstacksym') || has('brstackoff')) return 'places';
   if (!has('brstack')) return 'none';
-  // Added to the default fields, of which the DSO is one.
+  // The fields are added to the default ones, which include the DSO.
   return has('dso') || (choices.every((choice) => /^[+-]/.test(choice)) && !choices.includes('-dso')) ? 'places' : 'addresses';
 }
