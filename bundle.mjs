@@ -1,9 +1,9 @@
-// Makes the JavaScript of dist/ from src/; its declarations are tsc's. Part of `npm run build`.
+// Makes the JavaScript of dist/ from src/; tsc makes the declarations. Part of `npm run build`.
 //
-// Node takes longer to load some 250 small modules than many a recording takes to be converted. Of the library, what is always loaded
-// together becomes one file, and what is loaded by import() stays apart. All of its entries are bundled in one go, so that they share
-// what they have in common: a PerfconvError is of the same class, whichever of them it came through. The command line's program is one
-// script, because V8 keeps its compiled code in one piece (src/host/code-cache.ts).
+// Loading some 250 small modules takes Node longer than converting many recordings. In the library, what is always loaded together becomes one file, and what
+// is loaded by import() stays separate. All of its entries are bundled in one go, so that they share their common code: a PerfconvError is of the same class,
+// whichever entry it came through. The command line's program is one script, because V8's compiled code of a script can be cached in one piece
+// (src/host/code-cache.ts).
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,10 +12,10 @@ import { build } from 'rolldown';
 
 /** Modules of src/ that package.json exports, by their path in dist/. */
 const LIBRARY = ['index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
-/** What bin/perfconv.js starts, and what that starts in a thread: they load the program. */
+/** What bin/perfconv.js starts, and what that starts in a thread. Both load the program. */
 const STARTERS = ['cli/entry', 'cli/worker'];
 const PROGRAM = 'cli/program';
-/** Dependencies that each run of the program needs: they are part of its script. */
+/** Dependencies that each run of the program needs, and that are part of its script. */
 const BUNDLED = ['yargs-parser', 'picocolors'];
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -26,7 +26,7 @@ const external = (names) => [/^node:/, ...names.map((name) => new RegExp(`^${nam
 const common = {
   cwd: root,
   transform: { target: 'es2022' },
-  // Such as that a module is not found and is taken for one of a dependency. What one entry loads later, another may load at once.
+  // Warnings are errors: a module that is not found, for example, would be taken for a dependency's. But what one entry loads later, another may load at once.
   onLog(level, { code, message }) {
     if (level === 'warn' && code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
   },
@@ -34,7 +34,7 @@ const common = {
 const output = {
   dir: 'dist',
   minifyInternalExports: false,
-  // V8 reads all of a file before it runs any of it, and keeps one of ASCII alone in half the memory. Declarations keep the comments.
+  // V8 reads all of a file before it runs any of it, and keeps a file of only ASCII in half the memory. Declarations keep the comments.
   comments: false,
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
   sourcemap: true,
@@ -69,14 +69,14 @@ const { output: parts } = await build({
     format: 'cjs',
     codeSplitting: false,
     entryFileNames: '[name].cjs',
-    // One expression, as loadScript expects it.
+    // One expression, as loadScript expects.
     banner: '(function (exports, require, __filename, importModule) {',
     footer: '})',
   },
 });
 writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), bundledLicenses(parts));
 
-/** The licences of the dependencies that are in the program's script, as they ask for. @throws Error where another one got into it */
+/** The licences of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
 function bundledLicenses(parts) {
   const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   const packages = new Map(modules.flatMap((id) => packageOf(id)));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// CommonJS, by the package.json beside it: Node starts it about 10 ms earlier than a module.
+// CommonJS, by the package.json beside it: Node starts it about 10 ms faster than a module.
 if (Number.parseInt(process.versions.node, 10) < 20) {
   process.stderr.write(`perfconv: Node 20.19 or newer is needed; this is Node ${process.versions.node}\n`);
   process.exitCode = 1;
@@ -11,7 +11,7 @@ async function start() {
   try {
     process.exitCode = await require('../dist/cli/entry.cjs').run();
   } catch (error) {
-    // The system did not let a file of the program be read, for example because too many are open. All other errors are reported in there.
+    // A file of the program could not be read, for example because too many files are open. The program itself reports all other errors.
     if (error?.syscall === undefined) throw error;
     const isOutOfDescriptors = error.code === 'EMFILE' || error.code === 'ENFILE';
     process.stderr.write(`perfconv: ${isOutOfDescriptors ? 'too many open files' : error.message}\n`);

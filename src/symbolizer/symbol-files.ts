@@ -16,15 +16,9 @@ export interface SymbolFiles extends Decompressor {
    * @returns undefined as for {@link open}. Absent if owners of files are unknown: then {@link open} is used
    */
   openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
-  /**
-   * Whether {@link open} did not open a file because this user may not read it or its directory; absent where that is
-   * unknown.
-   */
+  /** Whether {@link open} did not open a file because this user may not read it or its directory; absent if that is unknown. */
   isForbidden?(path: string): Promise<boolean>;
-  /**
-   * What shows whether a file is still the one that was recorded; undefined when it does not exist, absent where that
-   * is unknown.
-   */
+  /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent if that is unknown. */
   stamp?(path: string): Promise<FileStamp | undefined>;
   /** The vDSO of this process, an ELF file in memory; undefined if there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
