@@ -7,7 +7,7 @@ export interface Frame {
   readonly name: string;
   /** Source file; the DSO as perf prints it if that is unknown; empty outside all mappings. */
   readonly file: string;
-  /** 1-based line of the definition; the lowest line met if that is unknown; 0 if no line is known. */
+  /** 1-based line of the definition; if that is unknown, the lowest line that occurs; 0 if no line is known. */
   line: number;
   readonly isKernel: boolean;
 }
@@ -19,7 +19,7 @@ export class CallTree {
   readonly #nodes = new TreeInterner();
   #depths = new Uint32Array(4096);
 
-  /** @param frames those that there are already */
+  /** @param frames the frames that exist already */
   constructor(frames: Frame[] = []) {
     this.frames = frames;
   }

@@ -11,10 +11,7 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/**
- * A JSON string literal. Bytes that are not UTF-8 are written as the text `\xff`: they are held as lone surrogates,
- * which strict readers refuse.
- */
+/** A JSON string literal. Bytes that are not UTF-8 are written as the text `\xff`: they are held as lone surrogates, which strict readers reject. */
 export function quotedJson(text: string): string {
   return JSON.stringify(showRawBytes(text));
 }

@@ -1,10 +1,7 @@
 import { CPUMODE_GUEST_KERNEL, CPUMODE_KERNEL } from '../profile/location-table.ts';
 import type { Profile } from '../profile/profile.ts';
 
-/**
- * Whether a location lies in a kernel or a kernel module, of the host or of a guest. The cpumode decides; where it does
- * not say kernel, the mapping does.
- */
+/** Whether a location is in a kernel or a kernel module, of the host or of a guest. The cpumode decides; if it does not say kernel, the mapping decides. */
 export function isKernelCode({ locations, mappings }: Profile, location: number): boolean {
   const cpumode = locations.cpumode(location);
   if (cpumode === CPUMODE_KERNEL || cpumode === CPUMODE_GUEST_KERNEL) return true;

@@ -9,8 +9,7 @@ interface Calls {
 }
 
 /**
- * The order of a left-heavy flame graph: the place of each node when the tree is walked from the root, the callees that
- * weigh more first.
+ * The order of a left-heavy flame graph: the place of each node when the tree is walked from the root, heavier callees first.
  * @param selfWeight by node, without that of its callees
  * @returns places by node
  */
@@ -21,7 +20,7 @@ export function leftHeavyRanks(tree: Calls, selfWeight: Float64Array): Float64Ar
     if (parent >= 0) weight[parent] += weight[node];
   }
   const ascending = ascendingOrder(weight);
-  /** By node plus 1, 0 being for the outermost frames: the heaviest callee. */
+  /** By node plus 1 (0 is for the outermost frames): the heaviest callee. */
   const first = new Int32Array(tree.size + 1).fill(-1);
   /** By node: the next lighter callee of the same caller. */
   const next = new Int32Array(tree.size).fill(-1);

@@ -2,13 +2,13 @@
 const MAX_LENGTH = 1 << 24;
 
 /**
- * Caches texts by dense index; each is made when it is first asked for. Long names may be part of the texts of many
- * locations, so the total length is limited: when it is exceeded all texts are dropped, and made again when needed.
+ * Caches texts by dense index; each is made when it is first asked for. Long names may be part of the texts of many locations, so the total length is limited:
+ * when it is exceeded, all texts are dropped, and made again when needed.
  */
 export class TextCache<Text extends string | Uint8Array> {
   readonly #make: (index: number) => Text;
   readonly #maxLength: number;
-  /** Allocated in full, because V8 makes a slow dictionary of an array that is filled from its middle on. */
+  /** Allocated completely, because V8 turns an array that is filled from its middle on into a slow dictionary. */
   readonly #texts: (Text | undefined)[];
   #length = 0;
 

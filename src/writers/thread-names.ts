@@ -1,8 +1,8 @@
 import type { Profile } from '../profile/profile.ts';
 
 /**
- * What a thread is called beside those of other processes: `nginx (100) / worker (101)`; only `nginx (100)` for a main
- * thread that has the name of its process. A thread or process without a name is `unknown`.
+ * The label of a thread among those of other processes: `nginx (100) / worker (101)`; only `nginx (100)` for a main thread with the name of its process. A
+ * thread or process without a name is `unknown`.
  */
 export function threadLabel({ threads, processes }: Pick<Profile, 'threads' | 'processes'>, index: number): string {
   const { name, pid, tid, process } = threads[index];

@@ -5,7 +5,7 @@
 export class TimeOfDay {
   readonly #startSeconds: number;
   readonly #startNanoseconds: number;
-  /** The second printed last, and its text: most samples fall into the same second as their predecessor. */
+  /** The last second that was printed, and its text: most samples are in the same second as their predecessor. */
   #second = Number.NaN;
   #secondText = '';
 

@@ -16,7 +16,7 @@ export class SpanEventWriter {
   /** The start of an event, up to its category. */
   readonly #frames: FrameBytes;
 
-  /** @param tree complete: all nodes that bars refer to are built */
+  /** @param tree a complete tree, with all nodes that bars refer to */
   constructor(tree: CallTree) {
     this.#tree = tree;
     this.#frames = new FrameBytes(tree.frames, {

@@ -13,7 +13,7 @@ export interface FrameForm {
   after(frame: Frame): string;
 }
 
-/** Stands for the second piece of a frame that is written in one piece. */
+/** In place of a second piece, for a frame that is written in one piece. */
 const WHOLE = -1;
 
 /**
@@ -30,7 +30,7 @@ export class FrameBytes {
   /** The second pieces: one for each (mapping, kernel code or not). */
   readonly #tails: TextCache<Uint8Array>;
 
-  /** @param frames all frames: none may be added later */
+  /** @param frames all frames; none may be added later */
   constructor(frames: readonly Frame[], form: FrameForm) {
     this.#frames = frames;
     this.#form = form;

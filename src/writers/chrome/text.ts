@@ -5,8 +5,8 @@ import { DEVTOOLS_RESERVED_NAMES } from './devtools-reserved-names.ts';
 const SAMPLED_RESERVED_NAMES: ReadonlySet<string> = new Set(['(root)', '(program)', '(idle)', '(garbage collector)']);
 
 /**
- * A JSON string literal that does not contain the word `enhancedTraceVersion`. DevTools looks for the word in the raw
- * text, and reads a file that has it anywhere as one of another kind.
+ * A JSON string literal that does not contain the word `enhancedTraceVersion`. DevTools looks for the word in the raw text, and takes a file that contains it
+ * anywhere for one of another kind.
  */
 export function quotedForChrome(text: string): string {
   return quotedJson(text).replaceAll('enhancedTraceVersion', 'enhancedTrace\\u0056ersion');

@@ -7,11 +7,10 @@ import { dsoColumns, owningFunction, UNRESOLVED } from './code-columns.ts';
 import { quoted } from './fields.ts';
 
 /**
- * Writes branches.csv: how often each branch was recorded as taken, the most frequent first. A row is an event, a branch and its target, in all
- * processes together. Columns: `event`, `taken`, `mispredicted`, `predicted`, `cycles` (since the branch before, added up); for the branch and,
- * with `to` in place of `from`, for its target: `from`, the address in the binary (0x and hexadecimal digits; a run-time address in the kernel and
- * outside of all maps), `from_function`, `from_offset` from where that begins (empty when unknown), `from_dso`, `from_build_id`. Merged recordings
- * have a last column `input`.
+ * Writes branches.csv: how often each branch was recorded as taken, the most frequent first. A row is for an event, a branch and its target, in all processes
+ * together. Columns: `event`, `taken`, `mispredicted`, `predicted`, `cycles` (since the branch before, added up); for the branch and, with `to` in place of
+ * `from`, for its target: `from`, the address in the binary (0x and hexadecimal digits; a run-time address in the kernel and outside all maps),
+ * `from_function`, `from_offset` from its beginning (empty when unknown), `from_dso`, `from_build_id`. Merged recordings have a last column `input`.
  */
 export async function writeBranchesCsv(profile: Profile, branches: BranchTotals, sink: ByteSink): Promise<void> {
   const { events, inputs } = profile;
@@ -27,7 +26,7 @@ export async function writeBranchesCsv(profile: Profile, branches: BranchTotals,
   await out.flush();
 }
 
-/** By falling number; equal ones in the order in which they were first taken. */
+/** By falling count; equal ones in the order in which they were first taken. */
 function sortedRows(branches: BranchTotals): Uint32Array {
   return Uint32Array.from({ length: branches.size }, (_, row) => row).sort((a, b) => branches.taken(b) - branches.taken(a) || a - b);
 }

@@ -7,8 +7,8 @@ import { quoted } from './fields.ts';
 export const UNRESOLVED = '??';
 
 /**
- * The function that owns the machine code at a location, not one inlined into it; −1 where none is known. One without a name counts where it is known
- * where it begins: what stands for all unknown code of a DSO says no more than the DSO's own column.
+ * The function that owns the machine code at a location, not one inlined into it; −1 if none is known. A function without a name counts as known if its
+ * beginning is known; the stand-in for all unknown code of a DSO tells no more than the DSO's own column.
  */
 export function owningFunction(locations: LocationTable, location: number): number {
   const lines = locations.lineCount(location);

@@ -17,12 +17,12 @@ export interface CsvInput {
 /** A table. */
 export interface CsvTable {
   readonly fileName: CsvTableName;
-  /** Whether there is anything that it could show; always by default. */
+  /** Whether there is anything to show; always by default. */
   readonly isPresent?: (input: CsvInput) => boolean;
   readonly write: (input: CsvInput, sink: ByteSink) => Promise<void>;
 }
 
-/** readperf's four tables, each with readperf's columns first, in its order, then columns of our own; and a table of our own. */
+/** readperf's four tables, each with readperf's columns first, in its order, then perfconv's own columns; and perfconv's own table. */
 export const CSV_TABLES: readonly CsvTable[] = [
   { fileName: 'stat.csv', write: ({ stats }, sink) => writeStatCsv(stats.kinds, sink) },
   { fileName: 'overview.csv', write: ({ profile, stats }, sink) => writeOverviewCsv(stats, profile.events, sink) },

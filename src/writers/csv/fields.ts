@@ -1,6 +1,4 @@
-/*
- * Fields of CSV (RFC 4180). Lines end in LF alone, as readperf writes them.
- */
+/* Fields of CSV (RFC 4180). Lines end with just LF, as in readperf's files. */
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
 
@@ -9,7 +7,7 @@ export function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-/** A text, quoted only where it would be misread otherwise. */
+/** A text, quoted only if it would otherwise be misread. */
 export function quotedWhereNeeded(text: string): string {
   return NEEDS_QUOTES.test(text) ? quoted(text) : text;
 }
@@ -28,7 +26,7 @@ export function decimal64(lo: number, hi: number): string {
   return String(hi * 4294 + carry) + String(low - carry * 1e6).padStart(6, '0');
 }
 
-/** A share in per cent with two decimals; 0.00 where the whole is 0. */
+/** A share in per cent with two decimals; 0.00 if the whole is 0. */
 export function percent(part: number, whole: number): string {
   return (whole === 0 ? 0 : (100 * part) / whole).toFixed(2);
 }

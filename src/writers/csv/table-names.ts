@@ -1,4 +1,4 @@
-/** File names of readperf's tables, and of our own, which is written where branches were recorded. */
+/** File names of readperf's tables, and of perfconv's own, which is written if branches were recorded. */
 export const CSV_TABLE_NAMES = ['stat.csv', 'overview.csv', 'processes.csv', 'results.csv', 'branches.csv'] as const;
 
 export type CsvTableName = (typeof CSV_TABLE_NAMES)[number];

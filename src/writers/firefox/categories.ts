@@ -2,9 +2,7 @@ import { CPUMODE_HYPERVISOR } from '../../profile/location-table.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { isKernelCode } from '../kernel-code.ts';
 
-/*
- * Categories colour the viewer's CPU graph and the squares in its call tree. A sample has that of its leaf.
- */
+/* Categories colour the viewer's CPU graph and the squares in its call tree. A sample has the category of its leaf. */
 
 export const CATEGORY_OTHER = 0;
 export const CATEGORY_USER = 1;
@@ -29,8 +27,8 @@ export const CATEGORIES: readonly { readonly name: string; readonly color: strin
 ];
 
 /**
- * The category of a location's `nth` function. Inlined functions of kernels stay in the kernel's: what ran there counts
- * more than how it was compiled.
+ * The category of a location's `nth` function. Inlined functions of kernels stay in the kernel's category: what ran there matters more than how it was
+ * compiled.
  */
 export function categoryOf(profile: Profile, location: number, nth: number): number {
   const { locations, mappings } = profile;

@@ -25,10 +25,7 @@ export function putIndexOrNull(out: JsonWriter, index: number): void {
   else out.number(index);
 }
 
-/**
- * Writes a non-negative whole number divided by a power of ten, with no digit more than it has: 1001000 by 6 is
- * `1.001`. Beyond 2^53 it is rounded as doubles are.
- */
+/** Writes a non-negative whole number divided by a power of ten, without trailing zeros: 1001000 by 6 is `1.001`. Beyond 2^53, it is rounded as doubles are. */
 export function putDecimal(out: JsonWriter, value: number, decimals: number): void {
   // hot
   const scale = 10 ** decimals;

@@ -2,20 +2,20 @@ import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 
 /**
- * What an event's samples say of the CPU:
+ * What an event's samples tell about CPU time:
  * - `clock`: each period is a time on the CPU (cpu-clock, task-clock)
- * - `frequency`: samples are so many a second while the thread runs, as the kernel sets the period of cycles for that
- * - `none`: how often something happened says nothing about time (tracepoints, page faults, switches)
- * - `unknown`: so many cycles or misses a sample; how long that takes is not recorded
+ * - `frequency`: there is a fixed number of samples per second while the thread runs, for which the kernel adjusts the period of cycles
+ * - `none`: how often something happened tells nothing about time (tracepoints, page faults, switches)
+ * - `unknown`: there is a fixed number of cycles or misses per sample, and how long that takes is not recorded
  */
 export type TimeUse = 'clock' | 'frequency' | 'none' | 'unknown';
 
-/** Software events that are happenings. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
+/** Software events that count happenings, not time. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
 const HAPPENINGS = /^(?:[a-z]+-)?(?:faults|switches|migrations)\b|^cs\b|^bpf-output\b|^dummy\b/;
 
 export function timeUseOf({ isOffCpuTime, isTracepoint, name, sampleFreq, unit }: ProfileEvent): TimeUse {
   if (isOffCpuTime) return 'none';
-  // Times off the CPU, of simpleperf's recordings, have the name of the tracepoint that is recorded for them.
+  // In simpleperf's recordings, times off the CPU have the name of the tracepoint that is recorded for them.
   if (unit === 'nanoseconds') return /sched[:_]/.test(name) ? 'none' : 'clock';
   if (isTracepoint || HAPPENINGS.test(name)) return 'none';
   return sampleFreq > 0 && /(?:^|[-/_])(?:cycles|instructions)\b/.test(name) ? 'frequency' : 'unknown';
@@ -23,12 +23,12 @@ export function timeUseOf({ isOffCpuTime, isTracepoint, name, sampleFreq, unit }
 
 const DEFAULT_INTERVAL_NS = 1e6;
 
-/** Whether a thread's samples say how long it ran. */
+/** Whether a thread's samples tell how long it ran. */
 export function saysTime(use: TimeUse): boolean {
   return use === 'clock' || use === 'frequency';
 }
 
-/** Nanoseconds between two samples of a thread that keeps running; a millisecond where nothing says. */
+/** Nanoseconds between two samples of a thread that keeps running; a millisecond if that is unknown. */
 export function intervalNsOf(event: ProfileEvent | undefined): number {
   if (event === undefined) return DEFAULT_INTERVAL_NS;
   const { period, sampleFreq, samples, unit } = event;

@@ -2,9 +2,9 @@
  * A label that samples can carry.
  *
  * - `pid`, `tid`: numbers
- * - `comm`: name of the thread at the time of the sample
+ * - `comm`: name of the thread when the sample was taken
  * - `thread`: last name of the thread with its tid, `worker (101)`, so that threads of the same name stay apart
- * - `input`: the recording that the sample comes from, where several were merged
+ * - `input`: the recording that the sample comes from, if several were merged
  */
 export type PprofLabel = 'pid' | 'tid' | 'comm' | 'thread' | 'input';
 

@@ -2,12 +2,12 @@ import { allocated } from '../../base/growable.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import { putVarint, varintLength } from './field-bytes.ts';
 
-/** Where positions start anew, long before they are too large for their column. */
+/** Above this, positions start again, long before they are too large for their column. */
 const LAST_BASE = 1 << 30;
 
 /**
- * Encodes the location ids of stacks, leaf first. Callers are mostly those of a stack that was encoded before: their bytes are copied
- * from there, so that each stack is encoded about once.
+ * Encodes the location ids of stacks, leaf first. The callers of a stack mostly were encoded before, with another stack: their bytes are copied from there, so
+ * that each frame is encoded about once.
  */
 export class LocationLists {
   readonly #parents: Int32Array;
@@ -15,7 +15,7 @@ export class LocationLists {
   readonly #locationId: Uint32Array;
   /** By stack: how many bytes its ids have. */
   readonly lengths: Int32Array;
-  /** By stack: where its ids begin among all bytes, counted on from piece to piece; below `#base` when they are not in this piece. */
+  /** By stack: where its ids begin among the bytes of all pieces; below `#base` if they are not in this piece. */
   readonly #positions: Int32Array;
   /** Position of the first byte of this piece. */
   #base = 1;
@@ -52,7 +52,7 @@ export class LocationLists {
     return next;
   }
 
-  /** The piece is written: its bytes are there no longer. @param length of the piece */
+  /** To be called when a piece was written and its bytes are gone. @param length of the piece */
   endPiece(length: number): void {
     this.#base += length;
     if (this.#base <= LAST_BASE) return;
@@ -61,7 +61,7 @@ export class LocationLists {
   }
 }
 
-/** A parent's index is smaller than its children's. */
+/** Computes the lengths. A parent's index is smaller than its children's. */
 function measure(lengths: Int32Array, parents: Int32Array, locations: Int32Array, locationId: Uint32Array): void {
   // hot
   for (let stack = 0; stack < lengths.length; stack++) {

@@ -2,7 +2,9 @@ import { KeyedPairs } from '../../base/keyed-pairs.ts';
 import type { TotalTable } from '../../profile/total-table.ts';
 import type { LabelSets } from './label-sets.ts';
 
-/** The totals of a profile as Samples of pprof: one row per (stack, label set), each a linked list of totals. All columns are longer than there are rows. */
+/**
+ * The totals of a profile as Samples of pprof: one row per (stack, label set), each a linked list of totals. All columns may be longer than the number of rows.
+ */
 export interface SampleRows {
   readonly size: number;
   /** −1 for samples without a stack. */
@@ -10,7 +12,7 @@ export interface SampleRows {
   readonly labelSets: Int32Array;
   /** By row: the first total in its list. */
   readonly first: Int32Array;
-  /** By total: the one that follows in the list; −1 at the end. */
+  /** By total: the next one in the list; −1 at the end. */
   readonly next: Int32Array;
 }
 

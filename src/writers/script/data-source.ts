@@ -1,6 +1,5 @@
 /**
- * Decodes `data_src`, which says where a memory access was served from, as perf script prints it after the number:
- * `|OP LOAD|LVL L1 hit|…`.
+ * Decodes `data_src`, which tells where a memory access was served from, as perf script prints it after the number: `|OP LOAD|LVL L1 hit|…`.
  * @param lo,hi the two words of `data_src`
  * @see perf_event.h, union perf_mem_data_src. The texts were observed: perf 6.1.
  */

@@ -3,8 +3,8 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import type { FrameTree } from '../frame-tree.ts';
 
 /**
- * Builds the nodes of all samples, and numbers the frames by how often they are written, from 0 on. The numbers in stacks are most of a
- * document, and those of few digits go to the frames that are in most stacks.
+ * Builds the nodes of all samples, and numbers the frames by how often they are written, from 0 on. The numbers in stacks make up most of a document, so the
+ * shortest ones go to the frames that are in most stacks.
  * @returns by frame of the tree
  */
 export function numberByUse(tree: FrameTree, { size, stack }: SampleTable): Uint32Array {
