@@ -1,4 +1,4 @@
-// Measures writers on a profile that is made up, in which hardly any two samples share a stack:
+// Measures writers on an artificial profile, in which hardly any two samples share a stack:
 //
 //   npx vitest bench --run bench/writers.bench.ts
 

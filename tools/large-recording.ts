@@ -11,9 +11,9 @@ export function whyNoLargeRecording(): string | undefined {
 }
 
 /**
- * Makes a recording of gofmt that reads Go's own sources: a program that everyone can have, with deep stacks, several
- * threads, inlined functions, and debug information whose paths say nothing of the machine.
- * @param folder where to put the recording and the program, which is read for its symbols
+ * Makes a recording of gofmt that reads Go's own sources: a program that everyone can get, with deep stacks, several threads, inlined functions, and debug
+ * information whose paths tell nothing about the machine.
+ * @param folder where to put the recording and the program, whose symbols are read later
  * @returns the path of the recording
  * @throws Error when the program cannot be built or recorded
  */

@@ -1,10 +1,9 @@
 /**
- * Takes pictures of the outputs in the viewers that they are for: npm run screenshots [-- RECORDING]
+ * Takes pictures of outputs in their viewers: npm run screenshots [-- RECORDING]
  *
- * Each viewer shows small recordings (fixtures) and a large one: RECORDING, or one that is made with perf and Go and
- * kept in .tmp/pictures. Pictures that the pages show go to docs/images, all others to .tmp/pictures: also those of
- * RECORDING, which may show what is not for everyone. Whatever is missing on the machine is reported and left out. Look at
- * each picture before it is committed.
+ * Each viewer shows small recordings (fixtures) and a large one: RECORDING, or one that is made with perf and Go and kept in .tmp/pictures. Pictures for the
+ * pages go to docs/images, all others to .tmp/pictures, also those of RECORDING, which may show something private. Whatever is missing on the machine is
+ * reported and left out. Look at each picture before it is committed.
  *
  * $CHROMIUM names the browser, $PERFCONV_FIREFOX_PROFILER the folder with the built application of Firefox Profiler
  * (`dist/` of its repository).
@@ -27,11 +26,11 @@ interface ViewerPictures {
   /** What perfconv makes for it. */
   readonly suffix: string;
   readonly window: { readonly width: number; readonly height: number; readonly scale: number };
-  /** The recording of which the pages show a picture. */
+  /** The recording whose picture the pages show. */
   readonly shown: string;
   /** Why it cannot be used here; undefined when it can. */
   whyMissing(): string | undefined;
-  /** Opens a file in the viewer and calls `shoot` when it is there. */
+  /** Opens a file in the viewer and calls `shoot` when it is shown. */
   open(file: string, options: Pick<ViewerPictures, 'window'>, shoot: Shoot): Promise<void>;
 }
 
@@ -42,9 +41,9 @@ const SHOWN = join(ROOT, 'docs/images');
 const FIXTURES = join(ROOT, 'fixtures');
 /** The fixtures to show. */
 const SMALL = ['kernel', 'threads'];
-/** What the large recording is called, whatever it is of. */
+/** The name of the large recording, whichever program it is of. */
 const LARGE = 'large';
-/** A piece of it, short enough that names fit into the bars of a time axis. */
+/** A piece of it, short enough for names to fit into the bars on a time axis. */
 const PIECE = 'piece';
 /** How long a viewer may go on painting after it says that it is done. */
 const PAINTING_MS = 2000;
@@ -116,7 +115,7 @@ function smallRecording(name: string): Recording {
   return { name, path: join(FIXTURES, `${name}.data`), options: symbols, isPublic: true };
 }
 
-/** The large recording as a whole, and a piece of it; none where it cannot be made. */
+/** The large recording as a whole, and a piece of it; none if it cannot be made. */
 function largeRecordings(given: string | undefined): Recording[] {
   const isPublic = given === undefined;
   let path = isPublic ? join(SCRATCH, 'gofmt.data') : resolve(given);

@@ -13,13 +13,10 @@
 //   - the same for addresses at which all references agree, where there is the least doubt about what is right;
 //   - the differences by class, with examples.
 //
-// --reference names other programs or versions, such as llvm-symbolizer-22. Programs named addr2line are called with
-// that one's options, all others with llvm-symbolizer's.
-// --like asks the references for the same addresses of PLAIN, a program with the same code and with debug information
-// in a form that they can read.
-// --without-perfconv compares each reference with the first one.
-// --time runs each on so many addresses, in separate processes and in turn, and prints the best and the median of wall
-// time, user CPU time and peak resident memory (from GNU time). Addresses are sorted for all of them.
+// --reference names other programs or versions, such as llvm-symbolizer-22. Programs named addr2line are called with that one's options, all others with
+// llvm-symbolizer's. --like asks the references for the same addresses of PLAIN, a program with the same code and with debug information in a form that they
+// can read. --without-perfconv compares each reference with the first one. --time runs each on this many addresses, in separate processes and in turn, and
+// prints the best and the median of wall time, user CPU time and peak resident memory (from GNU time). Addresses are sorted for all of them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -168,7 +165,7 @@ function groupBy(items, keyOf) {
   return groups;
 }
 
-/** How many are equal, and how many with those whose difference is a choice. */
+/** How many are equal, including and excluding those whose difference is a choice. */
 function percent(found) {
   const share = (count) => `${((100 * count) / Math.max(1, found.length)).toFixed(2)} %`;
   const equal = found.filter((kind) => kind === '').length;

@@ -12,9 +12,7 @@ import { NodeSymbolFiles } from 'perfconv/node';
 import { DEFAULT_DEBUG_DIRS, Diagnostics, Symbolizer } from 'perfconv/symbols';
 import { loadedSegments } from './elf-code.mjs';
 
-/**
- * Addresses per write: so few that their text is not a large object of V8 (128 KiB), which needs new pages each time.
- */
+/** Lines per write: few enough that their text is not a large object of V8 (128 KiB), which needs new pages each time. */
 const LINES_AT_ONCE = 1_000;
 
 const UNKNOWN = [{ file: '', line: 0, column: 0 }];
@@ -34,7 +32,7 @@ const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildI
 
 const sorted = offsets.toSorted().filter((offset, i, all) => i === 0 || offset !== all[i - 1]);
 const indexes = new Map();
-/** The linkage name of the function that owns the code. Neighbouring addresses mostly have the same. */
+/** The linkage names of the functions that own the code. Neighbouring addresses mostly have the same. */
 const owners = [];
 for (let i = 0; i < sorted.length; i++) {
   indexes.set(sorted[i], i);

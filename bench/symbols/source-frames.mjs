@@ -38,7 +38,7 @@ export function referencePeer(program) {
     : { name, hasColumns: true, command: (binary) => [program, `--obj=${binary}`, '--inlines', '--no-demangle'], parse: parseLlvm };
 }
 
-/** Runs a program on addresses. Input and output are files, so that no one waits for the reader of a pipe. */
+/** Runs a program on addresses. Input and output are files, so that nobody waits for the reader of a pipe. */
 export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) {
   const [program, ...args] = [...wrapper, ...peer.command(binary)];
   const [input, output] = [`${directory}/addresses`, `${directory}/frames`];
@@ -57,7 +57,7 @@ export function symbolize(peer, { binary, addresses, directory, wrapper = [] }) 
   if (status !== 0) throw new Error(`${peer.name} ended with ${signal ?? `status ${status}`}\n${stderr}`);
   return {
     wallSeconds,
-    /** Its messages, as about damage. */
+    /** Its messages, for example about damage. */
     stderr,
     /** @returns {Frame[][]} frames by address, innermost first */
     frames() {
@@ -109,7 +109,7 @@ function frame(name, file, line, column) {
 
 /** Differences that are choices, not errors. */
 export const EXPLAINED = {
-  /** An address has several symbols, as constructors of C++ do. perfconv uses the one that perf uses. */
+  /** An address has several symbols, as with C++ constructors. perfconv uses the one that perf uses. */
   alias: 'another name of the same symbol',
   /** A label in the middle of a function or after it does not name code in perfconv. */
   label: 'no name from a label',
@@ -151,7 +151,7 @@ export function difference(expected, actual, { columns, symbols }) {
   return [...aspects].sort().join(', ');
 }
 
-/** Whether nothing is known of an address but the label before it. */
+/** Whether nothing is known about an address but the label before it. */
 function isLabelAlone(frames, symbols) {
   const [{ name, line }] = frames;
   return frames.length === 1 && line === 0 && choiceOfSymbol(symbols?.get(name), undefined) === EXPLAINED.label;

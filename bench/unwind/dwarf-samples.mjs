@@ -1,4 +1,4 @@
-// Reads what unwinding needs of a recording of one event made with `perf record --call-graph dwarf`, with no more of the format than that: the
+// Reads what unwinding needs from a recording of one event, made with `perf record --call-graph dwarf`. It knows no more of the format than that, since the
 // benchmark measures the unwinder, not the reading.
 
 import { openSync, readFileSync, readSync } from 'node:fs';
@@ -60,7 +60,7 @@ export class MappedFiles {
   module;
   bias = 0;
   file = -1;
-  /** The maps stay as they are. */
+  /** The maps do not change. */
   generation;
   #starts;
   #maps;
@@ -72,7 +72,7 @@ export class MappedFiles {
     this.#starts = Float64Array.from(maps, ({ start }) => start);
   }
 
-  /** @param modules by path; filled where it lacks one */
+  /** @param modules by path; missing ones are added */
   static async open(maps, modules, generation) {
     const loaded = [];
     for (const map of maps.toSorted((a, b) => a.start - b.start)) {
@@ -86,7 +86,7 @@ export class MappedFiles {
     return new MappedFiles(loaded, generation);
   }
 
-  /** Of the map that was found last. */
+  /** The extent of the map that was found last. */
   extent() {
     return this.#maps[this.#last];
   }

@@ -1,6 +1,5 @@
-// Samples per second of unwinding alone: node bench/unwind/unwind.mjs perf.data [rounds]
-// By the clock, and by CPU time, which has V8's compiling on other threads in it: most of that is in the first round.
-// The recording: perf record -e cpu-clock -F 2000 --call-graph dwarf,8192 -o perf.data -- PROGRAM
+// Samples per second of unwinding alone: node bench/unwind/unwind.mjs perf.data [rounds] By wall time, and by CPU time, which includes V8's compiling on other
+// threads, mostly in the first round. The recording: perf record -e cpu-clock -F 2000 --call-graph dwarf,8192 -o perf.data -- PROGRAM
 
 import { Unwinder } from 'perfconv/unwind';
 import { MappedFiles, readDwarfSamples } from './dwarf-samples.mjs';
@@ -18,7 +17,7 @@ for (let round = 0; round < Number(rounds); round++) {
   ends.clear();
   frames = 0;
   const start = performance.now();
-  // Of this process alone: other programs may be running.
+  // Of this process only, since other programs may be running.
   const startCpu = process.cpuUsage();
   for (const { pid, input } of known) {
     let end = unwinder.unwind(input, spaces.get(pid));
