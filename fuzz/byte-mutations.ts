@@ -8,7 +8,7 @@ const PAGE_BYTES = 4096;
 /** Messages of perf on standard error, which end up after the data of a pipe. */
 const TRAILING_TEXT = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n');
 
-/** Numbers at which sums overflow, signs change and comparisons give other results. */
+/** Numbers at which sums overflow, signs change and comparisons turn out differently. */
 export const EDGE_NUMBERS: readonly bigint[] = [
   0n,
   1n,
@@ -69,7 +69,7 @@ function flipBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return bytes;
 }
 
-/** Writes one of these numbers at an aligned offset, in either byte order. */
+/** Writes one of {@link EDGE_NUMBERS} at an aligned offset, in either byte order. */
 function writeEdge(bytes: Uint8Array, random: Random): Uint8Array {
   const sizeBytes = random.pick(WORD_SIZES);
   const at = random.below(Math.floor(bytes.length / sizeBytes) + 1) * sizeBytes;
@@ -112,7 +112,7 @@ function copyBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return replaced(bytes, target, random.oneIn(2) ? target : Math.min(bytes.length, target + part.length), part);
 }
 
-/** Repeats a few bytes, which nests deeply what is nested and lengthens what is long. */
+/** Repeats a few bytes, which makes nested structures deeper and lists longer. */
 function repeatBytes(bytes: Uint8Array, random: Random): Uint8Array {
   if (bytes.length === 0) return bytes;
   const start = random.below(bytes.length);
@@ -122,5 +122,5 @@ function repeatBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return replaced(bytes, start, start, copies);
 }
 
-/** Mutations that know nothing of perf.data. */
+/** Mutations that know nothing about perf.data. */
 export const BYTE_MUTATIONS: readonly Mutation[] = [flipBytes, flipBytes, writeEdge, truncate, append, zeroPage, removeBytes, copyBytes, repeatBytes];

@@ -16,10 +16,7 @@ export interface Trial {
 /** Size of the largest inputs: twice the size for which two seconds are promised, so that quadratic growth shows. */
 const MAX_GROWN_BYTES = 2 << 20;
 
-/**
- * How many times as long inputs of a kind take. Where several kinds are run, such a kind is chosen that much less
- * often.
- */
+/** How many times longer inputs of a kind take. If several kinds are run, such a kind is chosen that much less often. */
 const ONE_IN: Readonly<Partial<Record<SeedKind, number>>> = {
   bombs: 400,
   'long-names': 40,

@@ -137,10 +137,7 @@ export class Child {
   }
 }
 
-/**
- * CPU time of a process in milliseconds; NaN where it is unknown. Linux counts in hundredths of a second
- * (proc_pid_stat(5)).
- */
+/** CPU time of a process in milliseconds; NaN if it is unknown. Linux counts in hundredths of a second (proc_pid_stat(5)). */
 function cpuMsOf({ pid }: ChildProcess): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1].split(' ');

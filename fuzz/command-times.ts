@@ -26,7 +26,7 @@ export class CommandTimes {
     return this.#timed(work, (ms) => ms);
   }
 
-  /** @param commandMs gives the time of the command for that of the work */
+  /** @param commandMs computes the time of the command from that of the work */
   async #timed<Result>(work: () => Promise<Result>, commandMs: (ms: number) => number): Promise<Result> {
     const start = process.cpuUsage();
     try {

@@ -12,7 +12,7 @@ export interface Command {
   readonly words: readonly string[];
   /** Whether its standard output and standard error are terminals. */
   readonly isTerminal: boolean;
-  /** What happens while it runs; undefined for a command that is left in peace. */
+  /** What happens while it runs; undefined for a command that is not disturbed. */
   readonly disturbance?: Disturbance;
 }
 
@@ -92,7 +92,7 @@ export function commandFor(kind: SeedKind, random: Random): Command | undefined 
   };
 }
 
-/** Runs a command in a temporary directory. @returns what it did that no command may do; undefined if nothing */
+/** Runs a command in a temporary directory. @returns what the command did that no command may do; undefined if nothing */
 export async function commandFault({ words, isTerminal, disturbance }: Command, files: InputFiles, folder: string): Promise<string | undefined> {
   const input = join(folder, isDirectory(files) ? 'perf.data.d' : SINGLE_FILE);
   mkdirSync(folder);
@@ -123,7 +123,7 @@ export async function commandFault({ words, isTerminal, disturbance }: Command, 
     const isFailure = status === 1 || status === 2;
     const hasLeft = after.join() !== before.join();
     if (isFailure && hasLeft) return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
-    // A signal may come when all outputs are in their places. Standard output has ended where it happened to be, then.
+    // A signal may come when all outputs are in their places. Then standard output may end anywhere.
     const isCutOff = status === undefined;
     if (disturbance !== undefined && !isFailure && (hasLeft || !isCutOff)) {
       const written = contentOf(folder, before);
@@ -166,7 +166,7 @@ function isAsBefore(path: string, bytes: Uint8Array): boolean {
   }
 }
 
-/** What files hold that were not there before. */
+/** The content of files that were not there before. */
 function contentOf(folder: string, before: readonly string[]): string {
   const names = listOf(folder).filter((name) => !before.includes(name) && statSync(join(folder, name)).isFile());
   return names.map((name) => `${name}: ${readFileSync(join(folder, name)).toString('base64')}`).join('\n');

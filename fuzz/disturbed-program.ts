@@ -6,19 +6,19 @@ import type { Random } from './random.ts';
 
 /** What happens to the program while it works. */
 export type Disturbance =
-  /** No file may grow beyond so many blocks, whether it is an output or standard output: the write before that is short. */
+  /** No file may grow beyond this many blocks, whether it is an output or standard output: the write that reaches the limit is short. */
   | { readonly kind: 'full'; readonly blocks: number }
   | {
       readonly kind: 'signal';
       readonly signal: NodeJS.Signals;
-      /** From when on time counts: the start of the process, or when it has begun to write. */
+      /** What the delay counts from: the start of the process, or the beginning of its output. */
       readonly since: 'start' | 'output';
       readonly afterMs: number;
     };
 
 /** How a run of the program ended. */
 export interface Ended {
-  /** undefined where a signal ended it. */
+  /** undefined if a signal ended it. */
   readonly status: number | undefined;
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -28,10 +28,10 @@ export interface Ended {
 const PROGRAM = join(projectRoot(), 'bin/perfconv.js');
 const BLOCKS = [0, 1, 2, 3, 5, 9, 33, 129];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Most signals come before the program has ended. */
+/** Chosen so that most signals come before the program has ended. */
 const MAX_DELAY_MS = { start: 1000, output: 100 };
 const POLL_MS = 2;
-/** Whatever happens, the program ends by then. */
+/** Whatever happens, the program must end by then. */
 const PATIENCE_MS = 60_000;
 
 export function disturbanceFor(kind: 'full-disk' | 'signals', random: Random): Disturbance {
@@ -42,10 +42,10 @@ export function disturbanceFor(kind: 'full-disk' | 'signals', random: Random): D
 
 /**
  * Runs the program as a process of its own and disturbs it.
- * @param stdoutPath a file that is not there yet, to which standard output is redirected
- * @param caches a directory that need not be there, in which compiled code is kept
+ * @param stdoutPath a file that does not exist yet, to which standard output is redirected
+ * @param caches a directory for cached code, which need not exist
  * @param hasOutput whether it has begun to write to other files
- * @throws Error where it does not end
+ * @throws Error if it does not end
  */
 export async function runDisturbed(
   args: readonly string[],

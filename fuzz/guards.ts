@@ -1,4 +1,4 @@
-// Checks from outside, while a recording is read, for what no recording may cause.
+// Checks from outside, while a recording is read, for anything that no recording may cause.
 
 /** The largest array that a recording of some kilobytes may cause. The reader's own buffers have at most 16 MiB. */
 const MAX_ARRAY_BYTES = 40 << 20;
@@ -20,7 +20,7 @@ const ARRAY_TYPES = [
   'BigUint64Array',
 ] as const;
 
-/** An array larger than any input needs, whose size was read from the recording and not checked. */
+/** The error for an array larger than any input needs: its size was read from the recording and not checked. */
 export class UncheckedAllocation extends Error {
   override readonly name = 'UncheckedAllocation';
 }
@@ -52,7 +52,7 @@ export function watchAllocations(): void {
 
 /**
  * Starts counting for a new input.
- * @param unpackedBytes unpacked size, if that is large: so many more bytes are allowed
+ * @param unpackedBytes unpacked size, if that is large: this many more bytes are allowed
  */
 export function resetAllocations(unpackedBytes = 0): void {
   sumBytes = 0;

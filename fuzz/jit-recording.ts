@@ -15,9 +15,7 @@ export const DUMP_FILE = `jit-${PID}.dump`;
 
 const addressOf = (nth: number): bigint => MEMORY + 0x100n + BigInt(nth) * FUNCTION_BYTES;
 
-/**
- * Samples in code made at run time: before it exists, while it does, and after other code replaced it; in a child too.
- */
+/** Samples in code made at run time: before it exists, while it does, and after other code replaced it; also in a child. */
 function recording(isMonotonic: boolean): FileSpec {
   const at = (time: number) => ({ sampleId: { pid: PID, tid: PID, time: BigInt(time), cpu: 0, id: 7n } });
   const map = { pid: PID, tid: PID, len: 0x1000n };

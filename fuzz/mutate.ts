@@ -6,19 +6,19 @@ import { insertRecords, RECORD_MUTATIONS, spliceFiles } from './record-mutations
 import { type Grown, hasRecords, type InputFiles, isDirectory, type Seed, SINGLE_FILE } from './seed.ts';
 import { mutateUnwinding } from './unwind-mutations.ts';
 
-/** Maximum size, larger than any seed. What grows beyond is cut off, so that an input takes milliseconds. */
+/** Maximum size, larger than any seed. The rest is cut off, so that an input takes milliseconds. */
 const MAX_FILE_BYTES = 96 << 10;
 /** The same for binaries and debug files, in which a piece may be repeated many times. */
 const MAX_SYMBOL_FILE_BYTES = 1_500_000;
 const MAX_MUTATIONS = 12;
-/** One in so many inputs is enlarged to a megabyte. */
+/** One in this many inputs is enlarged to a megabyte. */
 const LARGE_ONE_IN = 1000;
 const LARGE_SYMBOLS_ONE_IN = 60;
 const BOMB_ONE_IN = 120;
 
-/** Grown inputs are smaller than the maximum by up to so many powers of two. */
+/** Grown inputs are smaller than the maximum by up to this many powers of two. */
 const MAX_SHRINKING = 8;
-/** One in so many grown inputs is mutated as well. */
+/** One in this many grown inputs is mutated as well. */
 const DAMAGED_ONE_IN = 4;
 
 /**
@@ -59,7 +59,7 @@ function mutateFile(bytes: Uint8Array, seeds: readonly Seed[], random: Random): 
   return choice === 18 ? insertRecords(bytes, other, random) : spliceFiles(bytes, other, random);
 }
 
-/** Mutates symbol files only: the recording stays valid, so that they are read. */
+/** Mutates symbol files only. The recording stays valid, so that they are read. */
 function mutateSymbols({ files: sound }: Seed, random: Random): InputFiles {
   const files = new Map(sound);
   const names = [...files.keys()].filter((name) => name !== SINGLE_FILE);
@@ -83,7 +83,7 @@ function mutationCount(random: Random): number {
   return count;
 }
 
-/** Files that are missing, empty, duplicated, swapped or very many. */
+/** Makes files missing, empty, swapped or duplicated under odd names. */
 function mutateDirectory(files: Map<string, Uint8Array>, random: Random): void {
   const name = random.pick([...files.keys()]);
   const other = random.pick([...files.keys()]);

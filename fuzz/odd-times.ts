@@ -20,7 +20,7 @@ const CLOCK: AttrSpec = {
 };
 const SWITCHES: AttrSpec = { ...CLOCK, type: 2, config: 47n, ids: [22n] };
 
-/** Times whose differences overflow or lose their last digits, and those that mean no time. */
+/** Times whose differences overflow or lose their last digits, and values that mean no time. */
 const TIMES = [0n, 0n, 1n, 1n << 32n, 0xffff_ffffn << 32n, 1n << 53n, (1n << 53n) + 1n, (1n << 63n) - 1n, 1n << 63n, (1n << 64n) - 2n, (1n << 64n) - 1n];
 const PERIODS = [0n, 1n, 1n, 250_000n, 1n << 53n, (1n << 63n) - 1n, (1n << 64n) - 1n];
 const MAX_SAMPLES = 40;

@@ -78,7 +78,7 @@ function speedscope(bytes: Uint8Array, profile: Profile): string | undefined {
   const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
   const frames = shared.frames.length;
   let count = 0;
-  // Before the threads of an event comes a sum of them.
+  // A sum of all threads comes before the threads of an event.
   const hasThreads = profiles.some(({ name }) => !SUM.test(name));
   for (const { name, samples, weights } of profiles) {
     if (samples.length !== weights.length) return `${samples.length} samples have ${weights.length} weights`;
@@ -109,7 +109,7 @@ function firefox(bytes: Uint8Array, profile: Profile): string | undefined {
   return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;
 }
 
-/** All samples are of nodes that are there, and the deltas are times. */
+/** All samples refer to existing nodes, and the deltas are times. */
 function cpuprofile(bytes: Uint8Array): string | undefined {
   const { nodes, samples, timeDeltas } = JSON.parse(decode(bytes)) as {
     nodes: readonly { id: number }[];
@@ -151,7 +151,7 @@ function csv(bytes: Uint8Array): string | undefined {
   return wrong === undefined ? valueless(text) : `a row has ${wrong.length} fields of ${header.length}: ${wrong.join().slice(0, 100)}`;
 }
 
-/** All that is made from a recording. */
+/** All outputs that are made from a recording. */
 export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
 
 export type Output = (typeof OUTPUTS)[number];

@@ -7,15 +7,15 @@ import type { ByteSink } from '../src/base/byte-sink.ts';
 const MAX_KEPT_BYTES = 32 << 20;
 
 /**
- * Collects an output. Its arrays do not count as the library's (see {@link watchAllocations}), because names of a
- * megabyte in every frame rightly make outputs of any size. Of an output that is too large only the size is kept.
+ * Collects an output. Its arrays do not count as the library's (see {@link watchAllocations}), because names of a megabyte in every frame rightly make outputs
+ * of any size. Only the size is kept of an output that is too large.
  */
 export class OutputSink implements ByteSink {
   readonly #maxBytes: number;
   #pieces: Buffer[] = [];
   #sizeBytes = 0;
 
-  /** @param maxBytes how much is kept; less where several outputs are checked at once */
+  /** @param maxBytes how much is kept; less if several outputs are checked at once */
   constructor(maxBytes = MAX_KEPT_BYTES) {
     this.#maxBytes = maxBytes;
   }

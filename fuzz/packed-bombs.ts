@@ -6,7 +6,7 @@ import { repeatingZstdFrame } from './zstd-frame.ts';
 
 /** Bytes of callchain or payload in each sample. */
 const BODY_BYTES = [0, 64, 800, 8000, 60_000];
-/** What an input may unpack to: these bytes, and beyond them so many per byte of the input. */
+/** What an input may unpack to: this many bytes, plus this many per byte of the input. */
 const FREE_BYTES = 64 << 20;
 const MAX_RATIO = 2048;
 /** The ratio for records in COMPRESSED records. */
@@ -38,7 +38,7 @@ export function packedBomb(random: Random, maxBytes: number): Grown {
     ...(body === 'callchain' ? { callchain: Array.from({ length: bodyBytes / 8 }, (_, i) => 0x40_0000n + BigInt(i)) } : { raw: new Uint8Array(bodyBytes + 4) }),
   };
   const sample = encodeRecord(record.sample(fields), [attr]);
-  // As much as is accepted, or less: data that is refused in the end is held in memory before that.
+  // As much as is accepted, or less, since data that is refused only at its end is held in memory until then.
   const limit = FREE_BYTES + maxBytes * (form === 'compressed records' ? MAX_RECORD_RATIO : MAX_RATIO);
   const unpackedBytes = Math.floor(Math.min(limit, maxBytes * 300) / random.pick([1, 1, 2, 8]));
   const copies = Math.max(1, Math.floor(unpackedBytes / sample.length));
@@ -54,7 +54,7 @@ export function packedBomb(random: Random, maxBytes: number): Grown {
 
 const single = (bytes: Uint8Array): ReadonlyMap<string, Uint8Array> => new Map([[SINGLE_FILE, bytes]]);
 
-/** gzip members of a megabyte, of which all but the first are equal, so that packing takes no time. */
+/** gzip members of a megabyte, which are equal except for the first and the last, so that packing takes no time. */
 function gzipped(head: Uint8Array, sample: Uint8Array, copies: number): Uint8Array {
   const perPiece = Math.max(1, Math.floor(GZIP_PIECE_BYTES / sample.length));
   const member = (count: number): Uint8Array => gzipSync(Buffer.alloc(count * sample.length, sample), { level: 9 });

@@ -6,8 +6,7 @@ import { type Group, groupFor } from './totals-check.ts';
 
 /** How an input is read, and what is written from it. */
 export interface Plan {
-  /** `memory`: bytes; `stream`: pieces of them, as a pipe gives them; `file`: from a disk. Only the
-   * last two unpack what is packed. */
+  /** `memory`: bytes; `stream`: pieces of them, as from a pipe; `file`: from a disk. Only the last two decompress an input. */
   readonly way: 'memory' | 'stream' | 'file';
   /** Bytes per piece of a stream. */
   readonly pieceBytes: number;
@@ -28,7 +27,7 @@ export interface Plan {
   readonly totals: Group | undefined;
   /** Run this command and check files and terminal output, instead of calling the library. */
   readonly command: Command | undefined;
-  /** Unpacked size of the input, where it is much larger than the input, else 0. Time and memory may grow with it. */
+  /** Unpacked size of the input, if it is much larger than the input, else 0. Time and memory may grow with it. */
   readonly unpackedBytes: number;
 }
 

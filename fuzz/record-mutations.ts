@@ -75,10 +75,7 @@ const repeatRecords: AnatomyMutation = (bytes, anatomy, random) => {
   return spliced(bytes, anatomy, target, target, copies, random);
 };
 
-/**
- * Makes a record longer or shorter and updates its size: the next record is found, but the fields of this one do not
- * fit.
- */
+/** Makes a record longer or shorter and updates its size, so that the next record is found, but the fields of this one do not fit. */
 const resizeRecord: AnatomyMutation = (bytes, anatomy, random) => {
   const { view, records } = anatomy;
   if (records.length === 0) return bytes;
@@ -151,7 +148,7 @@ function endOf(record: RecordSpan): number {
   return record.offset + record.sizeBytes;
 }
 
-/** Replaces bytes of the data section. Mostly the header is updated, so that what follows is still found. */
+/** Replaces bytes of the data section. Mostly updates the header, so that what follows is still found. */
 function spliced(bytes: Uint8Array, anatomy: Anatomy, start: number, end: number, by: Uint8Array, random: Random): Uint8Array {
   return random.oneIn(5) ? replaced(bytes, start, end, by) : replacedData(bytes, anatomy, start, end, by);
 }

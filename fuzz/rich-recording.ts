@@ -13,8 +13,8 @@ import {
   toolRecords,
 } from '../test/support/perf-encoder.ts';
 
-// A recording of a few kilobytes that has every sample field, every header feature and every kind of record once or twice, but those
-// that only pipes have and those that hold others: encoded-seeds.ts makes them of it.
+// A recording of a few kilobytes with every sample field, every header feature and every kind of record once or twice, except records that only pipes have and
+// records that hold others: encoded-seeds.ts makes those from it.
 
 const KERNEL_START = 0xffffffff81000000n;
 export const BUILD_ID = Uint8Array.from({ length: 20 }, (_, i) => i * 11);

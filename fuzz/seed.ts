@@ -36,10 +36,10 @@ export type InputFiles = ReadonlyMap<string, Uint8Array>;
 /** Name of the recording in an input that is not a directory. */
 export const SINGLE_FILE = 'perf.data';
 
-/** An input made from random numbers alone. */
+/** An input made only from random numbers. */
 export interface Grown {
   readonly files: InputFiles;
-  /** Unpacked size of a compressed input, where it is much larger than the input. */
+  /** Unpacked size of a compressed input, if it is much larger than the input. */
   readonly unpackedBytes?: number;
 }
 

@@ -31,7 +31,7 @@ export const LEAN: FileSpec = {
 /** Names that are keys of every object, or that change where a path leads. */
 export const HOSTILE_NAMES: readonly string[] = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../../etc/passwd', ''];
 
-/** Hostile names in every place of a recording that has names. */
+/** Hostile names everywhere in a recording where there are names. */
 export function hostile(): FileSpec {
   const attrs = HOSTILE_NAMES.map((name, i): AttrSpec => ({ ...CLOCK, name, config: BigInt(i), ids: [BigInt(30 + i)] }));
   const records = HOSTILE_NAMES.flatMap((name, i): RecordSpec[] => {
@@ -114,7 +114,7 @@ export function compressed(type: 81 | 83): FileSpec {
   ]);
 }
 
-/** The same records, compressed by zstd itself: `records.zst` has them in two frames, of levels 3 and 19. */
+/** The same records, compressed by zstd itself: `records.zst` holds them in two frames, of levels 3 and 19. */
 export function trulyCompressed(): FileSpec {
   const stream = new Uint8Array(readFileSync(join(projectRoot(), 'fuzz/records.zst')));
   const third = Math.ceil(stream.length / 3);
@@ -131,10 +131,7 @@ function compressedRecording(type: 81 | 83, chunks: readonly Uint8Array[]): File
   return { attrs: ATTRS, records, features: { ...FEATURES, compressed: { version: 1, type: 1, level: 1, ratio: 3, mmapLen: 1 << 19 } } };
 }
 
-/**
- * As by `perf record --threads`: `data` has the header and the side-band records, each `data.N` the records of some
- * CPUs.
- */
+/** Like `perf record --threads`: `data` holds the header and the side-band records, each `data.N` the records of some CPUs. */
 export function directory(): ReadonlyMap<string, Uint8Array> {
   const bytesOf = (records: readonly RecordSpec[]): Uint8Array => joined(records.map((one) => encodeRecord(one, ATTRS)));
   const [round, list] = [toolRecords.finishedRound(), samples()];

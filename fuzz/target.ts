@@ -49,18 +49,14 @@ export interface Outcome {
 
 type Source = Parameters<typeof readProfile>[0];
 
-/**
- * Gives inputs to the library and looks at what it does. Holds a directory of its own, to be removed by {@link close}.
- */
+/** Gives inputs to the library and checks what it does. Has a directory of its own, which {@link close} removes. */
 export class Target {
   readonly #directory = mkdtempSync(join(tmpdir(), 'perfconv-fuzz-'));
   readonly #elf = readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/syscalls'));
 
   readonly #isTimed: boolean;
 
-  /**
-   * @param isTimed whether names that take too long to demangle are wrong: by the clock, which tests must not hang on
-   */
+  /** @param isTimed whether names that take too long to demangle are wrong: this depends on the clock, on which tests must not depend */
   constructor({ isTimed }: { readonly isTimed: boolean } = { isTimed: false }) {
     this.#isTimed = isTimed;
   }
@@ -107,12 +103,12 @@ export class Target {
     }
     if (plan.totals !== undefined) await this.#checkTotals(files, plan, options, result);
     if (plan.isMerged) await checkMerged(result.profile, plan, work);
-    // How much a stream may grow follows from what was read of it so far, not from its size.
+    // The memory limit of a stream follows from what was read of it so far, not from its size, so results may differ.
     if (plan.way === 'stream' && diagnostics.count('memory-limit') === 0) await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
   }
 
-  /** @returns 0: what it reads is its own affair */
+  /** @returns 0, since the number of samples that it reads is not known */
   async #runCommand(files: InputFiles, command: Command, { times }: Work): Promise<number> {
     const wrong = await times.whole(() => commandFault(command, files, join(this.#directory, 'command')));
     if (wrong !== undefined) throw new Wrong(wrong);
@@ -136,7 +132,7 @@ export class Target {
     if (wrong !== undefined) throw new Wrong(`totals differ: ${wrong}`);
   }
 
-  /** Every file is the same ELF file; or each what lies beside the recording under its name. */
+  /** Every file is the same ELF file, or each is the one beside the recording with its name. */
   #contentOf(files: InputFiles, { symbols }: Plan): FileContent {
     if (symbols === 'elf') return () => this.#elf;
     return (path) => (symbols === 'own' ? files.get(path.slice(path.lastIndexOf('/') + 1)) : undefined);
@@ -152,7 +148,7 @@ export class Target {
     }
   }
 
-  /** Writes an input to where the one before was. @returns the path of the file or directory */
+  /** Writes an input to the place of the one before. @returns the path of the file or directory */
   #store(files: InputFiles): string {
     if (!isDirectory(files)) {
       const path = join(this.#directory, SINGLE_FILE);
@@ -166,7 +162,7 @@ export class Target {
     return path;
   }
 
-  /** The same bytes hold the same samples, however they come; but where they are damaged it helps to know their end. */
+  /** The same bytes hold the same samples, however they are read; but if they are damaged, it helps to know where they end. */
   async #compareWays(files: InputFiles, plan: Plan, options: ConvertOptions, streamed: ReadProfileResult): Promise<void> {
     const diagnostics = new Diagnostics();
     const whole = await this.#withSource(files, { ...plan, way: 'memory' }, (source) => readProfile(source, { ...options, keepSamples: true }, diagnostics));
@@ -176,7 +172,7 @@ export class Target {
   }
 }
 
-/** A stack has no more frames than the recording, which is not packed, has words. */
+/** A stack has no more frames than the recording, which is not compressed, has words. */
 function checkDepth(files: InputFiles, { stacks }: Profile): void {
   const most = (files.get(SINGLE_FILE)?.length ?? 0) / 4 + 64;
   const depths = new Uint32Array(stacks.size);
@@ -198,14 +194,14 @@ function bytesOf(files: InputFiles): Uint8Array {
   return files.get(SINGLE_FILE) ?? new Uint8Array();
 }
 
-/** A directory in memory: `data` and, as its parts, the others. */
+/** A directory in memory: `data`, with the other files as its parts. */
 function sourceOf(files: InputFiles): Source {
   if (!isDirectory(files)) return new BufferSource(bytesOf(files));
   const { data = new Uint8Array(), ...others } = Object.fromEntries(files);
   return Object.assign(new BufferSource(data), { parts: Object.entries(others).map(([name, bytes]) => new BufferSource(bytes, name)) });
 }
 
-/** What script needs to print what the plan wants. */
+/** The details that script needs to print what the plan wants. */
 function detailsOf({ hasAllFields }: Plan): NonNullable<ReadProfileOptions['keepDetails']> {
   return (event) => scriptDetailsOf(event, hasAllFields ? SCRIPT_FIELDS : undefined);
 }
@@ -237,7 +233,7 @@ function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield Buffer.from(bytes.subarray(at, at + pieceBytes));
 }
 
-/** What is noted while an input is looked at. */
+/** What is noted while an input is checked. */
 interface Work {
   readonly times: CommandTimes;
   /** Number of outputs that were too large to be checked. */
@@ -273,7 +269,7 @@ async function writeOutput(
   else await writeProfile(output, profile, sink, { weight, ...(hasAllFields && { fields: fieldsOf(profile), ns: true }) }, diagnostics);
 }
 
-/** @param name of the output, for what is wrong with it */
+/** @param name of the output, for messages */
 function checkBytes(name: string, sink: OutputSink, work: Work, check: (bytes: Uint8Array) => string | undefined): void {
   const bytes = sink.bytes();
   if (bytes === undefined) {
@@ -299,29 +295,28 @@ async function checkMerged(profile: Profile, plan: Plan, work: Work): Promise<vo
 }
 
 /**
- * All fields that script has; a time of day only where it is known, for it is refused elsewhere, and no source lines,
- * which stand on lines that nothing tells from those of samples.
+ * All fields of script, except source lines, whose lines cannot be told from those of samples, and the time of day if it is unknown, since it is refused then.
  */
 function fieldsOf({ meta }: Profile): readonly ScriptField[] {
   return SCRIPT_FIELDS.filter((field) => field !== 'srcline' && (field !== 'tod' || meta.wallClockOffsetNs !== undefined));
 }
 
-/** What `perfconv info` tells comes of a second reading without filters. */
+/** Checks what `perfconv info` tells, from a second reading without filters. */
 async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { session }: ReadProfileResult, { times }: Work): Promise<void> {
   const settings = { anonymous: hasAllFields, modifiedNs: 1_700_000_000_000_000_000n };
   const info = await times.whole(() => readRecordingInfo(source, settings, new Diagnostics()));
   const { sampleCount, recordCount, events } = JSON.parse(JSON.stringify(info)) as { sampleCount: number; recordCount: number; events: readonly unknown[] };
   const found = `${sampleCount} samples, ${recordCount} records, ${events.length} events`;
-  // Those that switches tell are not in the recording.
+  // Events made from switches are not in the recording.
   const recorded = session.events.filter(({ name }) => !name.startsWith('off-cpu:'));
   const expected = `${session.sampleCount} samples, ${session.counts.total} records, ${recorded.length} events`;
-  // perf takes a group's READ for several samples where simpleperf's own recordings have one.
+  // For simpleperf's recordings, perf takes a group's READ for several samples, which are one sample there.
   if (found !== expected && !compatPerf) throw new Wrong(`info: it tells of ${found}; the profile of ${expected}`);
   const wrong = lineFault(infoText(info, { verbose: hasAllFields, heading: (text) => text }));
   if (wrong !== undefined) throw new Wrong(`info: ${wrong}`);
 }
 
-/** All records, one line each, as text or as JSON. */
+/** Checks all records, one line each, as text or as JSON. */
 async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult, work: Work): Promise<void> {
   const sink = new OutputSink();
   await work.times.whole(() => dump(source, sink, { json }, new Diagnostics()));
@@ -334,7 +329,7 @@ async function checkRecords(source: Source, { hasAllFields: json }: Plan, { sess
   });
 }
 
-/** CSV tables come of a second reading, for they tell of records that no profile keeps. */
+/** Checks CSV tables, from a second reading, since they show records that no profile keeps. */
 async function checkTables(source: Source, options: ConvertOptions, { profile }: ReadProfileResult, work: Work): Promise<void> {
   const tables = new Map<string, OutputSink>();
   const openTable = async (name: string): Promise<OutputSink> => {

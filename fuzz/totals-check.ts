@@ -18,14 +18,14 @@ import {
 import { OutputSink } from './output-sink.ts';
 import type { Random } from './random.ts';
 
-// Every format must have all samples of a profile with their periods, even if the recording is damaged.
+// Every format must hold all samples of a profile with their periods, even if the recording is damaged.
 
 const GROUPS = ['thread', 'process', 'cpu', 'all'] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** Larger sums lose digits, and which ones depends on the order of addition. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
-/** Profiles with more samples or larger outputs, as with names of a megabyte, are not compared. */
+/** Profiles with more samples, or larger outputs (for example with names of a megabyte), are not compared. */
 const MAX_SAMPLES = 20_000;
 const MAX_OUTPUT_BYTES = 8 << 20;
 

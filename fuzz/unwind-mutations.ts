@@ -4,12 +4,12 @@ import { ELF_MUTATIONS } from './elf-mutations.ts';
 import type { Random } from './random.ts';
 import { type InputFiles, type Seed, SINGLE_FILE } from './seed.ts';
 
-/** Sections that tell how code is unwound: the code itself, too, and `.data`, where the seeds have Arm's larger descriptions. */
+/** Sections that tell how code is unwound, including the code itself, and `.data`, where the seeds have Arm's larger descriptions. */
 const FRAME_SECTIONS = /^\.(eh_frame|eh_frame_hdr|debug_frame|ARM\.exidx|ARM\.extab|data|text)$/;
 const LARGE_BYTES = 1 << 20;
 const LARGE_ONE_IN = 50;
 const MAX_CHANGES = 24;
-/** Header of a recording, which stays as it is: without it nothing is read. */
+/** Size of a recording's header, which stays as it is, since nothing is read without it. */
 const RECORDING_START = 104;
 
 /** Call frame instructions and operations of expressions with unusual operands. Source: DWARF 5, 6.4.2 and 2.5. */
@@ -47,7 +47,7 @@ export function mutateUnwinding({ files: sound }: Seed, random: Random): InputFi
   return files;
 }
 
-/** Gives registers, words of the stack and whatever else is in the recording other values. */
+/** Changes registers, words of the stack and anything else in the recording. */
 function withOtherWords(bytes: Uint8Array, random: Random): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wordAt = (): number => random.between(RECORDING_START >> 3, (bytes.length >> 3) - 1) << 3;
@@ -67,7 +67,7 @@ function withOtherRules(bytes: Uint8Array, random: Random): Uint8Array {
   return result;
 }
 
-/** Where rules are in a file: their sections; in a jitdump everywhere. */
+/** Where rules are in a file: in their sections; in a jitdump, anywhere. */
 function ruleRanges(bytes: Uint8Array): readonly { readonly start: number; readonly end: number }[] {
   if (!isElf(bytes)) return [{ start: 40, end: bytes.length }];
   return elfAnatomyOf(bytes).sections.filter(({ name, start, end }) => FRAME_SECTIONS.test(name) && end > start);
@@ -105,7 +105,7 @@ function withRepeatedRules(bytes: Uint8Array, random: Random): Uint8Array {
   const content = new Uint8Array(LARGE_BYTES);
   content.set(own.subarray(0, from));
   for (let at = from; at < content.length; at += piece.length) content.set(piece.subarray(0, content.length - at), at);
-  // An entry as long as all that follows.
+  // An entry as long as everything that follows.
   if (random.oneIn(2)) new DataView(content.buffer).setUint32(random.oneIn(2) ? 0 : from & ~3, content.length - from - 4, elf.view.littleEndian);
   return withSectionBytes(bytes, elf, section, content);
 }

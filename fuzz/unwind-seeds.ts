@@ -9,7 +9,7 @@ import { DUMP_FILE } from './jit-recording.ts';
 import { projectRoot } from './project-root.ts';
 import { type Seed, SINGLE_FILE } from './seed.ts';
 
-// Recordings with registers and stacks, and files that tell how the code is unwound: rules of every kind, which are then mutated.
+// Recordings with registers and stacks, and files that tell how their code is unwound, with rules of every kind. They are then mutated.
 
 const PID = 200;
 const SAMPLES = 24;
@@ -44,7 +44,7 @@ const MACHINES: readonly Machine[] = [
   { arch: 's390x', elf: 22, classBits: 64, littleEndian: false, sp: 15, ra: 14, mask: 0x3_ffff_ffffn, spAt: 15, pcAt: 33 },
 ];
 
-/** @param returnTo what is where return addresses may be, by number: from the first byte of the code on; default: any address of code */
+/** @param returnTo by number, the offset in the code to put where a return address may be; default: any address of the code */
 function recording(machine: Machine, filename: string, base: bigint, returnTo?: (nth: number) => number): Uint8Array {
   const { classBits, littleEndian, mask, spAt, pcAt, arch } = machine;
   const attr: AttrSpec = {
@@ -136,7 +136,7 @@ function program({ elf, classBits, littleEndian }: Machine, moreSections: { read
   return new Uint8Array(buildElf({ classBits, littleEndian, machine: elf, moreSections }));
 }
 
-/** A program whose functions are described by Arm's tables; the larger descriptions lie in its data. */
+/** A program whose functions are described by Arm's tables; the larger descriptions are in its data. */
 function armProgram(machine: Machine): Uint8Array {
   const plans: readonly PlannedExidx[] = [
     { inline: [0x3f, 0xb0] },
@@ -153,7 +153,7 @@ function armProgram(machine: Machine): Uint8Array {
   return bytes;
 }
 
-/** Functions that save registers, call and return, one behind the other: code in halves of 16 bits; and where calls return to. */
+/** Functions that save registers, call and return, one after the other: code in 16-bit halves, and the offset to which calls return. */
 const CODE: Readonly<Record<string, { readonly behindCall: number; readonly halves: readonly number[] }>> = {
   'armv7l-t32': { behindCall: 7, halves: [0xb510, 0xb082, 0x4798, 0xb002, 0xbf08, 0xbd10, 0xf85d, 0xfb04, 0x4770] },
   'armv7l-a32': { behindCall: 12, halves: [0x4010, 0xe92d, 0xd008, 0xe24d, 0xff33, 0xe12f, 0xd008, 0xe28d, 0x8010, 0x08bd, 0x8010, 0xe8bd, 0xff1e, 0xe12f] },
@@ -167,7 +167,7 @@ const CODE: Readonly<Record<string, { readonly behindCall: number; readonly halv
   'riscv64-code': { behindCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
 };
 
-/** A program without rules: its stacks are unwound by what its code does. */
+/** A program without rules, whose stacks are unwound by what its code does. */
 function programOf(machine: Machine, halves: readonly number[]): Uint8Array {
   const bytes = program(machine, []);
   const view = new DataView(bytes.buffer, bytes.byteOffset + TEXT.offset, TEXT.sizeBytes);
@@ -200,7 +200,7 @@ export function unwindSeeds(): Seed[] {
   });
   const seeds = MACHINES.flatMap((machine) => {
     const { bytes, fdeOffsets } = frames(machine, false, TEXT.vaddr);
-    // The table is behind the frames, in the same made-up address space that begins with them.
+    // The table comes after the frames, in the same artificial address space, which begins with them.
     const table = assembleFrameTable(
       0x10_0000,
       0,
