@@ -103,12 +103,12 @@ export class Target {
     }
     if (plan.totals !== undefined) await this.#checkTotals(files, plan, options, result);
     if (plan.isMerged) await checkMerged(result.profile, plan, work);
-    // The memory limit of a stream follows from what was read of it so far, not from its size, so results may differ.
+    // The memory limit of a stream follows from what was read so far, not from its size.
     if (plan.way === 'stream' && diagnostics.count('memory-limit') === 0) await this.#compareWays(files, plan, options, result);
     return result.session.sampleCount;
   }
 
-  /** @returns 0, since the number of samples that it reads is not known */
+  /** @returns 0: how many samples it reads is not known */
   async #runCommand(files: InputFiles, command: Command, { times }: Work): Promise<number> {
     const wrong = await times.whole(() => commandFault(command, files, join(this.#directory, 'command')));
     if (wrong !== undefined) throw new Wrong(wrong);

@@ -109,7 +109,7 @@ function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
   ];
 }
 
-/** The number of records of each type, like `perf report --stats`. */
+/** Record counts by type, like `perf report --stats`. */
 function recordLines({ records, recordCount }: RecordingInfo): string[] {
   const rows = [...Object.entries(records), ['in all', recordCount] as const];
   const width = rows.reduce((most, [, number]) => Math.max(most, count(number).length), 0);

@@ -5,8 +5,8 @@ import { withLessInlining } from '../host/inlining.ts';
 type Program = typeof import('./program.ts');
 
 /**
- * Loads program.ts, which is everything but the few modules that start the program, and runs `work` with it. `bundle.mjs` bundles it into one script, so that
- * its compiled code can be cached.
+ * Loads program.ts, everything but the few modules that start the program, and runs `work` with it. `bundle.mjs` bundles it into one script, so that its
+ * compiled code can be cached.
  */
 export async function runProgram<Result>(work: (program: Program) => Promise<Result>): Promise<Result> {
   const { exports, keepCode } = loadScript<Program>(fileURLToPath(new URL('./program.cjs', import.meta.url)), codeCacheDir(process.env));

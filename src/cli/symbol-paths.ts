@@ -43,7 +43,7 @@ export function checkSymbolPaths(args: Arguments, terminal: Terminal): void {
   host.checkSymbolPaths(symbolOptions(args), labelOf, (message) => warn(message, args, terminal));
 }
 
-/** An option and its value, such as `--debug-dir /opt/debug`. @param option as the library calls it: `debugDir` */
+/** An option and its value: `--debug-dir /opt/debug`. @param option as the library calls it: `debugDir` */
 function labelOf(option: string, path: string): string {
   return `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} ${path}`;
 }

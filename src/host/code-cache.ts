@@ -34,7 +34,7 @@ const LONGER = 1.25;
 const LOOKING_SHARE = 1 / 8;
 /** The cached code is replaced by code that is larger by at least this share. */
 const WORTHWHILE = 0.01;
-/** How many files are kept. There is one for each combination of a version of this program, a version of V8, and V8's options. */
+/** How many files are kept: one for each version of this program and of V8, and each set of V8's options. */
 const MAX_FILES = 8;
 
 export interface LoadedScript<Exports> {

@@ -111,7 +111,7 @@ export class DebuginfodClient {
       }
       return await keepIfRight(entry, buildId);
     } catch (error) {
-      // Timers may fire a fraction of a millisecond early. What is left of the budget then is too little for another request.
+      // Timers may fire a fraction of a millisecond early: too little time for another request.
       if (patience.isBudgetSpent) this.#budgetMs = 0;
       throw patience.reason ?? error;
     } finally {

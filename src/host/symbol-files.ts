@@ -28,7 +28,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   readonly #opened: OpenedFiles | undefined;
   readonly #descriptors = new OpenDescriptors();
   readonly #keptSections: KeptSections | undefined;
-  /** The last path at which {@link open} found nothing; undefined if it always found something so far. */
+  /** The last path at which {@link open} found nothing; undefined at first. */
   #lastAbsent: string | undefined;
 
   /**
@@ -98,7 +98,7 @@ export class NodeSymbolFiles implements SymbolFiles {
       }
     } catch (error) {
       if (isOutOfDescriptors(error)) throw ioError(error, '[vdso]');
-      return undefined; // Not Linux, or a sandbox without /proc: there is no vDSO to read.
+      return undefined; // Not Linux, or a sandbox without /proc: there is no vdso to read.
     }
   }
 

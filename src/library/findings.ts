@@ -20,7 +20,7 @@ export class Findings {
     this.#others = others;
   }
 
-  /** Begins a reading, and returns what collects its findings until {@link end}. */
+  /** Begins a reading. @returns what collects its findings until {@link end} */
   begin(): Diagnostics {
     const diagnostics = new Diagnostics();
     for (let at: Findings | undefined = this; at !== undefined; at = at.#parent) at.#running.add(diagnostics);

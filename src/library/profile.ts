@@ -54,9 +54,9 @@ export interface Profile {
   /** readperf's four CSV tables, by their file names; and `branches.csv` if branches were recorded. */
   toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
   /**
-   * Function statistics: a table for each event with samples. They are those of `perfconv report` if the profile was read with
-   * `{ lines: false, demangle: 'no-params' }`, and those of `perfconv report --compat perf` if it was read with `{ compat: 'perf' }`, for which the recording
-   * is read again.
+   * Function statistics: a table for each event with samples. They equal those of `perfconv report` if the profile was read with
+   * `{ lines: false, demangle: 'no-params' }`, and those of `perfconv report --compat perf` if it was read with `{ compat: 'perf' }`, for which it is read
+   * again.
    * @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys
    */
   report(options?: ReportOptions): Promise<readonly ReportTable[]>;

@@ -25,7 +25,7 @@ export function requireMergedSamples({ totals }: Profile, sessions: readonly Pic
   throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `no sample passes the filters, of ${sampleCount} in the recordings`);
 }
 
-/** For the case that samples pass the filters but none is left, since all their stacks are cut off and such samples were to be dropped. */
+/** Why none of the samples that pass the filters is left: their stacks are cut off, and such samples were to be dropped. */
 function allDropped(samples: number): string {
   return `no sample is left: the stacks of all ${samples} do not reach the start of their thread, and such samples are left out (--truncated drop)`;
 }

@@ -89,7 +89,7 @@ export class RecordingSymbols {
   }
 
   /**
-   * The rules for unwinding a file's or a vDSO's code; undefined if none were found. The file stays open until `close` is called.
+   * The rules for unwinding a file's or a vdso's code; undefined if none were found. The file stays open until `close` is called.
    * @param lines see {@link CodeQuestion}: whether servers are queried for a file with debug information, too, which may have rules of its own
    * @internal
    */

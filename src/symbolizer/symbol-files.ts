@@ -20,7 +20,7 @@ export interface SymbolFiles extends Decompressor {
   isForbidden?(path: string): Promise<boolean>;
   /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent if that is unknown. */
   stamp?(path: string): Promise<FileStamp | undefined>;
-  /** The vDSO of this process, an ELF file in memory; undefined if there is none. */
+  /** The vdso of this process, an ELF file in memory; undefined if there is none. */
   ownVdso(): Promise<ByteSource | undefined>;
   /** The running kernel; undefined when it is not Linux. `buildId` is lower-case hex, empty when unknown. */
   runningKernel(): Promise<{ readonly osRelease: string; readonly buildId: string } | undefined>;

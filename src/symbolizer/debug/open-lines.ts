@@ -27,8 +27,7 @@ export async function openAhead(elf: ElfFile, host: SymbolFiles): Promise<DebugS
 }
 
 /**
- * Loads `openDebugLines`, and calls it. It is loaded only when there is debug information to read, since it is a quarter of the library, and most machines have
- * no debug information.
+ * Calls `openDebugLines`, which is loaded only when there is debug information to read: it is a quarter of the library, and most machines have none.
  * @returns undefined for debug information that cannot be read, which is reported: the names of symbols do not depend
  * on it
  */

@@ -87,7 +87,7 @@ export class ModuleLayout {
   }
 }
 
-/** A section's index and an offset in it are combined into one number with this stride. No section of a module is larger. */
+/** Combines a section's index and an offset in it into one number. No section of a module is larger. */
 const SECTION_STRIDE = 2 ** 36;
 
 function codeSections(elf: ElfFile): CodeSection[] {

@@ -25,7 +25,7 @@ export interface VdsoSearch extends RecordedVdso {
 }
 
 /**
- * vDSO files as kernels install them, by the recorded name. In 32-bit programs, the name is `[vdso]`, too; the build id shows which one it is. Source: the
+ * vdso files as kernels install them, by the recorded name. In 32-bit programs, the name is `[vdso]`, too; the build id shows which one it is. Source: the
  * kernels' makefiles' `vdso_install`; observed: Debian 12.
  */
 const INSTALLED: Readonly<Record<string, readonly string[]>> = {

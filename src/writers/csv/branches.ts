@@ -7,7 +7,7 @@ import { dsoColumns, owningFunction, UNRESOLVED } from './code-columns.ts';
 import { quoted } from './fields.ts';
 
 /**
- * Writes branches.csv: how often each branch was recorded as taken, the most frequent first. A row is for an event, a branch and its target, in all processes
+ * Writes branches.csv: how often each branch was recorded as taken, the most frequent first. Each row is an event, a branch and its target, in all processes
  * together. Columns: `event`, `taken`, `mispredicted`, `predicted`, `cycles` (since the branch before, added up); for the branch and, with `to` in place of
  * `from`, for its target: `from`, the address in the binary (0x and hexadecimal digits; a run-time address in the kernel and outside all maps),
  * `from_function`, `from_offset` from its beginning (empty when unknown), `from_dso`, `from_build_id`. Merged recordings have a last column `input`.

@@ -4,9 +4,9 @@ import { findTimelineEvent } from '../primary-event.ts';
 /**
  * What an event's samples tell about CPU time:
  * - `clock`: each period is a time on the CPU (cpu-clock, task-clock)
- * - `frequency`: there is a fixed number of samples per second while the thread runs, for which the kernel adjusts the period of cycles
+ * - `frequency`: a fixed number of samples per second while the thread runs, for which the kernel adjusts the period of cycles
  * - `none`: how often something happened tells nothing about time (tracepoints, page faults, switches)
- * - `unknown`: there is a fixed number of cycles or misses per sample, and how long that takes is not recorded
+ * - `unknown`: a fixed number of cycles or misses per sample; how long that takes is not recorded
  */
 export type TimeUse = 'clock' | 'frequency' | 'none' | 'unknown';
 

@@ -24,7 +24,7 @@ export interface PprofMapping {
  * The tables of a pprof profile: mappings, locations and functions that samples refer to, without duplicates. Ids are
  * indexes plus 1, since pprof uses 0 for none.
  *
- * - Addresses are run-time addresses. For files and the vDSO, they are those of the first process that mapped the file (address + bias).
+ * - Addresses are run-time addresses. For files and the vdso, they are those of the first process that mapped the file (address + bias).
  * - A return address becomes the address before it. That is inside the call instruction, which profile.proto allows, and therefore in the right function and
  *   line.
  * - An unresolved location gets a function with the name that other formats show, `0x4f2c1 (libfoo.so)`. Without one, pprof shows all addresses of a file

@@ -90,7 +90,7 @@ class SamplePrinter {
   readonly #samples: SampleTable;
   readonly #decimals: 6 | 9;
   readonly #fieldsOf: readonly ReadonlySet<ScriptField>[];
-  /** By task, as in {@link #paddedComms}. */
+  /** By task; so are the padded ones. */
   readonly #comms: readonly string[];
   readonly #paddedComms: readonly string[];
   readonly #paddedEvents: readonly string[];
