@@ -18,7 +18,7 @@ const MAX_ROWS = 1024;
  * @param rows rows of the sample table, in time order
  * @param subjectOf what runs one at a time, by row of the table: a thread
  * @param isOneAtATime whether all samples are from one CPU, so that samples that overlap are only late
- * @returns for each position, the number of its row; 0 for all of them unless the event is a clock
+ * @returns for each position, the number of its row; 0 for all of them if the event counts occurrences
  */
 export function overlapRows(
   samples: SampleTable,
