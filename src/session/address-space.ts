@@ -1,6 +1,6 @@
 import { type DsoRange, NodeMemory, RangeTree } from './range-tree.ts';
 
-/** Gives every state of every address space a number of its own, 1, 2, 3 …, so that results can be cached by it. */
+/** Gives every state of every address space its own number, 1, 2, 3 …, so that results can be cached by it. */
 export class GenerationCounter {
   #last = 0;
 
@@ -10,10 +10,9 @@ export class GenerationCounter {
 }
 
 /**
- * Which DSO lies where. Addresses are signed doubles.
- * A new map over an old one takes its place; what sticks out of the old one to the left and right stays.
- * Over the maps lies code that a JIT put there, piece by piece: small pieces, perhaps a hundred thousand of them, in any order. Under them lies what
- * is known to be there though no record maps it.
+ * Which DSO is where. Addresses are signed doubles. A new map replaces old ones where they overlap; the rest of these stays. In a layer above the maps is code
+ * that a JIT put there: small pieces, perhaps a hundred thousand of them, in any order. In one below them is what is known to be there although no record maps
+ * it.
  */
 export class AddressSpace {
   readonly #generations: GenerationCounter;
@@ -24,10 +23,10 @@ export class AddressSpace {
   #guest = -1;
   #code: RangeTree | undefined;
   #unrecorded: RangeTree | undefined;
-  /** Where {@link find} found something last. */
+  /** The layer in which {@link find} last found something. */
   #found: RangeTree;
 
-  /** @param memory where what it takes is counted, with that of others */
+  /** @param memory where the bytes that it takes are counted, together with those of others */
   constructor(generations: GenerationCounter, memory = new NodeMemory()) {
     this.#memory = memory;
     this.#maps = new RangeTree(memory);
@@ -42,8 +41,8 @@ export class AddressSpace {
   }
 
   /**
-   * The maps that were there before an exec, for addresses that nothing is mapped at yet: while the kernel is still in
-   * execve(), the stack leads back to where the old program called it.
+   * The maps that were there before an exec, for addresses at which nothing is mapped yet: while the kernel is still in execve(), the stack leads back to where
+   * the old program called it.
    */
   get fallback(): AddressSpace | undefined {
     return this.#fallback;
@@ -54,7 +53,7 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
-  /** The virtual machine that the process runs, as {@link Kernels} has numbered it; −1 for none that is known. */
+  /** The virtual machine that the process runs, as {@link Kernels} has numbered it; −1 if none is known. */
   get guest(): number {
     return this.#guest;
   }
@@ -64,7 +63,7 @@ export class AddressSpace {
     this.#generation = this.#generations.next();
   }
 
-  /** What lies where nothing is mapped. All processes that are given it share it; none changes it. */
+  /** What is where nothing is mapped. Processes share it, and none changes it. */
   set unrecorded(ranges: RangeTree) {
     this.#unrecorded = ranges;
     this.#generation = this.#generations.next();
@@ -82,7 +81,7 @@ export class AddressSpace {
     return false;
   }
 
-  /** A copy with a life of its own (fork). It has the same generation until one of the two changes, and shares with the other what stays equal. */
+  /** An independent copy (fork). The two have the same generation until one of them changes, and share what stays equal. */
   clone(): AddressSpace {
     const copy = new AddressSpace(this.#generations, this.#memory);
     copy.#maps = this.#maps.clone();
@@ -146,7 +145,7 @@ export class AddressSpace {
     return this.#unrecorded.find(address);
   }
 
-  /** The lowest address at which a DSO is mapped; undefined where it is not. Takes as long as there are maps below. */
+  /** The lowest address at which a DSO is mapped; undefined if it is not. Takes time in proportion to the maps below. */
   firstOf(dso: number): number | undefined {
     return this.#maps.firstOf(dso);
   }
@@ -161,7 +160,7 @@ export class AddressSpace {
     return this.#found.dsoAt(index);
   }
 
-  /** What to add to a run-time address in that range for the DSO's own address. */
+  /** What to add to a run-time address in that range to get the DSO's own address. */
   deltaAt(index: number): number {
     return this.#found.deltaAt(index);
   }
@@ -171,13 +170,13 @@ export class AddressSpace {
     return this.#maps.firstEndingAfter(address);
   }
 
-  /** The recorded map that holds an address, where no JIT's code lies over parts of it; undefined when none does. */
+  /** The recorded map that holds an address; undefined if none does, or if a JIT's code lies over parts of it. */
   wholeMapAt(address: number): DsoRange | undefined {
     const range = this.#maps.rangeAt(address);
     return range === undefined || (this.#code !== undefined && !this.#code.isFree(range.start, range.end)) ? undefined : range;
   }
 
-  /** The range that holds an address, a JIT's code over it aside; undefined when none does. */
+  /** The range that holds an address, apart from a JIT's code over it; undefined if none does. */
   rangeAt(address: number): DsoRange | undefined {
     return this.#maps.rangeAt(address) ?? this.#unrecorded?.rangeAt(address);
   }

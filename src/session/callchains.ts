@@ -5,11 +5,11 @@ import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from '.
 
 const MAX_LOAD = 0.6;
 /**
- * Words of a slot: hash, chain plus 1, start and end of its words; so that only the words themselves lie elsewhere. A free slot is all zeros,
- * as the system gives memory: what is never touched takes neither time nor room.
+ * Words of a slot: hash, chain + 1, start and end of its words. Only the words themselves are elsewhere. A free slot is all zeros, as memory from the system
+ * is: slots that are never touched take neither time nor room.
  */
 const SLOT_WORDS = 4;
-/** Recordings of a system have a chain of their own for each 300 to 600 bytes. */
+/** System-wide recordings have one distinct chain per 300 to 600 bytes. */
 const BYTES_PER_SLOT = 512;
 const MIN_FIRST_SLOTS = 1 << 10;
 const MAX_FIRST_SLOTS = 1 << 20;
@@ -17,8 +17,8 @@ const MIN_FIRST_WORDS = 1 << 13;
 const MAX_FIRST_WORDS = 1 << 25;
 
 /**
- * Recorded callchains, each once, as they lie in the file: 64-bit entries, leaf first, context markers among them.
- * What they mean depends on the process and on the moment; this table only knows the numbers.
+ * Recorded callchains, each once, as in the file: 64-bit entries, leaf first, with context markers among them. What they mean depends on the process and on the
+ * moment; this table only knows the numbers.
  */
 export class CallchainTable {
   /** All chains one after the other, two words (low, high) per entry. Replaced when it grows. */
@@ -30,8 +30,8 @@ export class CallchainTable {
   #size = 0;
 
   /**
-   * @param recordingBytes size of the recording, from which the first sizes are guessed: growing costs more than memory that
-   * is not used, which the operating system never gives
+   * @param recordingBytes size of the recording, from which the first sizes are guessed: growing costs more than unused memory, which the operating system
+   * never really allocates
    */
   constructor(recordingBytes = 0) {
     this.words = new Uint32Array(Math.max(MIN_FIRST_WORDS, Math.min(recordingBytes / 8, MAX_FIRST_WORDS)));
@@ -46,7 +46,7 @@ export class CallchainTable {
     return this.#size;
   }
 
-  /** Bytes that the chains take, and the slots by which they are found. */
+  /** How many bytes the chains take, and the slots by which they are found. */
   get heldBytes(): number {
     return (this.#size === 0 ? 0 : this.#ends[this.#size - 1]) * 4 + this.#size * 5 + this.#slots.length * 4;
   }
@@ -85,7 +85,7 @@ export class CallchainTable {
     return Math.max(0, at - first) / 2;
   }
 
-  /** Whether the sampled code itself was a user's: the chain begins there. */
+  /** Whether the sampled code itself was user code: the chain begins in it. */
   startsInUserCode(chain: number): boolean {
     return cpumodeOfMarker(this.words[this.startOf(chain)]) === abi.PERF_RECORD_MISC_USER;
   }
@@ -110,7 +110,7 @@ export class CallchainTable {
   }
 
   /**
-   * Index of the chain whose entries are an address of its own, which is the leaf, and after it the `count` entries at `offset`.
+   * Index of the chain that begins with a separate address, the leaf, and goes on with the `count` entries at `offset`.
    * @param cpumode mode of the leaf, and of the entries before the first marker
    */
   internWithLeaf(lo: number, hi: number, view: ByteView, offset: number, count: number, cpumode: number): number {
@@ -161,7 +161,7 @@ export class CallchainTable {
     return hash;
   }
 
-  /** Index of the chain that is one address alone: what a sample without a callchain amounts to. */
+  /** Index of the chain of a single address, which stands for a sample without a callchain. */
   internSingle(lo: number, hi: number, cpumode: number): number {
     // hot
     const start = this.#roomFor(2);
@@ -175,11 +175,11 @@ export class CallchainTable {
   }
 
   /**
-   * Index of the chain that goes on with another one, which has come in a record of its own.
-   * @param chain what the sample's chain is without it
-   * @param kernelChain what was recorded of the sample's chain; another one than `chain` where the sample's own address was put in front, as the leaf
-   * @param userChain the rest
-   * @param leafIsSampleIp whether that was done because the leaf is to be the sample's own address, not because there was no other
+   * Index of a sample's chain joined with its user part, which came in a separate record.
+   * @param chain the sample's chain without that part
+   * @param kernelChain the sample's chain as it was recorded; differs from `chain` if the sample's own address was put in front, as the leaf
+   * @param userChain the user part
+   * @param leafIsSampleIp whether that was done because the leaf has to be the sample's own address, not because there was no other
    */
   internJoined(chain: number, kernelChain: number, userChain: number, leafIsSampleIp: boolean): number {
     if (chain === kernelChain) return this.#internBoth(chain, userChain);
@@ -200,7 +200,7 @@ export class CallchainTable {
     return this.#internTail(start, end, hash);
   }
 
-  /** Whether a chain holds an address, whatever markers of known contexts come before it. */
+  /** Whether a chain has an address, with nothing but markers of known contexts before it. */
   #hasAddress(chain: number): boolean {
     const { words } = this;
     for (let at = this.startOf(chain), end = this.endOf(chain); at < end; at += 2) {
@@ -219,7 +219,7 @@ export class CallchainTable {
     return true;
   }
 
-  /** Index in {@link words} of the marker of a chain's user part; of the chain's end where it has none. */
+  /** Index in {@link words} of the marker of a chain's user part; that of the chain's end if it has none. */
   userPartOf(chain: number): number {
     const { words } = this;
     const end = this.endOf(chain);
@@ -229,7 +229,7 @@ export class CallchainTable {
     return end;
   }
 
-  /** The chain was written after the last one: keeps it there when it is new. */
+  /** Index of the chain that was just written after the last one; keeps it there if it is new. */
   #internTail(start: number, end: number, mixed: number): number {
     // hot
     const { words } = this;
@@ -276,7 +276,7 @@ export class CallchainTable {
   }
 }
 
-/** One step of a chain's hash: one multiplication deep per entry. */
+/** Mixes an entry into a chain's hash: only one multiplication has to wait for the entry before. */
 function mix(hash: number, lo: number, hi: number): number {
   const mixed = Math.imul(hash ^ lo ^ Math.imul(hi, 0x85ebca6b), 0x9e3779b1);
   return mixed ^ (mixed >>> 15);

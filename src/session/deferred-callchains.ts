@@ -6,18 +6,25 @@ import type { FrameResolver } from './frames.ts';
 import type { RecordRow } from './record-row.ts';
 import { WaitingSamples } from './waiting-samples.ts';
 
-/** Samples that wait at most. A thread waits for one record at a time, which comes within microseconds unless the thread sleeps or the record was lost. */
+/**
+ * Maximum number of samples that wait. A thread waits for one record at a time, which comes within microseconds unless the thread sleeps or the record was
+ * lost.
+ */
 export const MAX_WAITING_SAMPLES = 1 << 15;
 
-/** Gets each sample of which the stack is known now. @param place what {@link DeferredCallchains.add} returned @param total, row as the profile has it */
+/**
+ * Called with each sample whose stack is now known.
+ * @param place what {@link DeferredCallchains.add} returned
+ * @param total, row those of the sample in the profile
+ */
 export type FinishSample = (place: number, total: number, row: number) => void;
 
 /**
- * Joins samples with the user part of their callchains where that comes later, in a record of its own.
+ * Joins samples with the user part of their callchains if that comes later, in a separate record.
  *
- * A sample has its place in the profile at once, so that samples stay in the order of their times, and counts when its stack is known. The record
- * belongs to all samples of its thread with its cookie, which stands for one stay in the kernel. Addresses are located as things are mapped when the
- * record comes: it was taken then, and an exec may lie in between. A sample whose record does not come keeps what it has.
+ * A sample gets its place in the profile at once, so that samples stay in time order, but counts only once its stack is known. The record belongs to all
+ * samples of its thread with its cookie, which stands for one stay in the kernel. Addresses are located by what is mapped when the record comes: they were
+ * taken then, and there may have been an exec in between. A sample whose record does not come keeps what it has.
  */
 export class DeferredCallchains {
   readonly #chains: CallchainTable;
@@ -26,7 +33,7 @@ export class DeferredCallchains {
   readonly #leafIsSampleIp: boolean;
   readonly #onFinish: FinishSample | undefined;
   readonly #samples = new WaitingSamples();
-  /** By thread its last record: the cookie's words, and the chain plus 1 (0 for none). */
+  /** The last record of each thread: the cookie's words, and the chain + 1 (0 for none). */
   #last = new Int32Array(0);
   #unjoinedCount = 0;
   #unusedCount = 0;
@@ -43,12 +50,12 @@ export class DeferredCallchains {
     this.#onFinish = onFinish;
   }
 
-  /** Samples whose record did not come. */
+  /** Number of samples whose record did not come. */
   get unjoinedCount(): number {
     return this.#unjoinedCount;
   }
 
-  /** Records for which no sample waited. Where there are several of one thread with one cookie, only the first is looked at. */
+  /** Number of records for which no sample waited. If a thread has several with one cookie, only the first is looked at. */
   get unusedCount(): number {
     return this.#unusedCount;
   }
@@ -61,8 +68,8 @@ export class DeferredCallchains {
   /**
    * Takes a sample whose callchain is not whole.
    * @param space what is mapped in its process
-   * @returns its place, until it is finished; −1 where it need not wait: then its chain is whole, since the thread's record came before it. The
-   * kernel may be interrupted between the record and its way back to user code
+   * @returns its place, until it is finished; −1 if it need not wait: then its chain is whole, since the thread's record came before it. The kernel may be
+   * interrupted between that record and its return to user code
    */
   add(row: RecordRow, thread: number, task: number, space: AddressSpace): number {
     const { cookieLo, cookieHi } = row;
@@ -92,8 +99,8 @@ export class DeferredCallchains {
 
   /**
    * Gives the user part of a record to the samples that wait for it.
-   * @param row of the record: its cookie, and its chain
-   * @param space what is mapped in the thread's process; undefined where there is no memory for more stacks: the samples keep what they have
+   * @param row the record's: its cookie, and its chain
+   * @param space what is mapped in the thread's process; undefined if there is no memory for more stacks: then the samples keep what they have
    */
   join({ chain: userChain, cookieLo, cookieHi }: RecordRow, thread: number, space: AddressSpace | undefined): void {
     if (this.#isLast(thread, cookieLo, cookieHi)) return;
@@ -114,7 +121,7 @@ export class DeferredCallchains {
     }
   }
 
-  /** At the end of the recording: what still waits, waits in vain. */
+  /** To be called at the end of the recording: gives up on samples that still wait. */
   finish(): void {
     for (let group = this.#samples.takeOldest(); group >= 0; group = this.#samples.takeOldest()) this.#giveUp(group);
   }

@@ -3,7 +3,7 @@ import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-reco
 /** What a range of code belongs to. See the profile's MappingKind, which has the same values. */
 export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
 
-/** A binary or region of code, once for all processes that map it. Its index is that of its mapping in the profile. */
+/** A binary or region of code, one for all processes that map it. Its index is that of its mapping in the profile. */
 export interface Dso {
   /** As perf prints it: a path, `[kernel.kallsyms]`, `[nf_tables]`, `[vdso]`, `/tmp/perf-12.map`. */
   readonly name: string;
@@ -12,23 +12,23 @@ export interface Dso {
   readonly kind: DsoKind;
   /** Lower-case hex, empty when unknown. */
   buildId: string;
-  /** `major:minor:inode` of the file; empty where no record has it. */
+  /** `major:minor:inode` of the file; empty if no record has it. */
   readonly fileIdentity: string;
-  /** Whether there are other files of its name, and {@link buildId} is that of one of them, it is not known which. */
+  /** Whether there are other files of its name: {@link buildId} is that of one of them, and it is not known of which. */
   sharesName: boolean;
-  /** Run-time address minus DSO address where it was mapped first; 0 where the two are the same. */
+  /** Run-time address minus DSO address where it was mapped first; 0 if the two are the same. */
   readonly bias: number;
-  /** Lowest and past-highest address mapped, as DSO addresses. */
+  /** The lowest address that is mapped, and the one after the highest, as DSO addresses. */
   start: number;
   limit: number;
-  /** Lowest address mapped as code; Infinity where no map is known to be. */
+  /** Lowest address mapped as code; Infinity if no map is known to be code. */
   codeStart: number;
   /** For the kernel: the symbol whose run-time address the recording holds, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
-  /** The process that mapped it first, or that runs the virtual machine whose kernel's it is; −1 for the machine's own kernel's. */
+  /** The process that mapped it first, or that runs the virtual machine to whose kernel it belongs; −1 if it belongs to the machine's own kernel. */
   readonly pid: number;
-  /** Whether all of it is one function of the DSO's own name (KSYMBOL), so that no symbol table is needed. */
+  /** Whether all of it is one function with the DSO's own name (KSYMBOL), so that no symbol table is needed. */
   readonly isOneFunction: boolean;
 }
 
@@ -41,8 +41,8 @@ export class DsoTable {
   readonly #indexes = new Map<string, Map<string | number, number>>();
 
   /**
-   * The DSO that an MMAP record maps; new or known. Two files under one name (a binary replaced while it was recorded)
-   * are two DSOs, told apart by build id or inode.
+   * The DSO that an MMAP record maps, whether new or known. Two files under one name (a binary replaced while it was recorded) are two DSOs, told apart by
+   * build id or inode.
    */
   internMapped(record: MmapRecord, kind: DsoKind, name: string): number {
     const isFile = kind === 'file' || kind === 'vdso';
@@ -65,7 +65,7 @@ export class DsoTable {
     return index;
   }
 
-  /** Kernel code that came at run time (KSYMBOL). */
+  /** Kernel code that was added at run time (KSYMBOL). */
   internKernelCode(name: string, start: number, length: number): number {
     const code = { name, longName: name, buildId: '', fileIdentity: '', bias: 0, pid: -1 };
     const index = this.#intern(start, { ...code, kind: 'module', isOneFunction: true });
@@ -85,8 +85,8 @@ export class DsoTable {
   }
 
   /**
-   * Marks the files of one name that nothing but inodes tells apart. Devices do not: for a file on overlayfs the kernel reports that of the layer
-   * in which it lies (before Linux 6.18), `/proc/PID/maps` that of the overlay.
+   * Marks files of one name that only their inodes tell apart. Devices do not count: for a file on overlayfs, the kernel reports that of the layer in which it
+   * lies (before Linux 6.18), but `/proc/PID/maps` that of the overlay.
    */
   #markSharedNames(): void {
     const inodes = new Map<string, string>();
@@ -130,7 +130,7 @@ function identityOf(record: MmapRecord, kind: DsoKind): string {
   return record.isJitSymfile ? record.filename : '';
 }
 
-/** Names under which the kernel gives memory that holds no file's bytes. Source: observed in perf's output and maps. */
+/** Whether it is a name that the kernel gives to memory that holds no bytes of a file. Source: observed in perf's output and maps. */
 function isAnonymous(filename: string): boolean {
   return (
     filename.startsWith('//anon') ||
@@ -143,23 +143,23 @@ function isAnonymous(filename: string): boolean {
 }
 
 /**
- * Machines of 64 bits that run 32-bit programs, too, and map the vdso of no other ones below 4 GiB. A recording that does not say is treated as one
+ * 64-bit machines that also run 32-bit programs, and map the vdso below 4 GiB for these only. A recording that does not name its machine is treated as from one
  * of them.
  */
 const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', ''];
 const LIMIT_OF_32_BITS = 2 ** 32;
 
 /**
- * Files of memory that JITs map twice, to write code and to run it: .NET's, and that of asmjit, as in Erlang (observed, OTP 25). perf 6.1 treats them as files
- * (observed).
+ * Files in memory that JITs map twice, to write code and to run it: those of .NET, and of asmjit, as in Erlang (observed, OTP 25). perf 6.1 treats them as
+ * files (observed).
  */
 const JIT_FILES = /^\/memfd:(?:doublemapper|vmem)(?: |$)/;
 
-/** How maps are to be understood. */
+/** How to interpret maps. */
 export interface MapRules {
   /** As perf 6.1 does. */
   readonly compatPerf?: boolean;
-  /** The machine that was recorded, as uname reports it; empty when unknown, absent where vdsos keep the name that is recorded (simpleperf). */
+  /** The machine that was recorded, as uname reports it; empty if unknown, absent if vdsos keep the name that is recorded (simpleperf). */
   readonly arch?: string | undefined;
 }
 
@@ -197,7 +197,7 @@ export function classifyGuestMap(filename: string): { name: string; isImage: boo
     : { name: image, isImage: true, referenceSymbol };
 }
 
-/** What a map of the kernel is: the image itself, or a module, which perf prints as `[name]` with `-` as `_`. */
+/** What a map of the kernel is: the image itself, or a module, which perf prints as `[name]`, with `_` for `-`. */
 export function classifyKernelMap(filename: string): { kind: DsoKind; name: string; referenceSymbol: string } {
   if (filename.startsWith(KERNEL_NAME)) return { kind: 'kernel', name: KERNEL_NAME, referenceSymbol: filename.slice(KERNEL_NAME.length) };
   if (filename.startsWith('[') || filename.startsWith('/')) {
@@ -210,7 +210,7 @@ export function classifyKernelMap(filename: string): { kind: DsoKind; name: stri
 
 /** The build id that a recording lists under one of a DSO's names; empty for none. @param buildIdOf by name of the file */
 export function listedBuildId({ kind, name, longName }: Pick<Dso, 'kind' | 'name' | 'longName'>, buildIdOf: (filename: string) => string | undefined): string {
-  // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that they were given shows which one it is.
+  // Maps of 32-bit programs' vdsos say `[vdso]`, too: only the name that the DSO was given shows which one it is.
   const names = kind === 'vdso' ? [name] : [longName, name];
   return names.map(buildIdOf).find((id) => id !== undefined) ?? '';
 }

@@ -16,30 +16,30 @@ export interface SessionEvent {
   readonly sampleId: SampleIdLayout;
   /** As perf prints it. */
   name: string;
-  /** The period of samples that carry none: what was asked for; 1 where that was a frequency. */
+  /** The period of samples that carry none: the one that was asked for; 1 if a frequency was. */
   readonly fixedPeriod: number;
   readonly isClock: boolean;
   readonly isDummy: boolean;
-  /** Whether the user's part of stacks was recorded as branches (`--call-graph lbr`). */
+  /** Whether the user part of stacks was recorded as branches (`--call-graph lbr`). */
   readonly hasBranchCallStacks: boolean;
-  /** Whether the user's part of callchains comes in records of its own (`defer_callchain`). */
+  /** Whether the user part of callchains comes in separate records (`defer_callchain`). */
   readonly hasDeferredCallchains: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
   isOffCpuTime: boolean;
-  /** What is read of its samples beyond their fields; `unknown` before its first sample, when its name is there. */
+  /** What is read from its samples beyond their fields; `unknown` until its first sample, by which time its name is known. */
   payload: PayloadUse;
 }
 
 /**
  * - `none`: nothing
- * - `off-cpu`: in its payload a sample of `perf record --off-cpu`
+ * - `off-cpu`: a sample of `perf record --off-cpu`, in the payload
  * - `sched_switch`, `context-switches`: that a thread leaves its CPU
  */
 export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
 
-/** How a thread waited off the CPU, as switches tell. `waiting` is all that a SWITCH record says of one that was not preempted. */
+/** How a thread waited off the CPU, according to switches. Of one that was not preempted, a SWITCH record says no more than `waiting`. */
 export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
 /** Size of the field that every tracepoint's payload begins with. */
@@ -48,10 +48,10 @@ const COMMON_TYPE_BYTES = 2;
 /** The events of a recording, and which record belongs to which. */
 export class EventList {
   readonly events: SessionEvent[] = [];
-  /** By position of its attr in the recording: index of an event. Others were not recorded. */
+  /** By position of an attr in the recording: the index of its event. Events that are not here were not recorded. */
   readonly #recorded: number[] = [];
   readonly #eventOf = new Map<number, number>();
-  /** By config, the events that EVENT_TYPE may still name, with the names that they have of themselves. */
+  /** By config: the events that EVENT_TYPE may still name, with the names that their attrs give them. */
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
   /**
    * What a pipe says about events whose attrs have not come yet: names by config (EVENT_TYPE) and by id (EVENT_UPDATE), and
@@ -61,15 +61,15 @@ export class EventList {
   readonly #comingNames = new Map<number, string>();
   #descriptions: readonly EventDescription[] = [];
   readonly #descriptionOf = new Map<number, number>();
-  /** Whether an event has ids of its attr or, if that has none, of its description. */
+  /** Whether an event has ids from its attr or, if that has none, from its description. */
   readonly #hasIds: boolean[] = [];
-  /** By number of the tracepoint, the first event of it. */
+  /** By number of a tracepoint: its first event. */
   readonly #eventOfTracepoint = new Map<number, number>();
   readonly #taskIds = new Set<number>();
   readonly #offsets = emptySampleOffsets();
   #lastId = -1;
   #lastEvent = -1;
-  /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 when samples carry none. */
+  /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 if samples carry none. */
   #sampleIdOffset = -1;
 
   add({ attr, ids }: AttrWithIds): void {
@@ -119,7 +119,7 @@ export class EventList {
   }
 
   /**
-   * Adds events for the times off the CPU that switches tell, as if perf had recorded them.
+   * Adds events for the times off the CPU that follow from switches, as if perf had recorded them.
    * @returns their indexes, by how the thread waited
    */
   addOffCpuEvents(): Readonly<Record<OffCpuState, number>> {
@@ -166,19 +166,19 @@ export class EventList {
     for (const { attr, id } of ids) if (attr < BigInt(this.#recorded.length)) this.addId(Number(id), this.#recorded[Number(attr)]);
   }
 
-  /** Notes that the event of this id was opened for a task, not for a CPU whoever runs there. */
+  /** Notes that the event of this id was opened for a task, not for a CPU and whatever runs there. */
   noteTaskId(id: number): void {
     this.#taskIds.add(id);
   }
 
-  /** Whether the recording says that this id is that of a task, and of what inherits from it. */
+  /** Whether the recording says that this id is of a task, and of those that inherit the event from it. */
   isTaskId(id: number): boolean {
     return this.#taskIds.has(id);
   }
 
   /**
-   * Names events as the recording describes them: by id where there are ids, else by order. An event whose attr came
-   * without ids has those of its description. Also applies to events that are added later.
+   * Names events as the recording describes them: by id if there are ids, else by order. An event whose attr came without ids gets those of its description.
+   * Also applies to events that are added later.
    */
   applyDescriptions(descriptions: readonly EventDescription[]): void {
     this.#descriptions = descriptions;
@@ -189,7 +189,7 @@ export class EventList {
     });
   }
 
-  /** Index of the event that a description is about, which may not have come yet. */
+  /** Index of the event that a description is about; −1 if it has not come yet. */
   #placeOf(position: number): number {
     const [id] = this.#descriptions[position]?.ids ?? [];
     return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? this.#recorded[position] ?? -1;
@@ -206,19 +206,22 @@ export class EventList {
     for (const id of ids) this.addId(Number(id), index);
   }
 
-  /** Names events by their config, as old perf listed them; other descriptions take precedence. A config that no event has yet names the first one that comes with it. */
+  /**
+   * Names events by their config, as old perf listed them; other descriptions take precedence. The name of a config that no event has yet is given to the first
+   * one that comes with it.
+   */
   applyEventTypes(types: readonly EventType[]): void {
     for (const { config, name } of types) {
       if (name === '') continue;
       const unnamed = this.#unnamed.get(config);
       if (unnamed === undefined && !this.#comingTypeNames.has(config)) this.#comingTypeNames.set(config, name);
       for (const { event, ownName } of unnamed ?? []) if (event.name === ownName) event.name = name;
-      // They have names now. A list of types may be long, and so may be that of the events.
+      // They have names now, and need not be looked at again: both lists may be long.
       if (unnamed !== undefined) unnamed.length = 0;
     }
   }
 
-  /** Names the event with this id, now or when its attr comes. A single event is meant whatever the id: some recordings give none. */
+  /** Names the event with this id, now or when its attr comes. If there is only one event, it is meant whatever the id: some recordings give none. */
   applyName(id: number, name: string): void {
     if (name === '') return;
     const index = this.findById(id);
@@ -227,7 +230,7 @@ export class EventList {
     if (index < 0) this.#comingNames.set(id, name);
   }
 
-  /** Names events by type and config, as simpleperf lists them; a list may leave out the config of a PMU of one event. */
+  /** Names events by type and config, as simpleperf lists them; a list may leave out the config of a PMU with only one event. */
   applySimpleperfTypes(types: readonly SimpleperfEventType[]): void {
     const byType = new Map<number, Map<bigint, string>>();
     for (const { type, config, name } of types) {
@@ -254,7 +257,7 @@ export class EventList {
     return event;
   }
 
-  /** Event of a sample whose payload lies between `start` and `end`; −1 when that is not known. */
+  /** Event of a sample whose payload lies between `start` and `end`; −1 if it is unknown. */
   findForSample(view: ByteView, start: number, end: number): number {
     // hot
     if (this.#recorded.length === 1) return 0;
@@ -264,8 +267,8 @@ export class EventList {
   }
 
   /**
-   * Early perf (2.6.31) let samples of several events go without ids: then tracepoints are told apart by what their payloads
-   * begin with, the tracepoint's number (tracing format: `common_type`); all other samples go to the first event.
+   * Early perf (2.6.31) may record samples of several events without ids. Then tracepoints are told apart by the tracepoint's number, with which their payloads
+   * begin (tracing format: `common_type`); all other samples go to the first event.
    */
   #findByPayload(view: ByteView, start: number, end: number): number {
     const { attr, layout } = this.events[0];
@@ -275,8 +278,8 @@ export class EventList {
   }
 
   /**
-   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id is in it. The id is as far
-   * from the end in every event's trailer, the rest need not be. Undefined before there is any event.
+   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id is in it. The id is equally far from the end in every event's
+   * trailer; other fields need not be. Undefined before there is any event.
    */
   trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
     const first = this.events[0]?.sampleId;

@@ -11,11 +11,11 @@ export interface SampleFilter {
   /** Signed or unsigned: −1 and 4294967295 both mean samples of no process, or no thread. */
   readonly pids?: readonly number[];
   readonly tids?: readonly number[];
-  /** Thread names at the time of the sample; bytes that are no UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
+  /** Thread names at the time of the sample; bytes that are not UTF-8 as in `decodeText`, as `\xff`, or as U+FFFD. */
   readonly comms?: readonly string[];
   /** −1 for samples that carry no CPU. */
   readonly cpus?: readonly number[];
-  /** Spans of time, one of which a sample must lie in; see `parseTimeRanges` for their text. */
+  /** Spans of time, of which one must hold the sample; see `parseTimeRanges` for their text. */
   readonly times?: readonly TimeRange[];
 }
 
@@ -24,7 +24,7 @@ export function needsSampleTimes(filter: SampleFilter): boolean {
   return filter.times?.some(({ kind }) => kind === 'percent') ?? false;
 }
 
-/** A filter in the shape that the loop over samples wants: sets, and times relative to the recording's start. */
+/** A filter in the form that the loop over samples needs: sets, and times relative to the recording's start. */
 export class CompiledFilter {
   readonly #times: readonly TimeRange[] | undefined;
   readonly #pids: ReadonlySet<number> | undefined;
@@ -32,12 +32,12 @@ export class CompiledFilter {
   readonly #comms: ReadonlySet<string> | undefined;
   readonly #cpus: ReadonlySet<number> | undefined;
   readonly #events: ReadonlySet<string> | undefined;
-  /** First and last moment of each span, side by side; those since the first sample after the others. */
+  /** First and last moment of each span, side by side; spans that count from the first sample come after the others. */
   #spans: number[] = [];
   #hasFirst = false;
   readonly #clock: RecordingClock;
   readonly #sampleTimes: () => TimeSpan | undefined;
-  /** Whether the spans count from the clock's base, which is known with the first time of the recording. */
+  /** Whether spans were made that count from the clock's base, which is known once a record has a time. */
   #hasBase = false;
   /** Whether it lets everything pass. */
   readonly isOpen: boolean;
@@ -46,7 +46,7 @@ export class CompiledFilter {
 
   /**
    * @param clock what the samples' times count from
-   * @param sampleTimes first and last sample of the recording, of which per cent are meant; undefined where nobody knows. Asked once, when times count
+   * @param sampleTimes the times of the recording's first and last sample, to which percentages refer; undefined if unknown. Asked once, when times count
    */
   constructor(filter: SampleFilter, clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
     this.#clock = clock;
@@ -61,11 +61,11 @@ export class CompiledFilter {
   }
 
   /**
-   * Whether a sample is wanted; samples come in the order of time. One without a time passes only where no time was asked for.
+   * Whether a sample is wanted; samples come in time order. One without a time passes only if no time was asked for.
    * @param event, comm names of its event, and of its thread at that time
-   * @param isRecorded false for one that other records amount to: seconds do not count from it, and none of those since the first sample holds what
-   * is before that
-   * @throws PerfconvError `unsupported` when per cent were asked for and the first and last sample are not known
+   * @param isRecorded false for a sample that was made from other records: seconds do not count from it, and spans that count from the first sample do not hold
+   * it if it is before that
+   * @throws PerfconvError `unsupported` if percentages were asked for and the first and last sample are not known
    */
   accepts(sample: RecordRow, event: string, comm: string, isRecorded = true): boolean {
     if (!this.#hasBase && this.#clock.hasBase) this.#setBase();
@@ -122,7 +122,7 @@ export class CompiledFilter {
     return false;
   }
 
-  /** The first sample that has a time, whatever the other filters say about it. */
+  /** Makes spans of the times that count from the first sample with a time, whatever the other filters say about it. */
   #setFirst(timeNs: number): void {
     this.#hasFirst = true;
     for (const range of this.#times ?? []) {
@@ -136,12 +136,12 @@ export class CompiledFilter {
   }
 }
 
-/** An id as samples have it. Numbers that are no ids stay as they are, and match nothing. */
+/** An id as samples have it. Numbers that are not ids stay as they are, and match nothing. */
 function signed32(id: number): number {
   return id >= 2 ** 31 && id < 2 ** 32 ? id - 2 ** 32 : id;
 }
 
-/** A name whose bytes are no UTF-8 goes by what is shown of it, too, and by what arrives of it as an argument of a program. */
+/** Whether a name whose bytes are not UTF-8 was given as it is shown, or as it arrives when it is an argument of a program. */
 function hasShownName(names: ReadonlySet<string>, name: string): boolean {
   return hasRawBytes(name) && (names.has(showRawBytes(name)) || names.has(readAsUtf8(name)));
 }

@@ -13,7 +13,7 @@ import type { Replay } from './replay.ts';
 /** What to give perf record so that it says when and where threads are off the CPU. */
 const OFF_CPU_RECORDING = '-e cpu-clock -e sched:sched_switch --switch-events -g';
 
-/** What a session knows when all its records were played. */
+/** What a session knows when all its records have been replayed. */
 export interface SessionEnd {
   readonly features: Features;
   readonly events: readonly SessionEvent[];
@@ -79,7 +79,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
 }
 
-/** Reports events that a filter by CPU leaves out whole. Where that are all of them, nothing is left to show, and the error for that says so. */
+/** Reports events that a filter by CPU leaves out entirely. If these are all events, nothing is left to show, and the error for that says so. */
 function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilter, diagnostics: Diagnostics): void {
   const wanted = events.filter(({ name, isDummy }) => !isDummy && filter.acceptsEvent(name));
   const without = wanted.filter(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_CPU) === 0);
@@ -88,10 +88,10 @@ function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilt
   diagnostics.add('no-cpus', 'warning', `--cpu leaves out ${names}: the samples carry no CPU: record with perf record --sample-cpu`);
 }
 
-/** The share of waits that end somewhere from which on it is worth a warning. */
+/** The share of waits above which what is wrong with them is worth a warning. */
 const NOTABLE_SHARE = 0.01;
 
-/** Reports what is not known of the times off the CPU that switches tell. */
+/** Reports what is not known about the times off the CPU that follow from switches. */
 function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
   const isSampled = events.some(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
@@ -123,7 +123,10 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
   );
 }
 
-/** Reports that switches may be among what was lost: of two of a thread in a row that are, nothing tells. What was lost is in LOST records, and counted at the end. */
+/**
+ * Reports that switches may be among what was lost: if two in a row of one thread are, nothing shows it. What was lost is in LOST records, and counted at the
+ * end.
+ */
 function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): void {
   const lost = Math.max(diagnostics.count('lost'), diagnostics.count('lost-samples'));
   if (lost === 0) return;
@@ -134,7 +137,7 @@ function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): 
   );
 }
 
-/** Reports that switches were recorded on some CPUs only: threads that went on elsewhere seem to wait. */
+/** Reports that switches were recorded only on some CPUs: threads that went on elsewhere seem to wait. */
 function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: SessionEnd, diagnostics: Diagnostics): void {
   const tellsSwitches = ({ attr, payload }: SessionEvent): boolean => payload === 'sched_switch' || attr.flags.has('context_switch');
   const recorded = cpus.ofEvents([...events.keys()].filter((index) => tellsSwitches(events[index])));

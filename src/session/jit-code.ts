@@ -7,36 +7,36 @@ import type { RecordingClock } from './clock.ts';
 import type { SessionEvent } from './events.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** More processes that dump their code, and more pieces of code put into place, than any recording has; the latter need 200 MB. */
+/** More processes that dump their code, and more pieces of code put into place, than any recording has; so many pieces need 200 MB. */
 const MAX_DUMPS = 1024;
 const MAX_PIECES = 2 ** 22;
-/** What is kept of all dumps: beyond it none is begun. */
+/** How many bytes of dumps are kept: once there are as many, no further dump is read. */
 const MAX_KEPT_BYTES = 2 ** 29;
 
-/** A process's dump, its code yet to be put into place from `next` on. */
+/** A process's dump, whose code is yet to be put into place from `next` on. */
 interface Timeline {
   readonly pid: number;
   readonly dso: number;
   readonly dump: JitDump;
-  /** Rows of the dump's placements in the order of time. */
+  /** Rows of the dump's placements in time order. */
   readonly order: Uint32Array;
   next: number;
 }
 
 /**
- * Code that JITs describe in jitdump files of their own, each piece with the time from which on it is there. A JIT maps its dump as code, so
- * that recordings show where it is: from that record on, the dump's pieces of code are put into the process's memory as their time comes. In the
- * dump's DSO a piece has the addresses at which its bytes lie in the dump, so that pieces that replace each other in memory do not mix.
+ * Code that JITs describe in jitdump files, each piece with the time from which on it is there. A JIT maps its dump as code, so that recordings show where the
+ * file is: from that record on, the dump's pieces of code are put into the process's memory when their time comes. In the dump's DSO, a piece's addresses are
+ * its offsets in the dump, so that pieces that replace each other in memory do not mix.
  *
- * Their times can be compared with those of the recording if it has the same clock (`perf record -k mono`). If not, all of a dump is there
- * from the start, and of several pieces at one place the last.
+ * Their times can be compared with those of the recording if it has the same clock (`perf record -k mono`). If not, all of a dump is there from the start, with
+ * the last of several pieces at one place.
  */
 export class JitCode {
   /** When something is to be put into place next: nanoseconds by the session's clock. */
   nextTimeNs = Number.POSITIVE_INFINITY;
   /** By DSO. */
   readonly dumps = new Map<number, JitDump>();
-  /** By the name that perf gives to the memory with the code, dumps that are not believed. */
+  /** Dumps that are not trusted, by the name that perf gives to the memory with the code. */
   readonly refused = new Map<string, RefusedJitDump>();
   readonly #open: OpenJitDump | undefined;
   readonly #clock: RecordingClock;
@@ -73,7 +73,7 @@ export class JitCode {
     const { pid } = record;
     if (this.#hasSameClock(dump)) {
       this.#timelines.push({ pid, dso, dump, order: timeOrder(dump), next: 0 });
-      // How times compare is known only with the first record that has one; what was mapped before that comes first, too.
+      // Times can be compared only once a record has one; a dump may be mapped before that.
       this.nextTimeNs = Number.NEGATIVE_INFINITY;
     } else {
       dump.placements.functions.forEach((_, row) => {
@@ -82,7 +82,7 @@ export class JitCode {
     }
   }
 
-  /** Puts what was there at a time into place. */
+  /** Puts into place all code that was there at a time. */
   applyUpTo(timeNs: number): void {
     let nextTimeNs = Number.POSITIVE_INFINITY;
     for (const timeline of this.#timelines) {
@@ -148,7 +148,7 @@ export class JitCode {
   }
 }
 
-/** Memory that a dump needs: columns of numbers of eight bytes, names, and unwinding information. */
+/** How many bytes a dump needs: columns of 8-byte numbers, names, and unwinding information. */
 function keptBytes({ functions, placements, lines, names, unwinding }: JitDump): number {
   const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines), unwinding.offsets, unwinding.sizesBytes];
   return columns.reduce((sum, { length }) => sum + 8 * length, names.length + unwinding.bytes.length);
@@ -159,7 +159,7 @@ function isJitDump(path: string): boolean {
   return slash >= 0 && jitDumpPid(path.slice(slash + 1)) !== undefined;
 }
 
-/** Rows of the placements by time; of the same time, in the order of the file. */
+/** Rows of the placements in time order; in file order if times are equal. */
 function timeOrder({ placements }: JitDump): Uint32Array {
   const { timeLo, timeHi } = placements;
   return Uint32Array.from(timeLo, (_, row) => row).sort((a, b) => timeHi[a] - timeHi[b] || timeLo[a] - timeLo[b] || a - b);

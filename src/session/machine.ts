@@ -11,15 +11,15 @@ import type { DsoRange } from './range-tree.ts';
 import { SymbolMaps } from './symbol-maps.ts';
 import { TaskTable } from './tasks.ts';
 
-/** About what an object needs, with its strings and the ways to find it. Observed: Node 20. */
+/** About how many bytes an object needs, with its strings and the entries by which it is found. Observed: Node 20. */
 const PROCESS_BYTES = 600;
 const TASK_BYTES = 300;
 const DSO_BYTES = 600;
 
-/** Of x86-64, and of arm64 with pages of 4 KiB. */
+/** Size of huge pages on x86-64, and on arm64 with pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 << 20;
 
-/** Of more pieces of code in one map, those after them are not kept. */
+/** Maximum number of pieces of code that are kept in one map: further ones are not. */
 const MAX_CODE_PIECES = 64;
 
 /** Whether a record says anything about what runs, or what is mapped. */
@@ -27,7 +27,7 @@ export function changesMachine({ kind }: SideBand): boolean {
   return kind === 'mmap' || kind === 'comm' || kind === 'fork' || kind === 'ksymbol';
 }
 
-/** The recorded machine at the moment that was replayed to: which threads there are, and what is mapped where. */
+/** The recorded machine at the moment that the replay has reached: which threads there are, and what is mapped where. */
 export class Machine {
   readonly tasks: TaskTable;
   readonly dsos = new DsoTable();
@@ -62,8 +62,8 @@ export class Machine {
   }
 
   /**
-   * Lets a record take effect.
-   * @param nr its position in the file, −1 for what is outside of the records
+   * Applies a record.
+   * @param nr its position in the file, −1 for what is not among its records
    */
   apply(sideBand: SideBand, nr: number): void {
     switch (sideBand.kind) {
@@ -106,7 +106,7 @@ export class Machine {
 
   #mapUser(record: MmapRecord): void {
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
-    // To perf JIT code is in the file that simpleperf has put it into.
+    // For perf, JIT code is in the file into which simpleperf has put it.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
     const { arch = '', simpleperf } = this.#features;
     const { kind, name } = classifyUserMap(mapped, { compatPerf: this.#compatPerf, arch: simpleperf === undefined ? arch : undefined });
@@ -128,8 +128,8 @@ export class Machine {
   }
 
   /**
-   * The code of a JIT in [start, end), where memory is mapped that cannot be run: some take that right from their code while they write to it (Ruby's YJIT,
-   * observed), and are called from there all the while.
+   * The code of a JIT in [start, end), where memory is mapped that is not executable: some JITs make their code non-executable while they write to it (Ruby's
+   * YJIT, observed), and are called from it meanwhile.
    */
   #codeIn(space: AddressSpace, start: number, end: number): DsoRange[] {
     const code: DsoRange[] = [];
@@ -144,9 +144,9 @@ export class Machine {
 }
 
 /**
- * Whether memory without a file that comes at [start, end) holds the text of the file that is mapped there: programs move theirs to huge pages
- * so, page by page and to the same addresses (`node --use-largepages`, iodlr). No JIT uses the place of an unloaded library, which recordings do not
- * mention, in whole huge pages.
+ * Whether memory without a file that is mapped at [start, end) holds the text of the file that was mapped there: this is how programs move their text to huge
+ * pages, page by page and to the same addresses (`node --use-largepages`, iodlr). A JIT may use the place of a library that was unloaded, which recordings do
+ * not mention, but not in whole huge pages.
  * @param isFile whether a DSO is a file
  */
 function isMovedText(space: AddressSpace, start: number, end: number, isFile: (dso: number) => boolean): boolean {
@@ -156,8 +156,8 @@ function isMovedText(space: AddressSpace, start: number, end: number, isFile: (d
 }
 
 /**
- * The memory without a file between a part of a file that has just been mapped at `start` and an earlier one, if its place is that of what lies between
- * the two in the file: text that was moved before the recording began looks so. Undefined when there is none.
+ * The memory without a file between a part of a file that has just been mapped at `start` and an earlier part, if it is just where the file's bytes between the
+ * two would be: that is what text looks like that was moved before the recording began. Undefined if there is none.
  * @param isFile whether a DSO is a file
  */
 function movedTextBefore(space: AddressSpace, start: number, isFile: (dso: number) => boolean): { readonly start: number; readonly end: number } | undefined {

@@ -11,7 +11,7 @@ import { hasStack, type RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
 
-/** What the replay does for it. */
+/** What {@link OffCpuReplay} uses of the replay. */
 export interface OffCpuParts {
   readonly events: EventList;
   readonly tasks: TaskTable;
@@ -19,24 +19,24 @@ export interface OffCpuParts {
   readonly frames: FrameResolver;
   readonly profile: ProfileBuilder;
   readonly deferred: DeferredCallchains;
-  /** Lets a sample wait for the rest of its callchain. @returns its place; −1 where its chain is whole, now at the latest */
+  /** Lets a sample wait for the rest of its callchain. @returns its place; −1 if its chain is whole, or has just become so */
   readonly placeOf: (row: RecordRow, threadIndex: number, thread: SessionThread) => number;
-  /** What a sample is added up under, by its chain; −1 where it is left out, which was counted. */
+  /** The total that a sample counts for, by its chain; −1 if it is left out, which has been counted. */
   readonly totalOf: (row: RecordRow, threadIndex: number, thread: SessionThread) => number;
 }
 
 /**
- * Makes samples of the times that threads were off the CPU. They come when the thread leaves, with the stack that it has there, and get their
- * period when it is back. Records come in the order of time.
+ * Makes samples of the times that threads were off the CPU. A sample is added when the thread leaves, with its stack at that moment, and gets its period when
+ * the thread is back. Records come in time order.
  */
 export class OffCpuReplay {
   readonly waits: OffCpuWaits;
   readonly #parts: OffCpuParts;
   /** Indexes of the events, by how the thread waited; undefined before there are any. */
   #eventOf: Readonly<Record<OffCpuState, number>> | undefined;
-  /** By place, samples that wait for the rest of their callchains. */
+  /** Samples that wait for the rest of their callchains, by place. */
   readonly #unfinished = new Map<number, WaitSample>();
-  /** Waits whose stacks were not recorded. */
+  /** Number of waits whose stacks were not recorded. */
   stacklessCount = 0;
 
   constructor(parts: OffCpuParts) {
@@ -48,7 +48,7 @@ export class OffCpuReplay {
     });
   }
 
-  /** The stack is known of a sample that waited for that at a place. */
+  /** To be called when the stack is known of the sample that waited for it at a place. */
   finishSample(place: number, total: number, row: number): void {
     const sample = this.#unfinished.get(place);
     if (sample === undefined) return;
@@ -58,7 +58,7 @@ export class OffCpuReplay {
     sample.place = -1;
   }
 
-  /** A sample was taken for a switch, at which {@link RecordRow.chain} is the stack. It is changed. */
+  /** Replays a sample that was taken at a switch, where {@link RecordRow.chain} is the stack. The row is changed. */
   playSample(row: RecordRow, { source, prevTid, nextTid, state }: SwitchSample): void {
     const { waits } = this;
     const { tid, timeNs } = row;
@@ -74,7 +74,7 @@ export class OffCpuReplay {
     if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
   }
 
-  /** A record that is no sample. The row of one that is a switch is changed. */
+  /** Replays a record that is not a sample. The row of a switch is changed. */
   playSideBand(row: RecordRow, sideBand: SideBand): void {
     const { waits } = this;
     switch (sideBand.kind) {
@@ -120,7 +120,7 @@ export class OffCpuReplay {
     this.waits.begin(row.pid, row.tid, row.timeNs, source, isWanted ? this.#addSample(row, threadIndex, thread) : undefined);
   }
 
-  /** @returns undefined where it is left out, which was counted */
+  /** @returns undefined if it is left out, which has been counted */
   #addSample(row: RecordRow, threadIndex: number, thread: SessionThread): WaitSample | undefined {
     const place = row.kernelChain < 0 ? -1 : this.#parts.placeOf(row, threadIndex, thread);
     if (place >= 0) {
@@ -132,7 +132,7 @@ export class OffCpuReplay {
     return total < 0 ? undefined : { total, row: this.#parts.profile.addSample(total, row), place };
   }
 
-  /** Where nothing tells the stack, it is one frame that says so. */
+  /** The total that a sample counts for. If its stack is unknown, that is one frame that says so. */
   #totalOf(row: RecordRow, threadIndex: number, thread: SessionThread): number {
     const { frames, profile, tasks, totalOf } = this.#parts;
     if (hasStack(row)) return totalOf(row, threadIndex, thread);
@@ -141,7 +141,7 @@ export class OffCpuReplay {
   }
 }
 
-/** How a thread waits that left its CPU in a state. What has ended is gone before it can come back. */
+/** How a thread waits that left its CPU in a state. One that has ended does not come back. */
 function offCpuStateOf(state: SwitchState): OffCpuState {
   return state === 'ended' || state === 'unknown' ? 'waiting' : state;
 }

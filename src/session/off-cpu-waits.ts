@@ -1,50 +1,49 @@
 import { hasStack, type RecordRow } from './record-row.ts';
 
 /**
- * After a switch off the CPU was recorded the kernel still runs on the thread's stack for a moment, where an NMI may sample it. A thread that is
- * sampled later than that has come back. Observed: Linux 6.18, 1 to 5 µs.
+ * After a switch off the CPU was recorded, the kernel still runs on the thread's stack for a moment, when an NMI may sample it. A thread that is sampled later
+ * than this has come back. Observed: Linux 6.18, 1 to 5 µs.
  */
 const SWITCHING_NS = 50_000;
 /** A sample and a record that come closer together than this are of the same switch. Observed: 1 to 10 µs, more where a hypervisor steps in. */
 const SAME_SWITCH_NS = 1_000_000;
 
-/** About what a map needs for a thread with an object, and with a number. Observed: Node 20. */
+/** About how many bytes a map needs for a thread with an object, and for one with a number. Observed: Node 20. */
 const WAIT_BYTES = 160;
 const NUMBER_BYTES = 48;
 
-/** How a switch was recorded: by a sample or by a record. Bits; a thread's next switch is by the same one again. */
+/** Bits that say how a switch was recorded: by a sample or by a record. If the same one comes again, it is the thread's next switch. */
 export const BY_SAMPLE = 1;
 export const BY_RECORD = 2;
 
-/** The sample of a wait, by numbers of whoever asks. */
+/** The sample of a wait, identified by the caller's numbers. */
 export interface WaitSample {
-  /** What it is added up under, and its row where samples are kept. Of no meaning while it waits for the rest of its stack. */
+  /** The total that it counts for, and its row if samples are kept. Meaningless while it waits for the rest of its stack. */
   total: number;
   row: number;
-  /** Where it waits for that; −1 where its stack is known. */
+  /** Where it waits for that; −1 once its stack is known. */
   place: number;
 }
 
-/** The time of a thread off its CPU, while that lasts. */
+/** A thread's time off the CPU that has not ended yet. */
 interface Wait {
-  /** undefined where nobody wants it. */
+  /** Undefined if nobody wants it. */
   readonly sample: WaitSample | undefined;
   readonly pid: number;
   readonly startNs: number;
-  /** Who has recorded the switch that it began with. */
+  /** How the switch that it began with was recorded: the bits above. */
   sources: number;
 }
 
-/** Adds to the period of a sample what lies between two times. */
+/** Adds the time between two moments to the period of a sample. */
 export type AddPeriod = (sample: WaitSample, startNs: number, endNs: number) => void;
 
 /** Where a thread leaves its CPU: see {@link RecordRow}. */
 export type LeavingChain = Pick<RecordRow, 'chain' | 'unwound' | 'kernelChain' | 'cookieLo' | 'cookieHi'>;
 
 /**
- * Finds how long threads are off the CPU. A wait begins with the switch out, which a sample, a SWITCH record or both may tell, and ends with the
- * switch in. Where that was not recorded, it ends where the thread is next seen. Threads that have ended do not wait, nor does the idle task.
- * All times come in order.
+ * Finds how long threads are off the CPU. A wait begins with the switch out, which a sample, a SWITCH record or both may report, and ends with the switch in
+ * or, if that was not recorded, when the thread is next seen. Threads that have ended do not wait, nor does the idle task. All times come in order.
  */
 export class OffCpuWaits {
   readonly #addPeriod: AddPeriod;
@@ -52,16 +51,16 @@ export class OffCpuWaits {
   readonly #ended = new Set<number>();
   /** By process, when it last started a program. */
   readonly #execNs = new Map<number, number>();
-  /** By the machine's number of a thread its number in the recording, where the two differ, as in a container. */
+  /** By a thread's number on the machine: its number in the recording, if the two differ, as in a container. */
   readonly #tidOf = new Map<number, number>();
-  /** Callchains of samples that were taken for the switch that is recorded next. */
+  /** By thread: the callchain of a sample that was taken at the switch that is recorded next. */
   readonly #chains = new Map<number, LeavingChain>();
   #lastNs = Number.NEGATIVE_INFINITY;
-  /** Waits so far; those of them that ended where the thread was next seen; and those that lasted until the end. */
+  /** Number of waits so far; of those that ended when the thread was next seen; and of those that lasted until the end. */
   waitCount = 0;
   unseenReturnCount = 0;
   openCount = 0;
-  /** Switches whose times are not known. */
+  /** Number of switches whose times are unknown. */
   untimedCount = 0;
   /** Whether any switch was recorded whose time is known. */
   hasSwitches = false;
@@ -71,30 +70,30 @@ export class OffCpuWaits {
     return (this.#waits.size + this.#chains.size) * WAIT_BYTES + (this.#ended.size + this.#tidOf.size + this.#execNs.size) * NUMBER_BYTES;
   }
 
-  /** @param addPeriod gets each wait, when it has ended */
+  /** @param addPeriod called for each wait that has ended */
   constructor(addPeriod: AddPeriod) {
     this.#addPeriod = addPeriod;
   }
 
-  /** Time goes on. @param timeNs NaN for records without one */
+  /** Notes how far time has advanced. @param timeNs NaN for records without one */
   passTime(timeNs: number): void {
     if (timeNs > this.#lastNs) this.#lastNs = timeNs;
   }
 
-  /** A sample was taken of a thread, which so is on a CPU. */
+  /** Notes that a thread is on a CPU, because it was sampled. */
   see(tid: number, timeNs: number): void {
     const wait = this.#waits.get(tid);
     if (wait !== undefined && timeNs - wait.startNs > SWITCHING_NS) this.#endUnseen(tid, wait, timeNs);
     if (this.#chains.size > 0) this.#chains.delete(tid);
   }
 
-  /** Notes where a thread leaves its CPU: a record of that follows. */
+  /** Notes the stack with which a thread leaves its CPU: a record of the switch follows. */
   noteChain(tid: number, row: LeavingChain): void {
     const { chain, unwound, kernelChain, cookieLo, cookieHi } = row;
     if (hasStack(row)) this.#chains.set(tid, { chain, unwound, kernelChain, cookieLo, cookieHi });
   }
 
-  /** What was noted for the switch at hand, if anything. */
+  /** Takes the stack that was noted for a thread's current switch, if any. */
   takeChain(tid: number): LeavingChain | undefined {
     const noted = this.#chains.get(tid);
     if (noted !== undefined) this.#chains.delete(tid);
@@ -102,8 +101,8 @@ export class OffCpuWaits {
   }
 
   /**
-   * A thread leaves its CPU. A wait of it that should have ended before does so now.
-   * @returns whether that is news: then {@link begin} is to be called. It is none where another source has told it, or the thread has ended
+   * Notes that a thread leaves its CPU. If it still seems to wait, that wait ends now.
+   * @returns whether {@link begin} is to be called: not if the other source has already reported the switch, or the thread has ended
    */
   leave(tid: number, timeNs: number, source: number): boolean {
     if (this.#isUntimed(timeNs)) return false;
@@ -119,13 +118,13 @@ export class OffCpuWaits {
     return tid > 0 && !this.#ended.has(tid);
   }
 
-  /** @param sample undefined where nobody wants it */
+  /** @param sample undefined if nobody wants it */
   begin(pid: number, tid: number, timeNs: number, source: number, sample: WaitSample | undefined): void {
     if (sample !== undefined) this.waitCount++;
     this.#waits.set(tid, { sample, pid, startNs: timeNs, sources: source });
   }
 
-  /** A thread goes on a CPU. */
+  /** Notes that a thread is switched to a CPU. */
   return(tid: number, timeNs: number): void {
     if (this.#isUntimed(timeNs)) return;
     this.hasSwitches = true;
@@ -145,7 +144,9 @@ export class OffCpuWaits {
     return this.#tidOf.get(machineTid) ?? machineTid;
   }
 
-  /** A thread has ended: it still leaves its CPU, but waits for nothing. Where that has no time, it comes before all that has one. */
+  /**
+   * Notes that a thread has ended: it still leaves its CPU, but does not wait. Records without a time do not count, since they come before all that have one.
+   */
   endThread(tid: number, timeNs: number): void {
     if (Number.isNaN(timeNs)) return;
     const wait = this.#waits.get(tid);
@@ -153,24 +154,24 @@ export class OffCpuWaits {
     this.#ended.add(tid);
   }
 
-  /** A thread has begun, or has the number of one that has ended. */
+  /** Notes that a thread has begun, perhaps with the number of one that has ended. */
   beginThread(tid: number): void {
     this.#ended.delete(tid);
     this.#endAtExec(tid);
     this.#waits.delete(tid);
   }
 
-  /** A thread that seemed to have ended goes on, as one that has taken over its process by an exec. */
+  /** Notes that a thread that seemed to have ended goes on, like one that has taken over its process by an exec. */
   goOn(tid: number): void {
     this.#ended.delete(tid);
   }
 
-  /** A process starts a program: its main thread alone is left, whose number the thread has that called execve. */
+  /** Notes that a process starts a program: only the thread that called execve is left, as the main thread and with its number. */
   startProgram(pid: number, timeNs: number): void {
     if (!Number.isNaN(timeNs)) this.#execNs.set(pid, timeNs);
   }
 
-  /** The recording has ended: waits last until then. */
+  /** To be called at the end of the recording: waits last until then. */
   finish(): void {
     for (const [tid, wait] of this.#waits) {
       if (this.#endAtExec(tid)) continue;
@@ -179,7 +180,7 @@ export class OffCpuWaits {
     }
   }
 
-  /** The wait of a thread ends where its process started a program after it, unless it is the one that is left. @returns whether it did */
+  /** Ends a thread's wait if its process has started a program since, unless the thread is the one that is left. @returns whether it has ended */
   #endAtExec(tid: number): boolean {
     const wait = this.#waits.get(tid);
     if (wait === undefined || wait.pid === tid) return false;
@@ -195,7 +196,7 @@ export class OffCpuWaits {
     return true;
   }
 
-  /** The wait of a thread ends at the latest where it is seen; a switch in was not recorded. */
+  /** Ends a wait whose switch in was not recorded, at the latest time when it may have ended. */
   #endUnseen(tid: number, wait: Wait, timeNs: number): void {
     if (wait.sample !== undefined) this.unseenReturnCount++;
     this.#end(tid, wait, timeNs);

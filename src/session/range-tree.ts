@@ -1,13 +1,13 @@
 import { firstAbove } from '../base/first-above.ts';
 
-/** Ranges in a leaf, and children of a branch, at most. */
+/** Maximum number of ranges in a leaf, and of children in a branch. */
 const MAX_ENTRIES = 32;
-/** Columns of a node's numbers: those after the first are a leaf's only. */
+/** Columns of a node's numbers, after that of the ends: only leaves have them. */
 const STARTS = MAX_ENTRIES;
 const DELTAS = 2 * MAX_ENTRIES;
 const DSOS = 3 * MAX_ENTRIES;
 const LEAF_NUMBERS = 4 * MAX_ENTRIES;
-/** About what a node needs, its array's administration included. Observed: Node 20. */
+/** About how many bytes a node needs, including the overhead of its array. Observed: Node 20. */
 const LEAF_BYTES = LEAF_NUMBERS * 8 + 400;
 const BRANCH_BYTES = 2 * MAX_ENTRIES * 8 + 400;
 
@@ -20,12 +20,12 @@ export class NodeMemory {
 export interface DsoRange {
   readonly start: number;
   readonly end: number;
-  /** What to add to a run-time address for the DSO's own address. */
+  /** What to add to a run-time address to get the DSO's own address. */
   readonly delta: number;
   readonly dso: number;
 }
 
-/** A part of a tree: a leaf of ranges, or a branch of further nodes, in both cases sorted and not empty (but for the root). */
+/** A part of a tree: a leaf of ranges, or a branch of further nodes, in both cases sorted and not empty (except for the root). */
 class RangeNode {
   /** The tree that may change the node; all others copy it first. */
   readonly owner: object | undefined;
@@ -65,20 +65,20 @@ const EMPTY = new RangeNode(undefined, undefined);
 /**
  * Disjoint ranges of addresses, each of one DSO, sorted. Addresses are signed doubles.
  *
- * It is a B+ tree whose copies share their nodes, and copy those on the way to a range before they change it: copying costs no time,
- * and the memory of a copy follows its own changes, not what it began with. A recording may hold a process of ten thousand maps that
- * forks ten thousand times, each child mapping one file more. Nodes that nothing shares are changed in place.
+ * It is a B+ tree whose copies share nodes. Before a tree changes a range, it copies the shared nodes that lead there. So cloning takes no time, and the memory
+ * of a copy depends on its own changes, not on what it began with: a process with ten thousand maps may fork ten thousand times, each child mapping one more
+ * file. Nodes that are not shared are changed in place.
  */
 export class RangeTree {
   #root = EMPTY;
-  /** Stands for this tree in the nodes that it alone has. */
+  /** Stands for this tree in the nodes that only it has. */
   #owner = {};
-  /** The leaf that {@link find} looked into last, and the place in it where it found something. */
+  /** The leaf that was searched last, and the place in it where {@link find} found something. */
   #foundLeaf = EMPTY;
   #foundAt = 0;
   readonly #memory: NodeMemory;
 
-  /** @param memory where the nodes that the tree makes are counted; a node that it shared with others stays counted */
+  /** @param memory where the nodes that the tree makes are counted; a node that it has shared with others stays counted */
   constructor(memory = new NodeMemory()) {
     this.#memory = memory;
   }
@@ -92,24 +92,24 @@ export class RangeTree {
     yield* rangesOf(this.#root);
   }
 
-  /** The lowest address that belongs to a DSO; undefined when none does. Takes as long as there are ranges below. */
+  /** The lowest address that belongs to a DSO; undefined when none does. Takes time in proportion to the ranges below. */
   firstOf(dso: number): number | undefined {
     return firstOf(this.#root, dso);
   }
 
-  /** A copy with a life of its own. */
+  /** An independent copy. */
   clone(): RangeTree {
     const copy = new RangeTree(this.#memory);
     copy.#root = this.#root;
-    // From now on neither may change what both have.
+    // From now on, neither may change the nodes that both have.
     this.#owner = {};
     return copy;
   }
 
-  /** What to give {@link dsoAt} and {@link deltaAt} for the range that holds an address, −1 when none does. It is valid until the next change or search. */
+  /** Index for {@link dsoAt} and {@link deltaAt} of the range that holds an address; −1 if none does. It is valid until the next change or search. */
   find(address: number): number {
     // hot
-    // Most often it is the range that held the last address.
+    // Usually, it is the range that held the last address.
     const { numbers, size } = this.#foundLeaf;
     const last = this.#foundAt;
     if (last < size && address < numbers[last] && address >= numbers[STARTS + last]) return last;
@@ -161,7 +161,7 @@ export class RangeTree {
     return at < 0 ? undefined : rangeOf(this.#foundLeaf, at);
   }
 
-  /** Gives [start, end) to a DSO. What sticks out of the ranges there to the left and right stays. The range must not be empty. */
+  /** Gives [start, end), which must not be empty, to a DSO. The parts of other ranges outside of it stay. */
   put(start: number, end: number, delta: number, dso: number): void {
     this.remove(start, end);
     const root = this.#own(this.#root);
@@ -175,7 +175,7 @@ export class RangeTree {
     const first = this.firstEndingAfter(start);
     if (first === undefined || first.start >= end) return;
     if (first.start < start && first.end > end) {
-      // What is left of it to the right becomes a range of its own.
+      // The part that is left after the end becomes a range of its own.
       this.#cut(start, first.end);
       this.put(end, first.end, first.delta, first.dso);
     } else {
@@ -184,7 +184,7 @@ export class RangeTree {
     this.#foundLeaf = EMPTY;
   }
 
-  /** Makes [start, end) free, which lies in the middle of no range. */
+  /** Makes [start, end) free, which must not leave parts of one range on both sides. */
   #cut(start: number, end: number): void {
     let root = this.#without(this.#root, start, end) ?? EMPTY;
     while (root.children !== undefined && root.size === 1) {
@@ -227,12 +227,12 @@ export class RangeTree {
   /**
    * Adds a range where there is none.
    * @param node one of this tree's own
-   * @returns its new neighbour to the right, which took half of what it held when that became too much
+   * @returns its new neighbour to the right if the node was full; undefined if not
    */
   #insert(node: RangeNode, start: number, end: number, delta: number, dso: number): RangeNode | undefined {
     const { children } = node;
     if (children === undefined) {
-      // Ranges that come in order fill the leaves.
+      // Ranges that come in order fill the leaves completely.
       const right = node.size === MAX_ENTRIES ? this.#splitLeaf(node, start >= node.end ? MAX_ENTRIES : MAX_ENTRIES / 2) : undefined;
       insertIntoLeaf(right !== undefined && start >= node.end ? right : node, start, end, delta, dso);
       return right;
@@ -286,7 +286,7 @@ export class RangeTree {
     return node;
   }
 
-  /** A node is dropped. One that other trees may have as well stays counted. */
+  /** Stops counting a node that is dropped, unless other trees may have it, too. */
   #uncount(node: RangeNode): void {
     if (node.owner === this.#owner) this.#memory.bytes -= bytesOf(node);
   }

@@ -1,11 +1,11 @@
 import { type Deliver, RecordQueue } from './record-queue.ts';
 import type { RecordRow } from './record-row.ts';
 
-/** How the records of a recording lie in its files. */
+/** How the records of a recording are arranged in its files. */
 export interface RecordOrderRules {
   /**
-   * Records take effect in the order of the file. Before Linux 2.6.38 only samples had times (no `sample_id_all`), and sorting
-   * them would take them away from the maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes.
+   * Whether records take effect in file order. Before Linux 2.6.38, only samples had times (no `sample_id_all`), and sorting them would separate them from the
+   * maps and names that come before them. Observed: perf 6.1 does so with files, not with pipes.
    */
   readonly isInFileOrder: boolean;
   /** Number of a directory's further files; 0 for a recording in one file. */
@@ -19,7 +19,7 @@ export class RecordOrder {
   /** Undefined for a recording in one file. */
   readonly #partTimes: PartTimes | undefined;
   readonly #deliver: Deliver;
-  /** Of records in the order of the file: the newest time so far, and how many were older. */
+  /** For records in file order: the newest time so far, and how many were older. */
   #newestNs = Number.NEGATIVE_INFINITY;
   #olderCount = 0;
 
@@ -39,12 +39,12 @@ export class RecordOrder {
     return this.#queue;
   }
 
-  /** Number of records that came after newer ones had been delivered: the writer did not keep its rounds. */
+  /** Number of records that came after newer ones had been delivered: the writer did not keep to its rounds. */
   get lateCount(): number {
     return this.#queue.lateCount;
   }
 
-  /** Number of records in the order of the file that are older than one before them. */
+  /** Number of records in file order that are older than one before them. */
   get olderCount(): number {
     return this.#olderCount;
   }
@@ -69,8 +69,7 @@ export class RecordOrder {
       this.#queue.push(row);
       return;
     }
-    // In the order of the file, or without a time. NaN fails both comparisons, and so does Infinity,
-    // which `RecordingClock` gives to what comes after all times.
+    // In file order, or without a time. NaN fails both comparisons, and so does Infinity, which `RecordingClock` gives to what comes after all times.
     if (timeNs < this.#newestNs) this.#olderCount++;
     else if (timeNs < Number.POSITIVE_INFINITY) this.#newestNs = timeNs;
     else row.timeNs = Number.NaN;
@@ -92,15 +91,15 @@ export class RecordOrder {
     return times.newestOf(part);
   }
 
-  /** End of the recording: what still waits is delivered. */
+  /** To be called at the end of the recording: delivers what still waits. */
   finish(): void {
     this.#isBlocked = !this.#queue.finish(this.#deliver);
   }
 }
 
 /**
- * How far in time the files of a directory recording have been read. Each holds what one buffer of the kernel held, so it is
- * in order but for records that overtook one another by little; and none says anything about the others.
+ * How far in time the files of a directory recording have been read. Each has what was in one buffer of the kernel, so that it is in order, except for records
+ * that overtook one another by a little; none says anything about the others.
  */
 class PartTimes {
   readonly #newest: Float64Array;
@@ -117,8 +116,8 @@ class PartTimes {
 
   /**
    * Notes that a piece of a part was read.
-   * @param newestTime of the records since the last call; −Infinity when none has a time. Before the first call these are
-   * also the records of the file `data`, which may be newer than all of the part's: that time says nothing about the part
+   * @param newestTime of the records since the last call; −Infinity if none has a time. At the first call, these include the records of the file `data`, which
+   * may be newer than all of the part's: that time says nothing about the part
    * @returns the time up to which all parts are settled
    */
   endPiece(part: number, newestTime: number, isLast: boolean): number {

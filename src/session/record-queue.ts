@@ -2,27 +2,30 @@ import { grown } from '../base/growable.ts';
 import { PeriodRemainders } from './period-remainders.ts';
 import { NOT_UNWOUND, RecordRow } from './record-row.ts';
 
-/** Bytes of a record in the queue, its places in the order included; and of what some recordings have besides. */
+/** Bytes of a record in the queue, including its places in the order; then those of what only some recordings have. */
 const ROW_BYTES = 64;
 const PLACE_BYTES = 4;
 const DEFERRED_BYTES = 12;
 
-/** The columns of samples whose callchains are not whole, and of the records that have the rest. */
+/** Columns for samples whose callchains are not whole, and for the records that have the rest. */
 interface DeferredColumns {
   kernelChain: Int32Array;
   cookieLo: Uint32Array;
   cookieHi: Uint32Array;
 }
 
-/** Plays a row whose turn has come. @returns false where something has to be read first: then it is delivered again, and no other row until it was accepted */
+/**
+ * Replays a row whose turn has come.
+ * @returns false if something has to be read first: then the row is delivered again, and no other one until it is accepted
+ */
 export type Deliver = (row: RecordRow) => boolean;
 
 /**
- * Records waiting until their turn in time. perf writes what each CPU's buffer held, buffer after buffer, and ends such
- * a round with FINISHED_ROUND: whatever comes later is newer than what was there a full round before.
+ * Records that wait for their turn in time. perf writes what is in each CPU's buffer, one buffer after another, and ends such a round with FINISHED_ROUND:
+ * whatever comes later is newer than what came before that round.
  *
- * Rows are columns, and only an order of row numbers is sorted: what the buffers hold is in order already, so merging
- * the ascending runs is all there is to do. Equal times keep file order.
+ * Rows are kept in columns, and only their numbers are sorted. What the buffers hold is in order already, so that only the ascending runs have to be merged.
+ * Equal times keep file order.
  */
 export class RecordQueue {
   #size = 0;
@@ -52,7 +55,7 @@ export class RecordQueue {
   #flushUpTo = Number.NEGATIVE_INFINITY;
   #deliveredUpTo = Number.NEGATIVE_INFINITY;
   #late = 0;
-  /** How far the rows were to be delivered when one was not accepted. */
+  /** The time up to which rows were being delivered when one was not accepted. */
   #stoppedBefore = Number.NEGATIVE_INFINITY;
 
   /** Number of records that wait. */
@@ -71,7 +74,7 @@ export class RecordQueue {
     return this.#periodRemainders.heldObjectBytes;
   }
 
-  /** Number of records that came after newer ones had been delivered: the writer did not keep its rounds. */
+  /** Number of records that came after newer ones had been delivered: the writer did not keep to its rounds. */
   get lateCount(): number {
     return this.#late;
   }
@@ -139,18 +142,18 @@ export class RecordQueue {
 
   /**
    * Delivers what is not newer than `limit`. For files without rounds.
-   * @returns false where a row was not accepted: then nothing may be pushed before {@link resume} has returned true
+   * @returns false if a row was not accepted: then nothing may be pushed before {@link resume} has returned true
    */
   flushUpTo(limit: number, deliver: Deliver): boolean {
     return this.#flush(limit, deliver);
   }
 
-  /** Goes on from the row that was not accepted. @returns false where a row is not accepted again */
+  /** Goes on from the row that was not accepted. @returns false if a row is not accepted again */
   resume(deliver: Deliver): boolean {
     return this.#flush(this.#stoppedBefore, deliver);
   }
 
-  /** The newest time pushed since the last call; −Infinity when there was none. Not together with rounds. */
+  /** The newest time pushed since the last call; −Infinity if there was none. Not to be used together with rounds. */
   takeNewestTime(): number {
     const newest = this.#maxTime;
     this.#maxTime = Number.NEGATIVE_INFINITY;
@@ -209,7 +212,7 @@ export class RecordQueue {
     return isAccepted;
   }
 
-  /** Row numbers in the order of time. */
+  /** Row numbers in time order. */
   #sorted(): Uint32Array {
     const size = this.#size;
     const time = this.#time;
@@ -248,7 +251,7 @@ export class RecordQueue {
     const words = grown(this.#words, kept);
     this.#doubles = doubles;
     this.#words = words;
-    // In loops: written out, the code of as many loops is what V8 compiles for a tenth of a second.
+    // In a loop over the columns: V8 takes a tenth of a second to compile one loop per column.
     for (const column of [this.#time, this.#period]) gather(column, rows, doubles);
     for (const column of this.#wordColumns()) gather(column, rows, words);
   }
@@ -294,7 +297,7 @@ export class RecordQueue {
   }
 }
 
-/** A time after all others (Infinity) is good for the order only. @returns NaN for it */
+/** A row's time as it is shown: NaN for Infinity, which only puts the row after all others. */
 function shownTime(timeNs: number): number {
   return timeNs === Number.POSITIVE_INFINITY ? Number.NaN : timeNs;
 }

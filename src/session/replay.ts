@@ -26,16 +26,15 @@ import type { SessionThread, TaskTable } from './tasks.ts';
 import type { UserStacks } from './user-stacks.ts';
 
 /**
- * Sees every record of the file once, filters or not: in time order those that have their turn in it, at once those
- * without a time and those that are not decoded. A sample that amounts to several (READ of a group) is seen once; one
- * for whose thread there is no memory is not seen.
+ * Sees every record of the file once, whatever the filters: records with a time in time order, those without one and those that are not decoded as soon as they
+ * are read. A sample that counts as several (READ of a group) is seen once. One for whose thread there is no memory is not seen.
  */
 export interface RecordObserver {
   /** Bytes that it keeps of each record; nothing by default. */
   readonly bytesPerRecord?: number;
-  /** @param row filled anew for the next record; its task and stack are not known yet */
+  /** @param row reused for the next record; its task and stack are not known yet */
   sample(row: Readonly<RecordRow>): void;
-  /** @param row position, time, pid and tid of the record: NaN and −1 where it has none; filled anew for the next one */
+  /** @param row the record's position, time, pid and tid: NaN and −1 where it has none; reused for the next record */
   sideBand(row: Readonly<RecordRow>, record: SideBand): void;
 }
 
@@ -46,16 +45,16 @@ export interface ReplayParts {
   readonly chains: CallchainTable;
   readonly extras: RecordExtras;
   readonly userStacks: UserStacks;
-  /** Where the branches of samples wait; undefined where nobody wants them. */
+  /** Where the branches of samples wait; undefined if nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
   readonly frames: FrameResolver;
   readonly filter: CompiledFilter;
   /** Where the samples go. */
   readonly profile: ProfileBuilder;
   readonly observer: RecordObserver | undefined;
-  /** Those of simpleperf's recordings. */
+  /** Times off the CPU in simpleperf's recordings. */
   readonly simpleperfOffCpu: OffCpuTimes | undefined;
-  /** Whether to find the times off the CPU that switches tell. */
+  /** Whether to find the times off the CPU that follow from switches. */
   readonly findsOffCpu: boolean;
   readonly memory: SessionMemory;
   /** See {@link ReadGrowth}. */
@@ -68,13 +67,10 @@ const TUPLE_BYTES = 20;
 /** After how many records the replay asks again whether there is memory for more. A power of two. */
 const RECORDS_PER_QUESTION = 1 << 14;
 
-/**
- * Plays the records of a recording in the order of time: lets each take effect on the machine, and gives each sample the
- * stack of places that it was in.
- */
+/** Replays the records of a recording in time order: applies each to the machine, and gives each sample its stack. */
 export class Replay {
   readonly #machine: Machine;
-  /** The machine's, for the loop over samples. */
+  /** Parts of the machine, for the loop over samples. */
   readonly #tasks: TaskTable;
   readonly #kernels: Kernels;
   readonly #jitCode: JitCode;
@@ -88,22 +84,22 @@ export class Replay {
   readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
   readonly #simpleperfOffCpu: OffCpuTimes | undefined;
-  /** Times off the CPU that switches tell, where they are asked for. */
+  /** Finds the times off the CPU that follow from switches; undefined if nobody asked for them. */
   readonly offCpuReplay: OffCpuReplay | undefined;
-  /** Whether either of the two is to know which threads are on a CPU. */
+  /** Whether one of the two needs to know which threads are on a CPU. */
   readonly #watchesThreads: boolean;
   readonly #memory: SessionMemory;
   readonly #readGrowth: ReadGrowth;
   readonly #deferred: DeferredCallchains;
-  /** (event, task, state of the address space), each as one number; and totals by chain + 1 and that number. */
+  /** Numbers for (event, task, state of the address space); then totals, by chain + 1 and such a number. */
   readonly #surroundings = new TupleInterner(3);
   #totals = new KeyedPairs();
   #kernelGeneration = -1;
   #sampleCount = 0;
   #deliveredCount = 0;
-  /** Whether there is no more memory: samples are left out whose threads or stacks have not been met. */
+  /** Whether there is no more memory: samples whose threads or stacks are new are left out. */
   #isFull = false;
-  /** Whether, besides, a record was left out that said what ran or was mapped from then on: so all samples are. */
+  /** Whether a record was left out, too, that said what ran or was mapped from then on: then all further samples are left out. */
   #isLost = false;
   #leftOutCount = 0;
   #cutCount = 0;
@@ -139,12 +135,12 @@ export class Replay {
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
   }
 
-  /** Samples so far, before filters, group members counted each. */
+  /** Number of samples so far, before filters; each member of a group counts. */
   get sampleCount(): number {
     return this.#sampleCount;
   }
 
-  /** Samples that were left out because there was no memory for their stacks or threads. */
+  /** Number of samples that were left out because there was no memory for their stacks or threads. */
   get leftOutCount(): number {
     return this.#leftOutCount;
   }
@@ -154,7 +150,7 @@ export class Replay {
     return this.#surroundings.size * TUPLE_BYTES + this.#deferred.heldBytes;
   }
 
-  /** What became of callchains whose user part comes in records of its own. */
+  /** What became of callchains whose user part comes in separate records. */
   get deferred(): Pick<DeferredCallchains, 'unjoinedCount' | 'unusedCount'> {
     return this.#deferred;
   }
@@ -164,12 +160,12 @@ export class Replay {
     return this.#readGrowth.heldObjectBytes + (this.offCpuReplay?.waits.heldObjectBytes ?? 0);
   }
 
-  /** Samples that were left out because their stacks do not reach the start of their thread. */
+  /** Number of samples that were left out because their stacks do not reach the start of their thread. */
   get cutCount(): number {
     return this.#cutCount;
   }
 
-  /** Plays the next record. @returns false where its stack waits for a file: nothing has happened then but what happens once */
+  /** Replays the next record. @returns false if its stack waits for a file: then nothing has happened that delivering it again would repeat */
   readonly deliver: Deliver = (row) => {
     // hot
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
@@ -182,12 +178,12 @@ export class Replay {
     return true;
   };
 
-  /** Gives a sample the stack that is in its registers and dump, if anybody wants it. @returns false where that waits for a file */
+  /** Unwinds a sample's stack from its registers and dump, if anybody wants it. @returns false if that waits for a file */
   #unwind(row: RecordRow): boolean {
     const event = this.#events[row.event];
     if (!this.#isFull) {
       const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
-      // Values that a sample has read are of several events, and so is what begins with a switch.
+      // A sample's READ values are of several events, and a switch begins a sample of another event: only the thread is checked here.
       const isWanted = this.#filter.isOpen || (row.extra >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
       if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process]);
     }
@@ -224,23 +220,20 @@ export class Replay {
     else this.#addSample(total, row);
   }
 
-  /** The branches of the sample that was added last. */
+  /** Keeps the branches of the sample that was added last. */
   #keepBranches({ branches, event }: RecordRow, { process }: SessionThread): void {
     const { samples } = this.#profile;
     const { space } = this.#tasks.processes[process];
     this.#branchStacks?.keep(branches, event, this.#events[event], samples === undefined ? -1 : samples.size - 1, space, this.#frames, this.#profile);
   }
 
-  /**
-   * Where a sample waits for the rest of its callchain; −1 where it does not. A stack that was unwound is whole already, and without memory none gets any
-   * longer.
-   */
+  /** Where a sample waits for the rest of its callchain; −1 if it does not. An unwound stack is whole already, and without memory no stack is completed. */
   #placeOf(row: RecordRow, threadIndex: number, { process }: SessionThread): number {
     if (this.#isFull || row.chain < 0 || row.unwound !== NOT_UNWOUND) return -1;
     return this.#deferred.add(row, threadIndex, this.#tasks.taskOf(threadIndex), this.#tasks.processes[process].space);
   }
 
-  /** The thread has gone back to user code, and this is where: samples that wait for it get their stacks. */
+  /** Takes a record of where a thread went back to user code: samples that wait for it get their stacks. */
   #joinDeferred(row: RecordRow): void {
     this.offCpuReplay?.waits.see(row.tid, row.timeNs);
     if (this.#hasNoMemoryFor(row)) return;
@@ -250,7 +243,9 @@ export class Replay {
     this.#deferred.join(row, threadIndex, this.#isFull ? undefined : this.#tasks.processes[process].space);
   }
 
-  /** At the end of the recording: samples that still wait for the rest of their callchains count with what they have, and so do times off the CPU. */
+  /**
+   * To be called at the end of the recording: samples that still wait for the rest of their callchains count with what they have, and so do times off the CPU.
+   */
   finish(): void {
     this.#deferred.finish();
     this.offCpuReplay?.waits.finish();
@@ -267,19 +262,19 @@ export class Replay {
     if (row.periodRemainder !== 0) this.#profile.addPeriod(total, sampleRow, row.periodRemainder);
   }
 
-  /** A sample of a switch off the CPU: how long the thread is away is added to its period when that is known. */
+  /** Adds a sample of a switch off the CPU. How long the thread was away is added to its period once that is known. */
   #addOffCpu(offCpu: OffCpuTimes, total: number, row: RecordRow): void {
     row.period = 0;
     offCpu.leave(row.tid, total, this.#profile.addSample(total, row), row.timeNs);
   }
 
-  /** A sample was taken of a thread: so it is on a CPU, unless the sample is about another time, or taken for a switch. */
+  /** Notes that a thread is on a CPU because it was sampled, unless the sample is about another time, or is of a switch. */
   #seeThread(row: RecordRow): void {
     if (this.#simpleperfOffCpu !== undefined) this.#endOffCpu(this.#simpleperfOffCpu, row);
     else if (this.#events[row.event].payload === 'none' && !this.#events[row.event].isOffCpuTime) this.offCpuReplay?.waits.see(row.tid, row.timeNs);
   }
 
-  /** The thread is on the CPU at this time. */
+  /** Ends a thread's time off the CPU, since it is on one now. */
   #endOffCpu(offCpu: OffCpuTimes, { tid, timeNs }: RecordRow): void {
     const left = offCpu.see(tid, timeNs);
     if (left !== undefined) this.#profile.addPeriod(left.total, left.row, offCpuNs(left, timeNs));
@@ -290,7 +285,7 @@ export class Replay {
     return this.#isFull && (this.#isLost || !this.#tasks.has(row.pid, row.tid));
   }
 
-  /** The thread of a sample, which the observer is shown. */
+  /** The thread of a sample; shows the observer the sample, once. */
   #meetThread(row: RecordRow): number {
     // hot
     const threadIndex = this.#tasks.thread(row.pid, row.tid);
@@ -301,14 +296,14 @@ export class Replay {
     return threadIndex;
   }
 
-  /** The process runs user code after an exec: that is its new program's. */
+  /** Ends an exec if the process runs user code: that is its new program's. */
   #finishExec({ chain, unwound }: RecordRow, { process }: SessionThread): void {
     if (chain >= 0 ? this.#chains.startsInUserCode(chain) : unwound >= 0) this.#tasks.finishExec(process);
   }
 
   /**
-   * What a sample is added up under: found by its stack where that was unwound, else by its chain, which is most often seen again in the same surroundings,
-   * these being the event, the task and what is mapped. −1: there is no memory for it, or its stack is to be left out.
+   * The total that a sample counts for: found by its stack if that was unwound, else by its chain, which usually comes again in the same surroundings (the
+   * event, the task and what is mapped). −1 if there is no memory for it, or its stack is to be left out.
    */
   #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
     // hot
@@ -361,7 +356,7 @@ export class Replay {
     if (this.offCpuReplay !== undefined && !this.#hasNoMemoryFor(row)) this.offCpuReplay.playSideBand(row, record);
   }
 
-  /** A sample with READ is one of each event whose values have grown; it is seen even where none has. */
+  /** A sample with READ counts as one of each event whose value has grown; the observer sees it even if none has. */
   #deliverRead(row: RecordRow, read: ReadSample): void {
     const growth = this.#readGrowth;
     const count = growth.measure(read, row);

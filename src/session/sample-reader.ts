@@ -33,27 +33,27 @@ export interface SampleReaderParts {
   readonly events: EventList;
   readonly chains: CallchainTable;
   readonly clock: RecordingClock;
-  /** Gets the values of samples with READ, and what samples say of switches. */
+  /** Gets the values of samples with READ, and what samples say about switches. */
   readonly extras: RecordExtras;
   readonly leaf: LeafRule;
-  /** Keeps details of samples; undefined where none are kept. */
+  /** Keeps details of samples; undefined if none are kept. */
   readonly details: DetailReader | undefined;
   /** Gets the user registers and stacks of samples that have them. */
   readonly stackDumps: StackDumps;
-  /** Gets the branches of samples; undefined where nobody wants them. */
+  /** Gets the branches of samples; undefined if nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
-  /** Join recorded branches with callchains as perf does. */
+  /** Whether to join recorded branches with callchains as perf does. */
   readonly compatPerf: boolean;
-  /** Reads what samples say of switches; undefined where nobody asks. */
+  /** Reads what samples say about switches; undefined if nobody asks. */
   readonly switches: SwitchSampleReader | undefined;
 }
 
-/** Words of the leading fields at most: nine fields of two words. */
+/** Maximum number of words in the leading fields: nine fields of two words. */
 const MAX_LEADING_WORDS = 18;
 
 /**
- * Decodes PERF_RECORD_SAMPLE in file order: what it yields does not depend on any other record, so it needs no buffering
- * of bytes and can be sorted by time afterwards.
+ * Decodes PERF_RECORD_SAMPLE in file order. The result does not depend on other records, so that no bytes have to be kept, and results can be sorted by time
+ * afterwards.
  */
 export class SampleReader {
   readonly #events: EventList;
@@ -69,7 +69,7 @@ export class SampleReader {
   readonly #scratch = new Uint32Array(MAX_LEADING_WORDS);
   readonly #compatPerf: boolean;
   readonly #switches: SwitchSampleReader | undefined;
-  /** There is none before the first sample with such branches. */
+  /** Undefined until the first sample whose stack was recorded as branches. */
   #branchChains: BranchCallchains | undefined;
 
   constructor(parts: SampleReaderParts, diagnostics: Diagnostics) {
@@ -87,8 +87,7 @@ export class SampleReader {
   }
 
   /**
-   * Reads a sample into a row. One with READ amounts to no sample, one or several: that depends on the one before it in time,
-   * so what it has read waits with it.
+   * Reads a sample into a row. One with READ counts as no sample, one or several, depending on the one before it in time: so its values wait with it.
    * @param nr position of the record in the file
    * @returns false when the record could not be used, which was reported
    */
@@ -116,7 +115,7 @@ export class SampleReader {
     }
     if (end - offsets.end > layout.slackBytes) reportSurplus(this.#diagnostics, end - offsets.end, record.fileOffset);
 
-    // The leading fields as 32-bit words: where they lie, or copied where they cannot be read in place.
+    // The leading fields as 32-bit words: in place, or copied if they cannot be read there.
     let words = view.words;
     let first = start >>> 2;
     if (words === undefined || (start & 3) !== 0) {
@@ -159,7 +158,7 @@ export class SampleReader {
     return read === undefined ? -1 : this.#extras.add(read, record.size);
   }
 
-  /** Finds out what an event's first sample has, and so all of them. */
+  /** Finds out, at an event's first sample, what its samples have. */
   #findPayload(sampled: SessionEvent): Exclude<PayloadUse, 'unknown'> {
     const isOffCpuTime = isPerfOffCpuEvent(sampled);
     if (isOffCpuTime) sampled.isOffCpuTime = true;
@@ -168,7 +167,7 @@ export class SampleReader {
     return payload;
   }
 
-  /** Makes a row that of the sample in its payload, where there is one. */
+  /** Turns a row into that of the sample in its payload, if there is one. */
   #readOffCpuSample(view: ByteView, row: RecordRow): void {
     const embedded = readEmbeddedSample(view, this.#offsets);
     if (embedded === undefined) return;
@@ -181,7 +180,7 @@ export class SampleReader {
     row.chain = this.#chains.intern(view, embedded.ips, embedded.count, abi.PERF_RECORD_MISC_USER);
   }
 
-  /** Index of a sample's callchain, as the rule for leaves has it; −1 where it has neither a callchain nor an address. */
+  /** Index of a sample's callchain, with the leaf that the rule asks for; −1 if it has neither a callchain nor an address. */
   #internChain(view: ByteView, sampled: SessionEvent, cpumode: number, row: RecordRow): number {
     // hot
     const { ip } = sampled.layout;
@@ -203,7 +202,7 @@ export class SampleReader {
     return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
   }
 
-  /** Registers without a stack, and a stack without registers, lead nowhere. */
+  /** Keeps a sample's user registers and stack: one is of no use without the other. */
   #addStackDump(view: ByteView, sampled: SessionEvent): number {
     const { layout } = sampled;
     if (!layout.has('regsUser')) return -1;
@@ -234,7 +233,7 @@ export class SampleReader {
     this.#diagnostics.add(code, 'loss', `${problem}: the sample is skipped`, fileOffset);
   }
 
-  /** The values of a READ field, of events that are known. */
+  /** The values of a READ field that belong to known events. */
   #readValues(sampled: SessionEvent, { event: sampledEvent, tid }: RecordRow, { view, fileOffset }: RecordCursor): ReadSample {
     const fields = readValuesOf(sampled.attr.readFormat, view, this.#offsets.read);
     const events: number[] = [];
@@ -243,7 +242,7 @@ export class SampleReader {
     const lows: number[] = [];
     for (let i = 0; i < fields.count; i++) {
       const at = fields.first + i * fields.stride;
-      // Ids count from 1; without them each event has but one value.
+      // Ids count from 1; without them, each event has only one value.
       const id = fields.idOffset < 0 ? -1 - sampledEvent : view.u64(at + fields.idOffset);
       const event = fields.idOffset < 0 ? sampledEvent : this.#events.findById(id);
       if (event < 0) {
@@ -255,13 +254,16 @@ export class SampleReader {
       highs.push(view.hi(at));
       lows.push(view.lo(at));
     }
-    // Where perf recorded CPUs, `inherit` may be set but has no effect.
+    // If perf recorded CPUs, `inherit` may be set but has no effect.
     const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#events.isTaskId(ids[0]) ? tid : -1;
     return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, highs, lows };
   }
 }
 
-/** A sample's period minus the double nearest to it: negative where that was rounded up. @param lo, hi its words; of no meaning where it carries none */
+/**
+ * A sample's period minus the double nearest to it: negative if that was rounded up.
+ * @param lo, hi the period's words; meaningless if the sample carries none
+ */
 function remainderOf({ attr, layout }: SessionEvent, lo: number, hi: number): number {
   const period = layout.period < 0 ? attr.samplePeriod : (BigInt(hi) << 32n) | BigInt(lo);
   return Number(period - BigInt(Number(period)));

@@ -48,9 +48,9 @@ import { type TruncatedStacks, UserStacks } from './user-stacks.ts';
 export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly filter: SampleFilter;
   readonly observer?: RecordObserver;
-  /** Give switches off the CPU (simpleperf's --trace-offcpu) the time away as their period, in place of the recorded 1. */
+  /** Give switches off the CPU (simpleperf's --trace-offcpu) the time that the thread was away as their period, instead of the recorded 1. */
   readonly offCpuTimes: boolean;
-  /** Make samples of the times off the CPU that switches tell. */
+  /** Make samples of the times off the CPU that follow from switches. */
   readonly findsOffCpu: boolean;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`. */
   readonly leaf?: LeafRule;
@@ -60,7 +60,7 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly unwindFiles?: UnwindFiles;
   /** Opens jitdump files; without it they are not read. */
   readonly openJitDump?: OpenJitDump;
-  /** The memory that there is; without it, only what is out of proportion to the recording is not kept. */
+  /** How much memory there is; without it, only what is out of proportion to the recording is left out. */
   readonly availableMemory?: AvailableMemory;
   /** Keep details of samples; by default none are kept. */
   readonly details?: DetailOptions;
@@ -78,28 +78,27 @@ export interface SessionResult {
   readonly counts: RecordCounts;
   /** What relative times count from, in the recording's clock; 0 when no record carries a time. */
   readonly baseTime: bigint;
-  /** Samples before filters, group members counted each. */
+  /** Number of samples before filters; each member of a group counts. */
   readonly sampleCount: number;
-  /** Samples that pass the filters and were left out all the same, because their stacks do not reach the start of their thread (`truncated: 'drop'`). */
+  /** Number of samples that passed the filters but were left out, because their stacks do not reach the start of their thread (`truncated: 'drop'`). */
   readonly cutCount: number;
   /** DSO of a kernel address (a signed double) at the recording's end; −1 for none. */
   readonly kernelDsoAt: (address: number) => number;
-  /** How the stacks ended that were unwound. */
+  /** How the unwound stacks ended. */
   readonly unwindEnds: UnwindEnds;
   /** What JITs dumped of their code, by DSO. */
   readonly jitDumps: ReadonlyMap<number, JitDump>;
-  /** Jitdump files that are there and not believed, by the name of the DSO whose code they would name. */
+  /** Jitdump files that exist but are not trusted, by the name of the DSO whose code they would name. */
   readonly refusedJitDumps: ReadonlyMap<string, RefusedJitDump>;
-  /** Symbols that the recording holds itself. */
+  /** Symbols that are in the recording itself. */
   readonly embeddedSymbols: EmbeddedSymbols;
 }
 
 /**
- * Reads a recording from its first record to its last and plays it in time order (one without `sample_id_all` in that of the
- * file): who ran, what was mapped where, and for each sample the stack of places it was in.
+ * Reads a recording from its first record to its last, and replays it in time order (without `sample_id_all`, in file order): who ran, what was mapped where,
+ * and what each sample's stack was.
  * @param profile gets the samples, with their stacks and places
- * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that need
- * what a stream holds at its end
+ * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that need what a stream has only at its end
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, profile: ProfileBuilder, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);
@@ -119,12 +118,12 @@ async function walkInitialRecords(header: RecordingHeader, session: Session, dia
   await walkRecords(section, { ...header, dataStart: 0, dataEnd: bytes.length }, visitor, {}, diagnostics);
 }
 
-/** Samples with a copy of their stack are mostly that: they have some eight kilobytes of it, and half of one for all else. */
+/** How much larger samples are with a copy of their stack: it takes about eight kilobytes, everything else half a kilobyte. */
 const STACK_DUMP_SHARE = 16;
 
 /**
- * How many bytes of records there are besides copies of stacks, for a first guess of sizes; 0 for a stream. What the header says is not trusted
- * beyond what the files have.
+ * About how many bytes of records there are apart from copies of stacks, for a first guess of sizes; 0 for a stream. The header is not trusted beyond what the
+ * files have.
  */
 function recordBytes(source: RecordingSource, { attrs, dataStart, dataEnd }: RecordingHeader): number {
   const own = Math.max(0, Math.min(dataEnd, source.sizeBytes ?? 0) - dataStart);
@@ -132,7 +131,7 @@ function recordBytes(source: RecordingSource, { attrs, dataStart, dataEnd }: Rec
   return attrs.some(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) ? all / STACK_DUMP_SHARE : all;
 }
 
-/** The times of switches off the CPU, where they are asked for and recorded; marks the events whose samples they are. */
+/** The times off the CPU of simpleperf's switches, if they were asked for and recorded; marks the events of these switches. */
 function offCpuTimesOf({ offCpuTimes }: SessionOptions, { features }: RecordingHeader, { events }: EventList): OffCpuTimes | undefined {
   if (!offCpuTimes || !isOffCpuRecording(features.simpleperf?.metaInfo, events.length)) return undefined;
   for (const event of events.slice(1)) event.isOffCpuTime = true;
@@ -144,7 +143,7 @@ function orderRulesOf(source: RecordingSource, { mode, attrs }: RecordingHeader)
   return { isInFileOrder, partCount: source.parts?.length ?? 0 };
 }
 
-/** A recording at work: sees each record once, in the order of the file, and hands on a row for what takes effect at a time. */
+/** Reads a recording: sees each record once, in file order, and hands on a row for each that takes effect at a certain time. */
 class Session implements RecordVisitor {
   readonly #header: RecordingHeader;
   readonly #diagnostics: Diagnostics;
@@ -158,7 +157,7 @@ class Session implements RecordVisitor {
   readonly #counts = new RecordCounts();
   readonly #recordedSymbols = new RecordedSymbols();
   readonly #simpleperfOffCpu: OffCpuTimes | undefined;
-  /** Reads what samples say of switches, where somebody asks. */
+  /** Reads what samples say about switches; undefined if nobody asks. */
   readonly #switchReader: SwitchSampleReader | undefined;
   // The readers of records, by kind.
   readonly #samples: SampleReader;
@@ -169,7 +168,7 @@ class Session implements RecordVisitor {
   readonly #order: RecordOrder;
   readonly #replay: Replay;
   readonly #userStacks: UserStacks;
-  /** The record at hand, and its position in the file. */
+  /** The current record, and its position in the file. */
   readonly #row = new RecordRow();
   #nr = -1;
 
@@ -204,7 +203,7 @@ class Session implements RecordVisitor {
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, events.events, tasks, diagnostics), diagnostics);
 
     const details = options.details && new DetailReader(options.details);
-    // simpleperf's have their times already.
+    // simpleperf's switches have their times already.
     const findsOffCpu = options.findsOffCpu && this.#simpleperfOffCpu === undefined;
     const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
     this.#switchReader = switches;
@@ -261,12 +260,12 @@ class Session implements RecordVisitor {
     }
   }
 
-  /** In a pipe, what a file has as a feature. */
+  /** Reads what a pipe has as a record, and a file as a feature. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void {
     readTracingDataRecord(this.#header.features, bytes, fileOffset, this.#diagnostics);
   }
 
-  /** Lets a record of what there was before the first one take effect. */
+  /** Applies a record of what was there before the recording's first record. */
   visitInitial(record: RecordCursor): void {
     if (record.type >= abi.PERF_RECORD_USER_TYPE_START || record.type === abi.PERF_RECORD_SAMPLE) return;
     const sideBand = this.#sideBand.readTimeless(record);
@@ -299,7 +298,7 @@ class Session implements RecordVisitor {
     this.#replay.finish();
     const { features } = this.#header;
     if (this.#header.lateFeatures !== undefined) this.#nameEventsLate();
-    // Not `this` in what is given out: the callchains would stay in memory with it.
+    // What is returned must not refer to `this`, which would keep the callchains in memory.
     const { kernels, tasks, jitCode } = this.#machine;
     const { dsos } = this.#machine.dsos;
     const { events } = this.#events;
@@ -340,7 +339,7 @@ class Session implements RecordVisitor {
   /**
    * Names events by the features at the end of a file that was still being written when reading began; in all other
    * recordings the names come before the first sample.
-   * @throws PerfconvError `unsupported` when a filter has used a name that turns out to be wrong, or switches were not known as such
+   * @throws PerfconvError `unsupported` when a filter has used a name that turns out to be wrong, or switches were not recognized as such
    */
   #nameEventsLate(): void {
     const { eventDesc } = this.#header.features;

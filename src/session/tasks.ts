@@ -4,10 +4,10 @@ import type { CommRecord, ForkRecord } from '../perfdata/records/task-records.ts
 import { AddressSpace, GenerationCounter } from './address-space.ts';
 import { NodeMemory } from './range-tree.ts';
 
-/** A process over its life. */
+/** A process over its lifetime. */
 export interface SessionProcess {
   readonly pid: number;
-  /** Position in the file, counted from 0, of the FORK that it began with; −1 where there was none. */
+  /** Position in the file, counted from 0, of the FORK that it began with; −1 if there was none. */
   readonly forkNr: number;
   /** Last name of its main thread; empty when none was recorded. */
   name: string;
@@ -18,7 +18,7 @@ export interface SessionProcess {
   execs: number;
 }
 
-/** A thread over its life. */
+/** A thread over its lifetime. */
 export interface SessionThread {
   readonly process: number;
   readonly pid: number;
@@ -26,7 +26,7 @@ export interface SessionThread {
   /** Current name; `:tid` until one is known. */
   comm: string;
   hasComm: boolean;
-  /** Index of the task that the thread is under its current name; −1 until it is asked for. */
+  /** Index of the task for the thread under its current name; −1 until it is asked for. */
   task: number;
   /** Of its last sample: the event, the state of the address space, and the surroundings that the replay found for them and the task. −1 for none. */
   readonly last: { event: number; generation: number; surroundings: number };
@@ -39,8 +39,8 @@ export interface SessionTask {
 }
 
 /**
- * Processes, threads and their names over time. Records come in time order, but not always a process's birth before
- * its first sign of life: everything is made when it is first heard of.
+ * Processes, threads and their names over time. Records come in time order, but the start of a process is not always recorded before what it does: everything
+ * is created when it is first mentioned.
  */
 export class TaskTable {
   readonly processes: SessionProcess[] = [];
@@ -56,12 +56,12 @@ export class TaskTable {
   readonly #keepsMapsAtExec: boolean;
   #lastThread = -1;
 
-  /** @param keepsMapsAtExec let a process keep its maps where the new program maps nothing, as perf 6.1 does */
+  /** @param keepsMapsAtExec whether a process keeps its maps where the new program maps nothing, as with perf 6.1 */
   constructor(keepsMapsAtExec: boolean) {
     this.#keepsMapsAtExec = keepsMapsAtExec;
   }
 
-  /** A new, empty address space whose generations fit those of the processes. */
+  /** A new, empty address space, whose generations are numbered along with those of the processes. */
   newSpace(): AddressSpace {
     return new AddressSpace(this.#generations, this.#mapMemory);
   }
@@ -71,7 +71,7 @@ export class TaskTable {
     return this.#mapMemory.bytes;
   }
 
-  /** Whether a thread was heard of that has `tid` now, in process `pid`. */
+  /** Whether a thread is known that has `tid` now, in process `pid`. */
   has(pid: number, tid: number): boolean {
     const known = this.#threadOf.get(tid);
     return known !== undefined && this.threads[known].pid === pid;
@@ -95,7 +95,7 @@ export class TaskTable {
     return this.#newThread(this.process(pid), tid);
   }
 
-  /** Index of the task that a thread is now. */
+  /** Index of a thread's current task. */
   taskOf(threadIndex: number): number {
     // hot
     const thread = this.threads[threadIndex];
@@ -106,7 +106,7 @@ export class TaskTable {
     return thread.task;
   }
 
-  /** The address space of a process, to change: it is the process's own from then on. */
+  /** The address space of a process, to be changed: from then on, it belongs to that process alone. */
   ownSpace(processIndex: number): AddressSpace {
     const process = this.processes[processIndex];
     if (process.isSpaceShared) {
@@ -124,7 +124,7 @@ export class TaskTable {
   }
 
   /**
-   * FORK: pid equal to ppid is a further thread of a process, anything else a new process.
+   * Applies a FORK: if pid equals ppid, it is a further thread of a process, otherwise a new process.
    * @param nr position of the record in the file
    */
   fork(record: ForkRecord, nr: number): void {
@@ -156,13 +156,13 @@ export class TaskTable {
     if (known === undefined) return false;
     const child = this.threads[known];
     if (child.pid !== record.pid || child.task >= 0 || child.comm !== parent.comm) return false;
-    // A process that began while perf listed what there was: the thread in the list is not of the process that the kernel reported.
+    // A process may begin while perf lists what there is: then the listed thread is not of the process that the kernel reported.
     if (record.pid === record.ppid) return child.process === parent.process;
     const { space, isSpaceShared } = this.processes[child.process];
     return record.pid === record.tid && isSpaceShared && space === this.processes[parent.process].space;
   }
 
-  /** A new program begins with no maps; those of the last one are kept as its fallback. To perf 6.1 all old ones are: the new ones come over them. */
+  /** A new program begins with no maps; those of the last one are kept as its fallback. With perf 6.1, all old maps stay, and the new ones go over them. */
   #exec(process: SessionProcess): void {
     process.execs++;
     if (this.#keepsMapsAtExec) return;
@@ -172,11 +172,11 @@ export class TaskTable {
     process.space = this.newSpace();
     process.isSpaceShared = false;
     if (old.isEmpty) return;
-    // Shared or not, the old space is nobody's to change any more but by its other owners, and they copy it first.
+    // Shared or not, only other owners of the old space may still change it, and they copy it first.
     process.space.fallback = old.fallback === undefined ? old : withoutFallback(old);
   }
 
-  /** The process runs code of its new program: what was mapped before its exec is gone. */
+  /** To be called when a process runs code of its new program: what was mapped before its exec is gone. */
   finishExec(processIndex: number): void {
     this.ownSpace(processIndex).fallback = undefined;
   }

@@ -6,21 +6,21 @@ const BUCKETS = 1 << 14;
 const SAMPLE_BYTES = 80;
 
 /**
- * Samples that wait for the rest of their callchains. Those of one thread with one cookie are a group, which is taken at once: by its thread and
- * cookie, or the oldest one. Everything is in columns by place; a group is known by the place of its first sample.
+ * Samples that wait for the rest of their callchains. Those of one thread with one cookie form a group, which is taken out as a whole: by its thread and
+ * cookie, or because it is the oldest. Everything is in columns, by place; a group is identified by the place of its first sample.
  */
 export class WaitingSamples {
-  /** What the session knows of each sample, for its owner to fill: see {@link add}. Replaced when they grow. */
+  /** What the session knows about each sample, for the caller of {@link add} to fill. The arrays are replaced when they grow. */
   event = new Int32Array(64);
   task = new Int32Array(64);
-  /** See {@link RecordRow}: `chain` is what the sample's chain is alone, and `stack` is the stack of that. */
+  /** See {@link RecordRow}: `chain` is the sample's chain without the rest, and `stack` is the stack of that. */
   chain = new Int32Array(64);
   kernelChain = new Int32Array(64);
   stack = new Int32Array(64);
-  /** Row of the profile's samples, −1 where they are not kept. */
+  /** Row of the profile's samples; −1 if they are not kept. */
   row = new Int32Array(64);
   period = new Float64Array(64);
-  /** What is added to the period besides: the remainder of one that is no exact double, or how long a wait has lasted. */
+  /** What is added to the period: the remainder of one that is not exact as a double, or how long a wait has lasted. */
   addedPeriod = new Float64Array(64);
 
   // Of a group, at the place of its first sample.
@@ -78,7 +78,7 @@ export class WaitingSamples {
     return place;
   }
 
-  /** Takes a group out. @returns the place of its first sample, −1 where there is none: {@link takeNext} gives the further ones */
+  /** Takes a group out. @returns the place of its first sample, −1 if there is none: {@link takeNext} gives the further ones */
   take(thread: number, cookieLo: number, cookieHi: number): number {
     const group = this.#find(thread, cookieLo, cookieHi);
     if (group >= 0) this.#unlink(group);
