@@ -4,19 +4,18 @@ import * as abi from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 
 const ENTRY_BYTES = 8;
-/** Records have at most 64 KB, and an address of a branch may take two entries of a chain. */
+/** Records have at most 64 KB, and a branch's address may take two entries of a chain. */
 const MAX_CHAIN_BYTES = 1 << 17;
 
 /**
- * Joins callchains whose user part the processor has recorded as branches (`--call-graph lbr`): one for each call that has
- * not returned, the innermost first. The recorded callchain has the kernel's part and, after its marker, the address that
- * user code was at.
+ * Joins callchains whose user part the processor has recorded as branches (`--call-graph lbr`): one for each call that has not returned, innermost first. The
+ * recorded callchain has the kernel part and, after the user marker, the address at which user code was.
  *
- * - By default, the chain has that address, then those that calls came from. They are the calls themselves, where callchains
- *   have return addresses, so each has a marker before it. Where the kernel has cut the callchain off after the marker, the
- *   target of the innermost call stands for the address: it is in the same function.
- * - As perf joins them, the target always takes the place of the address. Observed: perf 6.1. (Where there are
- *   no branches, it goes on with what lies after the record. Here the callchain remains as it was recorded.)
+ * - By default, the chain has that address, then the addresses of the calls. These are not return addresses, which callchains otherwise have, so each has a
+ * marker before it. If the kernel has cut the callchain off after the marker, the target of the innermost call stands for the address: it is in the same
+ * function.
+ * - As perf joins them, the target always takes the place of the address. Observed: perf 6.1. (If there are no branches, perf goes on with what is after the
+ * record; here, the callchain stays as it was recorded.)
  */
 export class BranchCallchains {
   readonly #isAsPerf: boolean;
@@ -30,7 +29,7 @@ export class BranchCallchains {
     this.#isAsPerf = isAsPerf;
   }
 
-  /** Joins a sample's chain. @returns false where it has no branches, or no user part: then it stays as it was recorded */
+  /** Joins a sample's chain. @returns false if it has no branches or no user part: then it stays as it was recorded */
   join(view: ByteView, { branchStack, branchEntries, callchainIps, callchainCount }: SampleOffsets): boolean {
     // hot
     const branches = view.u64(branchStack);
@@ -59,7 +58,7 @@ export class BranchCallchains {
   }
 }
 
-/** Place of the marker of the user part among the entries of a callchain; −1 where it has none. */
+/** Index of the user part's marker among the entries of a callchain; −1 if it has none. */
 function userMarker(view: ByteView, ips: number, count: number): number {
   for (let i = 0; i < count; i++) {
     const at = ips + i * ENTRY_BYTES;

@@ -1,11 +1,11 @@
 import type { ByteView } from '../base/byte-view.ts';
 import * as abi from '../perfdata/constants.ts';
 
-// Entries of callchains: 64-bit words, addresses and context markers, which say what the addresses after them are of.
+// Entries of callchains: 64-bit words that are addresses, or context markers, which say to what the addresses after them belong.
 
 /** High word of all markers. */
 export const MARKER_HIGH = 0xffff_ffff;
-/** Low word of that of user code. */
+/** Low word of the marker of user code. */
 export const USER_MARKER = abi.PERF_CONTEXT_USER >>> 0;
 
 /** Whether an entry is a context marker: as u64, −4095 or more. */
@@ -13,7 +13,7 @@ export function isMarker(lo: number, hi: number): boolean {
   return hi === MARKER_HIGH && lo >= abi.PERF_CONTEXT_MAX >>> 0;
 }
 
-/** Entries that stand for a user part in a record of its own: PERF_CONTEXT_USER_DEFERRED, and the cookie by which that is found. */
+/** Number of entries that stand for a user part in a separate record: PERF_CONTEXT_USER_DEFERRED, and the cookie by which that is found. */
 export const COOKIE_ENTRIES = 2;
 
 /** Whether the `count` entries at `offset` end with a cookie. */
@@ -22,7 +22,7 @@ export function endsWithCookie(view: ByteView, offset: number, count: number): b
   return count >= COOKIE_ENTRIES && view.hi(marker) === MARKER_HIGH && (view.lo(marker) | 0) === abi.PERF_CONTEXT_USER_DEFERRED;
 }
 
-/** Whether the `count` entries at `offset` begin with an address, whatever markers of known contexts come before it. */
+/** Whether the `count` entries at `offset` begin with an address, with nothing but markers of known contexts before it. */
 export function beginsWithAddress(view: ByteView, offset: number, count: number): boolean {
   // hot
   for (let at = offset, end = offset + count * 8; at < end; at += 8) {
@@ -61,7 +61,7 @@ export function markerOf(cpumode: number): number {
   }
 }
 
-/** A value in the range of the markers that the kernel does not use: "mode not known". */
+/** A value that is in the range of markers, but that the kernel does not use: "mode not known". */
 const UNKNOWN_MARKER = abi.PERF_CONTEXT_MAX >>> 0;
 
 /** The cpumode that a marker sets, 0 for "not known", −1 for a value that the kernel never writes. */

@@ -3,10 +3,9 @@ import type { Features } from '../perfdata/features.ts';
 import type { SessionEvent } from './events.ts';
 
 /**
- * What to add to a recording's times for Unix time, in nanoseconds. Known where perf noted one moment in both clocks
- * (CLOCK_DATA, with `perf record -k`), and where the samples' clock is CLOCK_REALTIME; else undefined.
- * For CLOCK_REALTIME with CLOCK_DATA this is not 0 but up to a microsecond less, for perf notes the wall clock in
- * microseconds, and counts from there. Observed: perf 6.1, -F tod.
+ * What to add to a recording's times to get Unix time, in nanoseconds. Known if perf noted one moment in both clocks (CLOCK_DATA, with `perf record -k`), or if
+ * the samples' clock is CLOCK_REALTIME; else undefined. For CLOCK_REALTIME with CLOCK_DATA, this is not 0 but up to a microsecond less, because perf notes the
+ * wall clock in microseconds, and counts from there. Observed: perf 6.1, -F tod.
  */
 export function wallClockOffset({ clockData }: Features, events: readonly SessionEvent[]): bigint | undefined {
   if (clockData !== undefined) return clockData.wallClockNs - clockData.clockNs;
@@ -15,8 +14,8 @@ export function wallClockOffset({ clockData }: Features, events: readonly Sessio
 }
 
 /**
- * Times of a recording as doubles: nanoseconds relative to the first time seen. A clock that has run for more than 104
- * days has no exact double of its own, but differences within a recording do.
+ * Times of a recording as doubles: nanoseconds relative to the first time seen. Once a clock has run for more than 104 days, doubles do not hold its times
+ * exactly, but they do hold differences within a recording.
  */
 export class RecordingClock {
   #baseLo = 0;
@@ -40,7 +39,7 @@ export class RecordingClock {
     return this.sinceBase(lo, hi);
   }
 
-  /** Nanoseconds since the base of a time that is no record's, when there is a base. */
+  /** Nanoseconds since the base for a time that is not that of a record. There must be a base. */
   sinceBase(lo: number, hi: number): number {
     // hot
     return (hi - this.#baseHi) * 0x1_0000_0000 + (lo - this.#baseLo);

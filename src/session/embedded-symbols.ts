@@ -6,19 +6,19 @@ import type { Dso } from './dsos.ts';
 /** Symbols that the recording holds for one of its DSOs. */
 export interface EmbeddedTable {
   readonly symbols: SimpleperfSymbols;
-  /** What to add to their addresses for the DSO's own. */
+  /** What to add to their addresses to get the DSO's own. */
   readonly shift: number;
 }
 
-/** All symbols inside a recording. They were read on the machine that recorded, of the very files that ran there. */
+/** All symbols inside a recording. They were read on the recording machine, from the very files that ran there. */
 export interface EmbeddedSymbols {
-  /** By DSO: the tables that may name its addresses, to be asked in this order; none where the recording holds none. */
+  /** By DSO: the tables that may name its addresses, to be asked in this order; empty if the recording holds none. */
   readonly tables: readonly (readonly EmbeddedTable[])[];
-  /** The kernel's own list of its symbols, as /proc/kallsyms gave it; undefined where the recording does not hold it. */
+  /** The kernel's own list of its symbols, as /proc/kallsyms gave it; undefined if the recording does not hold it. */
   readonly kallsyms: Uint8Array | undefined;
 }
 
-/** Finds what belongs to each DSO. @param files those of the header's features, `recorded` what came as records */
+/** Finds the tables of each DSO. @param files those from the header's features, `recorded` what came as records */
 export function embeddedSymbolsOf(dsos: readonly Dso[], files: readonly SimpleperfFile[], recorded: RecordedSymbols): EmbeddedSymbols {
   const byPath = new Map<string, SimpleperfFile[]>();
   const kernel: EmbeddedTable[] = [];
@@ -37,7 +37,7 @@ export function embeddedSymbolsOf(dsos: readonly Dso[], files: readonly Simplepe
       const shift = shiftOf(file, dso);
       if (shift !== undefined) own.push({ symbols: file.symbols, shift });
     }
-    // Where a module's file was not at hand, its symbols come from kallsyms, with the kernel's.
+    // If a module's file was not available, its symbols come from kallsyms, with the kernel's.
     return dso.kind === 'module' ? [...own, ...kernel] : own;
   });
   return { tables, kallsyms: recorded.kallsyms };
@@ -48,7 +48,7 @@ function symbolMapName({ kind, name }: Dso): string {
   return kind === 'anon' ? name.slice(name.lastIndexOf('/') + 1) : name;
 }
 
-/** What to add to a file's addresses for those of its DSO; undefined when the two do not go together. */
+/** What to add to a file's addresses to get those of its DSO; undefined if the two do not belong together. */
 function shiftOf({ type, minVaddr, offsetOfMinVaddr }: SimpleperfFile, { kind, start, codeStart }: Dso): number | undefined {
   switch (kind) {
     case 'module':
@@ -58,7 +58,7 @@ function shiftOf({ type, minVaddr, offsetOfMinVaddr }: SimpleperfFile, { kind, s
     case 'vdso': {
       if (type === DSO_DEX_FILE) return 0;
       if (type !== DSO_ELF_FILE) return undefined;
-      // Before 2018 simpleperf did not write where min_vaddr lies: then it is where the lowest code map begins.
+      // Before 2018, simpleperf did not write where min_vaddr is: then it is where the lowest code map begins.
       const offset = offsetOfMinVaddr >= 0 ? offsetOfMinVaddr : codeStart;
       return Number.isFinite(offset) ? offset - minVaddr : undefined;
     }

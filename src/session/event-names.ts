@@ -35,7 +35,7 @@ const CACHE_OPERATIONS = [
   ['prefetches', 'prefetch-misses'],
 ];
 
-/** A name for an event that the recording does not name: perf's own for the generic ones, else `type:config`. */
+/** A name for an event that the recording does not name: for generic events, that of perf; else `type:config`. */
 export function nameFromAttr(attr: PerfEventAttr): string {
   return genericName(attr) + eventModifiers(attr);
 }

@@ -6,8 +6,8 @@ import type { RecordRow } from './record-row.ts';
 import type { TaskTable } from './tasks.ts';
 
 /**
- * Notes what a record says about a thread, for profiles that keep it. Records without a time are left out: perf wrote
- * them itself, of what was there before it began.
+ * Notes what a record says about a thread, for profiles that keep it. Records without a time are left out: perf itself wrote them, about what was there before
+ * it began.
  * @param profile has a table of happenings
  * @param tasks after the record took effect
  */

@@ -4,12 +4,12 @@ import type { JitDump } from '../jitdump/jitdump.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import { UnwindModule } from '../unwind/unwind-module.ts';
 
-/** Modules that are kept at most: a function has one of some kilobytes. */
+/** Maximum number of modules that are kept: each function has one, of a few kilobytes. */
 const MAX_MODULES = 4096;
 
 /**
- * JITs write `.eh_frame` as if it lay behind the code, at the next multiple of 8 (V8), of 16 (CPython), or at once: its addresses count from where it
- * lies. The right one is that by which the rules begin where the code does. They may end before it: V8 fills its code up to a multiple of 8.
+ * JITs write `.eh_frame` as if it were after the code, at the next multiple of 8 (V8), of 16 (CPython), or immediately: its addresses are relative to that
+ * place. The right alignment is the one by which the rules begin where the code does. They may end before the code does: V8 pads it to a multiple of 8.
  */
 const ALIGNMENTS = [8, 16, 1];
 
@@ -18,21 +18,21 @@ interface JitModule {
   readonly start: number;
 }
 
-/** Rules for code that JITs made, of which their dumps tell how it is unwound. */
+/** Rules for code that JITs made, if their dumps say how to unwind it. */
 export class JitModules {
   readonly #dumps: ReadonlyMap<number, JitDump>;
-  /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest goes first. */
+  /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest is dropped first. */
   readonly #modules = new Map<number, JitModule | undefined>();
   /** By DSO: where in the dump the code of its functions begins, which ascends. */
   readonly #starts: Float64Array[] = [];
-  /** The function that was asked for last: of that DSO, between these offsets, and by how much its addresses differ from them. */
+  /** The function that was last asked for: its DSO, its offsets, and by how much its addresses differ from these. */
   #lastDso = -1;
   #lastStart = 0;
   #lastEnd = 0;
   #lastDelta = 0;
   #lastModule: UnwindModule | undefined;
 
-  /** @param dumps by DSO; they are added as they are met */
+  /** @param dumps by DSO; they are added as they are found */
   constructor(dumps: ReadonlyMap<number, JitDump>) {
     this.#dumps = dumps;
   }
@@ -43,7 +43,7 @@ export class JitModules {
   }
 
   /**
-   * The rules of the function at a run-time address, which are by run-time addresses; undefined where there are none.
+   * The rules of the function at a run-time address, which are by run-time addresses; undefined if there are none.
    * @param offset of the address in the dump
    */
   moduleAt(dso: number, address: number, offset: number, machine: UnwindMachine): UnwindModule | undefined {
@@ -65,7 +65,7 @@ export class JitModules {
 
   #moduleOf(dump: JitDump, key: number, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
     const known = this.#modules.get(key);
-    // Code that was moved has other addresses.
+    // Moved code has other addresses.
     if (known === undefined ? this.#modules.has(key) : known.start === start) return known?.module;
     const module = ehFrameModule(dump, index, start, machine);
     this.#modules.set(key, module && { module, start });
@@ -89,7 +89,7 @@ function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: 
   return modules.find((module) => module.functionStart(start) === start && module.ruleAt(start) >= 0);
 }
 
-/** The two in one number: no dump has that many functions. */
+/** Both in one number: no dump has 2^32 functions. */
 function keyOf(dso: number, index: number): number {
   return dso * 0x1_0000_0000 + index;
 }

@@ -2,18 +2,18 @@ import type { KsymbolRecord, MmapRecord } from '../perfdata/records/mapping-reco
 import type { AddressSpace } from './address-space.ts';
 import { classifyGuestMap, classifyKernelMap, type DsoKind, type DsoTable } from './dsos.ts';
 
-/** Lowest address of the upper half, in which 64-bit kernels lie, and past-highest of the lower half. */
+/** The lowest address of the upper half of the address space, where 64-bit kernels are, and the end of the lower half. */
 const UPPER_HALF_START = -(2 ** 63);
 const LOWER_HALF_END = 2 ** 63;
 
-/** Past-highest kernel address, as a signed double: the address space ends at −1. */
+/** The end of kernel addresses, as a signed double: the last address is −1. */
 const KERNEL_END = 0;
-/** The same of 32-bit kernels. */
+/** The same for 32-bit kernels. */
 const KERNEL_END_32_BIT = 2 ** 32;
 
 /**
- * The kernel's image and its modules have regions of their own, which begin and end at multiples of this.
- * Source: the kernel's Documentation/arch/x86/x86_64/mm.rst: 1 GiB for the text, from ffffffffc0000000 on modules.
+ * The kernel's image and its modules are in separate regions, which begin and end at multiples of this. Source: the kernel's
+ * Documentation/arch/x86/x86_64/mm.rst: 1 GiB for the text, from ffffffffc0000000 on modules.
  */
 const REGION_BYTES = 2 ** 30;
 
@@ -25,7 +25,7 @@ interface KernelPart {
   readonly referenceSymbol: string;
 }
 
-/** What lies where in a kernel: the machine's own, or a virtual machine's. Kernel addresses stay run-time addresses. */
+/** What is mapped where in a kernel: the machine's own, or a virtual machine's. Kernel addresses stay run-time addresses. */
 export class KernelMaps {
   readonly #space: AddressSpace;
   readonly #dsos: DsoTable;
@@ -46,9 +46,8 @@ export class KernelMaps {
   }
 
   /**
-   * DSO of a kernel address, −1 for none. The recorded map of the kernel covers its main text only; there is code
-   * after it (init text, trampolines), and what no module claims in the region is the kernel's, as perf has it. Beyond it
-   * is code of modules and filters (seccomp) that no record names.
+   * DSO of a kernel address, −1 for none. The recorded map of the kernel covers only its main text; there is code after it (init text, trampolines), and what
+   * no module claims in the region counts as the kernel's, as in perf. Beyond the region is code of modules and filters (seccomp) that no record names.
    */
   find(address: number): number {
     const at = this.#space.find(address);
@@ -56,14 +55,14 @@ export class KernelMaps {
     return address >= this.#imageStart && address < this.#imageRegionEnd ? this.#imageDso : -1;
   }
 
-  /** A map of the kernel or of one of its modules. A module lies inside the kernel where that spans everything: it cuts a hole. */
+  /** Applies a map of the kernel or of one of its modules. If the kernel's map spans everything, a module's cuts a hole into it. */
   map(record: MmapRecord): void {
     const { kind, name, isImage, referenceSymbol } = this.#classify(record.filename);
     let { start } = record;
-    // Old files let the kernel begin at 0 or span everything; its page offset is where its text really begins.
+    // In old files, the kernel begins at 0 or spans everything; its text really begins at the page offset.
     if (isImage && start === 0 && record.pageOffset !== 0) start = record.pageOffset;
     let end = wrapped(record.start + record.length);
-    // From 0 to the end of all, as simpleperf writes it: as signed numbers those are two ranges.
+    // From 0 to the end of the address space, as simpleperf writes it: as signed numbers, these are two ranges.
     const lowerStart = isImage && start >= 0 && end <= start ? start : LOWER_HALF_END;
     if (lowerStart < LOWER_HALF_END) start = UPPER_HALF_START;
     else if (end <= start || (start < KERNEL_END && end > KERNEL_END)) end = KERNEL_END;
@@ -87,7 +86,7 @@ export class KernelMaps {
     return { ...part, isImage: part.kind === 'kernel' };
   }
 
-  /** KSYMBOL: code such as a BPF program comes or goes. */
+  /** Applies a KSYMBOL: code such as a BPF program is added or removed. */
   apply(record: KsymbolRecord): void {
     const end = record.address + record.length;
     if (record.isUnregister) this.#space.unmap(record.address, end);

@@ -3,7 +3,7 @@ import type { AddressSpace } from './address-space.ts';
 import type { DsoTable } from './dsos.ts';
 import { KernelMaps } from './kernel-maps.ts';
 
-/** The process id that perf gives to a virtual machine of which it knows no more than that there is one. Source: perf-kvm's documentation, `--guestkallsyms`. */
+/** The process id that perf gives to a virtual machine of which it knows only that there is one. Source: perf-kvm's documentation, `--guestkallsyms`. */
 const ANY_GUEST_PID = 0;
 
 /** The kernels of a recording: the machine's own, and those of virtual machines that ran on it. */
@@ -21,7 +21,7 @@ export class Kernels {
     this.#host = new KernelMaps(newSpace(), dsos);
   }
 
-  /** Changes with every change of the maps of any of them. */
+  /** Changes with every change of the maps of any kernel. */
   get generation(): number {
     return this.#host.generation + this.#guestChanges;
   }
@@ -37,19 +37,19 @@ export class Kernels {
     return known === undefined ? -1 : this.#guests[known].find(address);
   }
 
-  /** A map of the machine's own kernel or of one of its modules. */
+  /** Applies a map of the machine's own kernel or of one of its modules. */
   map(record: MmapRecord): void {
     this.#host.map(record);
   }
 
-  /** Code that comes to the machine's own kernel, or goes. */
+  /** Applies a record of code that is added to the machine's own kernel, or removed. */
   apply(record: KsymbolRecord): void {
     this.#host.apply(record);
   }
 
   /**
-   * A map of a virtual machine's kernel; the record names the process that runs it.
-   * @returns the number of that virtual machine; −1 for the one of processes of which nothing else is known
+   * Applies a map of a virtual machine's kernel; the record names the process that runs it.
+   * @returns the number of that virtual machine; −1 for the one that stands for all processes about which nothing else is known
    */
   mapGuest(record: MmapRecord): number {
     let guest = this.#guestByPid.get(record.pid);

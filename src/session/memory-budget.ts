@@ -2,15 +2,15 @@ import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 
 /** The memory that the process may use. */
 export interface AvailableMemory {
-  /** Bytes of memory in all. */
+  /** Bytes of memory in total. */
   readonly bytes: number;
-  /** The part of it that JavaScript objects may have: engines limit their heap. */
+  /** The part of it that JavaScript objects may take: engines limit their heap. */
   readonly objectBytes: number;
 }
 
 /**
- * How much memory a recording may need: so much in any case, and so many times the bytes that it is stored in. A record that has to be kept needs
- * about a hundred bytes, and packing shrinks recordings to between a fifth and a twentieth; a file that needs more was made to exhaust the memory.
+ * How much memory a recording may need: this much in any case, plus this many times the bytes that it is stored in. A record that has to be kept needs about a
+ * hundred bytes, and compression shrinks recordings to between a fifth and a twentieth; a file that needs more was made to exhaust memory.
  */
 const FREE_BYTES = 128 << 20;
 const MAX_RATIO = 32;
@@ -19,12 +19,12 @@ const SHARE_FOR_RECORDS = 0.6;
 
 const MIB = 2 ** 20;
 
-/** Decides how much of a recording can be kept: by its own size, and by the memory that there is. */
+/** Decides how much of a recording can be kept, by its own size and by the available memory. */
 export class MemoryBudget {
   readonly #source: RecordingSource;
   readonly #available: AvailableMemory;
 
-  /** @param available undefined where that is not known, as in a browser */
+  /** @param available undefined if that is not known, as in a browser */
   constructor(source: RecordingSource, available: AvailableMemory = { bytes: Number.POSITIVE_INFINITY, objectBytes: Number.POSITIVE_INFINITY }) {
     this.#source = source;
     this.#available = available;
@@ -32,7 +32,7 @@ export class MemoryBudget {
 
   /**
    * @param columnBytes, objectBytes what is held, in typed arrays and in objects
-   * @param readBytes how much was read of the recording: of a pipe, all that is known of its size
+   * @param readBytes how much of the recording was read: for a pipe, nothing else is known about its size
    * @returns undefined as long as more may be read; else why not
    */
   whyExceeded(columnBytes: number, objectBytes: number, readBytes: number): string | undefined {
@@ -62,12 +62,12 @@ export class SessionMemory {
   readonly #budget: MemoryBudget;
   readonly #observerBytesPerRecord: number;
   readonly #holders: MemoryHolder[] = [];
-  /** How much was read when the walk last asked. */
+  /** How much had been read when the walk last asked. */
   #readBytes = 0;
   #observedBytes = 0;
   #whyNoMemory: string | undefined;
 
-  /** @param observerBytesPerRecord what the observer keeps of each record */
+  /** @param observerBytesPerRecord how many bytes the observer keeps of each record */
   constructor(budget: MemoryBudget, observerBytesPerRecord: number) {
     this.#budget = budget;
     this.#observerBytesPerRecord = observerBytesPerRecord;
@@ -80,8 +80,8 @@ export class SessionMemory {
 
   /**
    * Whether more may be read.
-   * @param readBytes how much was read of the recording, `recordCount` how many records
-   * @param waitingBytes what will be kept besides of the samples that wait
+   * @param readBytes how much of the recording was read, `recordCount` how many records
+   * @param waitingBytes how much will also be kept of the samples that wait
    * @returns why not; undefined to go on
    */
   whyFull(readBytes: number, recordCount: number, waitingBytes: number): string | undefined {
@@ -90,13 +90,13 @@ export class SessionMemory {
     return this.#whyExceeded(waitingBytes);
   }
 
-  /** Whether there is memory for more stacks, totals, tasks and maps. What waits is counted already, and needs no more where it waits. */
+  /** Whether there is memory for more stacks, totals, tasks and maps. What waits is already counted, and needs no more while it waits. */
   hasMemory(): boolean {
     this.#whyNoMemory = this.#whyExceeded(0);
     return this.#whyNoMemory === undefined;
   }
 
-  /** Why there was no memory when {@link hasMemory} was last asked; undefined where there was. */
+  /** Why there was no memory when {@link hasMemory} was last called; undefined if there was. */
   get whyNoMemory(): string | undefined {
     return this.#whyNoMemory;
   }

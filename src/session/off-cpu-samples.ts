@@ -8,13 +8,13 @@ export function isPerfOffCpuEvent({ attr: { type, config }, name }: Pick<Session
   return type === abi.PERF_TYPE_SOFTWARE && config === BigInt(abi.PERF_COUNT_SW_BPF_OUTPUT) && /^offcpu-time(?::|$)/.test(name);
 }
 
-/** Pid and tid, period, number of addresses. */
+/** Size of pid and tid, period, number of addresses. */
 const FIXED_BYTES = 24;
 
 /**
- * The sample that a BPF program has put into the payload of another one: who waited, how long, and its callchain. perf 6.15 and
- * later write such, since BPF programs cannot say it in the sample's own fields, which are those of whoever ran at that time.
- * Source: the description of perf's commit "perf record --off-cpu: Dump off-cpu samples in BPF" (tid, period, callchain, cgroup).
+ * The sample that a BPF program has put into the payload of another one: who waited, how long, and the callchain. perf 6.15 and later write these, since BPF
+ * programs cannot set the sample's own fields, which are those of whatever ran at that time. Source: the description of perf's commit "perf record --off-cpu:
+ * Dump off-cpu samples in BPF" (tid, period, callchain, cgroup).
  */
 export interface EmbeddedSample {
   readonly pid: number;
@@ -25,7 +25,7 @@ export interface EmbeddedSample {
   readonly count: number;
 }
 
-/** @returns undefined where the payload holds none */
+/** @returns undefined if the payload holds none */
 export function readEmbeddedSample(view: ByteView, { raw }: SampleOffsets): EmbeddedSample | undefined {
   const size = view.u32(raw);
   const at = raw + 4;

@@ -1,10 +1,10 @@
 /** About how many bytes an entry of a map needs. Observed: Node 20. */
 const ENTRY_BYTES = 64;
 
-/** Positions that share a map: V8 holds no more than 2^24 entries in one. */
+/** How many positions share a map: V8 does not hold more than 2^24 entries in one. */
 const RECORDS_PER_MAP = 1 << 16;
 
-/** Exact periods of waiting samples minus the doubles in their rows, by the records' positions in the file. Up to 2^53 there is none. */
+/** Exact periods of waiting samples minus the doubles in their rows, by the records' positions in the file. Periods up to 2^53 have none. */
 export class PeriodRemainders {
   /** By position divided by {@link RECORDS_PER_MAP}, then by position. None is empty. */
   readonly #maps = new Map<number, Map<number, number>>();

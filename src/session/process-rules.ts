@@ -1,17 +1,17 @@
 import { KeptRules } from '../unwind/kept-rules.ts';
 import type { SessionProcess } from './tasks.ts';
 
-/** A power of two. Processes whose numbers end alike share a place. */
+/** A power of two. Processes whose numbers have the same low bits share a place. */
 const PLACES = 256;
 
-/** What libunwind keeps of a process. */
+/** What libunwind keeps about a process. */
 interface ProcessRules {
   readonly process: SessionProcess;
   readonly execs: number;
   readonly rules: KeptRules;
 }
 
-/** What libunwind keeps of processes, each until it executes another program. */
+/** What libunwind keeps about processes, each until it executes another program. */
 export class AllProcessRules {
   readonly #places: (ProcessRules | undefined)[] = Array.from({ length: PLACES }, () => undefined);
 

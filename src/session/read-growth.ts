@@ -4,53 +4,53 @@ import { lostInSum } from '../base/exact-sums.ts';
 /** About how many bytes the last value of a counter needs. Observed: Node 20. */
 const VALUE_BYTES = 128;
 
-/** What a counter was when it was read last, as two words. */
+/** A counter's value when it was last read, as two words. */
 interface LastValue {
   high: number;
   low: number;
 }
 
 /**
- * What a sample with PERF_SAMPLE_READ read: one value for each member of the group that it belongs to, or its own alone.
- * Column i of the lists is one value.
+ * What a sample with PERF_SAMPLE_READ read: one value for each member of the event's group, or only that of the event itself. The lists have one element per
+ * value.
  */
 export interface ReadSample {
   readonly kind: 'read';
   /** The event that was sampled. */
   readonly event: number;
-  /** Whose values these are: a thread's own (its tid) where each thread counts for itself; −1 for the counter's, whoever ran. */
+  /** Whose values these are: those of a thread (its tid) if each thread has its own; −1 for those of the counter, whatever thread ran. */
   readonly thread: number;
-  /** Where the sample lies in the file, for messages. */
+  /** Where the sample is in the file, for messages. */
   readonly fileOffset: number;
   readonly events: readonly number[];
-  /** Of the kernel's events, which count each by itself (one per CPU or thread). */
+  /** Ids of the kernel's events, each of which has its own counter (one per CPU or thread). */
   readonly ids: readonly number[];
-  /** The values as two words each: a counter may have run beyond what doubles hold. */
+  /** The values as two words each: a counter may have exceeded what doubles hold exactly. */
   readonly highs: readonly number[];
   readonly lows: readonly number[];
 }
 
 /**
- * Values of counters only ever grow: a sample counts what they have grown by since the sample before it in
- * time. A member that has not moved gives no sample. Observed: perf 6.1.
+ * Finds how much counters have grown. Their values never decrease, and a sample counts for as much as they have grown since the sample before it in time. A
+ * member that has not grown gives no sample. Observed: perf 6.1.
  *
- * Of inherited events of tasks (`inherit`, since Linux 6.12 together with READ) the values are those of the thread that was
- * sampled, under the id that all threads have. Observed: Linux 6.18. perf 6.13 counts so; perf 6.1 treats them all as one counter.
+ * For inherited events of tasks (`inherit`, possible together with READ since Linux 6.12), the values are those of the sampled thread, under an id that all
+ * threads share. Observed: Linux 6.18. perf 6.13 counts this way; perf 6.1 treats them all as one counter.
  */
 export class ReadGrowth {
-  /** What {@link measure} found last, side by side: events whose values have grown, by how much, and what those doubles leave out. */
+  /** What {@link measure} last found, side by side: events whose values have grown, by how much, and the remainders that these doubles lack. */
   readonly events: number[] = [];
   readonly periods: number[] = [];
   readonly periodRemainders: number[] = [];
-  /** By thread, −1 for no particular one, and id. */
+  /** By thread (−1 for no particular one), then by id. */
   readonly #lastValues = new Map<number, Map<number, LastValue>>();
   readonly #keepsOwnPeriod: boolean;
   readonly #diagnostics: Diagnostics;
   #valueCount = 0;
 
   /**
-   * @param keepsOwnPeriod let a sample keep the period that it carries, and be one of the other events with what their values
-   * have grown by: simpleperf's `--add-counter`. perf counts by the values alone.
+   * @param keepsOwnPeriod whether a sample keeps the period that it carries, and values count only for the other events: simpleperf's `--add-counter`. perf
+   * counts by the values alone.
    */
   constructor(keepsOwnPeriod: boolean, diagnostics: Diagnostics) {
     this.#keepsOwnPeriod = keepsOwnPeriod;
@@ -65,7 +65,7 @@ export class ReadGrowth {
   /**
    * Compares the values of the next sample in time with those before it.
    * @param sample the period that it carries
-   * @returns how many samples it amounts to, one for each event that has moved; {@link events} and the other lists have so many elements then
+   * @returns how many samples it counts as, one for each event that has grown; {@link events} and the other lists then have that many elements
    */
   measure(read: ReadSample, sample: { readonly period: number; readonly periodRemainder: number }): number {
     this.events.length = 0;
@@ -73,7 +73,7 @@ export class ReadGrowth {
     this.periodRemainders.length = 0;
     if (this.#keepsOwnPeriod) this.#add(read.event, sample.period, sample.periodRemainder);
     const lastValues = this.#lastValuesOf(read.thread);
-    // Another thread has the number now, and begins at 0.
+    // If a value has decreased, another thread has the number now, and its values began at 0.
     const knownCount = lastValues.size;
     if (read.thread >= 0 && hasDecreased(read, lastValues)) lastValues.clear();
     for (let i = 0; i < read.ids.length; i++) {
@@ -117,7 +117,7 @@ function hasDecreased({ ids, highs, lows }: ReadSample, lastValues: ReadonlyMap<
   });
 }
 
-/** 0 for a counter that is read for the first time. */
+/** A counter's last value; 0 if it is read for the first time. */
 function lastValueOf(lastValues: Map<number, LastValue>, id: number): LastValue {
   let value = lastValues.get(id);
   if (value === undefined) {

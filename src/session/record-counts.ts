@@ -9,7 +9,7 @@ export class RecordCounts {
     else this.#others.set(type, (this.#others.get(type) ?? 0) + 1);
   }
 
-  /** Adds what another recording holds. */
+  /** Adds the counts of another recording. */
   addAll(other: RecordCounts): void {
     for (const [type, count] of other.entries()) {
       if (type < 128) this.#common[type] += count;

@@ -2,7 +2,7 @@ import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { SwitchSample } from './switch-samples.ts';
 
-/** About what a decoded record needs as an object: by itself, and for each byte that it had (names, lists of values). Observed: Node 20. */
+/** About how many bytes a decoded record needs as an object: in any case, and for each byte in the file (names, lists of values). Observed: Node 20. */
 const OBJECT_BYTES = 160;
 const OBJECT_BYTES_PER_BYTE = 2;
 
@@ -10,12 +10,12 @@ const OBJECT_BYTES_PER_BYTE = 2;
 export type RecordExtra = SideBand | ReadSample | SwitchSample;
 
 /**
- * What does not fit into a row, kept until the row's turn in time: records that are no samples, the values that samples with READ have read, and
- * what samples say of switches.
+ * What does not fit into a row, kept until the row's turn in time: records that are not samples, the values that samples with READ have read, and what samples
+ * say about switches.
  */
 export class RecordExtras {
   readonly #records: (RecordExtra | undefined)[] = [];
-  /** Places of the list that are free again. */
+  /** Places in the list that are free again. */
   readonly #freePlaces: number[] = [];
   /** About how many bytes each record needs. */
   readonly #bytes: number[] = [];

@@ -1,17 +1,17 @@
 import type { CpuMap } from '../perfdata/records/cpu-map.ts';
 
-/** How an event says that it was opened for a task wherever that runs. */
+/** The CPU of an event that was opened for a task, wherever that runs. */
 const ANY_CPU = -1;
-/** Kernels have fewer CPUs. */
+/** Kernels support fewer CPUs. */
 const MAX_CPU = 0xffff;
 /** How many ranges of CPUs a text lists. */
 const MAX_RANGES = 8;
 
 /** On which CPUs a recording was made, as far as perf's own records tell. */
 export class RecordedCpus {
-  /** By event, those for which it was opened: ID_INDEX, in recordings of perf 6 and later. */
+  /** By event: the CPUs for which it was opened. Source: ID_INDEX, in recordings of perf 6 and later. */
   readonly #ofEvent = new Map<number, Set<number>>();
-  /** Those of the whole recording: CPU_MAP, since perf 4.16. */
+  /** The CPUs of the whole recording: CPU_MAP, since perf 4.16. */
   #ofMap: CpuMap | undefined;
 
   /** Notes that an event was opened for a CPU; −1 for any. */
@@ -22,12 +22,12 @@ export class RecordedCpus {
     else cpus.add(cpu);
   }
 
-  /** Notes the map of the recording. perf writes one: others are left out, since each could name many CPUs in a few bytes. */
+  /** Notes the map of the recording. perf writes only one: further ones are left out, since each could name many CPUs in a few bytes. */
   noteMap(map: CpuMap): void {
     this.#ofMap ??= map;
   }
 
-  /** The CPUs on which at least one of these events was recorded, in order; undefined where that is any CPU, or not known. */
+  /** The CPUs on which at least one of these events was recorded, in order; undefined if that is any CPU, or not known. */
   ofEvents(events: readonly number[]): readonly number[] | undefined {
     const opened = new Set(events.flatMap((event) => [...(this.#ofEvent.get(event) ?? [])]));
     const cpus = opened.size > 0 ? opened : cpusOf(this.#ofMap);
@@ -43,7 +43,7 @@ function cpusOf({ cpus = [], cpuRange }: CpuMap = {}): Set<number> {
   return all;
 }
 
-/** `CPU 0`, or `CPUs 0-3,8`, as `perf record -C` takes them; only the first of many. @param cpus in order */
+/** `CPU 0`, or `CPUs 0-3,8`, as `perf record -C` takes them; only the first ranges if there are many. @param cpus in order */
 export function cpusText(cpus: readonly number[]): string {
   const ranges: { first: number; last: number }[] = [];
   for (const cpu of cpus) {

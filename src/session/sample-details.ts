@@ -7,7 +7,7 @@ import type { SessionEvent } from './events.ts';
 /** Which details to keep, and where. */
 export interface DetailOptions {
   readonly details: SampleDetails;
-  /** What to keep of an event's samples; nothing keeps no row. */
+  /** What to keep of an event's samples; if that is nothing, they have no rows. */
   readonly wanted: (attr: PerfEventAttr) => ReadonlySet<DetailName>;
 }
 
@@ -15,8 +15,8 @@ export interface DetailOptions {
 interface EventPlan {
   readonly isKept: boolean;
   /**
-   * Values by their places in DETAIL_VALUES. Among the leading fields, `leading` is the offset from the start of the
-   * payload; −1 for fields whose place differs from sample to sample.
+   * Values by their places in DETAIL_VALUES. For leading fields, `leading` is the offset from the start of the payload; −1 for fields whose place differs from
+   * sample to sample.
    */
   readonly values: readonly { readonly name: DetailValue; readonly place: number; readonly leading: number }[];
   readonly raw: boolean;
@@ -32,9 +32,9 @@ export class DetailReader {
   }
 
   /**
-   * @param start of the sample's payload, which was found to be whole
-   * @param offsets where the fields lie that are not among the leading ones
-   * @returns the row; −1 where nothing is kept
+   * @param start of the sample's payload, which is known to be whole
+   * @param offsets where the fields are that are not among the leading ones
+   * @returns the row; −1 if nothing is kept
    */
   read(event: SessionEvent, view: ByteView, start: number, offsets: SampleOffsets, misc: number): number {
     const plan = this.#planOf(event);

@@ -15,7 +15,7 @@ import type { EventList } from './events.ts';
 import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
 
-/** Reads the kernel's records that are no samples, in file order. */
+/** Reads the kernel's records that are not samples, in file order. */
 export class SideBandReader {
   readonly #events: EventList;
   readonly #chains: CallchainTable;
@@ -27,10 +27,10 @@ export class SideBandReader {
   readonly #diagnostics: Diagnostics;
 
   /**
-   * @param chains gets the callchains that come in records of their own
+   * @param chains gets the callchains that come in separate records
    * @param extras gets the records
-   * @param commLimit of the recorder's thread names
-   * @param readsAll whether to read records, too, that change nothing of what runs or is mapped
+   * @param commLimit how long the recorder's thread names may be
+   * @param readsAll whether to read also records that do not change what runs or is mapped
    */
   constructor(
     events: EventList,
@@ -53,7 +53,7 @@ export class SideBandReader {
   /**
    * Reads a record into a row.
    * @param nr position of the record in the file
-   * @returns false when there is nothing to be done at its time: it changes nothing, or it is damaged, which was reported
+   * @returns false if there is nothing to be done at its time: it changes nothing, or it is damaged, which has been reported
    */
   read(cursor: RecordCursor, nr: number, row: RecordRow): boolean {
     const { view, offset, size, type, fileOffset } = cursor;
@@ -73,7 +73,7 @@ export class SideBandReader {
     const tid = hasTid ? view.i32(end - trailer.tid + 4) : -1;
     row.setRecord(nr, timeNs, pid, tid, this.#extras.add(record, size));
     if (record.kind === 'callchain') this.#readCallchain(view, offset, row);
-    // Of all records that are no samples, switches alone may become some.
+    // Switches are the only records among these that may become samples.
     if (isSwitch(record) && trailer !== undefined && trailer.cpu >= 0) row.cpu = view.i32(end - trailer.cpu);
     return true;
   }
@@ -85,7 +85,7 @@ export class SideBandReader {
     row.cookieHi = view.hi(cookie);
   }
 
-  /** Reads a record that counts whatever its time. @returns undefined for one that is damaged, which was reported */
+  /** Reads a record that counts whatever its time. @returns undefined if it is damaged, which has been reported */
   readTimeless(cursor: RecordCursor): SideBand | undefined {
     return this.#decode(cursor, this.#trailerOf(cursor));
   }
@@ -115,7 +115,7 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
   }
 }
 
-/** Reports records that this version does not know; most of the others are about the recording itself. */
+/** Reports records that this version does not know; most other records that are not used are about the recording itself. */
 function reportUnused(type: number, fileOffset: number, diagnostics: Diagnostics): void {
   if (abi.recordTypeNameOf(type) === undefined) {
     diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);

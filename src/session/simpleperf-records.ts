@@ -7,7 +7,7 @@ import type { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
 import { readSimpleperfRecord } from '../simpleperf/records.ts';
 import type { EventList } from './events.ts';
 
-/** Reads the one of simpleperf's records that says which ids belong to which event; for readers that need nothing else of them. */
+/** Reads only the record of simpleperf that says which ids belong to which event, for readers that need nothing else. */
 export function readEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
   if (type !== SP_EVENT_ID) return;
   const record = readSimpleperfRecord(view, offset, offset + size, type);
@@ -28,7 +28,7 @@ export class SimpleperfRecordReader {
 
   /** Reads a record whose type is SIMPLEPERF_TYPE_START or more. */
   read({ view, offset, size, type, fileOffset }: RecordCursor): void {
-    // What these carry was unpacked when they were walked.
+    // What these carry was unpacked during the walk.
     if (type === SP_SPLIT || type === SP_SPLIT_END || type === SP_TRACING_DATA) return;
     const record = readSimpleperfRecord(view, offset, offset + size, type);
     if (record === undefined) {
@@ -55,7 +55,7 @@ export class SimpleperfRecordReader {
         }
         break;
       case 'unwindingResult':
-        // A recording lists all unwindings or failed ones only; 0 is success.
+        // A recording lists all unwindings, or only failed ones; 0 is success.
         if (record.errorCode !== 0n) {
           this.#diagnostics.add('unwinding-failed', 'info', 'simpleperf could not unwind user stacks to their ends while it recorded', fileOffset);
         }

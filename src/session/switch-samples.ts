@@ -11,25 +11,25 @@ export interface SwitchSample {
   readonly kind: 'switch';
   /** `context-switches` samples say that a thread leaves, and where, but not when one comes back: SWITCH records do. */
   readonly source: 'sched_switch' | 'context-switches';
-  /** The thread that leaves, and the one that goes on, by the numbers of the machine; −1 where that is not known. */
+  /** The thread that leaves, and the one that runs next, by the machine's numbers; −1 if unknown. */
   readonly prevTid: number;
   readonly nextTid: number;
   readonly state: SwitchState;
-  /** What the sample has read besides, where it has READ. */
+  /** The values that the sample has read, if it has READ. */
   readonly read: ReadSample | undefined;
 }
 
-/** What an event's samples say of switches. */
+/** What an event's samples say about switches. */
 export type SwitchUse = SwitchSample['source'] | 'none';
 
 const UNKNOWN: Omit<SwitchSample, 'source' | 'read'> = { kind: 'switch', prevTid: -1, nextTid: -1, state: 'unknown' };
 
-/** Reads what samples say of switches. */
+/** Reads what samples say about switches. */
 export class SwitchSampleReader {
   readonly #features: Features;
   readonly #payloads = new Map<SessionEvent, SchedSwitchPayloads | undefined>();
 
-  /** @param features in a pipe, those that come before the first sample are there by then */
+  /** @param features in a pipe, those that come before the first sample are filled in by then */
   constructor(features: Features) {
     this.#features = features;
   }
@@ -43,8 +43,8 @@ export class SwitchSampleReader {
   }
 
   /**
-   * @param offsets where the sample's fields lie
-   * @param read what it has read
+   * @param offsets where the sample's fields are
+   * @param read the values that it has read
    */
   read(event: SessionEvent, source: SwitchSample['source'], view: ByteView, offsets: SampleOffsets, read: ReadSample | undefined): SwitchSample {
     const payloads = source === 'sched_switch' && event.layout.has('raw') ? this.#payloadsOf(event) : undefined;

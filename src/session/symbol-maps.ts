@@ -4,7 +4,7 @@ import { classifyUserMap, type DsoTable } from './dsos.ts';
 import { RangeTree } from './range-tree.ts';
 import type { TaskTable } from './tasks.ts';
 
-/** Puts the code of {@link symbolMapsOf} where it must be, in each program that a process runs. What a record maps replaces it. */
+/** Puts the code of {@link symbolMapsOf} in its place, in each program that a process runs. What a record maps replaces it. */
 export class SymbolMaps {
   readonly #tasks: TaskTable;
   /** By pid. */
@@ -16,7 +16,7 @@ export class SymbolMaps {
     for (const pid of this.#maps.keys()) this.apply(pid);
   }
 
-  /** Maps the code of a process that begins anew, by fork or exec, if there is any. */
+  /** Maps the code of a process, if there is any, when it starts with new maps, by fork or exec. */
   apply(pid: number): void {
     const maps = this.#maps.get(pid);
     if (maps !== undefined) this.#tasks.ownSpace(this.#tasks.process(pid)).unrecorded = maps;

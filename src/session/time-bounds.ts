@@ -13,19 +13,19 @@ import { readEventIds } from './simpleperf-records.ts';
 import type { TimeSpan } from './time-ranges.ts';
 import { UserRecordReader } from './user-records.ts';
 
-/** First and last sample as perf noted them in the header; undefined where it did not look at its samples. */
+/** The times of the first and last sample as perf noted them in the header; undefined if it did not look at its samples. */
 export function notedSampleTimes({ sampleTime }: Features): TimeSpan | undefined {
   return sampleTime !== undefined && sampleTime.last > 0n && sampleTime.last >= sampleTime.first ? sampleTime : undefined;
 }
 
 /**
- * The times of a recording's first and last sample: as noted in its header, else found by reading all of it once. Both
- * are 0 when no sample has a time; undefined for a stream, which can be read only once.
+ * The times of a recording's first and last sample: as noted in its header, else found by reading all of it once. Both are 0 if no sample has a time; undefined
+ * for a stream, which can be read only once.
  */
 export async function findSampleTimes(source: RecordingSource, header: RecordingHeader): Promise<TimeSpan | undefined> {
   const noted = notedSampleTimes(header.features);
   if (noted !== undefined || source.sizeBytes === undefined) return noted;
-  // Damage is reported when the recording is read for good; and in a pipe's form, reading changes the header.
+  // Damage is reported when the recording is actually read; and in pipe mode, reading changes the header.
   const unheard = new Diagnostics();
   const scannedHeader = await readHeader(source, unheard);
   const scan = new SampleTimeScan(scannedHeader, unheard);
@@ -33,7 +33,7 @@ export async function findSampleTimes(source: RecordingSource, header: Recording
   return notedSampleTimes(scannedHeader.features) ?? scan.span();
 }
 
-/** Looks at nothing but the samples' times, and at what says where they lie: attrs and ids. */
+/** Looks only at the samples' times, and at what says where these are: attrs and ids. */
 class SampleTimeScan implements RecordVisitor {
   readonly #events: EventList;
   readonly #clock = new RecordingClock();

@@ -1,9 +1,8 @@
 import { PerfconvError } from '../base/errors.ts';
 
 /**
- * A span of time. Absolute ends are nanoseconds in the recording's clock, ends since the first sample nanoseconds from
- * the recording's first sample on; both belong to the span, and one that is absent is open. Per cent are of the time from
- * the first sample to the last; see {@link percentEnds} for what belongs to them.
+ * A span of time. Its ends are nanoseconds, in the recording's clock or since the recording's first sample; both belong to the span, and a missing one leaves
+ * it open. Percentages are of the time from the first sample to the last; see {@link percentEnds} for what belongs to them.
  */
 export type TimeRange =
   | { readonly kind: 'clock'; readonly from?: bigint; readonly to?: bigint }
@@ -47,7 +46,7 @@ function parsePercent(part: string, isOnly: boolean, whole: string): TimeRange {
   const [, from, to] = /^(\d+(?:\.\d+)?)%\s*-\s*(\d+(?:\.\d+)?)%$/.exec(part) ?? [];
   if (from !== undefined) return percentRange(Number(from), Number(to), whole);
   const [, slice, nth] = /^(\d+(?:\.\d+)?)%(?:\s*\/\s*(\d+))?$/.exec(part) ?? [];
-  // `50%,60%` is rather meant to be a range than two times the first slice.
+  // `50%,60%` is more likely to mean a range than the first slice twice.
   if (slice === undefined || (nth === undefined && !isOnly)) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
   const which = Number(nth ?? 1);
   if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `--time ${whole}: slices are counted from 1, and not of 0 %`);
@@ -81,16 +80,14 @@ function parseSeconds(digits: string, end: string, whole: string): bigint | unde
 }
 
 /**
- * The ends of a range in per cent as nanoseconds since the first sample, both part of the range: rounded to whole
- * nanoseconds, halves up. The upper end itself belongs to the next slice, unless it is 100 %; so each moment is in
- * exactly one of the slices that make up the whole, also where they are shorter than a nanosecond or no time passes at
- * all: then the last one has everything, and the others have nothing, which is an upper end before the lower one. Only
- * a range that is meant to be one moment (`50%-50%`) has that moment.
+ * The ends of a percentage range as nanoseconds since the first sample, both part of the range: rounded to whole nanoseconds, halves up. The upper end of the
+ * percentages belongs to the next slice, unless it is 100 %. So each moment is in exactly one of the slices that make up the whole, even if they are shorter
+ * than a nanosecond or no time passes at all: then the last one has everything, and the others have nothing (their upper end is before the lower one). A range
+ * that is meant to be one moment (`50%-50%`) does have that moment.
  *
- * perf 6.1, observed with samples at every nanosecond, has the same ranges but where rounding leaves nothing of a slice,
- * or nothing between its end and 100 %: there both slices have the moment, and all slices of no time
- * all samples. And it adds to the first sample's time in doubles, which for clocks that count from 1970 are 256 ns apart;
- * here it is exact.
+ * perf 6.1 (observed with samples at every nanosecond) has the same ranges, except where rounding leaves nothing of a slice, or nothing between its end and 100
+ * %: there, both slices have the moment, and if no time passes, all slices have all samples. It also adds to the first sample's time in doubles, which are 256
+ * ns apart for clocks that count from 1970; here, sums are exact.
  */
 export function percentEnds(from: number, to: number, totalNs: number): { from: number; to: number } {
   const first = Math.round((from / 100) * totalNs);

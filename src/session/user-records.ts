@@ -19,10 +19,10 @@ import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfda
 import type { EventList } from './events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
 
-/** The tid of ids that count whoever runs: −1, its lower word. */
+/** The tid of ids that count for every thread: the low word of −1. */
 const ANY_TASK = 0xffffffff;
 
-/** Reads the records that perf itself writes: in pipe mode they carry all that a file has in its header. */
+/** Reads the records that perf itself writes: in pipe mode, they carry all that a file has in its header. */
 export class UserRecordReader {
   readonly buildIds: BuildIdRecord[] = [];
   readonly cpus = new RecordedCpus();
@@ -113,7 +113,7 @@ export class UserRecordReader {
   }
 }
 
-/** Bytes that a record's fixed fields need, header included. */
+/** How many bytes a record's fixed fields need, including the header. */
 const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_ID_INDEX]: ID_INDEX.minBytes,
   [abi.PERF_RECORD_EVENT_UPDATE]: EVENT_UPDATE.minBytes,

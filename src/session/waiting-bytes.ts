@@ -1,11 +1,11 @@
 import { ByteView } from '../base/byte-view.ts';
 import { allocated, grown } from '../base/growable.ts';
 
-/** Bytes lie in blocks of this size. A record has 64 KB at most, and so has what is copied of it. */
+/** Bytes are kept in blocks of this size. A record has at most 64 KB, and so has what is copied from it. */
 const BLOCK_BYTES = 1 << 20;
-/** Empty blocks that are kept for what comes next. */
+/** Maximum number of empty blocks that are kept for later use. */
 const MAX_SPARE_BLOCKS = 8;
-/** What is copied begins at a multiple of so many bytes. */
+/** What is copied begins at a multiple of this many bytes. */
 const ALIGNMENT = 8;
 
 interface Block {
@@ -15,7 +15,10 @@ interface Block {
   live: number;
 }
 
-/** Parts of samples that wait for their turn in time: each is copied once, and freed when its sample has been played, so that there are as many as a round has. */
+/**
+ * Parts of samples that wait for their turn in time: each is copied once, and freed when its sample has been replayed, so that there are only as many as in a
+ * round.
+ */
 export class WaitingBytes {
   readonly #littleEndian: boolean;
   #blocks: Block[] = [];
@@ -34,7 +37,7 @@ export class WaitingBytes {
     return (this.#blocks.length + this.#spare.length) * BLOCK_BYTES;
   }
 
-  /** Makes room for bytes, of which there may be 64 KB. @returns the place where they are to be put */
+  /** Makes room for up to 64 KB. @returns the place where the bytes are to be put */
   reserve(bytes: number): number {
     const block = this.#roomFor(bytes);
     const place = this.#freePlaces.pop() ?? this.#blockOf.length;
@@ -56,7 +59,7 @@ export class WaitingBytes {
     return this.#offsets[place];
   }
 
-  /** The sample has been played. */
+  /** To be called when the sample has been replayed. */
   free(place: number): void {
     const block = this.#blockAt(place);
     this.#blockOf[place] = undefined;
