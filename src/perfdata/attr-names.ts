@@ -95,10 +95,10 @@ const CLOCK_NAMES: Readonly<Record<number, string>> = {
 
 /** The clock of jitdump files. */
 export const CLOCK_MONOTONIC = 1;
-/** The wall clock: times of it are times of day. */
+/** The wall clock: its times are times of day. */
 export const CLOCK_REALTIME = 0;
 
-/** What `perf record -k` calls a clock; its number where it has no name. */
+/** What `perf record -k` calls a clock; its number if it has no name. */
 export function clockName(clockid: number): string {
   return CLOCK_NAMES[clockid] ?? String(clockid);
 }

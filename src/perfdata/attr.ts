@@ -5,10 +5,7 @@ import { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK,
 /** Size of the first published struct (PERF_ATTR_SIZE_VER0): no attr can be smaller. */
 export const PERF_ATTR_SIZE_VER0 = 64;
 
-/**
- * One bit each of the flag word after `read_format`, in its order (perf_event.h, struct perf_event_attr).
- * `precise_ip` alone has two bits.
- */
+/** One bit each of the flag word after `read_format`, in its order (perf_event.h, struct perf_event_attr). Only `precise_ip` has two bits. */
 const FLAG_FIELDS = [
   'disabled',
   'inherit',
@@ -52,14 +49,14 @@ const FLAG_FIELDS = [
   'defer_output',
 ] as const;
 
-/** The same of the word `aux_action`. */
+/** The same for the word `aux_action`. */
 const AUX_ACTION_FIELDS = ['aux_start_paused', 'aux_pause', 'aux_resume'] as const;
 
 export type AttrFlag = Exclude<(typeof FLAG_FIELDS)[number], 'precise_ip' | 'precise_ip_high'> | (typeof AUX_ACTION_FIELDS)[number];
 
 /**
- * What was asked of the kernel for one event: struct perf_event_attr, fields under its names in camel case.
- * Fields that the recording's struct is too short for are 0.
+ * What was asked of the kernel for one event: struct perf_event_attr, fields under its names in camel case. Fields that are beyond the end of the recording's
+ * struct are 0.
  */
 export interface PerfEventAttr {
   readonly type: number;
@@ -76,7 +73,7 @@ export interface PerfEventAttr {
   readonly readFormat: number;
   readonly flags: ReadonlySet<AttrFlag>;
   readonly preciseIp: number;
-  /** Samples before the reader is woken; bytes, where the flag `watermark` is set. */
+  /** Samples before the reader is woken; bytes if the flag `watermark` is set. */
   readonly wakeupEvents: number;
   /** HW_BREAKPOINT_* bits of a breakpoint. */
   readonly bpType: number;
@@ -89,7 +86,7 @@ export interface PerfEventAttr {
   readonly sampleRegsUser: bigint;
   readonly sampleRegsIntr: bigint;
   readonly sampleStackUser: number;
-  /** Clock of the times, where the flag `use_clockid` is set (clock_gettime). */
+  /** Clock of the times, if the flag `use_clockid` is set (clock_gettime). */
   readonly clockid: number;
   readonly auxWatermark: number;
   readonly sampleMaxStack: number;
@@ -114,15 +111,15 @@ export function readIds(view: ByteView, at: number, end: number): bigint[] {
 
 /**
  * Reads a perf_event_attr at `offset`.
- * @param sizeBytes bytes that may be read: what is missing counts as zero, what is more is not looked at
- * @throws PerfconvError `damaged` for fewer bytes than any version of the struct has
+ * @param sizeBytes how many bytes may be read: missing ones count as zero, bytes after the known fields are not looked at
+ * @throws PerfconvError `damaged` if these are fewer bytes than any version of the struct has
  */
 export function readAttr(view: ByteView, offset: number, sizeBytes: number, fileOffset: number): PerfEventAttr {
   if (sizeBytes < PERF_ATTR_SIZE_VER0) {
     throw new PerfconvError('damaged', `${sizeBytes} bytes are too few for an attr`, { offset: fileOffset, record: 'perf_event_attr' });
   }
   const ownSize = view.u32(offset + 4);
-  // Old writers leave the field 0; then the file's stride is the size.
+  // Old writers leave the field 0: then the stride in the file is the size.
   const size = ownSize === 0 ? sizeBytes : Math.min(ownSize, sizeBytes);
   const u32At = (at: number): number => (at + 4 <= size ? view.u32(offset + at) : 0);
   const u64At = (at: number): number => (at + 8 <= size ? view.u64(offset + at) : 0);
@@ -162,8 +159,8 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
 }
 
 /**
- * The flag word is a C bit field: little-endian compilers give out bits from the low end, big-endian ones from the high
- * end, so that a big-endian word read as a number holds flag i in bit 63 − i.
+ * The flag word is a C bit field: little-endian compilers assign bits from the low end, big-endian ones from the high end, so that a big-endian word read as a
+ * number has flag i in bit 63 − i.
  */
 function readFlags(view: ByteView, offset: number): { flags: Set<AttrFlag>; preciseIp: number } {
   const flags = new Set<AttrFlag>();
@@ -183,7 +180,7 @@ export function isClockEvent(attr: PerfEventAttr): boolean {
   return attr.type === PERF_TYPE_SOFTWARE && (attr.config === BigInt(PERF_COUNT_SW_CPU_CLOCK) || attr.config === BigInt(PERF_COUNT_SW_TASK_CLOCK));
 }
 
-/** Whether this is perf's dummy event, opened for side band records alone. */
+/** Whether this is perf's dummy event, opened only for side-band records. */
 export function isDummyEvent(attr: PerfEventAttr): boolean {
   return attr.type === PERF_TYPE_SOFTWARE && attr.config === BigInt(PERF_COUNT_SW_DUMMY);
 }

@@ -1,15 +1,15 @@
 import type { ByteView } from '../base/byte-view.ts';
 
-/** Size of struct perf_branch_entry: from, to, flags. Counters are in a list of their own after all entries. */
+/** Size of struct perf_branch_entry: from, to, flags. Counters are in a separate list after all entries. */
 export const BRANCH_ENTRY_BYTES = 24;
 
-/** What the hardware says about a branch; false and 0 where it says nothing. */
+/** What the hardware says about a branch; false or 0 where it says nothing. */
 export interface BranchFlags {
   readonly mispred: boolean;
   readonly predicted: boolean;
   readonly inTx: boolean;
   readonly abort: boolean;
-  /** Since the branch before. */
+  /** Since the previous branch. */
   readonly cycles: number;
   /** PERF_BR_*, PERF_BR_SPEC_*, PERF_BR_NEW_*, PERF_BR_PRIV_*. */
   readonly type: number;
@@ -19,10 +19,9 @@ export interface BranchFlags {
 }
 
 /**
- * The low half of a branch's flags as a little-endian machine has it. They are C bit fields, which big-endian compilers give
- * out from the high end of the word on.
- * Source: perf_event.h, struct perf_branch_entry: mispred, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4,
- * priv:3, of which one bit lies in the high half.
+ * The low half of a branch's flags as a little-endian machine has it. They are C bit fields, which big-endian compilers assign from the high end of the word
+ * on. Source: perf_event.h, struct perf_branch_entry: mispred, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4, priv:3, of which one bit is in
+ * the high half.
  * @param at offset of the flags
  */
 export function branchFlagsLo(view: ByteView, at: number): number {
@@ -35,7 +34,7 @@ export function branchFlagsLo(view: ByteView, at: number): number {
   return (single | (bits(4, 16) << 4) | (bits(20, 4) << 20) | (bits(24, 2) << 24) | (bits(26, 4) << 26) | (privLo << 30)) >>> 0;
 }
 
-/** Reads all that a branch's flags say. @param at their offset */
+/** Reads all of a branch's flags. @param at their offset */
 export function readBranchFlags(view: ByteView, at: number): BranchFlags {
   const lo = branchFlagsLo(view, at);
   const bits = (start: number, count: number): number => (lo >>> start) & ((1 << count) - 1);

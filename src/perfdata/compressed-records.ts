@@ -5,15 +5,15 @@ import { openZstd } from '../zstd/open.ts';
 import { NestedRecords } from './nested-records.ts';
 
 /**
- * How much a stream may decompress to: so much in any case, and so many times what was put in. Recordings shrink to a third
- * or, with zeros in stack dumps, to a hundredth; zstd could make 32,000 bytes of one, and a small file keep us busy for hours.
+ * How much a stream may decompress to: this much in any case, plus this many times its compressed size. Recordings shrink to a third or, with zeros in stack
+ * dumps, to a hundredth. zstd can expand one byte to 32,000, so that a small file could keep us busy for hours.
  */
 const FREE_BYTES = 64 << 20;
 const MAX_RATIO = 256;
 /** How a frame begins. Source: RFC 8878, 3.1.1. */
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
 
-/** What the COMPRESSED records of one file hold: one zstd stream, of records one after the other. */
+/** What is in the COMPRESSED records of one file: one zstd stream of successive records. */
 export class CompressedRecords {
   readonly #records: NestedRecords;
   readonly #visit: (records: NestedRecords) => boolean;
@@ -23,7 +23,7 @@ export class CompressedRecords {
   #packedBytes = 0;
   #unpackedBytes = 0;
 
-  /** @param visit called when there may be whole records to step through. It returns false to be called again later, by {@link resume} */
+  /** @param visit called when there may be whole records to step through. If it returns false, {@link resume} calls it again later */
   constructor(littleEndian: boolean, visit: (records: NestedRecords) => boolean, diagnostics: Diagnostics) {
     this.#records = new NestedRecords(littleEndian, diagnostics);
     this.#visit = visit;
@@ -31,8 +31,8 @@ export class CompressedRecords {
   }
 
   /**
-   * Takes the compressed bytes of one record. Damage is reported; what came before it was visited.
-   * @param isAfterGap whether records may be missing before this one: the stream goes on only where it begins anew
+   * Takes the compressed bytes of one record. Damage is reported; what came before it has been visited.
+   * @param isAfterGap whether records may be missing before this one: then unpacking goes on only if a new stream begins here
    */
   async unpack(bytes: Uint8Array, fileOffset: number, isAfterGap: boolean): Promise<void> {
     try {
@@ -40,7 +40,7 @@ export class CompressedRecords {
       if (!this.#isBroken) await this.#push(bytes, fileOffset);
     } catch (error) {
       if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
-      // A stream cannot be resumed in its middle: each block builds on those before.
+      // A stream cannot be resumed in its middle: each block depends on those before.
       this.#isBroken = true;
       const message = `compressed records are damaged (${error.message}): what is in them and in those after them is lost`;
       this.#diagnostics.addBytes('zstd-damaged', 'loss', message, fileOffset, bytes.length);
@@ -54,7 +54,7 @@ export class CompressedRecords {
     this.#records.isHeld = !this.#visit(this.#records);
   }
 
-  /** The file ends: reports what is missing. @returns false where the visitor stopped: then call it again */
+  /** To be called at the end of the file: reports what is missing. @returns false if the visitor stopped: then it has to be called again */
   end(): boolean {
     while (this.#records.end()) {
       this.resume();
@@ -67,7 +67,7 @@ export class CompressedRecords {
     return true;
   }
 
-  /** perf's stream has no checksum: pushed into it, what follows a gap would give bytes that never were. */
+  /** Begins a new stream after a gap. perf's stream has no checksum: if it just went on, it would yield bytes that never existed. */
   #resume(bytes: Uint8Array): void {
     this.#stream = undefined;
     this.#isBroken = false;

@@ -55,8 +55,8 @@ export const PERF_RECORD_SCHEDSTAT_CPU = 85;
 export const PERF_RECORD_SCHEDSTAT_DOMAIN = 86;
 
 /**
- * Before perf had HEADER_FEATURE records, Google's perf wrote header strings into pipes under the numbers 69 to 80, which
- * perf later gave to others. A cursor gives them out with this added. Observed: ChromeOS recordings of 2012.
+ * Before perf had HEADER_FEATURE records, Google's perf wrote header strings into pipes under the numbers 69 to 80, which perf later gave to other types. A
+ * cursor adds this to them. Observed: ChromeOS recordings of 2012.
  */
 export const LEGACY_HEADER_OFFSET = 0x100;
 const LEGACY_HEADER_HOSTNAME = 69;
@@ -66,7 +66,7 @@ export function isLegacyHeaderType(type: number): boolean {
   return type >= LEGACY_HEADER_HOSTNAME && type <= LEGACY_HEADER_NUMA_TOPOLOGY;
 }
 
-/** The feature that a legacy header record holds: the numbers follow each other as the features' bits do. */
+/** The feature in a legacy header record: the numbers are in the same order as the features' bits. */
 export function featureOfLegacyHeader(type: number): number {
   return type - LEGACY_HEADER_OFFSET - LEGACY_HEADER_HOSTNAME + HEADER_HOSTNAME;
 }
@@ -78,7 +78,7 @@ export function mayBeRecordType(type: number): boolean {
   return (type > 0 && type < TYPE_END) || (type >= SIMPLEPERF_TYPE_START && type < SIMPLEPERF_TYPE_END);
 }
 
-/** Names of record types as `perf report --stats` prints them, by number; a hole is a type never given out. */
+/** Names of record types as `perf report --stats` prints them, by number; undefined for numbers that were never assigned. */
 const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
   undefined,
   'MMAP',
@@ -129,14 +129,14 @@ const RECORD_TYPE_NAMES: readonly (string | undefined)[] = [
   'SCHEDSTAT_DOMAIN',
 ];
 
-/** The name of a record type, as `perf report --stats` prints it; undefined for a number never given out. */
+/** The name of a record type, as `perf report --stats` prints it; undefined for a number that was never assigned. */
 export function recordTypeNameOf(type: number): string | undefined {
   if (type > LEGACY_HEADER_OFFSET && isLegacyHeaderType(type - LEGACY_HEADER_OFFSET)) return `HEADER_${FEATURE_NAMES[featureOfLegacyHeader(type)]}`;
   if (type >= SIMPLEPERF_TYPE_START) return withPrefix('SP_', simpleperfRecordNameOf(type));
   return RECORD_TYPE_NAMES[type];
 }
 
-/** `PERF_RECORD_SAMPLE`, or `record type 99` for a number never given out. For messages. */
+/** `PERF_RECORD_SAMPLE`, or `record type 99` for a number that was never assigned. For messages. */
 export function recordTypeName(type: number): string {
   const name =
     type >= SIMPLEPERF_TYPE_START ? withPrefix('SIMPLE_PERF_RECORD_', simpleperfRecordNameOf(type)) : withPrefix('PERF_RECORD_', recordTypeNameOf(type));
@@ -161,9 +161,9 @@ export const PERF_RECORD_MISC_MMAP_DATA = 1 << 13;
 export const PERF_RECORD_MISC_SWITCH_OUT = 1 << 13;
 export const PERF_RECORD_MISC_SWITCH_OUT_PREEMPT = 1 << 14;
 export const PERF_RECORD_MISC_MMAP_BUILD_ID = 1 << 14;
-/** In a build-id record: the byte after the id's 20 says how many of them count. */
+/** In a build-id record: the byte after the 20 bytes of the id says how many of these count. */
 export const PERF_RECORD_MISC_BUILD_ID_SIZE = 1 << 15;
-/** Of LOST_SAMPLES: a BPF program that perf attached as a filter left them out. */
+/** In LOST_SAMPLES: a BPF program that perf attached as a filter left them out. */
 export const PERF_RECORD_MISC_LOST_SAMPLES_BPF = 1 << 15;
 
 export const PERF_SAMPLE_IP = 1 << 0;
@@ -194,7 +194,7 @@ export const PERF_SAMPLE_WEIGHT_STRUCT = 1 << 24;
 /** The first bit that has no meaning yet. */
 export const PERF_SAMPLE_MAX = 1 << 25;
 
-/** What a sample's registers are of: nothing, for it has none; a process of 32 bits, whatever the kernel has; one of 64. */
+/** ABI of a sample's registers: it has none; they are of a 32-bit process, whatever the kernel; of a 64-bit one. */
 export const PERF_SAMPLE_REGS_ABI_NONE = 0;
 export const PERF_SAMPLE_REGS_ABI_32 = 1;
 export const PERF_SAMPLE_REGS_ABI_64 = 2;
@@ -209,7 +209,7 @@ export const PERF_SAMPLE_BRANCH_CALL_STACK = 1 << 11;
 export const PERF_SAMPLE_BRANCH_HW_INDEX = 1 << 17;
 export const PERF_SAMPLE_BRANCH_COUNTERS = 1 << 19;
 
-/** Callchain entries from here on (as u64: −4095 … −1) are no addresses but say whose the next ones are. */
+/** Callchain entries from here on (as u64: −4095 … −1) are not addresses, but say to what the next ones belong. */
 export const PERF_CONTEXT_MAX = -4095;
 export const PERF_CONTEXT_HV = -32;
 export const PERF_CONTEXT_KERNEL = -128;

@@ -8,9 +8,12 @@ import { type Features, readFeature } from './features.ts';
 
 /** struct perf_file_section: offset and size. */
 const SECTION_BYTES = 16;
-/** Where the header's feature bitmap lies. */
+/** Where the header's feature bitmap is. */
 const FEATURE_BITMAP_OFFSET = 72;
-/** What the sections of all features may have together; those of simpleperf list the symbols of libraries. A file's own size is no limit: it may have holes. */
+/**
+ * Maximum size of the sections of all features together; those of simpleperf list the symbols of libraries. The file's size does not limit them: it may have
+ * holes.
+ */
 const MAX_SECTIONS_BYTES = 256 << 20;
 
 interface FeatureSection {
@@ -19,17 +22,17 @@ interface FeatureSection {
   readonly size: number;
 }
 
-/** Behind the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
+/** Follows the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
 export interface FeatureTable {
   readonly start: number;
   /** Where it ends if it is whole. */
   readonly end: number;
-  /** Fewer than the header has features where the file ends before. */
+  /** Fewer than the header has features if the file ends before that. */
   readonly sections: readonly FeatureSection[];
   readonly isWhole: boolean;
 }
 
-/** Reads what is at `start` as a feature table, whatever it is. */
+/** Reads whatever is at `start` as a feature table. */
 export async function readFeatureTable(source: ByteSource, header: ByteView, start: number): Promise<FeatureTable> {
   const features = featureBits(header);
   const view = new ByteView(await readRange(source, start, features.length * SECTION_BYTES), header.littleEndian);
@@ -40,17 +43,17 @@ export async function readFeatureTable(source: ByteSource, header: ByteView, sta
   return { start, end: start + features.length * SECTION_BYTES, sections, isWhole: sections.length === features.length };
 }
 
-/** The table of a stream, in which nothing after the records can be read before them. */
+/** The table of a stream, where what follows the records cannot be read before them. */
 export function unreadFeatureTable(header: ByteView, start: number): FeatureTable {
   return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
 }
 
-/** Whether the first section lies right after the table, as perf writes it; false where the header has no features. */
+/** Whether the first section is right after the table, as perf writes it; false if the header has no features. */
 export function startsItsSections({ sections, end }: FeatureTable): boolean {
   return sections.length > 0 && sections[0].offset === end;
 }
 
-/** Whether this is a feature table and no other bytes: some of its sections may be damaged, or written by another tool than perf. */
+/** Whether this is a feature table rather than other bytes: some of its sections may be damaged, or written by a tool other than perf. */
 export function isFeatureTable(table: FeatureTable, source: ByteSource): boolean {
   if (startsItsSections(table)) return true;
   const sourceEnd = source.sizeBytes ?? Number.POSITIVE_INFINITY;
@@ -69,7 +72,7 @@ export async function readFeatureSections(
   let bytesSum = 0;
   if (table.sections.some(({ feature }) => feature >= SP_FEATURE_START)) await loadProtobuf();
   for (const [i, { feature, offset, size }] of table.sections.entries()) {
-    // Not filled in: the table of a recording that was followed may have been read while it was written.
+    // Not filled in: if the recording was followed, the table may have been read while it was being written.
     if (offset === 0) continue;
     const place = table.start + i * SECTION_BYTES;
     bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
@@ -82,16 +85,16 @@ export async function readFeatureSections(
       diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes are larger than any: they were not used`, place);
       return;
     }
-    // An offset beyond the file's end leads nowhere: the place that holds it is named instead.
+    // An offset beyond the file's end is of no help: the place that holds it is named instead.
     const namedOffset = source.sizeBytes !== undefined && offset > source.sizeBytes ? place : offset;
     readFeature(features, feature, await readRange(source, offset, size), littleEndian, namedOffset, diagnostics);
   }
 }
 
 /**
- * Set bits of the header's feature bitmap. It is an array of C longs, so a big-endian 32-bit perf wrote its words in
- * another order than a 64-bit one. HOSTNAME shows which it was, for nearly every recording has it; without it (before
- * Linux 3.2), the reading without high bits is right: perf numbers its features from 1 up.
+ * Set bits of the header's feature bitmap. It is an array of C longs, so a big-endian 32-bit perf wrote its words in another order than a 64-bit one. HOSTNAME,
+ * which nearly every recording has, shows which it was; without it (before Linux 3.2), the order that sets no high bits is right: perf numbers its features
+ * from 1 up.
  */
 function featureBits(header: ByteView): number[] {
   const collect = (isSet: (bit: number) => boolean): number[] => {

@@ -31,7 +31,7 @@ export interface Features
   readonly present: Set<number>;
 }
 
-/** One table per family of features; a further family is one more line here and one more type above. */
+/** One table per family of features; another family takes one more line here and one more type above. */
 const FEATURE_READERS: FeatureReaders<Features> = {
   ...HOST_READERS,
   ...TOPOLOGY_READERS,
@@ -46,9 +46,8 @@ const FEATURE_READERS: FeatureReaders<Features> = {
 };
 
 /**
- * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported, and what comes
- * before the damage is kept where that means something by itself (the first of several caches, not half a name):
- * nothing that follows depends on it.
+ * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported. What comes before the damage is kept if it means
+ * something by itself (the first of several caches, but not half a name): nothing else depends on what is missing.
  * @param fileOffset where the bytes come from, for messages
  */
 export function readFeature(features: Features, feature: number, bytes: Uint8Array, littleEndian: boolean, fileOffset: number, diagnostics: Diagnostics): void {
@@ -69,7 +68,7 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
   }
 }
 
-/** A section that ends too early, or an attr in it that is none. */
+/** Whether the error means that a section ends too early, or has something in it that is not an attr. */
 function isDamage(error: unknown): boolean {
   return error instanceof RangeError || error instanceof PerfconvError;
 }

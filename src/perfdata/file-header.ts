@@ -15,7 +15,7 @@ const SECTION_BYTES = 16;
 /** struct perf_trace_event_type: config (u64) and name (64 bytes). */
 const EVENT_TYPE_BYTES = 72;
 const MAX_EVENT_TYPES = 4096;
-/** All tracepoints of a kernel are some 3,000 attrs; each has an id for every CPU or thread. A file's own size is no limit: it may have holes. */
+/** A kernel's tracepoints take about 3,000 attrs, each with an id for every CPU or thread. The file's size does not limit these sections: it may have holes. */
 const MAX_ATTRS_BYTES = 16 << 20;
 const MAX_IDS_BYTES = 32 << 20;
 
@@ -36,25 +36,25 @@ export interface RecordingHeader {
   /** Names of events by their config, as old perf listed them; in pipe mode they come as records. */
   readonly eventTypes: readonly EventType[];
   readonly features: Features;
-  /** File position of the first record, and of the end of the last; Infinity where only the end of the source shows it. */
+  /** File position of the first record, and of the end of the last; Infinity if only the end of the source shows it. */
   readonly dataStart: number;
   readonly dataEnd: number;
-  /** Of a file whose header does not say where its data end: what may follow them after all. */
+  /** For a file whose header does not say where its data end: the features that may follow them. */
   readonly lateFeatures?: LateFeatures;
 }
 
-/** The feature table of a recording that is followed while perf writes it: it comes when perf ends. */
+/** The feature table of a recording that is followed while perf writes it: it is written when perf ends. */
 export interface LateFeatures {
-  /** Bytes of the table. Its first word is the position just after it, which distinguishes it from records. */
+  /** Bytes of the table. Its first word is the position just after the table, which distinguishes it from records. */
   readonly tableBytes: number;
-  /** Reads the table and its sections. @param rest all that follows the data, `position` where that begins */
+  /** Reads the table and its sections. @param rest everything that follows the data, `position` where that begins */
   read(rest: Uint8Array, position: number): Promise<void>;
   /** Reports that there was none. */
   reportMissing(): void;
 }
 
 /**
- * Reads a recording's header: in file mode with its attrs and features, too.
+ * Reads a recording's header: in file mode, with its attrs and features.
  * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`
  */
 export async function readHeader(source: ByteSource, diagnostics: Diagnostics): Promise<RecordingHeader> {
@@ -94,7 +94,7 @@ async function readFileHeader(
   const table = source.sizeBytes === undefined ? unreadFeatureTable(view, dataEnd) : await readFeatureTable(source, view, dataEnd);
   const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
   if (dataSize === 0 && !startsItsSections(table)) {
-    // perf fills in the size when it ends: it was killed, and no feature was written either, or it has not ended yet.
+    // perf fills in the size when it ends: either it was killed, so that no features were written, or it has not ended yet.
     const reportMissing = (): void =>
       diagnostics.add(
         'unfinished',
@@ -130,7 +130,7 @@ async function readFileHeader(
   return { ...common, eventTypes, dataEnd };
 }
 
-/** The end of a stream that was read, at its place in the file. */
+/** The end of a stream, already read, at its place in the file. */
 class PlacedSource implements ByteSource {
   readonly name: string;
   readonly sizeBytes: number;
@@ -154,7 +154,7 @@ class PlacedSource implements ByteSource {
   async close(): Promise<void> {}
 }
 
-/** In the header of an archive's first file. Source: POSIX, ustar interchange format. */
+/** Offset in the header of an archive's first file. Source: POSIX, ustar interchange format. */
 const TAR_MAGIC_OFFSET = 257;
 
 /** The magic shows the version and, by its direction, the byte order. */
@@ -171,21 +171,21 @@ function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'v
 }
 
 function magicOf(start: Uint8Array): string {
-  // Not by a decoder of latin1: browsers and newer Node treat that as windows-1252, in which gzip's 0x8b is another character.
+  // Not with a latin1 decoder: browsers and newer versions of Node treat that as windows-1252, where gzip's 0x8b is another character.
   return String.fromCharCode(...start.subarray(0, 8));
 }
 
 /** @throws PerfconvError `not-perf-data` */
 async function refuse(source: RecordingSource, start: Uint8Array): Promise<never> {
-  // A pipe may stay open without bringing more.
+  // A pipe may stay open without more data.
   const isFile = source.sizeBytes !== undefined || source.storedBytes !== undefined;
   const tarMagic = isFile ? await readRange(source, TAR_MAGIC_OFFSET, 5) : new Uint8Array(0);
   throw new PerfconvError('not-perf-data', `not a perf.data file: ${describeOther(start, tarMagic)}`);
 }
 
 /**
- * What a file that is no perf.data seems to be, as the end of a sentence.
- * @param tarMagic what it has where an archive of tar has its magic
+ * What a file that is not perf.data seems to be, as the end of a sentence.
+ * @param tarMagic what is at the place where a tar archive has its magic
  */
 function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
   const magic = magicOf(start);
@@ -234,7 +234,7 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   return attrs;
 }
 
-/** The event_types section that perf wrote before Linux 3.11. What does not fit there names nothing. */
+/** The event_types section that perf wrote before Linux 3.11. What does not fit the format is ignored. */
 async function readEventTypes(source: ByteSource, header: ByteView): Promise<EventType[]> {
   const size = header.u64(64);
   if (size === 0 || size % EVENT_TYPE_BYTES !== 0 || size > MAX_EVENT_TYPES * EVENT_TYPE_BYTES) return [];

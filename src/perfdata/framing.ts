@@ -5,33 +5,33 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { RecordCursor } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
-/** Smaller pieces are not worth a second buffer. */
+/** Smaller pieces than this are not worth a second buffer. */
 const MIN_AHEAD_BYTES = 1 << 20;
-/** Room in front of what is read ahead, for what is kept of the piece before: the last record and the beginning of the next. */
+/** Room in front of what is read ahead, for what is kept of the previous piece: the last record and the beginning of the next. */
 const FRONT_BYTES = 128 << 10;
-/** A record of perf's has at most 65,535 bytes: two of them always fit. */
+/** A record of perf has at most 65,535 bytes: two of them always fit. */
 const MIN_CHUNK_BYTES = 128 << 10;
-/** simpleperf's own records can be larger; those of its files in the wild have some megabytes. */
+/** simpleperf's own records can be larger; those in real recordings have a few megabytes. */
 const MAX_RECORD_BYTES = 64 << 20;
-/** Payloads that are kept whole (TRACING_DATA) have some megabytes at most. */
+/** Payloads that are kept whole (TRACING_DATA) have a few megabytes at most. */
 const MAX_PAYLOAD_BYTES = 64 << 20;
 const PAYLOAD_PIECE_BYTES = 1 << 20;
-/** So many zeros are searched for further records, and as many as there were other bytes. A disk that lost power leaves far fewer. */
+/** This many zeros are searched for further records, plus as many as there were other bytes. A disk that lost power leaves far fewer. */
 const SPARE_ZERO_BYTES = 64 << 20;
 /** A stream does not say its size; no hardware trace has more in one piece. */
 const MAX_SKIPPED_BYTES = 2 ** 32;
 
-/** A piece that is being read while the records of the one before are looked at. */
+/** A piece that is being read while the records of the previous one are looked at. */
 interface Ahead {
   readonly position: number;
-  /** Resolves to how many bytes there were. */
+  /** Resolves to the number of bytes that were read. */
   readonly count: Promise<number>;
 }
 
 /**
- * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is used
- * over and over, or into two by turns where the source lets a piece be read while the one before is worked on: a disk
- * takes about as long as the work. A record is looked at where it lies and is gone at the next {@link fill}.
+ * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is reused, or alternately into two if the source
+ * lets a piece be read while the previous one is worked on: a disk takes about as long as the work. A record is looked at in place, and is gone at the next
+ * {@link fill}.
  *
  * ```ts
  * while (await stream.fill()) while (stream.next()) look(stream.view, stream.offset, stream.size);
@@ -62,13 +62,13 @@ export class RecordStream extends RecordCursor {
     this.#readsAhead = readsAhead;
   }
 
-  /** Bytes after the current record, as far as they are known to be there; undefined in a stream. */
+  /** How many bytes are known to follow the current record; undefined in a stream. */
   get bytesLeft(): number | undefined {
     const { sizeBytes } = this.#source;
     return sizeBytes === undefined ? undefined : Math.max(0, Math.min(this.#end, sizeBytes) - this.position);
   }
 
-  /** Reads on. False when no whole record is left. */
+  /** Reads on. @returns false if no whole record is left */
   async fill(): Promise<boolean> {
     if (this.isAtFeatures) return false;
     while (!this.isComplete) {
@@ -84,8 +84,8 @@ export class RecordStream extends RecordCursor {
   }
 
   /**
-   * Steps over bytes that follow the current record outside its size. Where there cannot be so many, the record is damaged,
-   * or the recording ends in them: then records are searched for among them.
+   * Steps over bytes that follow the current record and are not part of its size. If there cannot be that many, the record is damaged, or the recording ends in
+   * them: then records are searched for among them.
    * @param what the record, for messages
    * @returns whether the bytes are there, as far as that can be known
    */
@@ -100,8 +100,8 @@ export class RecordStream extends RecordCursor {
   }
 
   /**
-   * Reads the bytes that follow the current record outside its size, and steps over them. The record is gone then.
-   * @returns undefined, reported, where there cannot be so many
+   * Reads the bytes that follow the current record and are not part of its size, and steps over them. The record is gone then.
+   * @returns undefined if there cannot be that many, which has been reported
    */
   async takePayload(sizeBytes: number, what: string): Promise<Uint8Array | undefined> {
     const { position } = this;
@@ -113,7 +113,7 @@ export class RecordStream extends RecordCursor {
     if (!this.skipPayloadOf(what, sizeBytes)) return undefined;
     const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.filled))];
     let done = parts[0].length;
-    // A stream gives little at a time, and a size is only a claim: memory follows what was read.
+    // A stream gives little at a time, and a size is only a claim: memory grows with what was read.
     const scratch = new Uint8Array(Math.min(PAYLOAD_PIECE_BYTES, sizeBytes));
     while (done < sizeBytes) {
       const wanted = Math.min(scratch.length, sizeBytes - done, Math.max(0, this.#end - position - done));
@@ -125,13 +125,13 @@ export class RecordStream extends RecordCursor {
     return joined(parts, done);
   }
 
-  /** Reads all that follows the current position, as far as it is kept: what follows the records. */
+  /** Reads what follows the records, from the current position on, up to the size of the largest payload that is kept. */
   takeRest(): Promise<Uint8Array | undefined> {
     const left = (this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
     return this.takePayload(Math.min(MAX_PAYLOAD_BYTES, left), 'the last record');
   }
 
-  /** Takes all that is left for zeros: a file can have terabytes of them without any of them being stored. */
+  /** Assumes that only zeros are left: a file can have terabytes of them without storing any. */
   #endInZeros(): false {
     const end = Math.min(this.#end, this.#source.sizeBytes ?? this.base + this.filled);
     this.nextOffset = end - this.base;
@@ -153,14 +153,14 @@ export class RecordStream extends RecordCursor {
     return wanted > 0 ? this.#source.readAt(position, target.subarray(0, wanted)) : 0;
   }
 
-  /** Goes on in the other buffer, if what follows was read into that. @returns how many bytes there are; undefined where it was not */
+  /** Goes on in the other buffer, if what follows was read into it. @returns how many bytes there are; undefined if it was not */
   async #takeAhead(position: number): Promise<number | undefined> {
     const ahead = this.#ahead;
     const spare = this.#spare;
     if (ahead === undefined || spare === undefined) return undefined;
     this.#ahead = undefined;
     if (ahead.position !== position || this.filled > FRONT_BYTES) {
-      // A payload was stepped over, or a record is larger than most: nobody wants these bytes, nor to know what is wrong with them.
+      // A payload was stepped over, or a record is larger than most: nobody needs these bytes, or to know what is wrong with them.
       await ahead.count.catch(() => 0);
       return undefined;
     }
@@ -179,7 +179,7 @@ export class RecordStream extends RecordCursor {
     count.catch(() => {});
   }
 
-  /** A record that is larger than the buffer gets a larger buffer, if it can be there at all. */
+  /** Makes the buffer larger for a record that does not fit into it, if it can be a record at all. */
   #makeRoom(): void {
     if (this.filled < this.view.length) return;
     const needed = this.nextOffset + RECORD_HEADER_BYTES <= this.filled ? this.declaredSize() : 0;

@@ -2,17 +2,17 @@ import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RecordCursor } from './record-cursor.ts';
 
-/** Room for what is left of one record and for a piece of decompressed data. */
+/** Room for what is left of one record, and for a piece of decompressed data. */
 const BUFFER_BYTES = 512 << 10;
-/** A record that is not whole after so many bytes never will be. */
+/** A record that is not whole after this many bytes never will be. */
 const MAX_PENDING_BYTES = 16 << 20;
 
 /**
- * Records that lie inside other records: in the decompressed data of COMPRESSED, in the joined parts of simpleperf's
- * SPLIT. Bytes come in pieces of any size; a record may span them.
+ * Records inside other records: in the decompressed data of COMPRESSED, and in the joined parts of simpleperf's SPLIT. Bytes come in pieces of any size; a
+ * record may span several.
  */
 export class NestedRecords extends RecordCursor {
-  /** Whether whole records may be waiting to be stepped through. */
+  /** Whether there may be whole records that wait to be stepped through. */
   isHeld = false;
   /** Position in the recording of the record that brought the last piece. */
   #carrierOffset = 0;
@@ -21,17 +21,17 @@ export class NestedRecords extends RecordCursor {
     super(new ByteView(new Uint8Array(BUFFER_BYTES), littleEndian), 0, diagnostics);
   }
 
-  /** Nested records have no position of their own: that of the record that brought them. */
+  /** Nested records have no position of their own: this is the position of the record that brought them. */
   override get fileOffset(): number {
     return this.#carrierOffset;
   }
 
-  /** Bytes that no record was made of yet. */
+  /** How many bytes have not become records yet. */
   get pendingBytes(): number {
     return Math.max(0, this.filled - this.nextOffset);
   }
 
-  /** Appends a piece to what is there; whole records can then be stepped through. */
+  /** Appends a piece; then whole records can be stepped through. */
   append(piece: Uint8Array, carrierOffset: number): void {
     this.#carrierOffset = carrierOffset;
     if (!this.isHeld && this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
@@ -46,8 +46,8 @@ export class NestedRecords extends RecordCursor {
   }
 
   /**
-   * No piece will come any more.
-   * @returns whether there are records left to be stepped through after all
+   * To be called when no further piece comes.
+   * @returns whether there are records left to be stepped through
    */
   end(): boolean {
     this.isComplete = true;

@@ -2,11 +2,11 @@ import type { ByteView } from '../base/byte-view.ts';
 import * as abi from './constants.ts';
 
 /**
- * What `read()` on an event gives, and so PERF_SAMPLE_READ and PERF_RECORD_READ: one value, or those of a whole group
- * (perf_event.h, enum perf_event_read_format).
+ * What `read()` on an event returns, and thus what PERF_SAMPLE_READ and PERF_RECORD_READ hold: one value, or those of a whole group (perf_event.h, enum
+ * perf_event_read_format).
  */
 export interface ReadFormatValues {
-  /** How long the event was counted, and how long it really ran on the CPU's counter; nanoseconds. */
+  /** How long the event was enabled, and how long it actually was on a counter of the CPU; nanoseconds. */
   readonly timeEnabled?: bigint;
   readonly timeRunning?: bigint;
   readonly values: readonly ReadFormatValue[];
@@ -14,13 +14,13 @@ export interface ReadFormatValues {
 
 export interface ReadFormatValue {
   readonly value: bigint;
-  /** The event's; absent where the format has none. */
+  /** The event's id; absent if the format has none. */
   readonly id?: bigint;
-  /** Samples of the event that were lost. */
+  /** Number of samples of the event that were lost. */
   readonly lost?: bigint;
 }
 
-/** Where the values of a READ field lie. */
+/** Where the values of a READ field are. */
 export interface ReadValues {
   /** Offset of the first value's count. */
   readonly first: number;
@@ -29,7 +29,7 @@ export interface ReadValues {
   readonly stride: number;
   /** Bytes from a value's count to its id; −1 when ids were not recorded. */
   readonly idOffset: number;
-  /** Bytes from a value's count to how many samples were lost; −1 when that was not recorded. */
+  /** Bytes from a value's count to the number of lost samples; −1 if that was not recorded. */
   readonly lostOffset: number;
   /** Offsets of the two times; −1 when they were not recorded. */
   readonly timeEnabled: number;

@@ -5,12 +5,12 @@ import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
 
-/** So many records one after the other, each of a known type, are accepted as records again after damage. */
+/** After damage, this many successive records of known types are accepted as records again. */
 const RECORDS_THAT_CONVINCE = 3;
 
 /**
- * Records that what follows them puts under suspicion have been looked at already, and what they hold is looked at again as records: all of them
- * together may have so many times the bytes that were walked, and some to begin with. Only hostile files come near, as simpleperf's records may be of any size.
+ * A record becomes suspect when no record follows it: its bytes, which were already walked, are searched for records. All suspects together may have this many
+ * times the bytes that were walked, plus some spare bytes. Only hostile files come near that, since simpleperf's records may be of any size.
  */
 const MAX_TIMES_SUSPECTED = 8;
 const SPARE_SUSPECTED_BYTES = 4 << 20;
@@ -18,9 +18,8 @@ const SPARE_SUSPECTED_BYTES = 4 << 20;
 const ALIGNMENT = 8;
 
 /**
- * Steps from record to record through a buffer. A record is looked at where it lies and is gone when the buffer is filled
- * anew. Where the bytes cannot be a record (a page of zeros, an overwritten length) it searches for the next place at which
- * records begin again, and counts what it left out.
+ * Steps from record to record through a buffer. A record is looked at in place, and is gone when the buffer is refilled. If bytes cannot be a record (a page of
+ * zeros, an overwritten length), it searches for the next place where records begin again, and counts what it left out.
  */
 export class RecordCursor {
   view: ByteView;
@@ -30,16 +29,16 @@ export class RecordCursor {
   size = 0;
   type = 0;
   misc = 0;
-  /** Whether types 69–80 are the header strings of Google's old pipe dialect; {@link type} then tells them apart. */
+  /** Whether types 69–80 are the header strings of Google's old pipe dialect; then {@link type} distinguishes them. */
   hasLegacyHeaders = false;
 
-  /** Which of a recording's files is walked; empty where there is but one. */
+  /** Which of a recording's files is walked; empty if there is only one. */
   protected readonly fileName: string;
-  /** Bytes of the feature table that may follow the records; 0 where none can. */
+  /** Bytes of the feature table that may follow the records; 0 if none can. */
   featureTableBytes = 0;
-  /** Whether the walk has come to that table. */
+  /** Whether the walk has reached that table. */
   isAtFeatures = false;
-  /** Whether it has ended in features whose table was not there yet: perf fills it in last. */
+  /** Whether the walk has ended in features whose table was not written yet: perf fills it in last. */
   endsInFeatures = false;
   /** Position in that file of the buffer's first byte. */
   protected base: number;
@@ -47,30 +46,30 @@ export class RecordCursor {
   protected nextOffset = 0;
   /** Bytes in the buffer. */
   protected filled = 0;
-  /** No bytes will come any more. */
+  /** Whether no more bytes will come. */
   protected isComplete = false;
   /** Zeros that searches stepped over. */
   protected zeroBytes = 0;
 
   readonly #diagnostics: Diagnostics;
-  /** Whether a search is on. */
+  /** Whether a search is in progress. */
   #isLost = false;
-  /** Where the bytes are that are no record, in the buffer (below 0 when they have left it), and what is wrong with them. */
+  /** Where in the buffer the bytes begin that are not a record (below 0 once they have left it), and what is wrong with them. */
   #lostAt = 0;
   #lostText = '';
   /** Whether all bytes from there on were text so far. */
   #isText = false;
-  /** Whether they begin with the space kept for a feature table. */
+  /** Whether they begin with the space reserved for a feature table. */
   #isHole = false;
   #gaps = 0;
-  /** Position in the recording of the record before them, if the search began inside it; −1 otherwise. */
+  /** Position in the recording of the record before them, if the search began inside it; else −1. */
   #suspect = -1;
-  /** Whether the record before may be to blame for what follows: then the search begins inside it. */
+  /** Whether the previous record may be to blame for what follows: then the search begins inside it. */
   #mayLookBack = false;
-  /** Bytes of all records that were. */
+  /** Bytes of all records inside which a search has begun. */
   #suspectedBytes = 0;
 
-  /** @param fileName which of a recording's files is walked, for messages; empty where there is but one */
+  /** @param fileName which of a recording's files is walked, for messages; empty if there is only one */
   constructor(view: ByteView, base: number, diagnostics: Diagnostics, fileName = '') {
     this.view = view;
     this.base = base;
@@ -83,7 +82,7 @@ export class RecordCursor {
     return this.base + this.offset;
   }
 
-  /** How many times bytes were left out so far: between two records there was something else if the number has grown. */
+  /** How many times bytes were left out so far: if the number has grown, there was something else between two records. */
   get gapCount(): number {
     return this.#gaps;
   }
@@ -98,7 +97,7 @@ export class RecordCursor {
     return this.base + this.nextOffset;
   }
 
-  /** Steps to the next record in the buffer. False when more bytes are needed. */
+  /** Steps to the next record in the buffer. @returns false if more bytes are needed */
   next(): boolean {
     // hot
     for (;;) {
@@ -110,7 +109,7 @@ export class RecordCursor {
       let misc = view.u16(at + 4);
       let size = view.u16(at + 6);
       if (type >= SIMPLEPERF_TYPE_START) {
-        // simpleperf's own records have no misc and a size of 32 bits, high half first.
+        // simpleperf's own records have no misc, but a 32-bit size, high half first.
         size += misc * 0x1_0000;
         misc = 0;
       }
@@ -131,7 +130,7 @@ export class RecordCursor {
     }
   }
 
-  /** Steps over bytes that follow the current record outside its size (AUXTRACE and TRACING_DATA have such a payload). */
+  /** Steps over bytes that follow the current record and are not part of its size (AUXTRACE and TRACING_DATA have such a payload). */
   protected skipPayload(bytes: number): void {
     this.nextOffset += bytes;
     this.#mayLookBack = false;
@@ -139,9 +138,9 @@ export class RecordCursor {
 
   /** Moves what must be kept to the front of the buffer, to free the rest. */
   protected compact(): void {
-    // The last record stays, too, as long as what follows it may turn out to be its fault.
+    // The last record also stays as long as it may turn out to be to blame for what follows.
     const from = this.#mayLookBack && !this.#isLost ? this.offset : this.nextOffset;
-    // A payload after a record can reach past what was read: then nothing is kept and the walk goes on after it.
+    // A payload after a record may reach beyond what was read: then nothing is kept, and the walk goes on after it.
     const kept = Math.max(0, this.filled - from);
     this.view.bytes.copyWithin(0, this.filled - kept, this.filled);
     this.base += from;
@@ -169,20 +168,20 @@ export class RecordCursor {
     return this.#isLost || at + this.declaredSize() <= this.filled;
   }
 
-  /** The size in the next record's header; 0 where that header cannot be one. Its bytes must be in the buffer. */
+  /** The size in the next record's header; 0 if that cannot be a header. Its bytes must be in the buffer. */
   protected declaredSize(): number {
     const at = this.nextOffset;
     const type = this.view.u32(at);
     return mayBeRecordType(type) ? sizeAt(this.view, at) : 0;
   }
 
-  /** Gives up the record that should begin at the walk's position: the next call of {@link next} searches after it. */
+  /** Gives up the record that should begin at the current position: the next call of {@link next} searches after it. */
   protected giveUpRecord(): void {
     this.#mayLookBack = false;
     this.#lose(this.nextOffset);
   }
 
-  /** Searches what follows the current record for further ones, for it is not what that record says. @param text reports that */
+  /** Searches what follows the current record for further records, because it is not what that record says. @param text reports that */
   protected searchBehind(text: string): void {
     this.#isLost = true;
     this.#lostAt = this.nextOffset;
@@ -200,7 +199,7 @@ export class RecordCursor {
     return true;
   }
 
-  /** Whether the space kept for the feature table begins at `at`: so many zeros, and then the first feature. */
+  /** Whether the space reserved for the feature table begins at `at`: that many zeros, then the first feature. */
   #isFeatureTableToBe(at: number): boolean {
     const end = at + this.featureTableBytes;
     if (this.featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
@@ -208,15 +207,16 @@ export class RecordCursor {
     return bytes.subarray(at, end).every((byte) => byte === 0) && bytes.subarray(end, end + RECORD_HEADER_BYTES).some((byte) => byte !== 0);
   }
 
-  /** The kernel pads all of its records to 8 bytes; one that is not, by another writer, is believed if another follows it. */
+  /** The kernel pads all of its records to 8 bytes. A record of another size, from another writer, is believed if another one follows it. */
   #mayHaveOddSize(type: number, end: number): boolean {
     if (type >= PERF_RECORD_USER_TYPE_START || end + RECORD_HEADER_BYTES > this.filled) return true;
     return mayBeRecordType(this.view.u32(end)) && this.view.u16(end + 6) >= RECORD_HEADER_BYTES;
   }
 
   /**
-   * Called when no bytes will come any more and the buffer holds no further record: searches what is left, which the last
-   * record may have swallowed by a wrong size. @returns whether records begin there again
+   * Called when no more bytes will come and the buffer has no further record: searches what is left, including what the last record may have swallowed because
+   * of a wrong size.
+   * @returns whether records begin there again
    */
   protected recoverTail(): boolean {
     const at = this.nextOffset;
@@ -229,13 +229,13 @@ export class RecordCursor {
   }
 
   /**
-   * Reports what is left out when the walk ends in the middle of a search.
-   * @returns false when there is no search
+   * Reports what is left out if the walk ends during a search.
+   * @returns false if there is no search
    */
   protected endSearch(): boolean {
     if (!this.#isLost) return false;
     if (this.#isText && this.view.bytes.subarray(this.nextOffset, this.filled).every(isPrintable)) {
-      // perf's own messages, when its standard error went the same way: no data.
+      // These are perf's own messages, if its standard error went to the same place, and not data.
       const from = this.base + this.#lostAt;
       this.#diagnostics.add('trailing-text', 'warning', 'text follows the last record: it was skipped', this.reportedOffset(from));
       this.#isLost = false;
@@ -252,7 +252,7 @@ export class RecordCursor {
     return true;
   }
 
-  /** What is at `at` is no record. */
+  /** Begins a search, because what is at `at` is not a record. */
   #lose(at: number): void {
     this.#isLost = true;
     this.#lostAt = at;
@@ -266,7 +266,7 @@ export class RecordCursor {
     this.#mayLookBack = false;
   }
 
-  /** Searches on from {@link nextOffset}. False when the buffer ends first. */
+  /** Goes on searching from {@link nextOffset}. @returns false if the buffer ends first */
   #findRecord(): boolean {
     const { view, filled } = this;
     let at = this.nextOffset;
@@ -281,12 +281,12 @@ export class RecordCursor {
       const verdict = at === this.#lostAt && this.#suspect >= 0 ? 'no' : this.#looksLikeRecords(at);
       if (verdict === 'no') {
         if (this.#isText && at > this.#lostAt) this.#isText = isPrintable(view.u8(at));
-        // What the record before has swallowed is aligned as that was; after it bytes may be missing, or too many.
+        // What the previous record has swallowed is aligned like that record; after it, bytes may be missing, or there may be too many.
         at += at < this.#lostAt ? ALIGNMENT : 1;
         continue;
       }
       this.nextOffset = at;
-      // More bytes will show; at the front of a full buffer there is no space for more.
+      // More bytes will decide that, unless this is at the front of a full buffer, where there is no space for more.
       if (verdict === 'unclear' && !(at === 0 && filled === view.length)) return false;
       const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
       this.#report(from, this.base + at - from, 'up to where records begin again');
@@ -298,8 +298,8 @@ export class RecordCursor {
   }
 
   /**
-   * How many bytes from `at` on can be stepped over because they are zeros, in which no record begins. The last few are left: they may be
-   * the first bytes of a big-endian header. Holes of files are read as zeros: terabytes of them need no space.
+   * How many bytes from `at` on can be stepped over because they are zeros, where no record begins. The last few are kept: they may be the first bytes of a
+   * big-endian header. Holes in files are read as zeros: terabytes of them take no space.
    */
   #zerosFrom(at: number): number {
     const { bytes } = this.view;
@@ -310,7 +310,7 @@ export class RecordCursor {
     return Math.max(0, end - (RECORD_HEADER_BYTES - 1) - at);
   }
 
-  /** Whether records follow each other from `at` on, or reach exactly to the end. */
+  /** Whether records follow one another from `at` on, or reach exactly to the end. */
   #looksLikeRecords(at: number): 'yes' | 'no' | 'unclear' {
     const { view, filled } = this;
     let next = at;
@@ -342,7 +342,7 @@ export class RecordCursor {
   }
 }
 
-/** The size in a header; 32 bits in simpleperf's own records. */
+/** The size in a header; it has 32 bits in simpleperf's own records. */
 function sizeAt(view: ByteView, at: number): number {
   const size = view.u16(at + 6);
   return view.u32(at) >= SIMPLEPERF_TYPE_START ? view.u16(at + 4) * 0x1_0000 + size : size;

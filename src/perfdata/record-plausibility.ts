@@ -3,16 +3,16 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import * as abi from './constants.ts';
 
-/** Bits of misc that no kernel sets in a record; perf's own records have none at all but for build ids. */
+/** Bits of misc that no kernel sets in a record; perf's own records have none at all, except for build ids. */
 const UNUSED_MISC_BITS = 0x0ff8;
 const LAST_CPUMODE = 5;
 
-/** Least sizes of the kernel's records, by type, header included. Source: perf_event.h. */
+/** Minimum sizes of the kernel's records, by type, header included. Source: perf_event.h. */
 const KERNEL_RECORD_BYTES = [0, 40, 24, 16, 24, 32, 32, 24, 16, 8, 64, 32, 16, 16, 8, 16, 24, 24, 16, 24, 24, 16, 24];
 
 /**
- * Whether a record's header may be at `at`, judged by all that is known of it: for a search in bytes that may be
- * anything. The eight bytes are known to be there.
+ * Whether a record's header may be at `at`, judging by all that is known about headers: for a search in bytes that may be anything. Its eight bytes must be
+ * there.
  */
 export function looksLikeRecord(view: ByteView, at: number): boolean {
   const type = view.u32(at);

@@ -10,41 +10,39 @@ import { RecordStream } from './framing.ts';
 import { NestedRecords } from './nested-records.ts';
 import type { RecordCursor } from './record-cursor.ts';
 
-/** Sees the records of a recording one after the other, those inside compressed data after the record that carries them. */
+/** Sees the records of a recording one after another, those inside compressed data after the record that carries them. */
 export interface RecordVisitor {
-  /** Looks at a record where it lies: its bytes are gone afterwards. */
+  /** Looks at a record in place: its bytes are gone afterwards. */
   visit(record: RecordCursor): void;
   /** Receives the bytes of TRACING_DATA, after the record itself was seen. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void;
   /**
-   * Of a directory recording, whose files were written side by side: what was visited since the last call came from
-   * part `part`. Without this method the parts are walked one after the other.
+   * For a directory recording, whose files were written side by side: called when a piece of part `part` has been visited. Without this method, the parts are
+   * walked one after another.
    * @param isLast whether the part ends here
    * @returns the newest time seen in the part so far: the part whose newest record is the oldest is read on
    */
   endPiece?(part: number, isLast: boolean): number;
-  /**
-   * Whether the visitor waits for something, most often a file: after each call of its methods the walk goes on only when {@link settle} has been awaited.
-   */
+  /** Whether the visitor waits for something, usually a file: if so after a call of its methods, the walk awaits {@link settle} before it goes on. */
   readonly isBlocked?: boolean;
-  /** Ends with {@link isBlocked} false. Not called without need. */
+  /** Waits until {@link isBlocked} is false. Called only if it is not. */
   settle?(): Promise<void>;
   /**
-   * Asked now and then whether the visitor can accept no more: then the walk ends there, as if the recording did.
-   * @param readBytes how much was read of all parts
+   * Asked now and then whether the visitor cannot accept more: then the walk ends there, as if the recording did.
+   * @param readBytes how much has been read of all parts
    * @returns why, for the message; undefined to go on
    */
   whyFull?(readBytes: number): string | undefined;
 }
 
 export interface WalkOptions {
-  /** Waited for before each COMPRESSED record is unpacked, which may hold a great many. */
+  /** Awaited before each COMPRESSED record is unpacked, which may hold a great many records. */
   readonly beforeUnpacking?: () => Promise<void>;
   /** Called now and then with the number of bytes read, of all parts. */
   readonly onProgress?: (bytes: number) => void;
 }
 
-/** Bytes of the buffers of a directory's files together, and of each of them at least. */
+/** Bytes of the buffers of a directory's files together, and minimum for each of them. */
 const PART_CHUNKS_BYTES = 16 << 20;
 const MIN_PART_CHUNK_BYTES = 128 << 10;
 
@@ -108,11 +106,11 @@ async function walkSideBySide(
   }
 }
 
-/** Whether a walk ends before its end, because its visitor can accept no more. */
+/** Whether a walk stops before the end, because its visitor cannot accept more. */
 class WalkStop {
-  /** How much was read of all parts. */
+  /** How much has been read of all parts. */
   readBytes = 0;
-  /** Why, once it has ended. */
+  /** Why it stopped; undefined until then. */
   reason: string | undefined;
   readonly #visitor: RecordVisitor;
 
@@ -120,7 +118,7 @@ class WalkStop {
     this.#visitor = visitor;
   }
 
-  /** Asks the visitor. @returns whether the walk ends here */
+  /** Asks the visitor. @returns whether the walk stops here */
   ask(): boolean {
     this.reason ??= this.#visitor.whyFull?.(this.readBytes);
     return this.reason !== undefined;
@@ -137,10 +135,10 @@ class PartWalk {
   readonly #diagnostics: Diagnostics;
   #isAtEnd = false;
   #compressed: CompressedRecords | undefined;
-  /** How often bytes had been left out when the last compressed record came. */
+  /** How many times bytes had been left out when the last compressed record came. */
   #gapsBeforeCompressed = 0;
   readonly #splits: SplitRecords;
-  /** The records that simpleperf cut into pieces, joined again. */
+  /** The records that simpleperf split, joined again. */
   #joined: NestedRecords | undefined;
 
   constructor(stream: RecordStream, visitor: RecordVisitor, stop: WalkStop, options: WalkOptions, diagnostics: Diagnostics) {
@@ -152,7 +150,7 @@ class PartWalk {
     this.#splits = new SplitRecords(diagnostics);
   }
 
-  /** Lets the walk end where the feature table begins, which the header could not say. */
+  /** Lets the walk end where the feature table begins, a place that the header could not give. */
   expectFeatures({ lateFeatures }: RecordingHeader): void {
     this.#stream.featureTableBytes = lateFeatures?.tableBytes ?? 0;
   }
@@ -186,14 +184,14 @@ class PartWalk {
     const visitor = this.#visitor;
     const before = stream.position;
     const hasRecords = await stream.fill();
-    // At the end nothing would be left out.
+    // At the end, nothing would be left out.
     if (hasRecords && this.#stop.ask()) return false;
     while (stream.next()) {
       if (stream.type >= abi.PERF_RECORD_USER_TYPE_START) {
         if (this.mayHaveLegacyHeaders) this.#decideDialect();
         visitor.visit(stream);
         if (visitor.isBlocked) await visitor.settle?.();
-        // Not awaited without need: most of them carry nothing.
+        // Awaited only if needed: most records carry nothing.
         if (CARRIERS.has(stream.type)) {
           await this.#unpack();
           if (visitor.isBlocked) await this.#settleNested();
@@ -213,7 +211,7 @@ class PartWalk {
     return hasRecords;
   }
 
-  /** The first record of the numbers in question decides: a header string is exactly as long as it says. */
+  /** The first record with one of these numbers decides: a header string is exactly as long as it says. */
   #decideDialect(): void {
     const { type, view, offset, size } = this.#stream;
     if (!abi.isLegacyHeaderType(type)) return;
@@ -255,7 +253,7 @@ class PartWalk {
     }
   }
 
-  /** What simpleperf's own records carry lies inside them, however large. */
+  /** What simpleperf's own records carry is inside them, however large it is. */
   #unpackSimpleperf({ type, view, offset, size, fileOffset }: RecordCursor): void {
     const body = offset + RECORD_HEADER_BYTES;
     const end = offset + size;
@@ -284,14 +282,14 @@ class PartWalk {
     await this.#compressed.unpack(bytes, fileOffset, isAfterGap);
   }
 
-  /** @returns false where the visitor waits for something: then the rest is left for {@link #settleNested} */
+  /** @returns false if the visitor waits for something: then the rest is left for {@link #settleNested} */
   #visitNested(records: NestedRecords): boolean {
     // A little compressed data can hold a great deal.
     if (this.#stop.ask()) return true;
     const visitor = this.#visitor;
     while (!visitor.isBlocked && records.next()) {
       visitor.visit(records);
-      // Joined records hold no further ones: a hostile file could nest them without end.
+      // Records inside joined ones are not looked for: a hostile file could nest them endlessly.
       if (records.type >= SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
     }
     return !visitor.isBlocked;
@@ -302,13 +300,13 @@ class PartWalk {
     const visitor = this.#visitor;
     while (visitor.isBlocked) {
       await visitor.settle?.();
-      // Those were inside one of the others.
+      // The joined records were inside one of the compressed ones.
       if (this.#joined === undefined || this.#visitNested(this.#joined)) this.#compressed?.resume();
     }
   }
 }
 
-/** Features that are strings, among those that old header records hold. */
+/** The features in old header records that are strings. */
 const STRING_FEATURES: ReadonlySet<number> = new Set([
   abi.HEADER_HOSTNAME,
   abi.HEADER_OSRELEASE,

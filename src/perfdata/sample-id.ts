@@ -3,8 +3,8 @@ import type { PerfEventAttr } from './attr.ts';
 import * as abi from './constants.ts';
 
 /**
- * The trailer that every kernel record but SAMPLE carries when `sample_id_all` is set, in its order
- * (perf_event.h, struct sample_id). IDENTIFIER is last so that it can be found without knowing the attr.
+ * The trailer that every kernel record except SAMPLE carries if `sample_id_all` is set, in its order (perf_event.h, struct sample_id). IDENTIFIER is last so
+ * that it can be found without knowing the attr.
  */
 const SAMPLE_ID_FIELDS = [
   { name: 'tid', bit: abi.PERF_SAMPLE_TID },
@@ -15,7 +15,7 @@ const SAMPLE_ID_FIELDS = [
   { name: 'identifier', bit: abi.PERF_SAMPLE_IDENTIFIER },
 ] as const;
 
-/** One attr's sample_id trailer: how far before the record's end each field begins, −1 where there is none. */
+/** One attr's sample_id trailer: how far before the record's end each field begins; −1 for fields that it does not have. */
 export interface SampleIdLayout {
   readonly sizeBytes: number;
   readonly tid: number;

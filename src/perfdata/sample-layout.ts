@@ -6,9 +6,8 @@ import * as abi from './constants.ts';
 import { readFormatSize } from './read-format.ts';
 
 /**
- * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes where that
- * does not depend on the sample. This is the only place where the order is written down.
- * Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, after CGROUP and the page sizes, whatever the
+ * The fields of PERF_RECORD_SAMPLE in the order in which the kernel writes them, with their sizes in bytes if these do not depend on the sample. This is the
+ * only place where the order is written down. Source: perf_event.h, PERF_RECORD_SAMPLE; observed: AUX comes last, after CGROUP and the page sizes, whatever the
  * comment there says.
  */
 export const SAMPLE_FIELDS = [
@@ -42,14 +41,14 @@ export type SampleFieldName = (typeof SAMPLE_FIELDS)[number]['name'];
 type FieldSize = (typeof SAMPLE_FIELDS)[number]['size'];
 
 /**
- * Where the fields of one sample lie: byte offsets in the view, −1 where the sample has no such field. One object is
- * filled over and over. For fields of variable size the offset is that of the field's first word (a count, size or abi).
+ * Where the fields of one sample are: byte offsets in the view, −1 for fields that the sample does not have. One object is reused for all samples. For fields
+ * of variable size the offset is that of the field's first word (a count, size or abi).
  */
 export type SampleOffsets = { [Name in SampleFieldName]: number } & {
   /** First address of the callchain, and how many there are; −1 and 0 without one. */
   callchainIps: number;
   callchainCount: number;
-  /** First entry of the branch stack; −1 without one. 8 bytes after `branchStack` where there is no hw_idx, else 16. */
+  /** First entry of the branch stack; −1 without one. 8 bytes after `branchStack` if there is no hw_idx, else 16. */
   branchEntries: number;
   /** Just after the last field that the attr asks for. */
   end: number;
@@ -67,18 +66,18 @@ interface PlannedField {
   readonly size: FieldSize | 'branchStackWithHwIndex';
 }
 
-/** The kernel writes words of 8 bytes: where fewer are left after the fields, only how a writer padded them differs. */
+/** The kernel writes words of 8 bytes: if fewer bytes are left after the fields, they are only padding of the writer. */
 const WORD_BYTES = 8;
 
 /**
- * One attr's sample format, compiled: the leading fields, whose sizes are fixed, have constant offsets; only the fields
- * from the first variable one on are walked for each sample.
+ * One attr's sample format, compiled: the leading fields, whose sizes are fixed, have constant offsets; only the fields from the first one of variable size on
+ * are walked for each sample.
  */
 export class SampleLayout {
   readonly attr: PerfEventAttr;
   /** Size of the leading fields in bytes: a payload must have at least this many. */
   readonly fixedSize: number;
-  /** Offsets of the leading fields from the start of the payload, −1 where the samples have none. */
+  /** Offsets of the leading fields from the start of the payload; −1 for fields that the samples do not have. */
   readonly ip: number;
   readonly tid: number;
   readonly time: number;
@@ -87,14 +86,14 @@ export class SampleLayout {
   readonly hasCallchain: boolean;
   /** Whether samples can hold a copy of the user stack. */
   readonly hasStackDump: boolean;
-  /** How many registers a sample has where it has any: as many as the attr's masks have bits. */
+  /** How many registers a sample has if it has any: as many as there are bits in the attr's masks. */
   readonly regsUserCount: number;
   readonly regsIntrCount: number;
-  /** How many bytes may be left after the fields; without limit where the attr asks for fields that are not known. */
+  /** How many bytes may be left after the fields; unlimited if the attr asks for unknown fields. */
   readonly slackBytes: number;
   readonly #fixed: readonly { readonly name: SampleFieldName; readonly offset: number }[];
   readonly #rest: readonly PlannedField[];
-  /** What a sample without branches may have instead of `#rest`; undefined where no hw_idx was asked for. */
+  /** What a sample without branches may have instead of `#rest`; undefined if no hw_idx was asked for. */
   readonly #restWithoutHwIndex: readonly PlannedField[] | undefined;
   readonly #counterBytes: number;
   readonly #names: ReadonlySet<SampleFieldName>;
@@ -132,7 +131,7 @@ export class SampleLayout {
     this.slackBytes = attr.sampleType < abi.PERF_SAMPLE_MAX ? WORD_BYTES - 1 : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether samples have a field: where not, {@link locate} leaves its offset alone. */
+  /** Whether samples have a field: if not, {@link locate} does not change its offset. */
   has(name: SampleFieldName): boolean {
     return this.#names.has(name);
   }
@@ -143,11 +142,11 @@ export class SampleLayout {
   }
 
   /**
-   * Finds the fields of a sample and checks that they lie inside it.
+   * Finds the fields of a sample and checks that they are inside it.
    * @param start offset of the payload, just after the record's header
    * @param end offset just after the record
-   * @param target filled; all of it is meaningless when a problem is returned
-   * @returns undefined when all is well, else what is wrong, as the end of a sentence
+   * @param target filled; all of it is meaningless if a problem is returned
+   * @returns undefined if all is well, else what is wrong, as the end of a sentence
    */
   locate(view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
     if (start + this.fixedSize > end) return overrun('leading fields', this.fixedSize, start, end);
@@ -156,14 +155,14 @@ export class SampleLayout {
   }
 
   /**
-   * The part of {@link locate} that differs from sample to sample: fills only the fields from the first one of variable
-   * size on. The payload is known to hold the leading fields.
+   * The part of {@link locate} that differs from sample to sample: fills only the fields from the first one of variable size on. The payload must hold the
+   * leading fields.
    */
   locateVariable(view: ByteView, start: number, end: number, target: SampleOffsets): string | undefined {
     // hot
     const problem = this.#walk(this.#rest, view, start, end, target);
     if (this.#restWithoutHwIndex === undefined || (problem === undefined && end - target.end < WORD_BYTES)) return problem;
-    // A kernel that had no branches to give writes their count, 0, and no hw_idx: then all ends 8 bytes earlier.
+    // If there were no branches, the kernel writes their count, 0, but no hw_idx: then everything ends 8 bytes earlier.
     const fits = this.#walk(this.#restWithoutHwIndex, view, start, end, target) === undefined && end - target.end < WORD_BYTES;
     return fits && view.u64(target.branchStack) === 0 ? undefined : this.#walk(this.#rest, view, start, end, target);
   }
@@ -184,7 +183,7 @@ export class SampleLayout {
     return undefined;
   }
 
-  /** Size in bytes of the field at `at`; its first word (or u32) is known to lie inside the record, nothing else is. */
+  /** Size in bytes of the field at `at`; only its first word (or u32) is known to be inside the record. */
   #sizeOf(size: PlannedField['size'], view: ByteView, at: number, end: number, target: SampleOffsets): number {
     switch (size) {
       case 8:
@@ -209,7 +208,7 @@ export class SampleLayout {
         return view.u64(at) === 0 ? 8 : 8 + this.regsIntrCount * 8;
       case 'stackUser': {
         const dumped = view.u64(at);
-        // The size really used follows the dump, unless nothing was dumped.
+        // The size that was actually used follows the dump, unless nothing was dumped.
         return dumped === 0 ? 8 : 8 + dumped + 8;
       }
       case 'aux': {
@@ -219,20 +218,20 @@ export class SampleLayout {
     }
   }
 
-  /** @param headBytes the count, and hw_idx where there is one */
+  /** @param headBytes size of the count, and of hw_idx if there is one */
   #branchStackSize(view: ByteView, at: number, headBytes: number, target: SampleOffsets): number {
     target.branchEntries = at + headBytes;
     return headBytes + view.u64(at) * (BRANCH_ENTRY_BYTES + this.#counterBytes);
   }
 }
 
-/** Reports that bytes are left after the fields of a sample, which is read. */
+/** Reports that bytes are left after the fields of a sample, which is used nevertheless. */
 export function reportSurplus(diagnostics: Diagnostics, surplusBytes: number, fileOffset: number): void {
   const message = `PERF_RECORD_SAMPLE: ${surplusBytes} bytes after its last field belong to no field; the sample is read without them`;
   diagnostics.addBytes('sample-surplus', 'warning', message, fileOffset, surplusBytes);
 }
 
-/** Both offsets are the payload's; the record has a header of 8 bytes before it. */
+/** Both offsets are those of the payload; before it, the record has a header of 8 bytes. */
 function overrun(what: string, size: number, start: number, end: number): string {
   return `${what} of ${size} bytes overruns record of ${end - start + 8} bytes`;
 }

@@ -5,9 +5,7 @@ import * as abi from './constants.ts';
 import { type ReadFormatValues, readFormatValues } from './read-format.ts';
 import { emptySampleOffsets, type SampleFieldName, type SampleLayout, type SampleOffsets } from './sample-layout.ts';
 
-/**
- * All that a PERF_RECORD_SAMPLE holds, under the names of perf_event.h. A field that the event did not ask for is absent.
- */
+/** Everything in a PERF_RECORD_SAMPLE, under the names of perf_event.h. Fields that the event did not ask for are absent. */
 export interface Sample {
   /** PERF_RECORD_MISC_CPUMODE_*: kernel 1, user 2, hypervisor 3, guest kernel 4, guest user 5. */
   readonly cpumode: number;
@@ -42,16 +40,13 @@ export interface Sample {
   readonly codePageSize?: bigint;
   /** A piece of the hardware trace. */
   readonly aux?: Uint8Array;
-  /** Bytes after all these that belong to no field; absent where there are fewer than 8, or none, as it should be. */
+  /** Number of bytes after all these that belong to no field; absent if there are fewer than 8 or, as it should be, none. */
   readonly surplusBytes?: number;
 }
 
-/** PERF_SAMPLE_BRANCH_STACK: the last branches taken, the newest first. */
+/** PERF_SAMPLE_BRANCH_STACK: the last branches taken, newest first. */
 export interface BranchStack {
-  /**
-   * PERF_SAMPLE_BRANCH_HW_INDEX: place of the newest entry in the hardware's ring, ~0 for unknown. Absent too where the kernel
-   * had no branches to give.
-   */
+  /** PERF_SAMPLE_BRANCH_HW_INDEX: place of the newest entry in the hardware's ring, ~0 for unknown. Also absent if the kernel had no branches to give. */
   readonly hwIdx?: bigint;
   readonly entries: readonly BranchEntry[];
 }
@@ -64,38 +59,38 @@ export interface BranchEntry extends BranchFlags {
   readonly counters?: bigint;
 }
 
-/** PERF_SAMPLE_REGS_*: one value for each set bit of the attr's mask, the lowest first; none where `abi` is 0. */
+/** PERF_SAMPLE_REGS_*: one value for each set bit of the attr's mask, lowest first; none if `abi` is 0. */
 export interface SampledRegs {
   /** PERF_SAMPLE_REGS_ABI_*: none 0, 32-bit 1, 64-bit 2. */
   readonly abi: bigint;
   readonly regs: readonly bigint[];
 }
 
-/** PERF_SAMPLE_STACK_USER: the stack from its pointer on. */
+/** PERF_SAMPLE_STACK_USER: the stack from the stack pointer on. */
 export interface UserStack {
-  /** Bytes that the record has space for. */
+  /** How many bytes the record has space for. */
   readonly size: number;
-  /** How many of them were really copied. */
+  /** How many of them were actually copied. */
   readonly dynSize: number;
-  /** Those. */
+  /** The copied bytes. */
   readonly bytes: Uint8Array;
 }
 
-/** union perf_sample_weight: what the three mean depends on the machine; the first is a latency. */
+/** union perf_sample_weight: what the three values mean depends on the machine; the first is a latency. */
 export interface WeightStruct {
   readonly var1: number;
   readonly var2: number;
   readonly var3: number;
 }
 
-/** Filled for each sample anew. */
+/** Reused for each sample. */
 const offsets: SampleOffsets = emptySampleOffsets();
 
 /**
- * Reads a sample whole.
+ * Reads a whole sample.
  * @param at offset of the record's header; `end` just after the record
  * @param layout that of the sample's event
- * @returns what is wrong, as the end of a sentence, where its fields do not fit
+ * @returns what is wrong, as the end of a sentence, if its fields do not fit
  */
 export function readSample(view: ByteView, at: number, end: number, layout: SampleLayout, misc: number): Sample | string {
   const problem = layout.locate(view, at + RECORD_HEADER_BYTES, end, offsets);
@@ -142,7 +137,7 @@ function words(view: ByteView, at: number, count: number): bigint[] {
   return list;
 }
 
-/** The stack whose first word lies at `at`, and whose entries begin at `first`. */
+/** Reads the branch stack whose first word is at `at`, and whose entries begin at `first`. */
 function readBranchStack(view: ByteView, at: number, first: number, branchSampleType: number): BranchStack {
   const count = view.u64(at);
   const counters = (branchSampleType & abi.PERF_SAMPLE_BRANCH_COUNTERS) === 0 ? -1 : first + count * BRANCH_ENTRY_BYTES;

@@ -8,15 +8,15 @@ export interface BpfFunction {
   /** Run-time address. */
   readonly address: bigint;
   readonly sizeBytes: number;
-  /** Its own tag, as that of the program; absent where the kernel did not report it. */
+  /** Its own tag, of the same kind as the program's; absent if the kernel did not report it. */
   readonly tag?: string;
-  /** Its type in the BTF object of the program; 0 where there is none. */
+  /** Its type in the BTF object of the program; 0 if there is none. */
   readonly typeId: number;
-  /** Its whole name, by that type; absent where the recording does not hold the object. */
+  /** Its full name, from that type; absent if the recording does not hold the object. */
   name?: string;
 }
 
-/** Which source line a BPF program's machine code comes from: for each run-time address from which on it is that line, ascending as a rule. */
+/** Which source lines a BPF program's machine code comes from: run-time addresses, usually ascending, each with the line of the code from there on. */
 export interface BpfLines {
   /** Signed doubles. */
   readonly addresses: Float64Array;
@@ -24,11 +24,11 @@ export interface BpfLines {
   readonly columns: Uint32Array;
   /** Where the file's name is among the strings of the program's BTF object. */
   readonly fileNameOffsets: Uint32Array;
-  /** Names by those offsets; empty where the recording does not hold the object. */
+  /** Names by those offsets; empty if the recording does not hold the object. */
   readonly fileNames: Map<number, string>;
 }
 
-/** A BPF program that was loaded while perf recorded. Its code is measured, not kept. */
+/** A BPF program that was loaded while perf recorded. Only the size of its code is kept. */
 export interface BpfProgram {
   readonly id: number;
   /** BPF_PROG_TYPE_* (bpf.h). */
@@ -37,13 +37,13 @@ export interface BpfProgram {
   readonly name: string;
   /** Lower-case hex of 8 bytes: which code it is. */
   readonly tag: string;
-  /** The program itself and what it calls. Empty where the kernel did not show addresses. */
+  /** The program itself and what it calls. Empty if the kernel did not show addresses. */
   readonly functions: readonly BpfFunction[];
   readonly jitedBytes: number;
   readonly xlatedBytes: number;
   /** BTF object that describes it; 0 for none. */
   readonly btfId: number;
-  /** Absent where the program was compiled without them. */
+  /** Absent if the program was compiled without them. */
   readonly lines?: BpfLines;
 }
 
@@ -78,7 +78,7 @@ export const BPF_READERS: FeatureReaders<BpfFeatures> = {
   },
 };
 
-/** Programs are read before the types that describe them. */
+/** Programs by their BTF objects: they are read before the types that describe them. */
 function groupByBtf(programs: readonly BpfProgram[]): Map<number, BpfProgram[]> {
   const groups = new Map<number, BpfProgram[]>();
   for (const program of programs) {
@@ -137,9 +137,9 @@ const TAG_BYTES = 8;
 const FUNC_INFO_BYTES = 8;
 /** struct bpf_line_info: insn_off, file_name_off, line_off, line_col, of which the upper 22 bits are the line. */
 const LINE_INFO_BYTES = 16;
-/** A program's files: what it includes of the kernel's headers. Names of a damaged recording may overlap. */
+/** Maximum number of a program's source files: it includes some of the kernel's headers. In a damaged recording, names may overlap. */
 const MAX_FILE_NAMES = 256;
-/** Up to the code's sizes: all that the first kernels with such a struct wrote. */
+/** The struct up to the sizes of the code: all that the first kernels with it wrote. */
 const MIN_INFO_BYTES = 24;
 
 /** Sizes of the struct and of the data, which arrays are there, the struct, the data. */
@@ -151,7 +151,7 @@ function readProgram(section: SectionReader): BpfProgram {
   const { view } = section;
   const at = section.skip(infoBytes);
   const data = section.skip(dataBytes);
-  // Older kernels wrote less: what their struct does not have is 0.
+  // Older kernels wrote less: fields that their struct does not have are 0.
   const u32At = (offset: number): number => (offset + 4 <= infoBytes ? view.u32(at + offset) : 0);
   const arrayAt = (offset: number, count: number, bytesEach: number): number => {
     const start = offset + 8 <= infoBytes ? view.u64(at + offset) : 0;

@@ -7,7 +7,7 @@ const HEADER_BYTES = 24;
 const TYPE_BYTES = 12;
 const BTF_KIND_FUNC = 12;
 
-/** Bytes after struct btf_type, by kind: some, and some for each member. Kinds that are not listed have none. */
+/** Bytes after struct btf_type, by kind: a fixed number, and a number for each member. Kinds that are not listed have none. */
 const TAIL_BYTES: Readonly<Record<number, readonly [fixed: number, perMember: number]>> = {
   1: [4, 0], // INT
   3: [12, 0], // ARRAY
@@ -22,7 +22,7 @@ const TAIL_BYTES: Readonly<Record<number, readonly [fixed: number, perMember: nu
 };
 const NEWEST_KIND = 19;
 
-/** Longer names of files are cut. */
+/** Longer file names are cut. */
 const MAX_STRING_BYTES = 4096;
 
 /** The string at an offset of a BTF object's strings; empty when there is none. */

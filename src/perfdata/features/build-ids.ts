@@ -3,7 +3,7 @@ import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
 
-/** Which builds the sampled files were. */
+/** Build ids of the sampled files. */
 export interface BuildIdFeatures {
   buildIds?: readonly BuildIdRecord[];
 }
@@ -25,7 +25,7 @@ const PID_BYTES = 4;
 /** Where the name begins in an entry without pid. */
 const NAME_WITHOUT_PID = BUILD_ID_FIXED_BYTES - PID_BYTES;
 
-/** Where the entries begin: one after the other, up to the end or to one of size 0. */
+/** Where the entries begin: they follow one another, up to the end or to one of size 0. */
 function findEntries(view: ByteView): { starts: number[]; isWhole: boolean } {
   const starts: number[] = [];
   let at = 0;
@@ -40,15 +40,15 @@ function findEntries(view: ByteView): { starts: number[]; isWhole: boolean } {
 }
 
 /**
- * Whether a name may begin here: `/lib/ld.so`, `[kernel.kallsyms]`. Perf before Linux 2.6.38 wrote no pid, and its names
- * begin where later writers leave zeros, the size of the id, or bytes that they did not clear.
+ * Whether a name may begin here: `/lib/ld.so`, `[kernel.kallsyms]`. Before Linux 2.6.38, perf wrote no pid, and its names begin where later writers have zeros,
+ * the size of the id, or bytes that they did not clear.
  */
 function isNameAt(view: ByteView, at: number): boolean {
   const start = new TextDecoder('latin1').decode(view.bytes.subarray(at, at + PID_BYTES));
   return /^[/[][\x20-\x7e]{3}$/.test(start);
 }
 
-/** Reads an entry without pid as if it had one: −1, every process. */
+/** Reads an entry without pid as if it had the pid −1, which means every process. */
 function readWithoutPid(view: ByteView, at: number): BuildIdRecord {
   const body = view.bytes.subarray(at + RECORD_HEADER_BYTES, at + view.u16(at + 6));
   const withPid = new Uint8Array(RECORD_HEADER_BYTES + PID_BYTES + body.length).fill(0xff, RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + PID_BYTES);

@@ -2,13 +2,13 @@ import type { ExactInteger } from '../../base/exact-integer.ts';
 import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 
-/** By which clock the samples' times count, and from when to when. */
+/** Which clock the samples' times come from, and the span that they cover. */
 export interface ClockFeatures {
-  /** Times of the first and the last sample, in the recording's clock; both 0 where perf did not look at its samples. */
+  /** Times of the first and the last sample, in the recording's clock; both 0 if perf did not look at its samples. */
   sampleTime?: { readonly first: bigint; readonly last: bigint };
   /** Resolution of the clock that `perf record -k` names, in nanoseconds. */
   clockidResolutionNs?: ExactInteger;
-  /** One moment by two clocks: nanoseconds of the wall clock and of the clock that samples carry. */
+  /** One moment in two clocks: nanoseconds of the wall clock, and of the clock of samples. */
   clockData?: { readonly clockid: number; readonly wallClockNs: bigint; readonly clockNs: bigint };
 }
 

@@ -25,7 +25,7 @@ export interface EventFeatures {
   groupDesc?: readonly EventGroup[];
   /** Samples carry branch stacks. */
   hasBranchStack?: true;
-  /** The recording is one of `perf stat`: counts, no samples. */
+  /** The recording was made by `perf stat`: it has counts, but no samples. */
   isStat?: true;
 }
 

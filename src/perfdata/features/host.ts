@@ -14,13 +14,13 @@ export interface HostFeatures {
   nrCpusAvailable?: number;
   nrCpusOnline?: number;
   cpudesc?: string;
-  /** On x86 vendor, family, model and stepping, with commas between. */
+  /** On x86: vendor, family, model and stepping, separated by commas. */
   cpuid?: string;
   /** Memory of the machine in KiB. */
   totalMemKib?: ExactInteger;
   /** perf's arguments, its own name first. */
   cmdline?: readonly string[];
-  /** ELF's number of the machine (EM_X86_64 is 62) and its flags. */
+  /** ELF's number for the machine (EM_X86_64 is 62) and its flags. */
   eMachine?: { readonly machine: number; readonly flags: number };
   cacheLineBytes?: number;
 }

@@ -2,13 +2,13 @@ import { type ExactInteger, exactInteger } from '../../base/exact-integer.ts';
 import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 
-/** How the data lie in the recording. */
+/** How data are stored in the recording. */
 export interface StorageFeatures {
-  /** The hardware trace: pieces and their bytes, payload and record headers. */
+  /** The hardware trace: number of pieces, and their bytes, of payload and record headers. */
   auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger };
   /** Version of the layout of a recording that is a directory. */
   dirFormatVersion?: ExactInteger;
-  /** PERF_RECORD_COMPRESSED: type 1 is zstd; `ratio` is that of the whole data, a whole number. */
+  /** PERF_RECORD_COMPRESSED: type 1 is zstd; `ratio` is that of all data, as a whole number. */
   compressed?: { readonly version: number; readonly type: number; readonly level: number; readonly ratio: number; readonly mmapBytes: number };
 }
 

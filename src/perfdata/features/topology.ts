@@ -3,11 +3,11 @@ import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts
 import * as abi from '../constants.ts';
 import type { HostFeatures } from './host.ts';
 
-/** Where a CPU sits; −1 where the machine did not report it. */
+/** Where a CPU is; −1 for what the machine did not report. */
 export interface CpuPlace {
   readonly coreId: number;
   readonly socketId: number;
-  /** Absent where the recording has no dies. */
+  /** Absent if the recording has no dies. */
   dieId?: number;
 }
 
@@ -19,11 +19,11 @@ export interface CpuTopology {
   readonly threads: readonly string[];
   /** CPUs of one die. Empty in recordings of perf before Linux 5.3. */
   readonly dies: readonly string[];
-  /** By CPU number. Empty in recordings of perf before Linux 4.3, and where NRCPUS is missing. */
+  /** By CPU number. Empty in recordings of perf before Linux 4.3, and if NRCPUS is missing. */
   readonly cpus: readonly CpuPlace[];
 }
 
-/** A node of a machine whose memory is not equally far from all CPUs. */
+/** A NUMA node: a part of a machine whose memory is not equally far from all CPUs. */
 export interface NumaNode {
   readonly node: number;
   readonly memTotalKib: ExactInteger;
@@ -63,7 +63,7 @@ export interface CpuDomains {
   }[];
 }
 
-/** How CPUs, caches and memory hang together. */
+/** How CPUs, caches and memory are connected. */
 export interface TopologyFeatures {
   cpuTopology?: CpuTopology;
   numaTopology?: readonly NumaNode[];
@@ -74,7 +74,7 @@ export interface TopologyFeatures {
   cpuDomains?: CpuDomains;
 }
 
-/** NRCPUS is read before: CPU_TOPOLOGY has one entry for each of them. */
+/** NRCPUS is read first: CPU_TOPOLOGY has one entry for each of those CPUs. */
 type KnownFeatures = TopologyFeatures & Pick<HostFeatures, 'nrCpusAvailable'>;
 
 /** Source: the perf tool's description of its file format. */
@@ -105,7 +105,7 @@ export const TOPOLOGY_READERS: FeatureReaders<KnownFeatures> = {
     features.memTopology = { blockBytes: section.exact(), nodes };
     section.fill(nodes, section.size(), () => {
       const node = section.exact();
-      section.u64(); // bits of the bitmap, which repeats them
+      section.u64(); // the number of bits, which the bitmap repeats
       return { node, ...readBitmap(section) };
     });
   },
@@ -117,7 +117,7 @@ export const TOPOLOGY_READERS: FeatureReaders<KnownFeatures> = {
   [abi.HEADER_CPU_DOMAIN_INFO]: (features, section) => readCpuDomains(features, section),
 };
 
-/** The first two lists are as old as the feature; each later perf appended something. */
+/** The feature had the first two lists from the beginning; later versions of perf appended the rest. */
 function readCpuTopology(features: KnownFeatures, section: SectionReader): void {
   const cores: string[] = [];
   const threads: string[] = [];
@@ -126,7 +126,7 @@ function readCpuTopology(features: KnownFeatures, section: SectionReader): void 
   features.cpuTopology = { cores, threads, dies, cpus };
   section.strings(cores);
   section.strings(threads);
-  // How many CPUs follow is in NRCPUS alone.
+  // Only NRCPUS says how many CPUs follow.
   if (section.remaining === 0 || features.nrCpusAvailable === undefined) return;
   section.fill(cpus, features.nrCpusAvailable, () => ({ coreId: section.i32(), socketId: section.i32() }));
   if (section.remaining === 0) return;
@@ -134,7 +134,7 @@ function readCpuTopology(features: KnownFeatures, section: SectionReader): void 
   for (const cpu of cpus) cpu.dieId = section.i32();
 }
 
-/** Number of bits and that many bits in words of 64, as a list of those that are set. */
+/** Reads the number of bits, then that many bits in 64-bit words, as a list of those that are set. */
 function readBitmap(section: SectionReader): { blockCount: number; blocks: string } {
   const bits = section.size();
   const ranges: string[] = [];
@@ -164,8 +164,8 @@ function readBitmap(section: SectionReader): { blockCount: number; blocks: strin
 const SCHEDSTAT_WITH_NAMES = 17;
 
 /**
- * The description of the format gives the struct per CPU; that the two numbers go before it, and that only younger
- * kernels name their domains, comes from what perf prints of the feature. No recording has shown it to us yet.
+ * The description of the format gives the struct per CPU. That two numbers precede it, and that only newer kernels name their domains, follows from what perf
+ * prints of the feature. No recording with it has been seen yet.
  */
 function readCpuDomains(features: TopologyFeatures, section: SectionReader): void {
   const schedstatVersion = section.u32();

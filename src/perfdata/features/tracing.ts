@@ -4,9 +4,9 @@ import type { FeatureReaders } from '../../base/section-reader.ts';
 import { readTracingData, type TracingData } from '../../tracing/tracing-data.ts';
 import * as abi from '../constants.ts';
 
-/** What the payloads of tracepoints mean. */
+/** How to read the payloads of tracepoints. */
 export interface TracingFeatures {
-  /** In a pipe, PERF_RECORD_HEADER_TRACING_DATA brings it. */
+  /** In a pipe, it comes in PERF_RECORD_HEADER_TRACING_DATA. */
   tracingData?: TracingData;
 }
 
@@ -17,7 +17,7 @@ export const TRACING_READERS: FeatureReaders<TracingFeatures> = {
   },
 };
 
-/** Reads what a PERF_RECORD_HEADER_TRACING_DATA of a pipe brings. Damage is reported, and what comes before it is kept. */
+/** Reads the data of a pipe's PERF_RECORD_HEADER_TRACING_DATA. Damage is reported, and what comes before it is kept. */
 export function readTracingDataRecord(features: TracingFeatures, bytes: Uint8Array, fileOffset: number, diagnostics: Diagnostics): void {
   try {
     features.tracingData = readTracingData(bytes);

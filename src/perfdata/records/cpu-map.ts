@@ -7,7 +7,7 @@ const PERF_CPU_MAP_RANGE = 2;
 /** As a u16 in a list of CPUs: any of them. */
 const ANY_CPU = 0xffff;
 
-/** Offsets after the u16 with the encoding. A mask of 64-bit words lies where C aligned it: 4 bytes further on than one of 32-bit words. */
+/** Offsets after the u16 with the encoding. A mask of 64-bit words is where C aligns it: 4 bytes further on than one of 32-bit words. */
 const LIST = 4;
 const MASK = { 4: 6, 8: 10 } as const;
 const RANGE_BYTES = 8;
@@ -15,16 +15,13 @@ const RANGE_BYTES = 8;
 /** From one CPU to another, both included. */
 export interface CpuRange {
   readonly first: number;
-  /** Less than `first`: none. */
+  /** If less than `first`, there are none. */
   readonly last: number;
-  /** Whether any CPU is meant besides, as by −1 in a list. */
+  /** Whether any CPU is meant, too, as with −1 in a list. */
   readonly any: boolean;
 }
 
-/**
- * CPUs in the way in which they are written: one by one, or as a range, which stays one: it names 65,536 CPUs in 8 bytes.
- * Exactly one of the two is there.
- */
+/** CPUs as they are written: one by one, or as a range, which is not expanded: it may name 65,536 CPUs in 8 bytes. Exactly one of the two is there. */
 export interface CpuMap {
   /** −1 means any CPU. */
   readonly cpus?: readonly number[];
@@ -35,8 +32,8 @@ export interface CpuMap {
  * Reads the CPUs of CPU_MAP and EVENT_UPDATE, in whichever of the three ways they are written: a list, a bit mask (of 32-bit
  * or 64-bit words), a range.
  * Source: perf 6.1's own files, and the dumps in the discussion of the record's alignment on linux-perf-users.
- * @param at offset of the encoding's number; `end` just after the record
- * @returns what is wrong, as the end of a sentence, where they do not fit
+ * @param at offset of the number of the encoding; `end` just after the record
+ * @returns what is wrong, as the end of a sentence, if they do not fit
  */
 export function readCpuMap(view: ByteView, at: number, end: number): CpuMap | string {
   if (at + LIST > end) return `CPU map of ${LIST} bytes overruns its ${end - at} bytes`;

@@ -2,11 +2,11 @@ import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } f
 import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
 import type { FieldsReader } from './kernel-records.ts';
 
-// Records of the perf tool that describe events, for whoever reads a recording and for whoever shows records one by one. Source: as in tool-records.ts.
+// Records of the perf tool that describe events, used both to read a recording and to show single records. Source: as in tool-records.ts.
 
-/** Something about an event that its attr does not say: what, and of which id. A value follows. */
+/** Something about an event that its attr does not say: what it is, and the event's id. A value follows. */
 export const EVENT_UPDATE = new RecordLayout({ updateType: 'u64', id: 'u64' });
-/** What the value of EVENT_UPDATE is: text, a double, text, a CPU map. */
+/** What the value of EVENT_UPDATE is: a text, a double, a text, a CPU map. */
 export const PERF_EVENT_UPDATE_UNIT = 0;
 export const PERF_EVENT_UPDATE_SCALE = 1;
 export const PERF_EVENT_UPDATE_NAME = 2;
@@ -15,10 +15,10 @@ export const PERF_EVENT_UPDATE_CPUS = 3;
 /** A header feature: the number of its bit, and its bytes as a file has them. */
 export const HEADER_FEATURE = new RecordLayout({ feature: 'int64', data: bytes() });
 
-/** The CPU is −1 for what counts a task wherever it runs, the tid for what counts whoever runs. */
+/** The CPU is −1 if a task is counted wherever it runs, the tid if a CPU is counted whatever runs there. */
 const ID_INDEX_ENTRY = { id: 'u64', idx: 'u64', cpu: 'int64', tid: 'int64' } as const;
 const ENTRY = new RecordLayout(ID_INDEX_ENTRY);
-/** Which event, CPU and thread ids belong to. The second list, as long as the first, is there for guests only. */
+/** Which event, CPU and thread each id belongs to. The second list, as long as the first, is there only for guests. */
 export const ID_INDEX = new RecordLayout({ entries: list('u64', ID_INDEX_ENTRY), guests: rest({ machinePid: 'int64', vcpu: 'int64' }) });
 /** Bytes of an entry of ID_INDEX, and offsets in it. */
 export const ID_INDEX_ENTRY_BYTES: number = ENTRY.minBytes - RECORD_HEADER_BYTES;

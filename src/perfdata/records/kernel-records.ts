@@ -7,9 +7,9 @@ import { LOST, LOST_SAMPLES } from './loss-records.ts';
 import { KSYMBOL, MMAP, type MMAP2, type MMAP2_BUILD_ID, type MMAP2_EARLY, mmap2LayoutOf, mmapBuildId } from './mapping-records.ts';
 import { COMM, type FORK, type FORK_EARLY, forkLayoutOf } from './task-records.ts';
 
-// The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields bear the names that they have there, in camel case
-// (`stream_id` is `streamId`); where that would be `type`, `offset`, `size`, `misc` or `sampleId`, which every record has besides, what they
-// belong to comes before it in the name. Fields that need a word about their unit or their values are described in an interface, as Mmap2Fields.
+// The records of the kernel in the order of perf_event.h, enum perf_event_type. Fields have the names that they have there, in camel case (`stream_id` is
+// `streamId`). A name that would be `type`, `offset`, `size`, `misc` or `sampleId`, which every record has anyway, is prefixed with what the field belongs to.
+// Fields whose unit or values need explaining are described in an interface, such as Mmap2Fields.
 
 const TASK = new RecordLayout({ pid: 'i32', tid: 'i32' });
 const THROTTLE = new RecordLayout({ time: 'u64', id: 'u64', streamId: 'u64' });
@@ -26,7 +26,7 @@ const AUX_OUTPUT_HW_ID = new RecordLayout({ hwId: 'u64' });
  * @param at offset of the record's header
  * @param end just after its own fields, where a sample_id trailer begins
  * @param readFormat that of the event it belongs to
- * @returns what is wrong, as the end of a sentence, where they do not fit
+ * @returns what is wrong, as the end of a sentence, if they do not fit
  */
 export type FieldsReader<Values> = (view: ByteView, at: number, end: number, misc: number, readFormat: number) => Values | string;
 
@@ -41,7 +41,7 @@ export function plain<Layout extends { read(view: ByteView, at: number, end: num
   return (view, at, end) => layout.read(view, at, end) as ValuesIn<Layout> | string;
 }
 
-/** Fields of a layout made into others. */
+/** Fields of a layout, converted to others. */
 export function mapped<Layout extends { read(view: ByteView, at: number, end: number): object | string }, Values>(
   layout: Layout,
   map: (values: ValuesIn<Layout>, misc: number) => Values | string,
@@ -73,9 +73,9 @@ export interface Mmap2Fields {
 
 /** What misc means in SWITCH and SWITCH_CPU_WIDE. */
 export interface SwitchFields {
-  /** The thread leaves the CPU; else it comes. */
+  /** Whether the thread leaves the CPU; else it is switched in. */
   readonly isOut: boolean;
-  /** It leaves though it had more to do. */
+  /** Whether it leaves although it had more to do. */
   readonly isPreempted: boolean;
 }
 
@@ -91,13 +91,13 @@ const readMmap2: FieldsReader<Mmap2Fields> = (view, at, end, misc) => {
   return { ...others, buildId: mmapBuildId(buildId, buildIdSize) };
 };
 
-/** FORK and EXIT; Linux 2.6.31 wrote no time. */
+/** FORK and EXIT; Linux 2.6.31 did not write a time. */
 const readFork: FieldsReader<ValuesIn<typeof FORK_EARLY> & Partial<ValuesIn<typeof FORK>>> = (view, at, end) => {
   const layout: { read(view: ByteView, at: number, end: number): ValuesIn<typeof FORK_EARLY> | string } = forkLayoutOf(at, end);
   return layout.read(view, at, end);
 };
 
-/** PERF_RECORD_READ: whose counter it is, then what `read()` on its event gave. */
+/** PERF_RECORD_READ: whose counter it is, then what `read()` on its event returned. */
 const readRead: FieldsReader<ValuesIn<typeof TASK> & { readonly read: ReadFormatValues }> = (view, at, end, _misc, readFormat) => {
   const task = TASK.read(view, at, end);
   if (typeof task === 'string') return task;
@@ -108,7 +108,7 @@ const readRead: FieldsReader<ValuesIn<typeof TASK> & { readonly read: ReadFormat
   return { ...task, read: readFormatValues(readFormat, view, start) };
 };
 
-/** The kernel's records but SAMPLE, whose fields depend on its event. */
+/** The kernel's records except SAMPLE, whose fields depend on its event. */
 export const KERNEL_RECORDS = {
   MMAP: { type: abi.PERF_RECORD_MMAP, read: plain(MMAP) },
   LOST: { type: abi.PERF_RECORD_LOST, read: plain(LOST) },

@@ -11,7 +11,7 @@ export const LOST_SAMPLES = new RecordLayout({ lost: 'u64' });
 export interface LostRecord {
   readonly id: bigint;
   readonly lost: bigint;
-  /** Its two words. */
+  /** The two words of `lost`. */
   readonly lostLo: number;
   readonly lostHi: number;
 }

@@ -1,8 +1,8 @@
 import type { ByteView } from '../../base/byte-view.ts';
 
-/** Places for results: about what the maps of a whole system name. */
+/** Number of places for results: about as many as there are files in the maps of a whole system. */
 const SLOTS = 4096;
-/** The longest bytes whose result is kept, in words: longer paths are rare. With {@link SLOTS}, it bounds the memory. */
+/** Results are kept for at most this many words: longer paths are rare. Together with {@link SLOTS}, it limits the memory. */
 const MAX_WORDS = 64;
 
 /** Bytes that were read, and what was made of them. */
@@ -13,16 +13,16 @@ interface KeptFile<File> {
 }
 
 /**
- * Reads what maps say of their files once for all maps that say the same. Every process maps the same few libraries again, and a
- * recording of a build has a hundred thousand such records: comparing the bytes is much cheaper than making texts of them.
+ * Reads what maps say about their files only once for all maps that say the same. Every process maps the same few libraries again, and a recording of a build
+ * has a hundred thousand such records: comparing bytes is much cheaper than making texts of them.
  */
 export class MappedFiles<File> {
   readonly #kept: (KeptFile<File> | undefined)[] = new Array(SLOTS).fill(undefined);
 
   /**
    * What the bytes [start, end) say.
-   * @param layout how they are laid out; other layouts make something else of the same bytes
-   * @param read reads them, where they are new
+   * @param layout how they are laid out; the same bytes mean something else in other layouts
+   * @param read reads them, if they are new
    */
   of(view: ByteView, start: number, end: number, layout: object, read: () => File): File {
     const count = (end - start) >>> 2;

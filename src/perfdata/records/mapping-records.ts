@@ -4,7 +4,7 @@ import { PROT_JIT_SYMFILE_MAP } from '../../simpleperf/constants.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
 import type { MappedFiles } from './mapped-files.ts';
 
-/** What all three begin with. `addr` and `len` are where the file lies in memory, `pgoff` where that part begins in the file. */
+/** What all three begin with. `addr` and `len` say where the file is in memory, `pgoff` where that part begins in the file. */
 const MAPPED_RANGE = { pid: 'i32', tid: 'i32', addr: 'u64', len: 'u64', pgoff: 'u64' } as const;
 /** Which file it is: the inode of a device. */
 const FILE_IDENTITY = { maj: 'u32', min: 'u32', ino: 'u64', inoGeneration: 'u64' } as const;
@@ -36,19 +36,19 @@ export interface MmapRecord {
   readonly pageOffset: number;
   readonly filename: string;
   /**
-   * `major:minor:inode` of MMAP2; empty where the record has none. The inode's generation is left out: perf itself writes
-   * 0 there for what was mapped before, the kernel the real one.
+   * `major:minor:inode` of MMAP2; empty if the record has none. The inode's generation is left out: the kernel writes the real one, but perf itself writes 0
+   * for what was mapped before.
    */
   readonly fileIdentity: string;
-  /** Lower-case hex; empty where the record has none. */
+  /** Lower-case hex; empty if the record has none. */
   readonly buildId: string;
-  /** Whether code can run there. MMAP has no protection, but sets a bit of misc where it is data. */
+  /** Whether code can run there. MMAP has no protection, but a bit of misc says that it is data. */
   readonly isExecutable: boolean;
   /** Whether it is JIT code that simpleperf put into a file: MMAP2 with PROT_JIT_SYMFILE_MAP. */
   readonly isJitSymfile: boolean;
 }
 
-/** Where a map lies in memory, and where that part begins in the file, to the last of 64 bits: words, low and high. */
+/** Where a map is in memory, and where that part begins in the file, in all 64 bits: low and high words. */
 export interface MappedRange {
   readonly startLo: number;
   readonly startHi: number;
@@ -60,7 +60,7 @@ export interface MappedRange {
 
 const PROT_EXEC = 4;
 
-/** Bytes that the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just after its file name. */
+/** How many bytes the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just after its file name. */
 export function mmapFixedBytes(view: ByteView, at: number, end: number, type: number, misc: number): number {
   return (type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP).minBytes;
 }
@@ -74,7 +74,7 @@ export interface MappedFile {
   readonly prot: number | undefined;
 }
 
-/** Where the part that {@link MappedFile} is read from begins. */
+/** Where the part begins from which {@link MappedFile} is read. */
 const FILE_AT = MMAP.at.filename;
 
 /**
@@ -116,13 +116,12 @@ function readMappedFile(view: ByteView, at: number, end: number, layout: MmapLay
   };
 }
 
-/** No PROT_* reaches as high as the characters that names of files are made of. */
+/** All PROT_* are below the characters of file names. */
 const FIRST_PRINTABLE = 0x20;
 
 /**
- * Which of its three layouts an MMAP2 has. Where the early one has the first bytes of a file name, the later one has PROT_*,
- * of which one byte at least is 0; in a record too small for the later one they may be the whole name. The record may be too
- * small for the layout.
+ * Which of its three layouts an MMAP2 has. Where the early one has the first bytes of the file name, the later one has PROT_*, of which at least one byte is 0;
+ * in a record that is too small for the later one, they may be the whole name. The record may be too small for the layout.
  * @param end just after its file name
  */
 export function mmap2LayoutOf(view: ByteView, at: number, end: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
@@ -137,7 +136,7 @@ export function mmapBuildId(id: Uint8Array, sizeBytes: number): string {
   return hexOf(id.subarray(0, Math.min(20, sizeBytes)));
 }
 
-/** PERF_RECORD_HEADER_BUILD_ID, and an entry of the BUILD_ID feature: which build a file was. */
+/** PERF_RECORD_HEADER_BUILD_ID, and an entry of the BUILD_ID feature: a file's build id. */
 export interface BuildIdRecord {
   readonly pid: number;
   /** Lower-case hex. */
@@ -162,10 +161,10 @@ export function readBuildId(view: ByteView, at: number, end: number, misc: numbe
   return { pid: view.i32(at + BUILD_ID.at.pid), buildId: hexOf(id.subarray(0, length)), filename: view.text(at + BUILD_ID.at.filename, end), misc };
 }
 
-/** PERF_RECORD_KSYMBOL: kernel code came or went at run time (BPF program, trampoline). */
+/** PERF_RECORD_KSYMBOL: kernel code was added or removed at run time (BPF program, trampoline). */
 export const KSYMBOL = new RecordLayout({ addr: 'u64', len: 'u32', ksymType: 'u16', flags: 'u16', name: text() });
 
-/** What of a KSYMBOL the kernel's map depends on. */
+/** The parts of a KSYMBOL on which the kernel's map depends. */
 export interface KsymbolRecord {
   readonly address: number;
   /** All 64 bits of the address. */

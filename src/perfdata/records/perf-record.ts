@@ -9,11 +9,11 @@ import type { SampleId } from '../sample-id.ts';
 import { KERNEL_RECORDS, type RecordKind } from './kernel-records.ts';
 import { TOOL_RECORDS } from './tool-records.ts';
 
-/** Where a record lies, and what its header says about it. */
+/** Where a record is, and what its header says about it. */
 export interface RecordHead<Type extends string = string> {
   /** Its name in perf_event.h, without PERF_RECORD_. */
   readonly type: Type;
-  /** Position in the file of its header; of a record that was compressed, that of the record which held it. */
+  /** Position of its header in the file; for a record that was compressed, that of the record that held it. */
   readonly offset: number;
   /** Bytes, header included. */
   readonly size: number;
@@ -26,9 +26,9 @@ type FieldsOf<Kind> = Kind extends { readonly read: (...args: never[]) => infer 
 type KernelRecords = { [Name in keyof typeof KERNEL_RECORDS]: RecordHead<Name> & SideBandTrailer & FieldsOf<(typeof KERNEL_RECORDS)[Name]> };
 type ToolRecords = { [Name in keyof typeof TOOL_RECORDS]: RecordHead<Name> & FieldsOf<(typeof TOOL_RECORDS)[Name]> };
 
-/** What the kernel's records but SAMPLE say about the moment at which they were written. */
+/** What the kernel's records other than SAMPLE say about the moment when they were written. */
 export interface SideBandTrailer {
-  /** Absent where the events were opened without `sample_id_all`. */
+  /** Absent if the events were opened without `sample_id_all`. */
   readonly sampleId?: SampleId;
 }
 
@@ -66,7 +66,7 @@ export interface UnknownRecord extends RecordHead<'UNKNOWN'> {
   readonly data: Uint8Array;
 }
 
-/** A record whose fields do not fit into it, or a sample of which it is not known which event it belongs to. */
+/** A record whose fields do not fit into it, or a sample whose event is unknown. */
 export interface DamagedRecord extends RecordHead<'DAMAGED'> {
   /** Name of its type: `MMAP2`. */
   readonly recordType: string;
@@ -93,7 +93,7 @@ const KINDS: ReadonlyMap<number, NamedKind> = new Map(
   Object.entries<RecordKind<object>>({ ...KERNEL_RECORDS, ...TOOL_RECORDS }).map(([name, kind]) => [kind.type, { ...kind, name }]),
 );
 
-/** Names of the types that records can have, SAMPLE and what is none of perf's own included. */
+/** Names of the types that records can have, including SAMPLE and those that are not perf's own. */
 export const PERF_RECORD_NAMES: readonly PerfRecordType[] = [
   ...([...KINDS.values()].map(({ name }) => name) as (keyof KernelRecords | keyof ToolRecords)[]),
   'SAMPLE',
@@ -103,7 +103,7 @@ export const PERF_RECORD_NAMES: readonly PerfRecordType[] = [
   'DAMAGED',
 ];
 
-/** Where a record lies in a view, and in the recording. */
+/** Where a record is in a view, and in the recording. */
 export interface RecordPlace {
   readonly view: ByteView;
   /** Offset of its header in the view. */
@@ -115,7 +115,7 @@ export interface RecordPlace {
 }
 
 /**
- * Reads any record but SAMPLE.
+ * Reads any record except SAMPLE.
  * @param trailerBytes size of the sample_id trailer at its end
  * @param readFormat that of the event it belongs to
  * @param sampleId what the trailer says

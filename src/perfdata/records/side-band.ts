@@ -26,12 +26,12 @@ export type SideBand =
   | { readonly kind: 'lost'; readonly type: number; readonly misc: number; readonly record: LostRecord }
   | { readonly kind: 'lostSamples'; readonly type: number; readonly misc: number; readonly record: Omit<LostRecord, 'id'> }
   | { readonly kind: 'ksymbol'; readonly type: number; readonly misc: number; readonly record: KsymbolRecord }
-  /** Its fields are read by the session, which keeps callchains. */
+  /** The session reads its fields, since it keeps callchains. */
   | { readonly kind: 'callchain'; readonly type: number; readonly misc: number }
-  /** None of its own fields is read. Switches say all with their type and misc; the others are only counted, and some reported. */
+  /** None of its own fields is read. Switches say everything by their type and misc; the others are only counted, and some are reported. */
   | { readonly kind: 'other'; readonly type: number; readonly misc: number };
 
-/** Bytes that the fixed fields need, and the list of a deferred callchain, record header included. */
+/** How many bytes the fixed fields need, and the list of a deferred callchain, record header included. */
 function fixedBytesOf(view: ByteView, at: number, end: number, type: number, misc: number): number {
   switch (type) {
     case abi.PERF_RECORD_MMAP:
@@ -60,7 +60,7 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
  * @param at offset of its header
  * @param end just after its own fields, where the sample_id trailer begins
  * @param files what was read of other maps
- * @returns a text that says what is wrong when the record is too small for its type
+ * @returns a text that says what is wrong if the record is too small for its type
  */
 export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number, files: MappedFiles<MappedFile>): SideBand | string {
   const needed = fixedBytesOf(view, at, end, type, misc);
@@ -88,7 +88,7 @@ export function readSideBand(view: ByteView, at: number, end: number, type: numb
   }
 }
 
-/** The record with its name cut, which is reported, where that is longer than it can be. @param commLimit of the recorder's thread names */
+/** The record, with its name cut and that reported if it is longer than names can be. @param commLimit how long the recorder's thread names may be */
 export function withNamesInLimits(sideBand: SideBand, commLimit: NameLimit, fileOffset: number, diagnostics: Diagnostics): SideBand {
   const limited = (name: string, limit: NameLimit) => withinLimit(name, limit, abi.recordTypeName(sideBand.type), fileOffset, diagnostics);
   if (sideBand.kind === 'mmap') {

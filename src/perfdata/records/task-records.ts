@@ -39,14 +39,14 @@ export interface ForkRecord {
   readonly ppid: number;
   readonly tid: number;
   readonly ptid: number;
-  /** The record's own time field, in nanoseconds, as two words; 0 where it has none. The time in the sample_id trailer is a few nanoseconds later. */
+  /** The record's own time field, in nanoseconds, as two words; 0 if it has none. The time in the sample_id trailer is a few nanoseconds later. */
   readonly timeLo: number;
   readonly timeHi: number;
-  /** For FORK: written by perf itself for a process that was there before, whose maps follow: nothing to inherit. */
+  /** For FORK: whether perf itself wrote it for a process that already existed. Its maps follow, so that it inherits none. */
   readonly isSynthesized: boolean;
 }
 
-/** Which of its two layouts a FORK or EXIT has: the early one has no fields of variable size, and is known by its size. */
+/** Which of its two layouts a FORK or EXIT has: the early one has no fields of variable size, and is recognized by its size. */
 export function forkLayoutOf(at: number, end: number): typeof FORK | typeof FORK_EARLY {
   return end - at === FORK_EARLY.minBytes ? FORK_EARLY : FORK;
 }

@@ -15,11 +15,11 @@ import {
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
 import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
 
-// The records that the perf tool writes itself, in the order of their numbers. Source: the perf tool's description of its
-// file format, and perf 6.1's own files. Names as in kernel-records.ts.
+// The records that the perf tool itself writes, in the order of their numbers. Source: the perf tool's description of its file format, and perf 6.1's own
+// files. Names as in kernel-records.ts.
 
 const EMPTY = new RecordLayout({});
-/** Old perf shortens the record to the name; its struct has space for 64 bytes. */
+/** Old perf shortens the record to the length of the name; its struct has space for 64 bytes. */
 const EVENT_TYPE = new RecordLayout({ eventId: 'u64', name: text() });
 const TRACING_DATA = new RecordLayout({ dataSize: 'u32' });
 const AUXTRACE_INFO = new RecordLayout({ auxtraceType: 'u32', reserved: padding(4), priv: rest('u64') });
@@ -37,14 +37,14 @@ const TIME_CONV_CYCLES = new RecordLayout({ ...TIME_CONV_VALUES, timeCycles: 'u6
 const COMPRESSED = new RecordLayout({ data: bytes() });
 const COMPRESSED2 = new RecordLayout({ dataSize: 'u64', data: bytes() });
 const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64', { key: text(64), value: text(256) }) });
-/** The counters are those of /proc/schedstat in the version named. No recording with these two was at hand. */
+/** The counters are those of /proc/schedstat in the given version. No recording with these two records was available. */
 const SCHEDSTAT_CPU = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', reserved: padding(2), counters: bytes() });
 const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', name: text(16), counters: bytes() });
 
 const readHeaderBuildId: FieldsReader<{ readonly pid: number; readonly buildId: string; readonly filename: string }> = (view, at, end, misc) =>
   end - at < BUILD_ID_FIXED_BYTES ? fieldsOverrun(BUILD_ID_FIXED_BYTES, end - at) : readBuildId(view, at, end, misc);
 
-/** What went wrong in decoding a hardware trace. What it has beyond the first fields depends on its format. */
+/** What went wrong in decoding a hardware trace. Which fields follow the first ones depends on its format. */
 type AuxtraceErrorFields = Omit<ValuesIn<typeof AUXTRACE_ERROR>, 'rest'> & {
   readonly time?: bigint;
   readonly msg: string;
