@@ -15,7 +15,7 @@ export interface TakenBranch {
 /** Bits of {@link TakenBranch.flags}. Source: perf_event.h, struct perf_branch_entry. */
 export const BranchFlag = { mispredicted: 1, predicted: 2, inTransaction: 4, aborted: 8 } as const;
 
-/** Cycles since the branch before, as flags tell them. */
+/** Cycles since the previous branch, from a branch's flags. */
 export function branchCycles(flags: number): number {
   return (flags >>> 4) & 0xffff;
 }
@@ -49,7 +49,7 @@ export class BranchTotals {
     sums[at + 3] += branchCycles(flags);
   }
 
-  /** Adds what another table has in a row. @param input see {@link input} */
+  /** Adds a row of another table. @param input see {@link input} */
   addRow(other: BranchTotals, row: number, event: number, from: number, to: number, input: number): void {
     const at = this.#sumsOf(event, from, to, input);
     const theirs = other.#sums;
@@ -79,17 +79,17 @@ export class BranchTotals {
     return this.#sums[row * 4];
   }
 
-  /** How often the processor had expected something else; 0 as well where it does not tell. */
+  /** How often the processor had expected something else; also 0 if it does not say. */
   mispredicted(row: number): number {
     return this.#sums[row * 4 + 1];
   }
 
-  /** How often the processor had expected it; 0 as well where it does not tell. */
+  /** How often the processor had expected it; also 0 if it does not say. */
   predicted(row: number): number {
     return this.#sums[row * 4 + 2];
   }
 
-  /** Sum of the cycles since the branch before, as far as the processor tells. */
+  /** Sum of the cycles since the previous branch, as far as the processor reports them. */
   cycles(row: number): number {
     return this.#sums[row * 4 + 3];
   }
@@ -104,7 +104,7 @@ export class BranchTotals {
 const ADDRESS_WORDS = 5;
 const PLACE_WORDS = 2;
 
-/** The branches of single samples, the last one taken first, for formats that show them. */
+/** The branches of single samples, last taken first, for formats that show them. */
 export class SampleBranches {
   /** Whether the locations of branches are kept, not only their addresses. */
   readonly hasPlaces: boolean;
@@ -132,7 +132,7 @@ export class SampleBranches {
     this.#rows = row + 1;
   }
 
-  /** Adds a branch to the row begun last. @param from, to locations; of no meaning where they are not kept */
+  /** Adds a branch to the row begun last. @param from, to locations; ignored if they are not kept */
   add(branch: TakenBranch, from: number, to: number): void {
     const at = this.#count++ * this.#stride;
     this.#words = grown(this.#words, at + this.#stride);
@@ -168,7 +168,7 @@ export class SampleBranches {
     return this.#words[this.#at(row, nth) + end * 2 + 1];
   }
 
-  /** Location of that end, where places are kept. */
+  /** Location of that end, if places are kept. */
   place(row: number, nth: number, end: 0 | 1): number {
     return this.#words[this.#at(row, nth) + ADDRESS_WORDS + end];
   }

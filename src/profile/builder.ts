@@ -8,13 +8,13 @@ import { type SampleRow, SampleTable } from './sample-table.ts';
 import { StackTable } from './stack-table.ts';
 import { TotalTable } from './total-table.ts';
 
-/** Bytes of a row in its columns and hash tables, and in the orders and trees that writers make of it. */
+/** Bytes of a row in columns and hash tables, and in the orders and trees that writers build from it. */
 const LOCATION_BYTES = 100;
 const STACK_BYTES = 60;
 const TOTAL_BYTES = 200;
 const SAMPLE_BYTES = 64;
 
-/** Which branches a profile will have, of samples that carry them. */
+/** Which branches a profile will have, if samples carry them. */
 export interface KeptBranches {
   /** How often each was taken. */
   readonly totals: boolean;
@@ -30,21 +30,21 @@ export class ProfileBuilder {
   readonly stacks = new StackTable();
   readonly totals = new TotalTable();
   readonly samples: SampleTable | undefined;
-  /** What happened to threads besides samples, where that is kept. */
+  /** What happened to threads apart from samples; undefined if that is not kept. */
   readonly happenings: HappeningTable | undefined;
-  /** How often branches were taken, where that is kept. */
+  /** How often branches were taken; undefined if that is not kept. */
   readonly branches: BranchTotals | undefined;
   /**
-   * First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity when none had one. A time off the
-   * CPU counts to its end.
+   * First and last time of the samples added, in nanoseconds since the session's base; Infinity and −Infinity if none had one. A time off the CPU counts up to
+   * its end.
    */
   firstTimeNs = Number.POSITIVE_INFINITY;
   lastTimeNs = Number.NEGATIVE_INFINITY;
 
   /**
    * @param keepSamples whether the profile will have every sample, or only the totals
-   * @param details of the samples, where some are kept
-   * @param keepHappenings whether the profile will have what happened to threads besides
+   * @param details of the samples, if some are kept
+   * @param keepHappenings whether the profile will also have what happened to threads
    * @param branches none by default
    */
   constructor(keepSamples: boolean, details?: SampleDetails, keepHappenings = false, branches: KeptBranches = { totals: false, samples: 'none' }) {
@@ -55,7 +55,7 @@ export class ProfileBuilder {
     this.happenings = keepHappenings ? new HappeningTable() : undefined;
   }
 
-  /** Bytes that one more sample needs; 0 where samples are only added up. */
+  /** Bytes that one more sample needs; 0 if samples are only added up. */
   get bytesPerSample(): number {
     return this.samples === undefined ? 0 : SAMPLE_BYTES;
   }
@@ -70,10 +70,10 @@ export class ProfileBuilder {
   }
 
   /**
-   * Adds a sample to a row of the totals and, where samples are kept, to their table.
+   * Adds a sample to a row of the totals and, if samples are kept, to their table.
    * @param total row of {@link totals} for the sample's event, task and stack
    * @param sample its task and stack are set here, from the total
-   * @returns the sample's row, −1 where samples are not kept
+   * @returns the sample's row, −1 if samples are not kept
    */
   addSample(total: number, sample: SampleRow): number {
     // hot
@@ -86,7 +86,7 @@ export class ProfileBuilder {
     return samples.add(sample);
   }
 
-  /** A sample lasts up to this time. */
+  /** Notes that a sample lasts up to this time. */
   noteEnd(timeNs: number): void {
     if (timeNs > this.lastTimeNs) this.lastTimeNs = timeNs;
   }
@@ -98,9 +98,8 @@ export class ProfileBuilder {
   }
 
   /**
-   * Adds a sample whose stack is not known before later records, so that it has its place among the others. It counts when
-   * {@link finishSample} is called.
-   * @returns the sample's row, −1 where samples are not kept
+   * Adds a sample whose stack only later records will show, so that it has its place among the others. It counts once {@link finishSample} is called.
+   * @returns the sample's row, −1 if samples are not kept
    */
   addUnfinishedSample(task: number, sample: SampleRow): number {
     this.#noteTime(sample.timeNs);
@@ -116,7 +115,7 @@ export class ProfileBuilder {
     if (this.samples !== undefined && row >= 0) this.samples.stack[row] = this.totals.stack(total);
   }
 
-  /** Adds to the period of a sample that was added before. @param total, row what {@link addSample} was given for it, and what it returned */
+  /** Adds to the period of an earlier sample. @param total, row what {@link addSample} was given for it, and what it returned */
   addPeriod(total: number, row: number, period: number): void {
     this.totals.addPeriod(total, period);
     if (this.samples !== undefined && row >= 0) this.samples.addPeriod(row, period);

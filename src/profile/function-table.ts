@@ -6,7 +6,7 @@ import { TupleInterner } from '../base/tuple-interner.ts';
 export class FunctionTable {
   #rows = new TupleInterner(4, 256);
   #scoped = new Set<number>();
-  /** Names in place of those of the rows. */
+  /** Names that replace those of the rows. */
   #names: Uint32Array | undefined;
 
   get size(): number {
@@ -14,12 +14,12 @@ export class FunctionTable {
   }
 
   /**
-   * @param name string index of the name to show (demangled where that was asked for)
-   * @param systemName string index of the linkage name when it differs from `name`, else 0 (empty); of a scoped name see `isScoped`
+   * @param name string index of the name to show (demangled if that was asked for)
+   * @param systemName string index of the linkage name if it differs from `name`, else 0 (empty); for a scoped name, see `isScoped`
    * @param file string index of the source file, 0 (empty) when unknown
    * @param startLine 1-based line of the definition, 0 when unknown
-   * @param isScoped whether there is no linkage name: `name` was put together from the scopes in debug information, and `systemName` is
-   * what the function is called without them
+   * @param isScoped whether there is no linkage name: `name` was composed from the scopes in debug information, and `systemName` is the function's name without
+   * them
    */
   intern(name: number, systemName = 0, file = 0, startLine = 0, isScoped = false): number {
     const row = this.#rows.intern(name, systemName, file, startLine);
@@ -31,7 +31,7 @@ export class FunctionTable {
     return this.#scoped.has(index);
   }
 
-  /** The same functions under other names; what either table gets from then on, both have. @param names by function: string indexes */
+  /** The same functions under other names. What is added to either table from then on is in both. @param names by function: string indexes */
   withNames(names: Uint32Array): FunctionTable {
     const renamed = new FunctionTable();
     renamed.#rows = this.#rows;
@@ -47,7 +47,7 @@ export class FunctionTable {
   systemName(index: number): number {
     const { words } = this.#rows;
     const systemName = words[index * 4 + 1];
-    // A name that was the linkage name, and is replaced, is still that.
+    // A name that was the linkage name remains so after it was replaced.
     return systemName !== 0 || this.name(index) === words[index * 4] ? systemName : words[index * 4];
   }
 

@@ -6,9 +6,9 @@ export const THREAD_BEGAN = 0;
 export const THREAD_ENDED = 1;
 /** A thread got a new name; the value is an index into the profile's strings. */
 export const THREAD_RENAMED = 2;
-/** The same, because another program was started in it. */
+/** A thread got a new name because another program was started in it; the value is as above. */
 export const THREAD_EXECED = 3;
-/** A thread goes on the CPU. */
+/** A thread is switched to the CPU. */
 export const SWITCHED_IN = 4;
 /** A thread leaves the CPU because it waits for something. */
 export const SWITCHED_OUT = 5;
@@ -19,14 +19,14 @@ export const RECORDS_LOST = 7;
 
 const ROW_BYTES = 21;
 
-/** What happened to threads besides samples, in time order: records of the kernel (perf_event.h) that have a time. */
+/** What happened to threads apart from samples, in time order: records of the kernel (perf_event.h) that have a time. */
 export class HappeningTable {
   kind = new Uint8Array(1024);
-  /** Index into the profile's threads; −1 where the record names none that is known. */
+  /** Index into the profile's threads; −1 if the record names none that is known. */
   thread = new Int32Array(1024);
   /** Nanoseconds since the profile's `startTime`; negative before the first sample. */
   timeNs = new Float64Array(1024);
-  /** What it is depends on the kind; else 0. */
+  /** Its meaning depends on the kind; 0 for kinds without a value. */
   value = new Float64Array(1024);
   #size = 0;
 

@@ -11,26 +11,25 @@ export const CPUMODE_GUEST_KERNEL = 4;
 export const CPUMODE_GUEST_USER = 5;
 
 const RETURN_ADDRESS = 8;
-/** Above the bits of cpumode and RETURN_ADDRESS. */
+/** The variant is in the bits above those of cpumode and RETURN_ADDRESS. */
 const VARIANT = 16;
 
-/** A function at a location, and where in its source the code there was made from. */
+/** A function at a location, and the place in its source from which the code was compiled. */
 export interface LocationLine {
   /** Function index. */
   readonly function: number;
   /** 1-based, 0 when unknown; so is the column. */
   readonly line: number;
   readonly column: number;
-  /** String index of the file that the line is in, where that is not the function's own (code that was included); else 0. */
+  /** String index of the file that the line is in, if that is not the function's own (code that was included); else 0. */
   readonly file: number;
 }
 
 /**
  * Places in code, each once: rows are unique in (mapping, address, cpumode, whether it is a return address, variant).
  *
- * `address` is what perf prints: relative to the start of the mapped file (a file offset) for user code in a file; the
- * run-time address for the kernel, for memory that is no file, and where no mapping was found. It is kept as two
- * 32-bit words, since an unmapped address can be any 64 bits.
+ * `address` is what perf prints: relative to the start of the mapped file (a file offset) for user code in a file; the run-time address for the kernel, for
+ * memory that is not a file, and if no mapping was found. It is kept as two 32-bit words, since an unmapped address can be any 64-bit number.
  */
 export class LocationTable {
   #rows = new TupleInterner(4, 1024);
@@ -42,14 +41,14 @@ export class LocationTable {
   #lineColumn = new Uint32Array(1024);
   #lineFile = new Uint32Array(1024);
   #lines = 0;
-  /** No longer than up to the last location that has one. */
+  /** Only up to the last location that has one. */
   #functionStart = new Float64Array(0);
 
   get size(): number {
     return this.#rows.size;
   }
 
-  /** A table with the same locations, by the same indexes; what is set in one does not change the other. */
+  /** A table with the same locations under the same indexes; setting something in one does not change the other. */
   copy(): LocationTable {
     const copy = new LocationTable();
     copy.#rows = this.#rows.copy();
@@ -70,8 +69,8 @@ export class LocationTable {
    * @param addressLo low 32 bits, addressHi high 32 bits
    * @param cpumode one of the CPUMODE constants
    * @param isReturnAddress whether a call returns here: then the call itself is at the address before it
-   * @param variant distinguishes what is the same place by all of these but not the same code: in merged recordings, where
-   * a binary without a build id was another one the next time, or its symbols were found once only
+   * @param variant distinguishes places that are the same by all of these, but are not the same code: in merged recordings, if a binary without a build id was
+   * another one the next time, or its symbols were found only once
    */
   intern(mapping: number, addressLo: number, addressHi: number, cpumode: number, isReturnAddress: boolean, variant = 0): number {
     const kind = isReturnAddress ? cpumode | RETURN_ADDRESS : cpumode;
@@ -120,7 +119,7 @@ export class LocationTable {
     }
   }
 
-  /** Number of functions at the location, 0 when unresolved; more than 1 where calls were inlined. */
+  /** Number of functions at the location, 0 when unresolved; more than 1 if calls were inlined. */
   lineCount(index: number): number {
     return index < this.#lineCount.length ? this.#lineCount[index] : 0;
   }
@@ -140,15 +139,12 @@ export class LocationTable {
     return this.#lineColumn[this.#lineStart[index] + nth];
   }
 
-  /** String index of the file that the location's `nth` line is in, where that is not the function's own (code that was included); else 0. */
+  /** String index of the file that the location's `nth` line is in, if that is not the function's own (code that was included); else 0. */
   lineFile(index: number, nth: number): number {
     return this.#lineFile[this.#lineStart[index] + nth];
   }
 
-  /**
-   * Gives a location that has no lines a function that only stands for it: `[libfoo.so]`. It has a line then and stays
-   * without a {@link symbolOffset}.
-   */
+  /** Gives a location that has no lines a function that only stands for it: `[libfoo.so]`. Then it has a line, but still no {@link symbolOffset}. */
   setStandIn(index: number, func: number): void {
     const line = this.#addLines(index, 1, -1);
     this.#lineFunction[line] = func;
@@ -167,8 +163,8 @@ export class LocationTable {
   }
 
   /**
-   * Where the function without a name begins that a location is in: an address as the binary itself counts, which is what
-   * addr2line and objdump use. −1 where that is unknown, and where the function has a name.
+   * Where the unnamed function begins that a location is in, as an address in the binary's own terms, which addr2line and objdump use. −1 if that is unknown,
+   * or if the function has a name.
    */
   functionStart(index: number): number {
     return index < this.#functionStart.length ? this.#functionStart[index] : -1;
@@ -179,7 +175,7 @@ export class LocationTable {
     return this.lineCount(index) === 0 ? -1 : this.#symbolOffset[index];
   }
 
-  /** Gives a location lines that are still to be filled in; 0 is what they have. @returns the first */
+  /** Gives a location lines that are still to be filled in; they are all 0. @returns the first */
   #addLines(index: number, count: number, symbolOffset: number): number {
     const start = this.#lines;
     this.#lines += count;

@@ -8,7 +8,7 @@ type GrowingEvent = { -readonly [K in keyof ProfileEvent]: ProfileEvent[K] };
 export class EventMatcher {
   readonly events: GrowingEvent[] = [];
   readonly #diagnostics: Diagnostics | undefined;
-  /** By name, unit, and which of several of that name and unit. */
+  /** By name, unit, and number among those with the same name and unit. */
   readonly #eventOf = new Map<string, number>();
   readonly #unitOf = new Map<string, ProfileEvent['unit']>();
 
@@ -16,7 +16,7 @@ export class EventMatcher {
     this.#diagnostics = diagnostics;
   }
 
-  /** Adds a recording's events and what they count. @returns for each its index among the merged ones */
+  /** Adds a recording's events and what they count. @returns for each, its index among the merged ones */
   match(events: readonly ProfileEvent[]): number[] {
     const met = new Map<string, number>();
     return events.map((event) => {
@@ -58,7 +58,7 @@ function addTo(merged: GrowingEvent, event: ProfileEvent): void {
   merged.hasCallchain ||= event.hasCallchain;
 }
 
-/** From one sample to the next, as asked for; 0 where it may be anything. */
+/** The distance from one sample to the next, as asked for; 0 if it may be anything. */
 function distance({ samplePeriod, sampleFreq, unit }: ProfileEvent): number {
   if (samplePeriod > 0) return samplePeriod;
   return unit === 'nanoseconds' && sampleFreq > 0 ? 1e9 / sampleFreq : 0;

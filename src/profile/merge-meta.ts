@@ -4,8 +4,8 @@ import type { ProfileInput, ProfileMeta } from './profile.ts';
 const MAX_NAMES = 3;
 
 /**
- * What is true of several recordings together: what all say alike, the earliest start, and the time of all
- * together. Source: pprof's own merging keeps the smallest time_nanos and adds up duration_nanos.
+ * What is true of several recordings together: what all of them say, the earliest start, and their total time. Source: pprof's own merging keeps the smallest
+ * time_nanos and adds up duration_nanos.
  * @param inputs at least one
  */
 export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
@@ -24,7 +24,7 @@ export function mergeMeta(inputs: readonly ProfileInput[]): ProfileMeta {
     arch: text((meta) => meta.arch),
     cpuCount: metas.every(({ cpuCount }) => cpuCount === metas[0].cpuCount) ? metas[0].cpuCount : undefined,
     captureTimeNs: starts.length === 0 ? undefined : earliest(starts),
-    // No other clock counts for all of them.
+    // No other clock is common to all of them.
     startTime: hasWallClock ? earliest(wallClocks) : 0n,
     wallClockOffsetNs: hasWallClock ? 0n : undefined,
     durationNs: metas.reduce((sum, meta) => sum + meta.durationNs, 0),

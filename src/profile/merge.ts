@@ -15,17 +15,17 @@ import { TotalTable } from './total-table.ts';
 type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
 
 /**
- * Puts profiles of several recordings into one. Accepts one profile after the other and keeps none of them, so that only
- * one need be in memory beside the result.
+ * Merges profiles of several recordings into one. Accepts one profile after another and keeps none of them, so that only one needs to be in memory besides the
+ * result.
  *
  * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two
  *   recordings adds up. Addresses at which the recordings know different functions are kept apart.
  * - Processes and threads are not: the same pid in two recordings is two processes. Each knows its input.
- * - Events are matched by name; of several events of one name in a recording the first goes with the first, and so on.
- *   Events of one name that do not count the same (nanoseconds, occurrences) are kept apart.
+ * - Events are matched by name; if a recording has several events of one name, the first is matched with the first, and so on. Events of one name that count
+ * different things (nanoseconds, occurrences) are kept apart.
  * - `meta` holds the earliest start, the durations added up (as pprof merges), and what all recordings say alike.
- * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings have nothing
- *   to do with one another: each recording's times count from its own first sample.
+ * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings are unrelated: each recording's times count from
+ * its own first sample.
  */
 export class ProfileMerger {
   readonly #inputs: ProfileInput[] = [];
@@ -41,19 +41,19 @@ export class ProfileMerger {
   readonly #locations = new LocationTable();
   readonly #stacks = new StackTable();
   readonly #totals = new TotalTable();
-  /** undefined while no input has any. */
+  /** Undefined while no input has any. */
   #branches: BranchTotals | undefined;
-  /** undefined as soon as an input did not keep its samples. */
+  /** Undefined as soon as an input did not keep its samples. */
   #samples: SampleTable | undefined = new SampleTable();
 
-  /** @param diagnostics gets events of one name that do not count the same (`merge-units`) */
+  /** @param diagnostics gets events of one name that count different things (`merge-units`) */
   constructor(diagnostics?: Diagnostics) {
     this.#events = new EventMatcher(diagnostics);
   }
 
   /**
-   * Adds a profile, with its functions named as they shall be.
-   * @param wanted what to call the recording where inputs are distinguished; a label that is used already becomes `label#2`
+   * Adds a profile, whose functions must have their final names.
+   * @param wanted what to call the recording where inputs are distinguished; a label that is already used becomes `label#2`
    * @returns what it is called
    */
   add(profile: Profile, wanted: string): string {
@@ -123,8 +123,8 @@ export class ProfileMerger {
   }
 
   /**
-   * A binary is the same where kind, name and build id are: where it was mapped differs from run to run, and the
-   * addresses in it do not. The first place is kept, and the range grows.
+   * Binaries are the same if kind, name and build id are: where they are mapped differs from run to run, but the addresses in them do not. The first place is
+   * kept, and the range grows.
    */
   #internMappings({ mappings, mainMapping }: Profile): Int32Array {
     const mappingOf = Int32Array.from(mappings, (mapping) => {
@@ -198,7 +198,7 @@ export class ProfileMerger {
     return stackOf;
   }
 
-  /** Processes, threads and tasks are those of one recording, whatever their numbers. @returns the place of the first task */
+  /** Processes, threads and tasks belong to one recording, whatever their numbers. @returns the place of the first task */
   #addTasks({ processes, threads, tasks }: Profile, input: number): number {
     const firstProcess = this.#processes.length;
     const firstThread = this.#threads.length;

@@ -6,39 +6,39 @@ export function hexAddress(lo: number, hi: number): string {
   return hi === 0 ? low : (hi >>> 0).toString(16) + low.padStart(8, '0');
 }
 
-/** The part of a path after the last slash; the whole text where that part is empty or the text is in brackets. */
+/** The part of a path after the last slash; the whole text if that part is empty or the text is in brackets. */
 export function baseName(path: string): string {
   if (path.startsWith('[')) return path;
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
-/** Stands for a name that is empty: formats that list or separate names have no place for one. */
+/** Stands for an empty name, which formats that list or separate names cannot show. */
 export const NAMELESS = '[unknown]';
 
-/** The root of stacks of which only the part next to the leaf is known. */
+/** The root of stacks of which only the part near the leaf is known. */
 export const TRUNCATED = '[truncated]';
 
-/** What the names of the events begin with whose samples are times off the CPU that switches tell; the rest is how threads waited. */
+/** How names of events begin whose samples are times off the CPU that follow from switches; the rest says how threads waited. */
 export const OFF_CPU_PREFIX = 'off-cpu:';
 
-/** The only frame of the stack of a thread that left its CPU at a place that is not known. */
+/** The only frame in the stack of a thread that left its CPU at an unknown place. */
 export const OFF_CPU = '[off-CPU]';
 
-/** The name of a location's `nth` function; what to call a location without one ({@link unresolvedName}) where that is empty. */
+/** The name of a location's `nth` function; if that is empty, what to call a location without one ({@link unresolvedName}). */
 export function frameName(profile: Profile, location: number, nth: number): string {
   const { functions, locations, strings } = profile;
   return strings.get(functions.name(locations.lineFunction(location, nth))) || unresolvedName(profile, location);
 }
 
 /**
- * What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; the bare address outside all mappings. There may be a hundred
- * thousand of them in a file with a long name: their names are made when they are written, not kept.
+ * What to call a location whose function is unknown: `0x4f2c1 (libfoo.so)`; only the address if it is outside all mappings. There may be a hundred thousand of
+ * them in a file with a long name: their names are not kept, but made when they are written.
  */
 export function unresolvedName(profile: Profile, location: number): string {
   return addressText(profile, location) + mappingText(profile, profile.locations.mapping(location));
 }
 
-/** The part of {@link unresolvedName} that is a location's own: `0x4f2c1`. */
+/** The part of {@link unresolvedName} that is specific to a location: `0x4f2c1`. */
 export function addressText({ locations }: Pick<Profile, 'locations'>, location: number): string {
   return `0x${hexAddress(locations.addressLo(location), locations.addressHi(location))}`;
 }
@@ -48,7 +48,7 @@ export function mappingText({ mappings }: Pick<Profile, 'mappings'>, mapping: nu
   return mapping < 0 ? '' : ` (${baseName(mappings[mapping].name) || NAMELESS})`;
 }
 
-/** What the recording that a process belongs to is called: its label among merged ones, else the profile's input. */
+/** The name of the recording that a process belongs to: its label if recordings were merged, else the profile's input. */
 export function inputLabel({ inputs, meta }: Pick<Profile, 'inputs' | 'meta'>, { input = 0 }: ProfileProcess): string {
   return inputs?.[input]?.label ?? meta.inputName;
 }

@@ -8,7 +8,7 @@ import type { SampleTable } from './sample-table.ts';
 import type { StackTable } from './stack-table.ts';
 import type { TotalTable } from './total-table.ts';
 
-/** What is known about a recording as a whole. What is not known is an empty text or list, or undefined. */
+/** What is known about a recording as a whole. What is unknown is an empty text or list, or undefined. */
 export interface ProfileMeta {
   /** What the input was called, without its directories. */
   readonly inputName: string;
@@ -21,17 +21,16 @@ export interface ProfileMeta {
   /** When the recording began, Unix time in nanoseconds; undefined when it does not say. */
   readonly captureTimeNs: bigint | undefined;
   /**
-   * The recording's own clock at the first sample of the profile that has a time, in nanoseconds: what `timeNs` columns
-   * count from. Where none has one, the first time of any record, or 0. Of merged recordings the earliest by the wall
-   * clock; 0 where one of them does not say.
+   * The recording's own clock at the first sample of the profile that has a time, in nanoseconds: what `timeNs` columns count from. If no sample has a time,
+   * the first time of any record, or 0. For merged recordings, the earliest by the wall clock; 0 if one of them does not say.
    */
   readonly startTime: bigint;
   /**
-   * What to add to the recording's clock for Unix time, in nanoseconds; undefined when the recording does not say. 0 in a
-   * profile of merged recordings that all say: its `startTime` is of the wall clock.
+   * What to add to the recording's clock to get Unix time, in nanoseconds; undefined if the recording does not say. 0 in a profile of merged recordings that
+   * all say it: then `startTime` is in the wall clock.
    */
   readonly wallClockOffsetNs: bigint | undefined;
-  /** From the first sample to the last, or to the end of the last time off the CPU, in nanoseconds; 0 where samples carry no time. */
+  /** From the first sample to the last, or to the end of the last time off the CPU, in nanoseconds; 0 if samples carry no time. */
   readonly durationNs: number;
   /** Whether perf wrote the recording into a pipe (`-o -`); absent for false, and for merged recordings. */
   readonly isStream?: boolean;
@@ -47,29 +46,29 @@ export interface ProfileEvent {
   readonly samplePeriod: number;
   /** Samples per second as asked for; 0 when a period was. */
   readonly sampleFreq: number;
-  /** Whether it is a tracepoint: its samples are single happenings rather than ticks of a counter. */
+  /** Whether it is a tracepoint: its samples are single occurrences rather than ticks of a counter. */
   readonly isTracepoint: boolean;
-  /** Whether it is perf's dummy event, which only carries side band records. */
+  /** Whether it is perf's dummy event, which only carries side-band records. */
   readonly isDummy: boolean;
-  /** Whether its periods are times that threads were off the CPU, which no other event counts; absent for false. */
+  /** Whether its periods are times that threads were off the CPU, which other events do not count; absent for false. */
   readonly isOffCpuTime?: boolean;
-  /** Samples in the profile, after filters. */
+  /** Number of samples in the profile, after filters. */
   samples: number;
   /** Sum of their periods. */
   period: number;
   /** The exact sum minus `period`: absent up to 2^53. */
   periodRemainder?: number;
-  /** Whether it counts what a number of the CPU's own means (`r1a8`), of which perf shows all that samples carry. */
+  /** Whether it counts what the CPU itself means by a number (`r1a8`); for such events, perf shows all that samples carry. */
   readonly isRawPmu?: boolean;
-  /** Whether its payloads are what a BPF program put out. */
+  /** Whether its payloads are the output of a BPF program. */
   readonly isBpfOutput?: boolean;
-  /** Whether a weight is three: a u32 and, in the high word, two u16 (PERF_SAMPLE_WEIGHT_STRUCT). */
+  /** Whether a weight is three numbers: a u32 and, in the high word, two u16 (PERF_SAMPLE_WEIGHT_STRUCT). */
   readonly hasWeightStruct?: boolean;
-  /** Details that its samples carry, kept or not; absent where nobody looked. */
+  /** Details that its samples carry, whether kept or not; absent if nobody looked. */
   readonly carries?: ReadonlySet<DetailName>;
-  /** Shows the raw payload of its samples as text; absent where nobody knows how. */
+  /** Shows the raw payload of its samples as text; absent if it is unknown how. */
   showPayload?: (payload: Uint8Array) => string;
-  /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
+  /** Whether its stacks were recorded (`-g`); otherwise each stack is only the sampled address. */
   readonly hasCallchain: boolean;
 }
 
@@ -78,7 +77,7 @@ export interface ProfileEvent {
  * - `kernel`: the kernel image
  * - `module`: a kernel module, or code added to the kernel at run time (BPF)
  * - `vdso`: the kernel's page of user code
- * - `anon`: memory that is no file, such as JIT code (`/tmp/perf-PID.map` as perf names it), heap and stack
+ * - `anon`: memory that is not a file, such as JIT code (`/tmp/perf-PID.map` as perf names it), heap and stack
  * - `guest`: the kernel of a virtual machine
  */
 export type MappingKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
@@ -88,29 +87,29 @@ export interface Mapping {
   /** As perf prints it: `/usr/bin/ls`, `[kernel.kallsyms]`, `[vdso]`, `/tmp/perf-12.map`. */
   readonly name: string;
   readonly kind: MappingKind;
-  /** Lower-case hex; empty when unknown. As recorded; symbolization may know better. */
+  /** Lower-case hex; empty when unknown. As recorded, but symbolization may replace it. */
   buildId: string;
   /**
-   * Where it was first mapped, as a signed double: for `file` and `vdso`, location address + `bias` is the address in
-   * the first process that mapped it. 0 where addresses are run-time ones already.
+   * Where it was first mapped, as a signed double: for `file` and `vdso`, location address + `bias` is the address in the first process that mapped it. 0 if
+   * addresses are already run-time addresses.
    */
   readonly bias: number;
-  /** Lowest and past-highest address mapped, in the same numbers as the locations' addresses. */
+  /** The lowest address that is mapped, and the one after the highest, in the same terms as the locations' addresses. */
   readonly start: number;
   readonly limit: number;
   /** Whether symbols were found for it; set by symbolization. */
   hasSymbols: boolean;
-  /** Whether the binary itself was found: whoever looks for it again finds no more names in it; set by symbolization. */
+  /** Whether the binary itself was found, so that looking for it again would find no more names; set by symbolization. */
   wasFound?: boolean;
 }
 
-/** A process over its life: one pid can appear several times, when the system used the number again. */
+/** A process over its lifetime: one pid can appear several times, if the system reused the number. */
 export interface ProfileProcess {
   /** −1 when the recording does not say. */
   readonly pid: number;
   /** Its last name (comm); empty when none was recorded. */
   name: string;
-  /** Index into the profile's inputs, where it has some. */
+  /** Index into the profile's inputs, if it has some. */
   readonly input?: number;
 }
 
@@ -121,7 +120,7 @@ export interface ProfileInput {
   readonly meta: ProfileMeta;
 }
 
-/** A thread over its life. */
+/** A thread over its lifetime. */
 export interface ProfileThread {
   /** Index into the profile's processes. */
   readonly process: number;
@@ -140,18 +139,15 @@ export interface ProfileTask {
   readonly comm: string;
 }
 
-/**
- * A decoded, symbolized recording: all that a writer sees. Tables hold each thing once and refer to each other by
- * index; −1 is absent, 0 is valid.
- */
+/** A decoded, symbolized recording: all that a writer sees. Tables hold each thing once, and refer to one another by index; −1 is absent, 0 is valid. */
 export interface Profile {
-  /** Of merged recordings: what all of them say, the earliest start, and the durations added up. */
+  /** For merged recordings: what all of them say, the earliest start, and the sum of the durations. */
   readonly meta: ProfileMeta;
   /** The recordings that were merged; absent in a profile of one. */
   readonly inputs?: readonly ProfileInput[];
   readonly strings: StringTable;
   readonly events: readonly ProfileEvent[];
-  /** In a profile of one recording, the DSOs of its session under the same indexes. */
+  /** In a profile of one recording, these are the DSOs of its session, under the same indexes. */
   readonly mappings: readonly Mapping[];
   /** Index of the mapping of the program that was profiled, −1 when there is none. */
   readonly mainMapping: number;
@@ -164,12 +160,12 @@ export interface Profile {
   /** Samples added up by event, task and stack: always there. */
   readonly totals: TotalTable;
   /**
-   * Every sample in time order (that of the file, where the recording has no `sample_id_all`); undefined unless it was asked for. Of merged recordings, those of the first input, then
-   * those of the second …, each with times of its own from 0 on.
+   * Every sample in time order (in file order if the recording has no `sample_id_all`); undefined unless it was asked for. For merged recordings, those of the
+   * first input, then those of the second …, each with its own times from 0 on.
    */
   readonly samples: SampleTable | undefined;
-  /** What happened to threads besides samples; absent unless it was asked for, and in merged profiles. */
+  /** What happened to threads apart from samples; absent unless it was asked for, and in merged profiles. */
   readonly happenings?: HappeningTable;
-  /** How often branches were taken; absent unless it was asked for and recorded. */
+  /** How often branches were taken; absent unless that was asked for and recorded. */
   readonly branches?: BranchTotals;
 }

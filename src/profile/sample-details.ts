@@ -1,8 +1,8 @@
 import { grown } from '../base/growable.ts';
 
 /**
- * What a sample can carry beyond the columns that every format needs: 64-bit values of perf_event.h, by the names of
- * their PERF_SAMPLE bits. Their order is that in which they are stored.
+ * What a sample can carry beyond the columns that every format needs: 64-bit values of perf_event.h, by the names of their PERF_SAMPLE bits, in the order in
+ * which they are stored.
  */
 export const DETAIL_VALUES = ['addr', 'weight', 'dataSrc', 'physAddr', 'dataPageSize', 'codePageSize'] as const;
 
@@ -15,8 +15,8 @@ export type DetailName = DetailValue | 'raw' | 'branchStack' | 'misc';
 const ROW_BYTES = 15;
 
 /**
- * Details of samples, row by row, as far as somebody asked for them. A row is begun with {@link begin}, and what is
- * added then belongs to it. Samples that come from one record (READ of a group) share a row.
+ * Details of samples, row by row, as far as they were asked for. A row begins with {@link begin}; what is added after that belongs to it. Samples that come
+ * from one record (READ of a group) share a row.
  */
 export class SampleDetails {
   /** Per row: misc, which values it has (bits by their place in DETAIL_VALUES), and where its values and bytes begin. */
@@ -35,7 +35,7 @@ export class SampleDetails {
     return this.#size;
   }
 
-  /** Bytes of the columns. Those of variable length count twice: each is by far the largest one where there is much of it, and is copied as it grows. */
+  /** Bytes of the columns. Those of variable length count twice: each may be by far the largest, and is copied as it grows. */
   get heldBytes(): number {
     return this.#size * ROW_BYTES + 2 * (this.#valueWords * 4 + this.#byteCount);
   }
@@ -82,17 +82,17 @@ export class SampleDetails {
     return (this.#has[row] & (1 << DETAIL_VALUES.indexOf(value))) !== 0;
   }
 
-  /** Low word of a value; 0 where the sample has none. */
+  /** Low word of a value; 0 if the sample has none. */
   lo(row: number, value: DetailValue): number {
     return this.#word(row, value, 0);
   }
 
-  /** High word of a value; 0 where the sample has none. */
+  /** High word of a value; 0 if the sample has none. */
   hi(row: number, value: DetailValue): number {
     return this.#word(row, value, 1);
   }
 
-  /** The raw payload where it lies; empty where the sample has none. */
+  /** The raw payload, not copied; empty if the sample has none. */
   raw(row: number): Uint8Array {
     const end = row + 1 < this.#size ? this.#firstByte[row + 1] : this.#byteCount;
     return this.#bytes.subarray(this.#firstByte[row], end);

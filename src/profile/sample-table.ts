@@ -3,7 +3,7 @@ import { grown } from '../base/growable.ts';
 import type { SampleBranches } from './branches.ts';
 import type { SampleDetails } from './sample-details.ts';
 
-/** One sample on its way into a {@link SampleTable}, which says what the fields mean. One row is filled anew for each sample. */
+/** One sample on its way into a {@link SampleTable}, which says what the fields mean. The same row is reused for all samples. */
 export class SampleRow {
   timeNs = Number.NaN;
   event = -1;
@@ -16,28 +16,28 @@ export class SampleRow {
   detail = -1;
 }
 
-/** Every sample of the recording, in time order (that of the file, where it has no `sample_id_all`), as columns. */
+/** Every sample of the recording, in time order (in file order if it has no `sample_id_all`), as columns. */
 export class SampleTable {
-  /** Nanoseconds since the profile's `startTime`; NaN where the sample carries no time. */
+  /** Nanoseconds since the profile's `startTime`; NaN if the sample carries no time. */
   timeNs = new Float64Array(4096);
   /** Index into the profile's events. */
   event = new Uint32Array(4096);
   /** Index into the profile's tasks. */
   task = new Uint32Array(4096);
-  /** −1 where the sample carries no CPU. */
+  /** −1 if the sample carries no CPU. */
   cpu = new Int32Array(4096);
   /** Index into the stacks, −1 for none. */
   stack = new Int32Array(4096);
-  /** The event's count that the sample accounts for (for clocks: nanoseconds). */
+  /** How much of the event's count the sample stands for (for clocks: nanoseconds). */
   period = new Float64Array(4096);
-  /** The sample's instruction pointer, low and high words; 0 where it carries none. */
+  /** The sample's instruction pointer, low and high words; 0 if it carries none. */
   ipLo = new Uint32Array(4096);
   ipHi = new Uint32Array(4096);
-  /** Of periods beyond 2^53. */
+  /** Remainders of periods beyond 2^53. */
   #periodRemainders = new Remainders();
   /** What samples carry beyond these columns; undefined unless it was asked for. */
   readonly details: SampleDetails | undefined;
-  /** Row of the details, −1 for none; without elements where there are no details. */
+  /** Row of the details, −1 for none; has no elements if there are no details. */
   detail: Int32Array;
   /** Branches of the samples, by their rows; undefined unless they were asked for. */
   readonly branches: SampleBranches | undefined;
@@ -77,13 +77,13 @@ export class SampleTable {
     if (this.period[row] > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
   }
 
-  /** A sample's exact period minus its double; 0 up to 2^53. */
+  /** A sample's exact period minus the double that stands for it; 0 up to 2^53. */
   periodRemainder(row: number): number {
     return this.#periodRemainders.at(row);
   }
 
   /**
-   * The same samples with other stacks. Both tables share all other columns, so that nothing is to be added to either.
+   * The same samples with other stacks. Both tables share all other columns, so that nothing may be added to either.
    * @param stackOf by stack of this table
    */
   withStacks(stackOf: Int32Array): SampleTable {

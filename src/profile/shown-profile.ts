@@ -7,26 +7,24 @@ import { StackTable } from './stack-table.ts';
 import { TotalTable } from './total-table.ts';
 import type { UnknownCode } from './unknown-code.ts';
 
-/** NAME_MAX (linux/limits.h): there is one name for each function of a binary, so a longer one is cut. */
+/** NAME_MAX (linux/limits.h): the binary's name is repeated for each of its functions, so a longer one is cut. */
 const MAX_NAME = 255;
 
-/** What becomes of a location in stacks, where it does not stay. In no binary: such frames are one where they follow one another. */
+/** What becomes of a location in stacks, if it does not stay. In no binary: successive frames of this kind become one. */
 const NOWHERE = 1;
-/** No code can be there: what led to it was no frame pointer, and neither is what comes after it. */
+/** No code can be there: what led to it was not a frame pointer, and neither is what comes after it. */
 const IMPOSSIBLE = 2;
 
 /**
- * A profile in which code without a symbol has functions, so that viewers show it as a few instead of one for each
- * address:
+ * A profile in which code without a symbol has functions, so that viewers show a few functions instead of one for each address:
  *
- * - Addresses in no binary are `[unknown]`, one frame however many of them follow one another. They share one location.
- * - Code of a binary is as `mode` says. Such locations keep their address and mapping, so that pprof finds their names
- *   where it has the binary; {@link LocationTable.isStandIn} distinguishes them from named ones.
- * - A callchain ends at the first return address of user code that cannot be one, which is its root `[unknown]`.
+ * - Addresses in no binary are `[unknown]`, one frame for any number of successive ones. They share one location.
+ * - Code of a binary is shown as `mode` says. Such locations keep their address and mapping, so that pprof finds their names if it has the binary; {@link
+ * LocationTable.isStandIn} distinguishes them from named ones.
+ * - A callchain ends at the first return address of user code that cannot be one, which becomes its root `[unknown]`.
  *
- * Samples, their sums and their order are the same. Stacks that became the same are one. New names are added to the
- * strings and functions that both profiles share; the profile itself does not change otherwise. Where it has no unknown code, and with
- * `address`, it is returned as it is.
+ * Samples, their sums and their order stay the same. Stacks that have become equal are one. New names are added to the strings and functions, which both
+ * profiles share; otherwise, the original profile does not change. If it has no unknown code, or with `address`, it is returned as it is.
  */
 export function showUnknownCode(profile: Profile, mode: UnknownCode): Profile {
   if (mode === 'address') return profile;
@@ -41,13 +39,13 @@ export function showUnknownCode(profile: Profile, mode: UnknownCode): Profile {
 
 interface ShownLocations {
   readonly locations: LocationTable;
-  /** By location: what becomes of it in stacks; 0 where it stays. */
+  /** By location: what becomes of it in stacks; 0 if it stays. */
   readonly fates: Uint8Array;
-  /** By location: the one that is shown in its place; undefined where all stay. */
+  /** By location: the one that is shown in its place; undefined if all stay. */
   readonly shownAs: Uint32Array | undefined;
 }
 
-/** Gives each unknown location its function; undefined where there is none. */
+/** Gives each unknown location its function; undefined if there is no such location. */
 function showLocations(profile: Profile, mode: UnknownCode): ShownLocations | undefined {
   const { functions, locations: before, strings } = profile;
   const { size } = before;
@@ -71,7 +69,7 @@ function showLocations(profile: Profile, mode: UnknownCode): ShownLocations | un
   return locations && { locations, fates, shownAs };
 }
 
-/** The location of all addresses in no binary. In a merged profile, what stands for a stack that is not known may be at the same place. */
+/** The location of all addresses in no binary. In a merged profile, what stands for an unknown stack may be at the same place. */
 function nowhereOf(locations: LocationTable, cpumode: number, func: number): number {
   for (let variant = 0; ; variant++) {
     const location = locations.intern(-1, 0, 0, cpumode, false, variant);
@@ -92,7 +90,7 @@ class BinaryNames {
     this.#profile = profile;
   }
 
-  /** @param start where the function begins that has no name; −1 for code of which that is unknown */
+  /** @param start where the unnamed function begins; −1 if that is unknown */
   functionOf(mapping: number, start: number): number {
     const { functions, mappings, strings } = this.#profile;
     this.#baseNames[mapping] ??= cut(baseName(mappings[mapping].name) || NAMELESS);
@@ -108,7 +106,7 @@ function cut(name: string): string {
   return name.length <= MAX_NAME ? name : name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, '');
 }
 
-/** Makes the stacks anew. A caller's stack comes before those of what it called. */
+/** Rebuilds the stacks. A caller's stack comes before those of what it called. */
 function showStacks(before: StackTable, fates: Uint8Array, shownAs: Uint32Array): { readonly stacks: StackTable; readonly stackOf: Int32Array } {
   const stacks = new StackTable();
   const stackOf = new Int32Array(before.size);

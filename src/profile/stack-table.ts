@@ -1,8 +1,8 @@
 import { TreeInterner } from '../base/tree-interner.ts';
 
 /**
- * Call stacks as a tree, each once: a stack is its caller's stack plus one location. A parent's index is smaller than
- * its children's. Stack −1 is the empty one.
+ * Call stacks as a tree, each stored once: a stack is its caller's stack plus one location. A parent's index is smaller than its children's. Stack −1 is the
+ * empty one.
  */
 export class StackTable {
   readonly #tree = new TreeInterner();
@@ -25,7 +25,7 @@ export class StackTable {
     return this.#tree.labels[index];
   }
 
-  /** All callers' stacks and all locations, by index, for loops over every stack. Longer than there are stacks; replaced when they grow. */
+  /** All callers' stacks and all locations, by index, for loops over every stack. They have spare elements at the end, and are replaced when they grow. */
   get columns(): { readonly parents: Int32Array; readonly locations: Int32Array } {
     return { parents: this.#tree.parents, locations: this.#tree.labels };
   }

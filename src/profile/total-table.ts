@@ -5,15 +5,15 @@ import { PairInterner } from '../base/pair-interner.ts';
 
 /** Samples added up: rows are unique in (event, task, stack), in order of first appearance. */
 export class TotalTable {
-  /** (event, task), of which there are few, as one number each. */
+  /** One number for each (event, task), of which there are few. */
   readonly #kinds = new PairInterner();
   /** Rows by stack + 1 and kind: most stacks belong to one thread. */
   readonly #rowOf = new KeyedPairs();
-  /** Per row its kind and its stack, side by side. */
+  /** Per row: its kind and its stack, side by side. */
   #keys = new Int32Array(8192);
-  /** Per row its number of samples and its sum of periods, side by side: one cache line for each sample added. */
+  /** Per row: its number of samples and its sum of periods, side by side, so that adding a sample touches one cache line. */
   #sums = new Float64Array(8192);
-  /** Of sums beyond 2^53. */
+  /** Remainders of sums beyond 2^53. */
   readonly #periodRemainders = new Remainders();
   #size = 0;
 
@@ -21,7 +21,7 @@ export class TotalTable {
     return this.#size;
   }
 
-  /** Index of a row, which is added with sums of 0 when it is new. */
+  /** Index of a row, which is added with sums of 0 if it is new. */
   intern(event: number, task: number, stack: number): number {
     const kind = this.#kinds.intern(event, task);
     const row = this.#rowOf.find(stack + 1, kind);
@@ -44,7 +44,7 @@ export class TotalTable {
     if (sum > Number.MAX_SAFE_INTEGER) this.#periodRemainders.add(row, lostInSum(before, period));
   }
 
-  /** Adds several samples to a row. @param periodRemainder the exact sum minus its double */
+  /** Adds several samples to a row. @param periodRemainder the exact sum minus the double that stands for it */
   addSums(row: number, samples: number, period: number, periodRemainder = 0): void {
     this.#sums[row * 2] += samples;
     this.addPeriod(row, period);
@@ -56,7 +56,7 @@ export class TotalTable {
     this.addTo(this.intern(event, task, stack), period);
   }
 
-  /** Number of distinct pairs of event and task that rows have, by which {@link columns} name them; they are in order of first appearance. */
+  /** Number of distinct pairs of event and task in rows, in order of first appearance: the kinds in {@link columns}. */
   get kindCount(): number {
     return this.#kinds.size;
   }
@@ -70,8 +70,8 @@ export class TotalTable {
   }
 
   /**
-   * For loops over every row: per row its kind and its stack, and its number of samples and its sum of periods, side by side. Longer than
-   * there are rows; replaced when they grow.
+   * For loops over every row: per row its kind and its stack, and its number of samples and its sum of periods, side by side. They have spare elements at the
+   * end, and are replaced when they grow.
    */
   get columns(): { readonly keys: Int32Array; readonly sums: Float64Array } {
     return { keys: this.#keys, sums: this.#sums };
@@ -100,7 +100,7 @@ export class TotalTable {
     return this.#sums[row * 2 + 1];
   }
 
-  /** The exact sum minus its double; 0 up to 2^53. */
+  /** The exact sum minus the double that stands for it; 0 up to 2^53. */
   periodRemainder(row: number): number {
     return this.#periodRemainders.at(row);
   }

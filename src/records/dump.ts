@@ -7,15 +7,15 @@ import { type ReadRecordsOptions, readRecords } from './read-records.ts';
 import { recordJson, recordText } from './record-text.ts';
 
 export interface DumpOptions extends ReadRecordsOptions {
-  /** One JSON object per line instead of text for people. False by default. */
+  /** One JSON object per line instead of human-readable text. False by default. */
   readonly json?: boolean;
   /** Only records of these types; all by default. */
   readonly types?: readonly PerfRecord['type'][];
 }
 
 /**
- * Writes a recording's records, one line each, in the order of the file.
- * @throws PerfconvError when the input is no recording or cannot be read; whatever the sink throws
+ * Writes a recording's records, one line each, in file order.
+ * @throws PerfconvError if the input is not a recording or cannot be read; whatever the sink throws
  */
 export async function dump(source: RecordingSource, sink: ByteSink, options: DumpOptions, diagnostics: Diagnostics): Promise<void> {
   const { json = false, types, ...readOptions } = options;

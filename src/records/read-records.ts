@@ -20,15 +20,14 @@ export interface ReadRecordsOptions {
 }
 
 /**
- * Reads a recording's records one after the other, as they lie in the file: all fields, 64-bit numbers as bigints. No order
- * of time, no processes, no symbols: `readProfile` of pipeline/ has those. A record whose fields do not fit into it comes
- * as one of type DAMAGED; what is missing between records goes to `diagnostics`. Records inside compressed data come after
- * the record that holds them.
+ * Reads a recording's records one after another, as they are in the file: all fields, 64-bit numbers as bigints. There is no time order, and there are no
+ * processes or symbols: for these, see `readProfile` of pipeline/. A record whose fields do not fit into it comes as one of type DAMAGED; what is missing
+ * between records goes to `diagnostics`. Records inside compressed data come after the record that holds them.
  *
  * ```ts
  * for await (const record of readRecords(source, diagnostics)) if (record.type === 'COMM') console.log(record.comm);
  * ```
- * @throws PerfconvError when the input is no recording, its header cannot be used, or it cannot be read
+ * @throws PerfconvError if the input is not a recording, its header cannot be used, or it cannot be read
  */
 export async function* readRecords(
   source: RecordingSource,
@@ -41,7 +40,7 @@ export async function* readRecords(
   const { onProgress } = options;
   const walkOptions = { ...(onProgress && { onProgress }), beforeUnpacking: () => turns.giveReaderItsTurn() };
   const walk = walkRecords(turns.guardSource(source), header, visitor, walkOptions, diagnostics).finally(() => turns.endWalk());
-  // Its failure is thrown below; until then nobody waits for it.
+  // If it fails, the error is thrown below; until then, nobody waits for it.
   walk.catch(() => {});
   try {
     for (let isWalking = true; isWalking; ) {
@@ -63,21 +62,21 @@ const DESCRIBING_TYPES: ReadonlySet<number> = new Set([
   abi.PERF_RECORD_HEADER_FEATURE,
 ]);
 
-/** Offset of what `read()` gave in PERF_RECORD_READ: pid and tid come before it. */
+/** Offset of what `read()` returned in PERF_RECORD_READ: pid and tid come before it. */
 const READ_VALUES = RECORD_HEADER_BYTES + 8;
 
-/** The bits of read_format that say how values lie. */
+/** The bits of read_format that say how values are laid out. */
 const KNOWN_READ_FORMAT =
   abi.PERF_FORMAT_TOTAL_TIME_ENABLED | abi.PERF_FORMAT_TOTAL_TIME_RUNNING | abi.PERF_FORMAT_ID | abi.PERF_FORMAT_GROUP | abi.PERF_FORMAT_LOST;
 
-/** Makes plain values of the records that a walk finds. */
+/** Converts the records that a walk finds to plain values. */
 class RecordCollector implements RecordVisitor {
   readonly #events: EventList;
   readonly #userRecords: UserRecordReader;
   readonly #diagnostics: Diagnostics;
   readonly #recordedEvents: RecordedEvent[] = [];
   readonly #readFormats = new Set<number>();
-  /** How many of the events are among `#readFormats`. */
+  /** How many of the events `#readFormats` covers. */
   #eventsSeen = 0;
   #records: PerfRecord[] = [];
 
@@ -132,8 +131,8 @@ class RecordCollector implements RecordVisitor {
   }
 
   /**
-   * The read_format that a READ is written in; 0 for all other records. It is that of the event with this id; where there is
-   * no id, of the first one whose values would fill the record, preferably of one whose id is among them.
+   * The read_format of a READ; 0 for all other records. It is that of the event with this id; without an id, that of the first event whose values would fill
+   * the record, preferably one whose id is among them.
    * @param end just after the record's own fields
    */
   #readFormatOf({ view, at, type }: RecordPlace, end: number, id: bigint | undefined): number {
@@ -152,14 +151,14 @@ class RecordCollector implements RecordVisitor {
     return fitting.find(isOwn) ?? fitting[0] ?? events[0]?.attr.readFormat ?? 0;
   }
 
-  /** The events' read_formats, each once, in the order of the events: few, however many events there are. */
+  /** The events' distinct read_formats, in the order of the events: few, however many events there are. */
   #distinctReadFormats(): ReadonlySet<number> {
     const { events } = this.#events;
     for (; this.#eventsSeen < events.length; this.#eventsSeen++) this.#readFormats.add(events[this.#eventsSeen].attr.readFormat & KNOWN_READ_FORMAT);
     return this.#readFormats;
   }
 
-  /** The same object for all samples of an event, until a record says something new of it. */
+  /** The same object for all samples of an event, until a record says something new about it. */
   #eventAt(index: number): RecordedEvent {
     const { name, attr } = this.#events.events[index];
     const known = this.#recordedEvents[index];

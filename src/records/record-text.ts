@@ -3,7 +3,7 @@ import { printable } from '../base/printable.ts';
 import { showRawBytes } from '../base/text.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 
-/** Fields that are addresses, or words of bits: they are shown in hex, all other numbers in decimal. */
+/** Fields that are addresses or bit masks: they are shown in hex, all other numbers in decimal. */
 const HEX_FIELDS: ReadonlySet<string> = new Set(
   [
     'addr len pgoff ip ips sps callchain from to regs physAddr errorAddr minVaddr stackStart stackEnd auxOffset reference cookie',
@@ -12,12 +12,12 @@ const HEX_FIELDS: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(' ')),
 );
 
-/** In a line, more bytes than these are shown by their beginning and their number. */
+/** If there are more bytes than this, a line shows only the first ones and their number. */
 const SHOWN_BYTES = 32;
 
 /**
- * A record as one line for people: where it lies, its type, then its fields as `name=value`. Text that holds anything
- * unusual is quoted; long bytes are cut short.
+ * A record as one human-readable line: where it is, its type, then its fields as `name=value`. Text with anything unusual in it is quoted; long runs of bytes
+ * are cut short.
  */
 export function recordText(record: PerfRecord): string {
   const { type, offset, size, misc, ...fields } = record;
@@ -25,8 +25,8 @@ export function recordText(record: PerfRecord): string {
 }
 
 /**
- * A record as one JSON object. Numbers of 64 bits are strings, in decimal or, where they are addresses or bits, in hex with
- * 0x: `BigInt` of JavaScript and `int(…, 0)` of Python read both. Bytes are strings of hex digits.
+ * A record as one JSON object. 64-bit numbers are strings, in decimal or, if they are addresses or bit masks, in hex with 0x: JavaScript's `BigInt` and
+ * Python's `int(…, 0)` read both. Bytes are strings of hex digits.
  */
 export function recordJson(record: PerfRecord): string {
   return JSON.stringify(jsonValue('', record));

@@ -1,14 +1,14 @@
 import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
 
-/** At most so many bytes are read at once: plain values need many times the memory of the record they come from. */
+/** Maximum number of bytes that are read at once: plain values need many times the memory of the record they come from. */
 const READ_BYTES = 256 << 10;
 
 /** Thrown into a walk whose reader has had enough. */
 class Stopped extends Error {}
 
 /**
- * Lets a walk, which pushes records, and a reader, who pulls them, take turns. Before the walk reads on, it waits until all that it has found was taken: so no
- * more is held than one read or one compressed record gives.
+ * Lets a walk, which pushes records, and a reader, which pulls them, take turns. Before the walk reads on, it waits until everything that it has found was
+ * taken, so that no more is held than one read or one compressed record yields.
  */
 export class Turns {
   readonly #hasRecords: () => boolean;
@@ -37,7 +37,7 @@ export class Turns {
     return source.parts === undefined ? guard(source) : Object.assign(guard(source), { parts: source.parts.map(guard) });
   }
 
-  /** @returns false when the walk has ended: what it found last can still be taken */
+  /** @returns false if the walk has ended: what it found last can still be taken */
   async waitForRecords(): Promise<boolean> {
     if (!this.#isEnded && this.#wakeWalk === undefined) {
       await new Promise<void>((resolve) => {
@@ -62,7 +62,7 @@ export class Turns {
     this.#wakeReader?.();
   }
 
-  /** Called by the walk before it finds more: waits until all that it has found was taken. @throws Stopped when the reader has had enough */
+  /** Called by the walk before it finds more: waits until everything that it has found was taken. @throws Stopped if the reader has had enough */
   async giveReaderItsTurn(): Promise<void> {
     if (this.#hasRecords()) {
       await new Promise<void>((resolve) => {

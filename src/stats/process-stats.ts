@@ -2,29 +2,32 @@ import * as abi from '../perfdata/constants.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { RecordLog } from './record-log.ts';
 
-/** A process as readperf counts it: all records about it, from its fork (or its first record) until its pid is given to another process. */
+/** A process as readperf counts it: all records about it, from its FORK (or its first record) until its pid is given to another process. */
 export interface ProcessStats {
-  /** Index into the session's processes, and those of its profile; −1 for what belongs to none. */
+  /** Index into the session's processes, and those of its profile; −1 for records that belong to none. */
   readonly process: number;
-  /** −1 for what belongs to no process, such as the maps of the kernel. */
+  /** −1 for records that belong to no process, such as the kernel's maps. */
   readonly pid: number;
-  /** Last name of its main thread, else of another of its threads; `:pid` when it was never named, as perf prints it. */
+  /** Last name of its main thread, else of another of its threads; `:pid` if it was never named, as perf prints it. */
   comm: string;
   /** Number of MMAP and MMAP2 records. */
   mmaps: number;
-  /** When it was forked, nanoseconds in the recording's clock; undefined without a FORK, and when the FORK has no time. */
+  /** When it was forked, nanoseconds in the recording's clock; undefined without a FORK, or if the FORK has no time. */
   forkTime: bigint | undefined;
   /** When its main thread ended; undefined without an EXIT. */
   exitTime: bigint | undefined;
-  /** Number of FORK records of its threads, the main one included: there is one where each thread began. */
+  /** Number of FORK records of its threads, including the main one: there is one for the start of each thread. */
   forks: number;
-  /** Number of EXIT records of its threads, the main one included. */
+  /** Number of EXIT records of its threads, including the main one. */
   exits: number;
-  /** Number of threads heard of. */
+  /** Number of its threads that any record names. */
   threads: number;
 }
 
-/** All processes that any record names, by ascending pid, those that shared a pid in the order of their lives, −1 last. Sample filters do not matter here. */
+/**
+ * All processes that any record names, by ascending pid, with −1 last; those that had the same pid are in the order in which they lived. Sample filters do not
+ * matter here.
+ */
 export function processStats(session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>, log: RecordLog): ProcessStats[] {
   const counter = new ProcessCounter(session, log);
   for (let row = 0; row < log.size; row++) counter.count(row);
@@ -35,7 +38,7 @@ class ProcessCounter {
   readonly #session: Pick<SessionResult, 'baseTime' | 'processes' | 'threads'>;
   readonly #log: RecordLog;
   readonly #ofProcess: readonly ProcessStats[];
-  /** By pid: the process that has it now, and those that are to have it, the next one last. */
+  /** By pid: the process that has it now; then those that will have it later, the next one last. */
   readonly #current = new Map<number, ProcessStats>();
   readonly #coming = new Map<number, ProcessStats[]>();
 
@@ -65,7 +68,7 @@ class ProcessCounter {
       case abi.PERF_RECORD_EXIT: {
         const stats = this.#statsOf(pid);
         stats.exits++;
-        // With several events there may be several records of one exit.
+        // With several events, there may be several records of one exit.
         if (log.tid(row) === pid) stats.exitTime ??= this.#timeOf(row);
         break;
       }
@@ -85,7 +88,7 @@ class ProcessCounter {
     return process < 0 ? -1 : this.#session.processes[process].forkNr;
   }
 
-  /** The time of a FORK or EXIT; undefined when it has none. */
+  /** The time of a FORK or EXIT; undefined if it has none. */
   #timeOf(row: number): bigint | undefined {
     const timeNs = this.#log.timeNs(row);
     if (!Number.isNaN(timeNs)) return this.#session.baseTime + BigInt(timeNs);
@@ -104,7 +107,7 @@ class ProcessCounter {
     return stats;
   }
 
-  /** All processes, in no order that means anything. */
+  /** All processes, in no particular order. */
   finish(): ProcessStats[] {
     const { processes, threads } = this.#session;
     for (const thread of threads) {
@@ -114,7 +117,7 @@ class ProcessCounter {
     }
     const all = [...this.#ofProcess, ...[...this.#current.values()].filter(({ process }) => process < 0)];
     for (const stats of all) {
-      // The main thread's name goes before those of the others.
+      // The main thread's name takes precedence over those of the others.
       const { name } = processes[stats.process] ?? { name: '' };
       if (name !== '') stats.comm = name;
       if (stats.comm === '') stats.comm = `:${stats.pid}`;

@@ -23,8 +23,8 @@ const READPERF_TYPES = [
 ];
 
 /**
- * Counts by kind: readperf's nine first, whether they occur or not, then `unknown` for all types without a name, then
- * the younger kinds that do occur, by ascending type.
+ * Counts by kind: first readperf's nine, whether they occur or not, then `unknown` for all types without a name, then the newer kinds that do occur, by
+ * ascending type.
  */
 export function recordKinds(counts: RecordCounts): RecordCount[] {
   const younger: RecordCount[] = [];

@@ -8,15 +8,14 @@ import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
 /**
- * What a logged record holds beyond its type, process and time. Numbers of 64 bits are two words, low and high: as doubles some
- * would be rounded.
- * `unknown` is a record whose type has no name, `none` one of which nothing more is kept.
+ * What a logged record holds beyond its type, process and time. 64-bit numbers are two words, low and high: as doubles, some would be rounded. `unknown` is a
+ * record whose type has no name, `none` one of which nothing more is kept.
  */
 export type RecordDetails =
   | { readonly kind: 'sample'; readonly event: number; readonly period: number; readonly periodRemainder: number; readonly ipLo: number; readonly ipHi: number }
   | ({ readonly kind: 'mmap'; readonly filename: string } & MappedRange)
   | { readonly kind: 'comm'; readonly comm: string }
-  /** The time is the one that the record itself has, of the kernel; 0 before Linux 2.6.32. */
+  /** The time is that of the record's own field, from the kernel; 0 before Linux 2.6.32. */
   | { readonly kind: 'fork'; readonly ppid: number; readonly timeLo: number; readonly timeHi: number }
   | { readonly kind: 'exit'; readonly timeLo: number; readonly timeHi: number }
   | { readonly kind: 'lost'; readonly lostLo: number; readonly lostHi: number }
@@ -32,25 +31,25 @@ const RANGE_WORDS = 6;
 export const UNKNOWN_RECORD = 'unknown';
 
 /**
- * Every record of a recording, in the order in which the session delivers them: time order, records without a time
- * where the file has them. Columns of 40 bytes a record; names are kept once, and maps in columns of their own.
+ * Every record of a recording, in the order in which the session delivers them: in time order, with records without a time where they are in the file. The
+ * columns take 40 bytes per record; names are kept once, and maps in separate columns.
  */
 export class RecordLog implements RecordObserver {
-  /** The columns, and what the tables' writers need for their order. */
+  /** Bytes of the columns, and of what the tables' writers need to sort them. */
   readonly bytesPerRecord = 56;
   #size = 0;
   #nr = new Uint32Array(4096);
   #timeNs = new Float64Array(4096);
-  /** Event of a sample; −1 − type of another record. */
+  /** Event of a sample; −1 − type for other records. */
   #eventOrType = new Int32Array(4096);
   #pid = new Int32Array(4096);
   #tid = new Int32Array(4096);
   /** Period of a sample, ppid of a FORK, 1 for a switch out. */
   #value = new Float64Array(4096);
-  /** A sample's address, the time in a FORK or EXIT, how many were lost; else `lo` is an index into the ranges, `hi` one into the texts. */
+  /** A sample's address, the time of a FORK or EXIT, or how many were lost; else `lo` is an index into the ranges, `hi` one into the texts. */
   #lo = new Uint32Array(4096);
   #hi = new Uint32Array(4096);
-  /** Of periods beyond 2^53. */
+  /** Remainders of periods beyond 2^53. */
   readonly #periodRemainders = new Remainders();
   readonly #texts = new StringTable();
   /** Start, length and page offset of each map, low words first. */
@@ -72,22 +71,22 @@ export class RecordLog implements RecordObserver {
     return this.#eventOrType[row] >= 0 ? abi.PERF_RECORD_SAMPLE : -1 - this.#eventOrType[row];
   }
 
-  /** As `perf report --stats` prints it; {@link UNKNOWN_RECORD} for a number never given out. */
+  /** As `perf report --stats` prints it; {@link UNKNOWN_RECORD} for a number that was never assigned. */
   typeName(row: number): string {
     return abi.recordTypeNameOf(this.type(row)) ?? UNKNOWN_RECORD;
   }
 
-  /** Nanoseconds since the session's base time; NaN where the record has none. */
+  /** Nanoseconds since the session's base time; NaN if the record has none. */
   timeNs(row: number): number {
     return this.#timeNs[row];
   }
 
-  /** Process that the record is about (of a FORK the child, not the parent that was running); −1 where it has none. */
+  /** Process that the record is about (for a FORK, the child, not the parent that was running); −1 if it has none. */
   pid(row: number): number {
     return this.#pid[row];
   }
 
-  /** Thread that the record is about; −1 where it has none. */
+  /** Thread that the record is about; −1 if it has none. */
   tid(row: number): number {
     return this.#tid[row];
   }

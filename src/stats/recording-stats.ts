@@ -3,7 +3,7 @@ import { type ProcessStats, processStats } from './process-stats.ts';
 import { type RecordCount, recordKinds } from './record-kinds.ts';
 import type { RecordLog } from './record-log.ts';
 
-/** What readperf's tables show of a recording besides its samples' functions. */
+/** What readperf's tables show about a recording, apart from its samples' functions. */
 export interface RecordingStats {
   readonly kinds: readonly RecordCount[];
   readonly processes: readonly ProcessStats[];
