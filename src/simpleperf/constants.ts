@@ -1,9 +1,9 @@
 /**
- * Numbers of simpleperf, Android's profiler, which writes perf.data files with records, features and symbols of its own.
- * Source: simpleperf's record.h, record_file_format.h and dso.h (Apache License 2.0).
+ * Numbers of simpleperf, Android's profiler, which writes perf.data files with its own records, features and symbols. Source: simpleperf's record.h,
+ * record_file_format.h and dso.h (Apache License 2.0).
  */
 
-/** Record types from here on are simpleperf's own; their headers have a size of 32 bits. */
+/** Record types from here on are simpleperf's own; their headers have a 32-bit size. */
 export const SIMPLEPERF_TYPE_START = 32768;
 export const SIMPLEPERF_TYPE_END = SIMPLEPERF_TYPE_START + 256;
 export const SP_KERNEL_SYMBOL = 32769;
@@ -61,7 +61,7 @@ export const SP_FEATURE_NAMES: readonly string[] = [
 export const DSO_KERNEL = 0;
 export const DSO_KERNEL_MODULE = 1;
 export const DSO_ELF_FILE = 2;
-/** A file that holds dex files: Java code that the interpreter runs. */
+/** A file with dex files in it: Java code that the interpreter runs. */
 export const DSO_DEX_FILE = 3;
 /** A JIT's perf-PID.map. */
 export const DSO_SYMBOL_MAP_FILE = 4;

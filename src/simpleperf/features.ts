@@ -19,26 +19,26 @@ export interface DebugUnwindFile {
   readonly sizeBytes: number;
 }
 
-/** What the feature sections of simpleperf alone say. */
+/** What the feature sections say that only simpleperf has. */
 export interface SimpleperfSections {
-  /** META_INFO as it was written: `simpleperf_version`, `clockid`, `app_package_name`, `trace_offcpu` … Empty without one. */
+  /** META_INFO as it was written: `simpleperf_version`, `clockid`, `app_package_name`, `trace_offcpu` … Empty without META_INFO. */
   metaInfo: ReadonlyMap<string, string>;
   /** The binaries of FILE or FILE2, with their symbols. */
   readonly files: SimpleperfFile[];
-  /** Binaries that DEBUG_UNWIND_FILE holds, in its order: what was needed to unwind a stack again. */
+  /** The binaries in DEBUG_UNWIND_FILE, in its order: what is needed to unwind a stack again. */
   readonly debugUnwindFiles: DebugUnwindFile[];
-  /** INIT_MAP: records of maps and names that were there before the first one of the data section; undefined without it. */
+  /** INIT_MAP: records of maps and names from before the first record of the data section; undefined without INIT_MAP. */
   initMap: Uint8Array | undefined;
 }
 
-/** Absent where simpleperf did not write the recording, or an old one. */
+/** Absent if the recording was not written by simpleperf, or by an old version of it. */
 export interface SimpleperfFeatures {
   simpleperf?: SimpleperfSections;
 }
 
 /**
- * Source: simpleperf's record_file_format.h. The sections without a reader are known by their name only: DEBUG_UNWIND_FILE
- * holds whole binaries, ETM_BRANCH_LIST a decoded trace.
+ * Source: simpleperf's record_file_format.h. Of the sections without a reader, only the names are known: DEBUG_UNWIND_FILE holds whole binaries,
+ * ETM_BRANCH_LIST a decoded trace.
  */
 export const SIMPLEPERF_READERS: FeatureReaders<SimpleperfFeatures> = {
   [sp.SP_FEATURE_FILE]: (features, section) => readFileFeature(section.view, sectionsOf(features).files),
@@ -62,7 +62,7 @@ function sectionsOf(features: SimpleperfFeatures): SimpleperfSections {
 /** What distinguishes simpleperf's recordings from others, and what names their events. */
 type RecordingFeatures = SimpleperfFeatures & { readonly present: ReadonlySet<number>; readonly cmdline?: readonly string[] };
 
-/** Whether simpleperf wrote the recording: it has features of its own, or its command line says so, in recordings of before 2017. */
+/** Whether simpleperf wrote the recording: it has features of simpleperf's own or, before 2017, its command line says so. */
 export function isSimpleperfRecording(features: RecordingFeatures): boolean {
   for (const bit of features.present) if (bit >= sp.SP_FEATURE_START) return true;
   return /(^|[/\\])simpleperf[^/\\]*$/.test(features.cmdline?.[0] ?? '');
@@ -70,7 +70,7 @@ export function isSimpleperfRecording(features: RecordingFeatures): boolean {
 
 /** The key of the events' names. */
 const EVENT_TYPE_INFO = 'event_type_info';
-/** A line of it: a name, and two numbers of up to ten and twenty digits, with commas between them. */
+/** Limit of a line of it: a name, and two numbers of up to ten and twenty digits, separated by commas. */
 const EVENT_TYPE_LIMIT: NameLimit = { ...EVENT_LIMIT, kind: 'event type', bytes: EVENT_LIMIT.bytes + 32 };
 
 /** Pairs of key and value, each ended by NUL. */
@@ -114,15 +114,15 @@ function readDebugUnwind(section: ByteView, files: DebugUnwindFile[]): void {
 /** perf_event_attr.type of the generic events of perf_event.h. */
 const PERF_TYPE_HARDWARE = 0;
 
-/** Generic events that simpleperf calls otherwise than perf does. */
+/** Generic events to which simpleperf gives other names than perf. */
 const GENERIC_EVENT_TYPES: readonly SimpleperfEventType[] = [
   { name: 'cpu-cycles', type: PERF_TYPE_HARDWARE, config: 0n },
   { name: 'branch-instructions', type: PERF_TYPE_HARDWARE, config: 4n },
 ];
 
 /**
- * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. A line of another form is left out. In
- * recordings without it, the generic events that have names of simpleperf's own; none in those that simpleperf did not write.
+ * The events of META_INFO's `event_type_info`: a line each, `name,type,config`. Lines of another form are left out. For recordings of simpleperf without it,
+ * the generic events to which simpleperf gives its own names; none for other recordings.
  */
 export function simpleperfEventTypes(features: RecordingFeatures): readonly SimpleperfEventType[] {
   const info = features.simpleperf?.metaInfo.get(EVENT_TYPE_INFO);

@@ -4,17 +4,17 @@ import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 
 /** Symbols as columns, in the order of the file. */
 export interface SimpleperfSymbols {
-  /** First address of each, as a signed double; what it is an address of depends on the file's type. */
+  /** First address of each, as a signed double; the file's type determines what kind of address it is. */
   readonly starts: readonly number[];
-  /** 0 where unknown. */
+  /** 0 if unknown. */
   readonly sizes: readonly number[];
-  /** Where each name lies in `names`, in bytes; UTF-8, mangled. */
+  /** Where each name is in `names`, in bytes; UTF-8, mangled. */
   readonly nameOffsets: readonly number[];
   readonly nameLengths: readonly number[];
   readonly names: Uint8Array;
 }
 
-/** A binary that samples lie in, with those of its symbols that they hit: recorded where the program ran. */
+/** A binary in which there are samples, with those of its symbols that were hit: recorded where the program ran. */
 export interface SimpleperfFile {
   /** As MMAP records name it. */
   readonly path: string;
@@ -22,10 +22,10 @@ export interface SimpleperfFile {
   readonly type: number;
   /** Virtual address at which the first executable segment begins. */
   readonly minVaddr: number;
-  /** Where that is in the file (in a module's memory, for a module); −1 where the recording does not say. */
+  /** Where that is in the file (for a module, in the module's memory); −1 if the recording does not say. */
   readonly offsetOfMinVaddr: number;
   readonly symbols: SimpleperfSymbols;
-  /** Where dex files begin in a file that holds some. */
+  /** Where dex files begin, in a file that has some. */
   readonly dexFileOffsets: readonly number[];
 }
 
@@ -50,13 +50,12 @@ class SymbolList implements SimpleperfSymbols {
   }
 }
 
-/** u64 −1: an offset that is not known. */
+/** u64 −1: an unknown offset. */
 const UNKNOWN_OFFSET = 2 ** 64;
 
 /**
- * Reads the FILE feature into `files`: structs one after the other, each after a u32 with its size. What was read
- * before a damaged one stays.
- * @throws RangeError where the section is damaged
+ * Reads the FILE feature into `files`: successive structs, each after a u32 with its size. What was read before a damaged one stays.
+ * @throws RangeError if the section is damaged
  */
 export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
   eachSized(view, (start, end) => files.push(readFileStruct(view, start, end)));
@@ -64,7 +63,7 @@ export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
 
 /**
  * Reads the FILE2 feature, in which each struct is a protobuf message.
- * @throws RangeError where the section is damaged
+ * @throws RangeError if the section is damaged
  */
 export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void {
   eachSized(view, (start, end) => files.push(readProtobuf(() => readFileMessage(view, start, end))));
@@ -80,10 +79,10 @@ function eachSized(view: ByteView, read: (start: number, end: number) => void): 
   }
 }
 
-/** Fixed bytes of a symbol and of the list of them: u64 address, u32 length, and a name's NUL. */
+/** Minimum size of a symbol: u64 address, u32 length, and the name's NUL. */
 const SYMBOL_MIN_BYTES = 13;
 
-/** Path, u32 type, u64 min_vaddr, u32 symbol count, symbols; dex files' offsets; u64 offset of min_vaddr, where there is one. */
+/** Path, u32 type, u64 min_vaddr, u32 symbol count, symbols; dex files' offsets; u64 offset of min_vaddr, if there is one. */
 function readFileStruct(view: ByteView, start: number, end: number): SimpleperfFile {
   let at = start;
   const need = (bytes: number): void => {
@@ -150,7 +149,7 @@ function readFileMessage(view: ByteView, start: number, end: number): Simpleperf
     else if (message.isBytes(6) || message.isBytes(7)) {
       const offsets: number[] = [];
       readNumbers(message, message.bytesEnd(end), offsets);
-      // proto3 leaves a zero out.
+      // proto3 omits a zero.
       offset = offsets.at(-1) ?? 0;
     } else message.skip();
   }
@@ -175,7 +174,7 @@ function readSymbolMessage(message: ProtobufReader, end: number, symbols: Symbol
   symbols.add(address, size, nameStart, nameEnd);
 }
 
-/** The numbers of a message's field 1, the only one that these messages have: packed or not. */
+/** The numbers in a message's field 1, packed or not; these messages have no other field. */
 function readNumbers(message: ProtobufReader, end: number, numbers: number[]): void {
   while (message.next(end)) {
     if (message.isNumber(1)) numbers.push(message.u64());

@@ -1,7 +1,7 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { addressOfBig } from '../base/addresses.ts';
 
-// Of the encoding that protobuf.dev documents.
+// Wire types of the encoding that protobuf.dev documents.
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
@@ -14,7 +14,7 @@ export async function loadProtobuf(): Promise<void> {
 }
 
 /**
- * Walks the fields of protobuf messages, in the order in which they lie. Each field is read by what is known of it, or skipped:
+ * Walks the fields of protobuf messages, in their order. A field is read if it is known, or else skipped:
  *
  * ```ts
  * while (message.next(end)) {
@@ -23,7 +23,7 @@ export async function loadProtobuf(): Promise<void> {
  * }
  * ```
  *
- * Damage throws RangeError, if {@link readProtobuf} is around it.
+ * All damage throws RangeError if the code runs inside {@link readProtobuf}.
  */
 export class ProtobufReader {
   /** Number and wire type of the current field. */
@@ -32,8 +32,8 @@ export class ProtobufReader {
   readonly #reader: BinaryReader;
 
   /**
-   * @param bytes in which the messages lie; offsets are theirs
-   * @throws RangeError where {@link loadProtobuf} was not awaited: in a record, where simpleperf never writes protobuf
+   * @param bytes in which the messages are; offsets are from their start
+   * @throws RangeError if {@link loadProtobuf} was not awaited, as in a record, where simpleperf never writes protobuf
    */
   constructor(bytes: Uint8Array, start: number) {
     if (wire === undefined) throw new RangeError('protobuf where there is none');
@@ -41,12 +41,12 @@ export class ProtobufReader {
     this.#reader.pos = start;
   }
 
-  /** Where the next thing to be read starts. */
+  /** Where the next value to be read starts. */
   get at(): number {
     return this.#reader.pos;
   }
 
-  /** Steps to the next field of a message that ends at `end`. False when there is none. */
+  /** Steps to the next field of a message that ends at `end`. @returns false if there is none */
   next(end: number): boolean {
     const reader = this.#reader;
     if (reader.pos >= end) {
@@ -67,7 +67,7 @@ export class ProtobufReader {
     return this.#field === field && this.#wireType === WIRE_BYTES;
   }
 
-  /** Reads a number of 32 bits. */
+  /** Reads a 32-bit number. */
   u32(): number {
     return this.#reader.uint32();
   }
@@ -94,13 +94,13 @@ export class ProtobufReader {
     this.#reader.pos = end;
   }
 
-  /** Steps over a field of another kind. */
+  /** Steps over a field of any kind. */
   skip(): void {
     this.#reader.skip(this.#wireType, this.#field);
   }
 }
 
-/** Runs what reads protobuf. @throws RangeError for all damage: the package throws that only where bytes end too early */
+/** Runs code that reads protobuf. @throws RangeError for all damage: the package itself throws that only if bytes end too early */
 export function readProtobuf<T>(read: () => T): T {
   try {
     return read();

@@ -2,7 +2,7 @@ import { grown } from '../base/growable.ts';
 import { encodeText } from '../base/text.ts';
 import type { SimpleperfFile } from './files.ts';
 
-/** A DSO record of old recordings, and its symbols, which come as records, too. */
+/** A DSO record of old recordings, and its symbols, which are also records. */
 class RecordedFile implements SimpleperfFile {
   readonly path: string;
   readonly type: number;
@@ -33,7 +33,7 @@ class RecordedFile implements SimpleperfFile {
 
 /** Collects the symbols that come as records: the kernel's own list, and in old recordings those of binaries. */
 export class RecordedSymbols {
-  /** The kernel's own list of its symbols, as /proc/kallsyms gave it; undefined where the recording does not hold it. */
+  /** The kernel's own list of its symbols, as /proc/kallsyms gave it; undefined if the recording does not hold it. */
   kallsyms: Uint8Array | undefined;
   readonly #files = new Map<bigint, RecordedFile>();
 
@@ -42,12 +42,12 @@ export class RecordedSymbols {
     return [...this.#files.values()];
   }
 
-  /** DSO record. `id` is what its symbols refer to. */
+  /** Adds a DSO record. `id` is what its symbols refer to. */
   addFile(id: bigint, path: string, type: number, minVaddr: number): void {
     if (!this.#files.has(id)) this.#files.set(id, new RecordedFile(path, type, minVaddr));
   }
 
-  /** SYMBOL record. @returns false when there was no file with that id */
+  /** Adds a SYMBOL record. @returns false if there was no file with that id */
   addSymbol(fileId: bigint, address: number, size: number, name: string): boolean {
     const file = this.#files.get(fileId);
     file?.add(address, size, name);

@@ -6,15 +6,15 @@ import * as sp from './constants.ts';
 
 /** kallsyms of the recording machine; padding follows the text. */
 const KERNEL_SYMBOL = new RecordLayout({ kallsymsSize: 'u32', kallsyms: bytes() });
-/** A binary, of recordings of before the FILE feature. */
+/** A binary, in recordings from before the FILE feature. */
 const DSO = new RecordLayout({ dsoType: 'u64', dsoId: 'u64', minVaddr: 'u64', name: text() });
 /** A symbol of such a binary. */
 const SYMBOL = new RecordLayout({ addr: 'u64', len: 'u64', dsoId: 'u64', name: text() });
 const PIECE = new RecordLayout({ piece: bytes() });
 const EVENT_ID = new RecordLayout({ ids: list('u64', { attr: 'u64', id: 'u64' }) });
-/** A stack with the stack pointer of each frame, from which simpleperf completes others; a sample has it, too. */
+/** A stack with the stack pointer of each frame, by which simpleperf completes others; a sample has it, too. */
 const CALLCHAIN = new RecordLayout({ pid: 'i32', tid: 'i32', chainType: 'u64', time: 'u64', ips: list('u64', 'u64'), sps: rest('u64') });
-/** How the unwinding of the next sample went, and what it was done from; the registers and the stack follow. */
+/** How the unwinding of the next sample went, and its input; the registers and the stack follow. */
 const UNWINDING_RESULT = new RecordLayout({
   time: 'u64',
   usedTimeNs: 'u64',
@@ -28,7 +28,7 @@ const DEBUG = new RecordLayout({ time: 'u64', text: text() });
 
 type Values<Layout extends { read(view: ByteView, at: number, end: number): unknown }> = Exclude<ReturnType<Layout['read']>, string>;
 
-/** UNWINDING_RESULT with what follows its fixed fields; what the simpleperf of the time did not write is empty. */
+/** UNWINDING_RESULT with what follows its fixed fields; what simpleperf did not write at the time is empty. */
 export interface UnwindingResult extends Values<typeof UNWINDING_RESULT> {
   /** PERF_SAMPLE_REGS_ABI_*; 0 without registers. */
   readonly regsAbi: bigint;
@@ -41,7 +41,7 @@ export interface UnwindingResult extends Values<typeof UNWINDING_RESULT> {
   readonly sps: readonly bigint[];
 }
 
-/** One of simpleperf's records in plain values. */
+/** One of simpleperf's records, as plain values. */
 export type SimpleperfRecord =
   | ({ readonly type: 'kernelSymbol' } & Values<typeof KERNEL_SYMBOL>)
   | ({ readonly type: 'dso' } & Values<typeof DSO>)
@@ -59,7 +59,7 @@ export type SimpleperfRecord =
  * @param at offset of its header
  * @param end just after it
  * @param recordType its type, SP_*
- * @returns what is wrong, as the end of a sentence, where its fields do not fit; undefined for a type that is not known
+ * @returns what is wrong, as the end of a sentence, if its fields do not fit; undefined for an unknown type
  */
 export function readSimpleperfRecord(view: ByteView, at: number, end: number, recordType: number): SimpleperfRecord | string | undefined {
   switch (recordType) {
@@ -101,8 +101,8 @@ function named<const Name extends string, Fields extends object>(type: Name, val
 }
 
 /**
- * Behind the fixed fields: u64 abi, u64 mask, a register for each set bit; u64 size, the stack, u64 of it used where there
- * is any; since 2021 u64 number of frames, their ips and their sps.
+ * After the fixed fields: u64 abi, u64 mask, a register for each set bit; u64 size, the stack and, unless that is empty, u64 how much of it is used; since
+ * 2021, u64 number of frames, their ips and their sps.
  */
 function readUnwindingResult(view: ByteView, at: number, end: number): UnwindingResult | string {
   const fixed = UNWINDING_RESULT.read(view, at, end);

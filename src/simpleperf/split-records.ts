@@ -2,12 +2,12 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END } from './constants.ts';
 
-/** kallsyms of a large kernel has some 20 MB. */
+/** kallsyms of a large kernel has about 20 MB. */
 const MAX_WHOLE_BYTES = 64 << 20;
 
 /**
- * Puts records together that simpleperf cut into pieces, so that perf can step over them: each SPLIT record holds the
- * next piece of the whole record, header included, and SPLIT_END says that there are no more.
+ * Joins records that simpleperf split so that perf can step over them: each SPLIT record holds the next piece of the whole record, header included, and
+ * SPLIT_END says that there are no more.
  */
 export class SplitRecords {
   readonly #diagnostics: Diagnostics;
@@ -38,9 +38,9 @@ export class SplitRecords {
   }
 
   /**
-   * SPLIT_END came. The bytes are valid until the next call of {@link add}.
+   * To be called at SPLIT_END. The bytes are valid until the next call of {@link add}.
    * @param fileOffset the record's place, for messages
-   * @returns the whole record, or undefined, reported, when the pieces do not make one
+   * @returns the whole record; undefined if the pieces do not make one, which has been reported
    */
   end(fileOffset: number): Uint8Array | undefined {
     const problem = this.#problem();
@@ -54,7 +54,7 @@ export class SplitRecords {
     return undefined;
   }
 
-  /** The walk is over: reports a record whose end is missing. */
+  /** To be called after the walk: reports a record whose end is missing. */
   finish(): void {
     if (this.#firstOffset >= 0) {
       this.#diagnostics.add('split-damaged', 'loss', 'a record that was written in pieces (SPLIT) is lost: its end is missing', this.#firstOffset);
@@ -66,7 +66,7 @@ export class SplitRecords {
     if (this.#isTooLarge) return `it has more than ${MAX_WHOLE_BYTES} bytes`;
     if (this.#size < RECORD_HEADER_BYTES) return `its pieces have ${this.#size} bytes together, less than a record header`;
     const view = new DataView(this.#whole.buffer);
-    // simpleperf runs on little-endian machines. It cuts records of its own, which alone have a size of 32 bits.
+    // simpleperf runs on little-endian machines. It splits its own records, and only these have a 32-bit size.
     const type = view.getUint32(0, true);
     const size = view.getUint16(6, true) + (type >= SIMPLEPERF_TYPE_START ? view.getUint16(4, true) * 0x1_0000 : 0);
     if (type === SP_SPLIT || type === SP_SPLIT_END) return 'it is a piece of another one itself';

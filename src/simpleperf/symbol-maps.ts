@@ -10,8 +10,8 @@ export interface SymbolMap {
 }
 
 /**
- * JIT code that simpleperf has symbols of, from a JIT's own perf-PID.map, and no record of: it leaves out maps of memory
- * that is no file. Where its symbols lie, there the code must be.
+ * JIT code for which simpleperf has symbols, from a JIT's own perf-PID.map, but no map record: it leaves out maps of memory that is not a file. The code must
+ * be where its symbols are.
  */
 export function symbolMapsOf(files: readonly SimpleperfFile[]): SymbolMap[] {
   return files.flatMap(({ type, path, symbols }) => {
@@ -20,7 +20,7 @@ export function symbolMapsOf(files: readonly SimpleperfFile[]): SymbolMap[] {
   });
 }
 
-/** The ranges of pages that symbols lie in, ascending. */
+/** The ranges of pages in which there are symbols, ascending. */
 function pagesOf({ starts, sizes }: SimpleperfSymbols): { start: number; end: number }[] {
   const order = [...starts.keys()].filter((i) => starts[i] >= 0).sort((a, b) => starts[a] - starts[b]);
   const ranges: { start: number; end: number }[] = [];

@@ -1,8 +1,8 @@
 import type { ByteRange, TracePayload } from './payload.ts';
 
 /**
- * The network addresses and unique ids after `%p`: which bytes a letter wants, and what it shows.
- * Source: the kernel's documentation, printk-formats.rst; what is shown of a field of another size: observed, perf 6.1.
+ * How network addresses and unique ids are shown (`%p` with letters): which bytes a letter needs, and what it shows. Source: the kernel's documentation,
+ * printk-formats.rst; what is shown for a field of another size: observed, perf 6.1.
  */
 interface AddressStyle {
   readonly pattern: RegExp;
@@ -20,7 +20,7 @@ const STYLES: readonly AddressStyle[] = [
   { pattern: /^U[bBlL]?/, size: 16, otherwise: 'INVALIDUUID', show: uuid },
 ];
 
-/** How many of the letters after `%p` belong to an address, and what shows it; undefined when they are none. */
+/** How many of the letters after `%p` belong to an address, and what shows it; undefined if they are not those of an address. */
 export function addressStyleOf(letters: string): { readonly length: number; readonly show: (payload: TracePayload, range: ByteRange) => string } | undefined {
   for (const { pattern, size, otherwise, show } of STYLES) {
     const own = pattern.exec(letters)?.[0];
@@ -50,7 +50,7 @@ function ipv6(bytes: Uint8Array, letters: string): string {
   return groups.join(letters[0] === 'i' ? '' : ':');
 }
 
-/** The first of the longest runs of two zero groups or more becomes `::`; mapped IPv4 and ISATAP addresses end as IPv4 does. */
+/** The longest run of two or more zero groups becomes `::`, the first one if there are several; mapped IPv4 and ISATAP addresses end like IPv4 addresses. */
 function compressedIpv6(bytes: Uint8Array): string {
   const groups = Array.from({ length: 8 }, (_, i) => (bytes[2 * i] << 8) | bytes[2 * i + 1]);
   const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
@@ -78,7 +78,7 @@ function compressedIpv6(bytes: Uint8Array): string {
 const AF_INET = 2;
 const AF_INET6 = 10;
 
-/** A struct sockaddr: family in the machine's order, port and address in the network's. `p` shows the port, `c` shortens. */
+/** A struct sockaddr: family in the machine's byte order, port and address in network order. `p` shows the port, `c` shortens. */
 function socketAddress(bytes: Uint8Array, letters: string, littleEndian: boolean): string {
   if (bytes.length < 8) return '';
   const family = littleEndian ? bytes[0] | (bytes[1] << 8) : (bytes[0] << 8) | bytes[1];
@@ -90,13 +90,13 @@ function socketAddress(bytes: Uint8Array, letters: string, littleEndian: boolean
   return hasPort ? `[${address}]:${port}` : address;
 }
 
-/** `M` with colons, `MF` with dashes, `MR` from the end, `m` without anything between. */
+/** `M` with colons, `MF` with dashes, `MR` reversed, `m` without separators. */
 function macAddress(bytes: Uint8Array, letters: string): string {
   const parts = Array.from(letters === 'MR' ? bytes.slice().reverse() : bytes, hex2);
   return parts.join(letters === 'm' ? '' : letters === 'MF' ? '-' : ':');
 }
 
-/** `U` and `Ub` in the order of the bytes, `Ul` the first three groups from the end; upper case as their capitals. */
+/** `U` and `Ub` in byte order, `Ul` with the bytes of each of the first three groups reversed; `UB` and `UL` the same in upper case. */
 function uuid(bytes: Uint8Array, letters: string): string {
   const isGuid = letters === 'Ul' || letters === 'UL';
   const order = isGuid ? [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15] : [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

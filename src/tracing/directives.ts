@@ -5,31 +5,31 @@ export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string }
   | ({ readonly kind: 'integer'; readonly conversion: 'd' | 'u' | 'x' | 'X' | 'o'; readonly bits: 8 | 16 | 32 | 64 } & Layout)
   | ({ readonly kind: 'string' } & Layout)
-  /** `%p` and the letters after it, all of them; which of them mean something is not known yet. */
+  /** `%p` and all letters after it; which of them mean something is not known yet. */
   | ({ readonly kind: 'pointer'; readonly letters: string } & Layout);
 
-/** Flags, width and precision. `*` is a value of its own. */
+/** Flags, width and precision. `*` means that an argument gives the value. */
 export interface Layout {
   readonly left: boolean;
   readonly zeros: boolean;
   readonly alternate: boolean;
-  /** −1 where there is none. */
+  /** −1 if there is none. */
   readonly width: number | '*';
   readonly precision: number | '*';
 }
 
-/** Wider is only what somebody made up; perf's own fields have a handful of characters. */
+/** Anything wider was made up; real fields have a handful of characters. */
 const MAX_WIDTH = 1024;
 
 const DIRECTIVE = /%([-#0]*)(\*|\d*)(?:\.(\*|\d*))?([hlLz]*)(.?)/sy;
 
 /**
- * Takes a template apart.
+ * Splits a template into pieces.
  *
- * Observed, perf 6.1: flags and letters that it does not know, `%c` among them, show as `>c<` and take no argument; so
- * do the letters of longer directives one by one. It shows 32 bits, unsigned, for `%z…`.
+ * Observed, perf 6.1: flags and letters that it does not know, `%c` among them, show as `>c<` and take no argument; so do the letters of longer directives, one
+ * by one. For `%z…`, it shows 32 bits, unsigned.
  * @param longBits size of the recording machine's `long`
- * @param compatPerf show of `%z…` what perf does
+ * @param compatPerf show for `%z…` what perf shows
  */
 export function parseTemplate(template: string, longBits: 32 | 64, compatPerf: boolean): TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
@@ -112,13 +112,13 @@ function bitsOf(size: string, longBits: 32 | 64): 8 | 16 | 32 | 64 {
   }
 }
 
-/** A width or precision that came as a value: negative ones are as none. */
+/** A width or precision given as an argument: negative ones count as none. */
 export function widthOf(word: Word): number {
   const width = Number(signedOf(word, 32));
   return width < 0 ? -1 : Math.min(width, MAX_WIDTH);
 }
 
-/** What C's printf makes of an integer. */
+/** Formats an integer as C's printf does. */
 export function formatInteger(
   word: Word,
   { conversion, bits, left, zeros, alternate }: Extract<TemplatePiece, { kind: 'integer' }>,
@@ -147,7 +147,7 @@ function signedNumber(word: Word, bits: number): Word {
   return Number.isSafeInteger(Number(signed)) ? Number(signed) : signed;
 }
 
-/** What C's printf makes of a text. */
+/** Formats a text as C's printf does. */
 export function formatText(text: string, left: boolean, width: number, precision: number): string {
   const cut = precision >= 0 ? text.slice(0, precision) : text;
   return left ? cut.padEnd(width) : cut.padStart(width);

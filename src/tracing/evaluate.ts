@@ -11,8 +11,8 @@ export function findField(format: TraceFormat, name: string): TraceField | undef
 }
 
 /**
- * Compiles what gives an expression's number. What has none (texts, names, fields that are not there) is 0.
- * Observed, perf 6.1: an array is the number that its first bytes make, up to eight.
+ * Compiles an expression into a function that returns its number. What has none (texts, names, missing fields) is 0. Observed, perf 6.1: an array is the number
+ * that its first bytes form, up to eight.
  */
 export function compileWord(expression: TraceExpression, format: TraceFormat): WordOf {
   switch (expression.kind) {
@@ -64,7 +64,7 @@ export function compileWord(expression: TraceExpression, format: TraceFormat): W
 
 const zero: WordOf = () => 0;
 
-/** Observed, perf 6.1: other types, `long` and `__u8` among them, change nothing; nothing is sign-extended. */
+/** Observed, perf 6.1: casts to other types, including `long` and `__u8`, change nothing; nothing is sign-extended. */
 const CAST_BITS: ReadonlyMap<string, number> = new Map([
   ['char', 8],
   ['unsigned char', 8],
@@ -86,7 +86,7 @@ function wordSizeOf(field: TraceField): number {
   return size >= 4 ? 4 : size >= 2 ? 2 : size;
 }
 
-/** `REC->array[n]`: the field's own size of an element counts. */
+/** `REC->array[n]`: elements have the size that the field says. */
 function compileIndex(base: TraceExpression, index: TraceExpression, format: TraceFormat): WordOf {
   const field = base.kind === 'field' ? findField(format, base.name) : undefined;
   if (field === undefined) return zero;
@@ -98,19 +98,18 @@ function compileIndex(base: TraceExpression, index: TraceExpression, format: Tra
   };
 }
 
-/** The bytes that an argument of `__print_hex` and its like stands for. */
+/** The bytes that an argument of `__print_hex` or a similar function stands for. */
 export function compileRange(expression: TraceExpression, format: TraceFormat): (payload: TracePayload) => ByteRange {
   if (expression.kind !== 'field' && expression.kind !== 'dynamic') return () => ({ start: 0, length: 0 });
   const field = findField(format, expression.name);
   if (field === undefined) return () => ({ start: 0, length: 0 });
-  // How many are shown is an argument of its own, so that only the payload bounds them.
+  // How many are shown is a separate argument, so that only the payload limits them here.
   return (payload) => payload.clip(expression.kind === 'field' ? field.offset : payload.rangeOf(field).start, payload.size);
 }
 
 /**
- * The names of flags that are set, with a delimiter between them; in the end what no flag covers, in hex.
- * Observed, perf 6.1: values of 2^63 and above, as which unresolved names count, are none of the flags; the first of
- * them that comes when no flag is left to be named is named, and ends the list.
+ * The names of the flags that are set, with a delimiter between them, and last what no flag covers, in hex. Observed, perf 6.1: values of 2^63 and above, which
+ * include unresolved names, do not count as flags; the first of them that is reached when no set flag is left is shown by its name, and ends the list.
  */
 export function flagNames(value: Word, pairs: readonly ValueName[], delimiter: string, showName: (name: string) => string): string {
   let rest = value;

@@ -17,7 +17,7 @@ export type TraceExpression =
   | { readonly kind: 'symbolic'; readonly value: TraceExpression; readonly pairs: readonly ValueName[] }
   | { readonly kind: 'hex'; readonly data: TraceExpression; readonly length: TraceExpression; readonly separator: string }
   | { readonly kind: 'array'; readonly data: TraceExpression; readonly count: TraceExpression; readonly elementSize: TraceExpression }
-  /** What a field of variable length holds: its bytes, their number, their text, their bits. */
+  /** What is in a field of variable length: its bytes, how many they are, their text, their bits. */
   | { readonly kind: 'dynamic' | 'dynamicLength' | 'dynamicText' | 'bitmask'; readonly name: string };
 
 /** `{ 0x1, "NAME" }` of `__print_flags` and `__print_symbolic`. */
@@ -26,14 +26,14 @@ export interface ValueName {
   readonly name: string;
 }
 
-/** A print format, taken apart. */
+/** A parsed print format. */
 export interface PrintFmt {
   /** The string with the directives. */
   readonly template: string;
   readonly args: readonly TraceExpression[];
 }
 
-/** Digits with suffixes; decimal, octal, hexadecimal; above 2^64 − 1 is 2^64 − 1. */
+/** Parses digits with suffixes: decimal, octal or hexadecimal; more than 2^64 − 1 becomes 2^64 − 1. */
 export function parseNumber(text: string): Word {
   const match = /^(?:0[xX]([0-9a-fA-F]+)|0([0-7]+)|(\d+))/.exec(text);
   if (match === null) return 0;
@@ -56,10 +56,7 @@ const ENUMERATORS: ReadonlyMap<string, number> = new Map([
 
 const ALL_ONES = wordOf(-1n);
 
-/**
- * The value of a pair. Observed, perf 6.1: a name that is none of {@link ENUMERATORS} reads as −1, and so does whatever
- * is computed and negative.
- */
+/** The value of a pair. Observed, perf 6.1: a name that is not in {@link ENUMERATORS} counts as −1, and so does anything computed that is negative. */
 export function constantOf(expression: TraceExpression): Word {
   if (expression.kind === 'name') return ENUMERATORS.get(expression.text) ?? ALL_ONES;
   if (expression.kind === 'number') return expression.value;

@@ -8,19 +8,19 @@ export interface TraceField {
   readonly size: number;
   readonly isSigned: boolean;
   readonly isArray: boolean;
-  /** Size of one element in bytes where it is an array; else that of the field. */
+  /** Size of one element in bytes if it is an array; else that of the field. */
   readonly elementSize: number;
   readonly isPointer: boolean;
-  /** `long`, which has the size of a register and is shown in hex where no text says how. */
+  /** Whether it is a `long`, which has the size of a register and is shown in hex if no text says how. */
   readonly isLong: boolean;
-  /** Where the field is a u32 of offset and length (high half): from what the offset counts. */
+  /** If the field is a u32 of offset and length (high half): what the offset is relative to. */
   readonly location: TraceFieldLocation;
 }
 
 /**
  * - `inline`: the value itself
  * - `payload` (`__data_loc`): offset from the start of the payload
- * - `field` (`__rel_loc`): offset from the end of the field
+ * - `field` (`__rel_loc`): offset from the end of the field itself
  */
 export type TraceFieldLocation = 'inline' | 'payload' | 'field';
 
@@ -34,13 +34,13 @@ export interface TraceFormat {
   readonly fields: readonly TraceField[];
   /** How many of the fields are common to all tracepoints. */
   readonly commonCount: number;
-  /** A string in C's quotes and the expressions that its directives show; empty when there is none. */
+  /** A C string literal and the expressions that its directives show; empty if there is none. */
   readonly printFmt: string;
 }
 
-/** No tracepoint needs more; a hostile text could hold millions. */
+/** No tracepoint has more; a hostile text could have millions. */
 const MAX_FIELDS = 4096;
-/** Longer lines are not looked at: some patterns take time that grows with the square of the length. */
+/** Longer lines are not looked at: some patterns take quadratic time. */
 const MAX_LINE = 4096;
 
 const FIELD_LINE = /^\s*field(?: special)?:(.*);\s*offset:(\d{1,9});\s*size:(\d{1,9});(?:\s*signed:(-?\d);)?/;
@@ -112,7 +112,7 @@ function splitDeclaration(declaration: string): { type: string; name: string; le
   return nameAt < 0 ? { type: rest, name: '', length } : { type: rest.slice(0, nameAt).trim(), name: rest.slice(nameAt), length };
 }
 
-/** Where the name that a text ends in starts; −1 for none. */
+/** Where the name at the end of a text starts; −1 for none. */
 function startOfLastName(text: string): number {
   let wordAt = text.length;
   while (wordAt > 0 && /\w/.test(text[wordAt - 1])) wordAt--;

@@ -11,10 +11,7 @@ export interface ByteRange {
 const NOTHING: ByteRange = { start: 0, length: 0 };
 const LATIN1 = new TextDecoder('latin1');
 
-/**
- * The payload of one sample. One object is set to one after the other. Whatever lies outside of the payload reads as
- * nothing: 0, no bytes.
- */
+/** The payload of one sample. One object is used for all payloads in turn. Whatever is outside of the payload reads as nothing: 0, or no bytes. */
 export class TracePayload {
   #view!: ByteView;
   #at = 0;
@@ -30,7 +27,7 @@ export class TracePayload {
     return this.#size;
   }
 
-  /** An integer of 1, 2, 4 or 8 bytes, not sign-extended; 0 of any other size. */
+  /** An integer of 1, 2, 4 or 8 bytes, not sign-extended; 0 for any other size. */
   word(offset: number, size: number): Word {
     if (offset < 0 || offset + size > this.#size) return 0;
     const view = this.#view;
@@ -49,7 +46,7 @@ export class TracePayload {
     }
   }
 
-  /** Where the bytes of a field lie: its own, or those that it points to. */
+  /** Where the bytes of a field are: its own, or those that it points to. */
   rangeOf(field: TraceField): ByteRange {
     if (field.location === 'inline') return this.clip(field.offset, field.size);
     if (field.size !== 4 || field.offset + 4 > this.#size) return NOTHING;
@@ -58,7 +55,7 @@ export class TracePayload {
     return this.clip(origin + (location & 0xffff), location >>> 16);
   }
 
-  /** As much of a range as lies inside of the payload. */
+  /** The part of a range that is inside the payload. */
   clip(start: number, length: number): ByteRange {
     if (start < 0 || start >= this.#size) return NOTHING;
     return { start, length: Math.min(length, this.#size - start) };
@@ -73,7 +70,7 @@ export class TracePayload {
     return this.#view.text(this.#at + start, this.#at + start + length);
   }
 
-  /** Whether a range, up to a NUL, holds what C calls printable or white space. */
+  /** Whether a range, up to a NUL, has only what C calls printable or white space. */
   isPrintable(range: ByteRange): boolean {
     return /^[\t-\r -~]*(?:\0|$)/.test(LATIN1.decode(this.bytes(range)));
   }

@@ -2,11 +2,11 @@ import { constantOf, type PrintFmt, parseNumber, type TraceExpression, type Valu
 import type { TraceToken } from './tokens.ts';
 import { type BinaryOperator, UNARY, type UnaryOperator } from './word.ts';
 
-/** Masks of memory flags have some 20 levels of parentheses; these limits keep a hostile format from the end of the stack. */
+/** Masks of memory flags have about 20 levels of parentheses; these limits keep a hostile format from overflowing the stack. */
 const MAX_NESTING = 400;
 const MAX_OPERATORS = 512;
 
-/** The format is none that can be read. {@link parsePrintFmt} catches it. */
+/** The format cannot be parsed. {@link parsePrintFmt} catches this. */
 export class NotUnderstood extends Error {}
 
 export const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
@@ -30,7 +30,7 @@ export const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
   '||': 1,
 };
 
-/** A parser by C's rules of which operator binds how. A subclass may bind them otherwise. */
+/** A parser that binds operators by C's rules. A subclass may bind them differently. */
 export class PrintFmtParser {
   readonly #tokens: readonly TraceToken[];
   #at = 0;
@@ -79,7 +79,7 @@ export class PrintFmtParser {
     return text;
   }
 
-  /** One string or several, one after the other. */
+  /** One string, or several in a row. */
   #strings(): string {
     if (this.token.kind !== 'string') throw new NotUnderstood();
     let text = '';
@@ -99,7 +99,7 @@ export class PrintFmtParser {
     });
   }
 
-  /** Reads something that may hold itself. @throws NotUnderstood when it does too often */
+  /** Reads something that may contain itself. @throws NotUnderstood if it is nested too deeply */
   protected nested<T>(read: () => T): T {
     if (++this.#nesting > MAX_NESTING) throw new NotUnderstood();
     const result = read();
@@ -117,7 +117,7 @@ export class PrintFmtParser {
     }
   }
 
-  /** The binary operator that comes, if one does. @throws NotUnderstood when it is one that no expression has */
+  /** The binary operator that comes next, if one does. @throws NotUnderstood if it is one that no expression has */
   protected binaryOperator(): BinaryOperator | undefined {
     const { kind, text } = this.token;
     if (kind !== 'operator') return undefined;
@@ -126,7 +126,7 @@ export class PrintFmtParser {
     return undefined;
   }
 
-  /** Goes past an operator. */
+  /** Steps past an operator. */
   protected advance(): void {
     this.countOperator();
     this.#at++;
@@ -168,10 +168,7 @@ export class PrintFmtParser {
     return { kind: 'unary', operator, operand };
   }
 
-  /**
-   * A type and the parenthesis after it, if that is what comes: several names, names and stars, or one name that an
-   * operand follows.
-   */
+  /** Reads a type and the parenthesis after it, if that is what comes next: several names, names and stars, or one name followed by an operand. */
   #castType(): string | undefined {
     let at = this.#at;
     const words: string[] = [];
@@ -281,5 +278,5 @@ function nameOf(expression: TraceExpression): string {
   }
 }
 
-/** Operators that end an expression; others are none that any expression has. */
+/** Operators that end an expression; all others are unknown. */
 const ENDINGS: ReadonlySet<string> = new Set([',', ')', ']', '}', '?', ':', '(', '{', '[']);

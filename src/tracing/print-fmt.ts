@@ -6,11 +6,10 @@ import type { BinaryOperator, UnaryOperator } from './word.ts';
 /**
  * Reads a print format: `"vector=%u %s", REC->vec, __print_symbolic(REC->reason, { 1, "one" })`.
  *
- * Observed, perf 6.1: what cannot be read (`sizeof`, `&`, `*` before an operand, functions it does not know, operators
- * between the arguments of `__print_hex` and `__print_array`) makes the whole format one that is shown field by field.
- * Whatever follows an argument and is no comma ends the list.
- * @param compatPerf bind operators as perf 6.1 does, not as C does: see {@link PerfPrintFmtParser}
- * @returns undefined when it cannot be read
+ * Observed, perf 6.1: if something cannot be parsed (`sizeof`, `&`, `*` before an operand, unknown functions, operators between the arguments of `__print_hex`
+ * and `__print_array`), the payload is shown field by field. Whatever follows an argument and is not a comma ends the list.
+ * @param compatPerf bind operators as perf 6.1 does, not as in C: see {@link PerfPrintFmtParser}
+ * @returns undefined if it cannot be parsed
  */
 export function parsePrintFmt(text: string, compatPerf = false): PrintFmt | undefined {
   const tokens = tokenizePrintFmt(text);
@@ -25,12 +24,11 @@ export function parsePrintFmt(text: string, compatPerf = false): PrintFmt | unde
 }
 
 /**
- * Binds operators as perf 6.1 does, which is not how the kernel's compiler does: `10 - 2 - 3` is 11,
- * `flags & (1 | 2)` is `(flags & 1) | 2`, and of `a ? 1 : b ? 2 : 3` the whole first choice decides about the second.
- * Observed, perf 6.1:
- * - an operator that binds weaker than the one before takes all since the beginning (of the innermost chain) as its left
- *   side, any other one the right side of the one before alone;
- * - a right side in parentheses whose operator binds weaker than the one before it is torn apart;
+ * Binds operators as perf 6.1 does, which is not how the kernel's compiler does: `10 - 2 - 3` is 11, `flags & (1 | 2)` is `(flags & 1) | 2`, and in `a ? 1 : b
+ * ? 2 : 3`, the whole first choice is the condition of the second. Observed, perf 6.1:
+ * - an operator that binds more weakly than the one before takes everything since the beginning (of the innermost chain) as its left side, any other only the
+ * right side of the one before;
+ * - a right side in parentheses is torn apart if its operator binds more weakly than the one before it;
  * - after `:` comes one operand.
  */
 class PerfPrintFmtParser extends PrintFmtParser {
@@ -75,7 +73,7 @@ class PerfPrintFmtParser extends PrintFmtParser {
 
 type Operation = Extract<TraceExpression, { kind: 'binary' | 'ternary' }>;
 
-/** `2 * (3 + 4)` as `(2 * 3) + 4`. @returns undefined where the right side binds strongly enough */
+/** `2 * (3 + 4)` as `(2 * 3) + 4`. @returns undefined if the right side binds strongly enough */
 function tear(operator: BinaryOperator, left: TraceExpression, right: TraceExpression): Operation | undefined {
   const binds = PRECEDENCE[operator];
   if (right.kind === 'binary' && PRECEDENCE[right.operator] < binds) {

@@ -10,30 +10,29 @@ import { parsePrintFmt } from './print-fmt.ts';
 import type { TracingData } from './tracing-data.ts';
 import type { Word } from './word.ts';
 
-/** Shows a payload as text. @param at offset of its first byte @param size its bytes; what lies after them is not read */
+/** Shows a payload as text. @param at offset of its first byte @param size how many bytes it has; what comes after them is not read */
 export type TracePrinter = (view: ByteView, at: number, size: number) => string;
 
-/** Names the kernel function that an address lies in, with the offset from its start; undefined when there is none. */
+/** Names the kernel function that an address is in, with the offset from its start; undefined if there is none. */
 export type ResolveSymbol = (address: Word) => { readonly name: string; readonly offset: number } | undefined;
 
 export interface TracePrinterOptions {
-  /** Names addresses for `%pS` and `%ps`; without it they show as they are. */
+  /** Names addresses for `%pS` and `%ps`; without it, they are shown as they are. */
   readonly resolve?: ResolveSymbol;
-  /** Compute as perf 6.1 does where it goes wrong, to compare the two. False by default. */
+  /** Compute as perf 6.1 does even where that is wrong, so that the two can be compared. False by default. */
   readonly compatPerf?: boolean;
 }
 
 /** A payload of 64 KiB in hex takes less; a hostile format could show it thousands of times. */
 const MAX_TEXT = 1 << 18;
 
-/** What a part of the text shows; `width` and `precision` as the directive has them, −1 where there are none. */
+/** What a part of the text shows; `width` and `precision` are those of the directive, −1 if there are none. */
 type Part = (payload: TracePayload) => string;
 type TextOf = (payload: TracePayload, width: number, precision: number) => string;
 
 /**
- * Compiles a tracepoint's print format into a function that shows payloads as `perf script` does. A format that cannot
- * be read shows `[FAILED TO PARSE]` and its fields one by one, as it does there. The text ends after {@link MAX_TEXT}
- * characters.
+ * Compiles a tracepoint's print format into a function that shows payloads as `perf script` does. For a format that cannot be parsed, they show `[FAILED TO
+ * PARSE]` and the fields one by one, as there. The text ends after {@link MAX_TEXT} characters.
  *
  * Source: observed, perf 6.1, with formats of this kernel and made-up ones.
  */
@@ -76,7 +75,7 @@ class PrinterCompiler {
     };
   }
 
-  /** One part per piece of the template; undefined when there are fewer arguments than it wants. */
+  /** One part per piece of the template; undefined if there are too few arguments. */
   #parts(template: string, args: readonly TraceExpression[]): Part[] | undefined {
     const parts: Part[] = [];
     let next = 0;
@@ -129,7 +128,7 @@ class PrinterCompiler {
       }
       case 'symbolic': {
         const word = compileWord(arg.value, format);
-        // Of pairs with one value the first counts.
+        // If several pairs have one value, the first counts.
         const names = new Map(arg.pairs.toReversed().map(({ value, name }) => [value, name]));
         return (payload, width, precision) => {
           const value = word(payload);
@@ -168,7 +167,7 @@ class PrinterCompiler {
     }
   }
 
-  /** A field of a pointer's size is an address: of a string that the kernel wrote down (printk formats), or shown in hex. */
+  /** A field of a pointer's size is an address: that of a string that the kernel listed (printk formats), or else shown in hex. */
   #fieldText(name: string, left: boolean): TextOf {
     const field = findField(this.#format, name);
     if (field === undefined) return () => '';
@@ -183,7 +182,7 @@ class PrinterCompiler {
     return (payload, width, precision) => formatText(payload.text(payload.clip(offset, size)), left, width, precision);
   }
 
-  /** `%pS` and its like name functions, `%pI4` and its like show a field's bytes; the rest is an address in hex. */
+  /** `%pS` and the like name functions, `%pI4` and the like show a field's bytes; the rest show an address in hex. */
   #pointer(letters: string, arg: TraceExpression): TextOf {
     const style = addressStyleOf(letters);
     if (style !== undefined) {
@@ -193,7 +192,7 @@ class PrinterCompiler {
       if (field === undefined) return () => rest;
       return (payload) => style.show(payload, payload.rangeOf(field)) + rest;
     }
-    // Bytes in hex are shown of fields only, and then the length comes as an argument of its own.
+    // Bytes are shown in hex only for fields, and then the length is a separate argument.
     if (letters.startsWith('h')) return () => `ARG TYPE NOT FIELD BUT ${KIND_NUMBERS.field}`;
     const word = compileWord(arg, this.#format);
     const letter = letters[0];
@@ -209,7 +208,7 @@ class PrinterCompiler {
   }
 }
 
-/** What perf 6.1 calls an argument that should have been a field. Observed. */
+/** The number by which perf 6.1 names the kind of an argument that should have been a field. Observed. */
 const KIND_NUMBERS: Readonly<Record<TraceExpression['kind'], number>> = {
   number: 1,
   string: 1,

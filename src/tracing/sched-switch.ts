@@ -8,20 +8,23 @@ import type { Word } from './word.ts';
 /**
  * In which state a thread left its CPU (proc(5), `/proc/PID/stat`, and the kernel's include/linux/sched.h):
  *
- * - `sleeping`: it waits, and signals end that (TASK_INTERRUPTIBLE: S); idle kernel threads (I), stopped, traced and parked threads, too (T, t, P)
- * - `blocked`: it waits, and signals do not (TASK_UNINTERRUPTIBLE: D), as for a disk
- * - `preempted`: it could have gone on (R, and R+ where it did not give up the CPU by itself)
+ * - `sleeping`: it waits, but signals can wake it (TASK_INTERRUPTIBLE: S); also idle kernel threads (I), and stopped, traced and parked threads (T, t, P)
+ * - `blocked`: it waits, as for a disk, and signals cannot wake it (TASK_UNINTERRUPTIBLE: D)
+ * - `preempted`: it could have gone on (R, and R+ if it did not give up the CPU by itself)
  * - `ended`: it does not come back (X, Z)
  * - `unknown`: none of these
  */
 export type SwitchState = 'sleeping' | 'blocked' | 'preempted' | 'ended' | 'unknown';
 
-/** More values than a kernel has; only a hostile recording has more. */
+/** More states than kernels have; only a hostile recording has more. */
 const MAX_STATES = 4096;
 
-/** Reads the payloads of `sched:sched_switch` by the format that came with the recording: which bits of a state mean what differs between kernels. */
+/** Reads the payloads of `sched:sched_switch` by the format that came with the recording, since the meaning of a state's bits differs between kernels. */
 export class SchedSwitchPayloads {
-  /** The thread that left the CPU, and the one that goes on there, by the numbers of the machine: a container may have others. Of the last payload read. */
+  /**
+   * From the last payload read: the thread that left the CPU, and the one that runs there next, by the machine's numbers (in a container, they may have
+   * others).
+   */
   prevTid = -1;
   nextTid = -1;
   state: SwitchState = 'unknown';
@@ -41,7 +44,7 @@ export class SchedSwitchPayloads {
     this.#show = compileTracePrinter(format, data);
   }
 
-  /** @returns undefined where the format is not that of a switch */
+  /** @returns undefined if the format is not that of a switch */
   static of(format: TraceFormat, data: TracingData): SchedSwitchPayloads | undefined {
     const [prevPid, nextPid, prevState] = ['prev_pid', 'next_pid', 'prev_state'].map((wanted) =>
       format.fields.find(({ name, isArray, size }) => name === wanted && !isArray && (size === 4 || size === 8)),
@@ -50,7 +53,7 @@ export class SchedSwitchPayloads {
     return new SchedSwitchPayloads(prevPid, nextPid, prevState, format, data);
   }
 
-  /** Reads a payload of `size` bytes. @returns false where it is too short, and nothing was read */
+  /** Reads a payload of `size` bytes. @returns false if it is too short, and nothing was read */
   read(view: ByteView, at: number, size: number): boolean {
     const payload = this.#payload;
     payload.set(view, at, size);
@@ -72,7 +75,7 @@ export class SchedSwitchPayloads {
     return Number(BigInt.asIntN(32, BigInt(this.#payload.word(offset, size))));
   }
 
-  /** What the kernel's own format shows of a state, as `R+`; of the texts, which may look like it, it is shown none. */
+  /** What the kernel's own format shows for a state, such as `R+`. It is given no texts, which might look like a state. */
   #stateText(view: ByteView, at: number, size: number): string | undefined {
     const bytes = view.bytes.slice(at, at + size);
     for (const { offset, size: length } of this.#texts) bytes.fill(0, offset, offset + length);
@@ -80,7 +83,7 @@ export class SchedSwitchPayloads {
   }
 }
 
-/** The low bits mean the same in all kernels. Source: the kernel's include/linux/sched.h. */
+/** These low bits mean the same in all kernels. Source: the kernel's include/linux/sched.h. */
 const TASK_INTERRUPTIBLE = 1n;
 const TASK_UNINTERRUPTIBLE = 2n;
 const STOPPED_OR_TRACED = 0x4n | 0x8n;
@@ -91,14 +94,14 @@ const RESTING = 0x40n | 0x80n;
 
 /**
  * What a state means.
- * @param text what the format shows of it: letters, several of them with `|` between; undefined or anything else where it cannot be read
+ * @param text what the format shows for it: letters, separated by `|` if there are several; undefined or anything else if the format cannot be parsed
  */
 function switchStateOf(word: Word, text: string | undefined): SwitchState {
   if (text === undefined || !/^[A-Za-z](?:\|[A-Za-z])*\+?$/.test(text)) return stateOfBits(BigInt(word));
   if (/[XxZ]/.test(text)) return 'ended';
-  // Preempted on its way to sleep, it still could go on.
+  // A thread that was preempted on its way to sleep could still go on.
   if (text.startsWith('R') || text.endsWith('+')) return 'preempted';
-  // Until Linux 4.14 idle threads were those that are uninterruptible and do not count as load.
+  // Until Linux 4.14, idle threads were those that were uninterruptible and did not count as load.
   if (/[SIP]/i.test(text) || (text.includes('D') && text.includes('N'))) return 'sleeping';
   if (text.includes('D')) return 'blocked';
   return /[Tt]/.test(text) ? 'sleeping' : 'unknown';

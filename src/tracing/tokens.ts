@@ -1,13 +1,10 @@
-/**
- * A token of a print format. `text` is the name, the operator, the number as it is or a string's content with its
- * escapes resolved.
- */
+/** A token of a print format. `text` is the name, the operator, the number as written, or a string's content with its escapes resolved. */
 export interface TraceToken {
   readonly kind: 'name' | 'number' | 'string' | 'operator' | 'end';
   readonly text: string;
 }
 
-/** The longest format of Linux has some 30,000 characters. */
+/** The longest format in Linux has about 30,000 characters. */
 const MAX_TEXT = 1 << 20;
 
 const TOKEN =
@@ -15,7 +12,7 @@ const TOKEN =
 
 /**
  * Splits a print format into tokens; the last one is an `end`.
- * @returns undefined when a string does not end or the text is longer than any kernel's
+ * @returns undefined if a string does not end, or the text is longer than in any kernel
  */
 export function tokenizePrintFmt(text: string): TraceToken[] | undefined {
   if (text.length > MAX_TEXT) return undefined;

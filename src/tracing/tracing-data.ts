@@ -13,25 +13,25 @@ export interface TracingData {
   readonly pageSize: number;
   /** By `common_type`, which is the `config` of a tracepoint's attr. */
   readonly formats: ReadonlyMap<number, TraceFormat>;
-  /** Strings of the kernel that payloads hold addresses of. */
+  /** Strings in the kernel to whose addresses payloads refer. */
   readonly printkFormats: ReadonlyMap<Word, string>;
   /** Names of threads by tid. */
   readonly cmdlines: ReadonlyMap<number, string>;
-  /** What was missing, as the end of a sentence; undefined when nothing was. */
+  /** What was missing, as the end of a sentence; undefined if nothing was. */
   readonly problem: string | undefined;
 }
 
 const MAGIC = [0x17, 0x08, 0x44, 0x74, 0x72, 0x61, 0x63, 0x69, 0x6e, 0x67];
 
-/** Linux has some 2,500. */
+/** Linux has about 2,500. */
 const MAX_FORMATS = 100_000;
 
 /**
- * Reads the TRACING_DATA feature, or the payload of a PERF_RECORD_HEADER_TRACING_DATA: formats of tracepoints and what
- * else their texts need. Bytes that end too early give what was there before, and {@link TracingData.problem}.
+ * Reads the TRACING_DATA feature, or the payload of a PERF_RECORD_HEADER_TRACING_DATA: formats of tracepoints, and what else is needed for their texts. If the
+ * bytes end too early, the result has what came before, and {@link TracingData.problem}.
  *
- * Source: trace-cmd.dat(5), which perf's section is the beginning of.
- * @throws PerfconvError `damaged` when the bytes do not begin as the section does
+ * Source: trace-cmd.dat(5); perf's section is the beginning of such a file.
+ * @throws PerfconvError `damaged` if the bytes do not begin like the section
  */
 export function readTracingData(bytes: Uint8Array): TracingData {
   if (bytes.length < MAGIC.length || MAGIC.some((byte, i) => bytes[i] !== byte)) {
@@ -57,7 +57,7 @@ export function readTracingData(bytes: Uint8Array): TracingData {
   return { version, littleEndian, longSize, pageSize, formats, printkFormats, cmdlines, problem };
 }
 
-/** Reads the sections in their order into the maps. @throws RangeError with the end of a sentence where one does not fit */
+/** Reads the sections into the maps, in their order. @throws RangeError with the end of a sentence if one does not fit */
 function readSections(
   sections: Sections,
   version: string,
@@ -102,7 +102,7 @@ function readPrintkFormats(text: string, printkFormats: Map<Word, string>): void
   }
 }
 
-/** The sections one after the other. Every read checks first that it is there. */
+/** The sections, one after another. Every read first checks that the bytes are there. */
 class Sections {
   readonly #view: ByteView;
   #at: number;
@@ -122,7 +122,7 @@ class Sections {
     return this.#view.u32(this.#at - 4);
   }
 
-  /** A size of 4 or 8 bytes and so many bytes of text. */
+  /** A size, of 4 or 8 bytes, then that many bytes of text. */
   sized(sizeBytes: 4 | 8): string {
     this.#need(sizeBytes);
     const length = sizeBytes === 4 ? this.#view.u32(this.#at) : this.#view.u64(this.#at);

@@ -1,6 +1,5 @@
 /**
- * An unsigned 64-bit word of a tracepoint: a number up to 2^53 − 1, a bigint above. Every value has one form only, so
- * that `===` compares.
+ * An unsigned 64-bit word of a tracepoint: a number up to 2^53 − 1, a bigint above. Every value has only one form, so that `===` compares values.
  *
  * Observed: perf 6.1 computes with such words throughout. Fields of less than 8 bytes are not sign-extended, whatever
  * they are declared to be; comparisons, quotients and right shifts are unsigned.
@@ -37,7 +36,7 @@ export type UnaryOperator = '-' | '+' | '~' | '!';
 
 type Binary = (left: Word, right: Word) => Word;
 
-/** Division by zero, where perf 6.1 itself ends by a signal, gives 0. `&&` and `||` are here without their shortcut. */
+/** Division by zero, for which a signal kills perf 6.1, gives 0. `&&` and `||` do not short-circuit here. */
 export const BINARY: Readonly<Record<BinaryOperator, Binary>> = {
   '*': (left, right) =>
     smallOr(
@@ -119,7 +118,7 @@ export const UNARY: Readonly<Record<UnaryOperator, (operand: Word) => Word>> = {
   '!': (operand) => (operand === 0 ? 1 : 0),
 };
 
-/** An operation on numbers where they and the result are exact, else on bigints. */
+/** An operation on numbers if they and the result are exact, else on bigints. */
 function smallOr(left: Word, right: Word, small: (a: number, b: number) => number, big: (a: bigint, b: bigint) => bigint): Word {
   if (typeof left === 'number' && typeof right === 'number') {
     const result = small(left, right);
