@@ -15,7 +15,7 @@ export function ascendingOrder(keys: Float64Array): Uint32Array {
   }
   if (isAscending) return order;
   if ((greatest - least + 1) * count < Number.MAX_SAFE_INTEGER) {
-    // Key and index fit into one double: the engine's own sort of numbers is several times faster than one with a comparator.
+    // Key and index fit into one double: the engine's own number sort is several times faster than one with a comparator.
     const packed = new Float64Array(count);
     for (let i = 0; i < count; i++) packed[i] = (keys[i] - least) * count + i;
     packed.sort();

@@ -1,9 +1,6 @@
-/**
- * Where a writer's bytes go. A writer calls {@link write} and waits for it before it touches the chunk again: the
- * chunk may be one buffer used over and over.
- */
+/** Where a writer's bytes go. A writer calls {@link write} and waits for it before it touches the chunk again: the chunk may be a buffer that is reused. */
 export interface ByteSink {
-  /** @throws PerfconvError `io` when the bytes cannot be stored */
+  /** @throws PerfconvError `io` if the bytes cannot be stored */
   write(chunk: Uint8Array): Promise<void>;
 }
 

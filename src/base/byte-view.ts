@@ -3,15 +3,15 @@ import { IS_LITTLE_ENDIAN_MACHINE } from './little-endian.ts';
 import { decodeText } from './text.ts';
 
 /**
- * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view:
- * whoever reads a structure checks its length once before.
+ * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view: code that reads a structure checks its
+ * length once before.
  */
 export class ByteView {
   readonly bytes: Uint8Array;
   readonly littleEndian: boolean;
   /**
-   * The same bytes as 32-bit words, for loops that read many: word i is at byte 4 i. Undefined where words of this
-   * machine are not the view's (another byte order) or the bytes do not lie on a word boundary.
+   * The same bytes as 32-bit words, for loops that read many: word i is at byte 4 i. Undefined if this machine's byte order is not the view's, or the bytes are
+   * not on a word boundary.
    */
   readonly words: Uint32Array | undefined;
   readonly #data: DataView;
@@ -59,7 +59,7 @@ export class ByteView {
     return this.hi(offset) * 0x1_0000_0000 + this.lo(offset);
   }
 
-  /** A 64-bit word as a signed double: exact within ±2^52, and as an address ({@link addressOf}) wherever kernels lie. */
+  /** A 64-bit word as a signed double: exact within ±2^52, and as an address ({@link addressOf}) wherever kernels are. */
   i64(offset: number): number {
     return addressOf(this.hi(offset), this.lo(offset));
   }
@@ -81,7 +81,7 @@ export class ByteView {
   }
 }
 
-/** The 32-bit words of a view, word i from byte 4 i; a copy where {@link ByteView.words} has none. */
+/** The 32-bit words of a view, word i from byte 4 i; a copy if {@link ByteView.words} has none. */
 export function wordsOf(view: ByteView): Uint32Array {
   return view.words ?? Uint32Array.from({ length: view.length >>> 2 }, (_, i) => view.u32(4 * i));
 }

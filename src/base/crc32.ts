@@ -1,6 +1,6 @@
 /** Source: RFC 1952, section 8: the polynomial, its bits reversed. */
 const POLYNOMIAL = 0xedb88320;
-/** `tables[n][byte]`: what a byte adds to the CRC when n others follow it in the same step. Made when they are needed: most runs need none. */
+/** `tables[n][byte]`: what a byte adds to the CRC if n others follow it in the same step. Made only when needed: most runs need none. */
 let tables: readonly Uint32Array[] | undefined;
 
 function makeTables(): Uint32Array[] {

@@ -14,11 +14,11 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** The sentence of the first finding of this kind, or one that sums up all of them. */
   readonly message: string;
-  /** How often it was found, at least 1. Records may state counts of 64 bits, which add up to more than a number holds. */
+  /** How often it was found, at least 1. Records may state 64-bit counts, whose sum may be more than a number holds exactly. */
   readonly count: ExactInteger;
-  /** Byte offset in the input of the first finding; undefined when it belongs to no byte. */
+  /** Byte offset in the input of the first finding; undefined if it belongs to no byte. */
   readonly firstOffset: number | undefined;
-  /** Bytes of the recording that all findings of this kind cost together; absent where they are not counted in bytes. */
+  /** How many bytes of the recording were lost by all findings of this kind; absent if they are not counted in bytes. */
   readonly bytes?: number;
 }
 
@@ -31,7 +31,7 @@ export class Diagnostics {
 
   /**
    * Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code.
-   * @param count 0 is no finding: a record may say that nothing was lost
+   * @param count if 0, there is no finding: a record may say that nothing was lost
    */
   add(code: string, severity: Severity, message: string, offset?: number, count: number | bigint = 1): void {
     if (count === 0 || count === 0n) return;
@@ -40,14 +40,14 @@ export class Diagnostics {
     else this.#byCode.set(code, { code, severity, message, count: sumOf(0, count), firstOffset: offset });
   }
 
-  /** Counts one finding that cost so many bytes of the recording. */
+  /** Counts one finding by which that many bytes of the recording were lost. */
   addBytes(code: string, severity: Severity, message: string, offset: number, bytes: number): void {
     this.add(code, severity, message, offset);
     const finding = this.#byCode.get(code);
     if (finding) finding.bytes = (finding.bytes ?? 0) + bytes;
   }
 
-  /** Says a finding that sums up: replaces what was said under its code before, and counts once. */
+  /** Sets a finding that sums up: it replaces the previous one with its code, and counts once. */
   set(code: string, severity: Severity, message: string): void {
     this.#byCode.set(code, { code, severity, message, count: 1, firstOffset: undefined });
   }
@@ -61,7 +61,7 @@ export class Diagnostics {
     }
   }
 
-  /** How often a code was found, rounded beyond 2^53; 0 when never. */
+  /** How often a code was found, rounded beyond 2^53; 0 if never. */
   count(code: string): number {
     return Number(this.#byCode.get(code)?.count ?? 0);
   }

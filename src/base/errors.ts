@@ -5,9 +5,9 @@ import { printable } from './printable.ts';
  *
  * - `not-perf-data`: the input is something else (empty, text, ELF, perf stat data …)
  * - `unsupported`: this version does not read or write what it was asked to, or the JavaScript engine lacks what that needs
- * - `damaged`: a structure that everything else hangs on (header, attr) is broken
+ * - `damaged`: a structure on which everything else depends (header, attr) is broken
  * - `io`: the operating system refused (missing file, permission, disk full)
- * - `no-samples`: the recording holds no sample, or none that the filters leave
+ * - `no-samples`: the recording holds no samples, or the filters leave none
  * - `limit`: there is not enough memory
  * - `usage`: options that are wrong or contradict each other, or a call at the wrong time
  */
@@ -15,17 +15,17 @@ export type PerfconvErrorCode = 'not-perf-data' | 'unsupported' | 'damaged' | 'i
 
 /** Where in the input an error was found. */
 export interface ErrorPlace {
-  /** Byte offset in the input; absent when the error belongs to no byte. */
+  /** Byte offset in the input; absent if the error belongs to no byte. */
   readonly offset?: number;
   /** What was being read, in the spec's words: `PERF_RECORD_SAMPLE`, `perf_event_attr[2]`. */
   readonly record?: string;
-  /** The file, when it is not the recording itself. */
+  /** The file, if it is not the recording itself. */
   readonly file?: string;
 }
 
 /**
- * The only error that perfconv throws on bad input or a refused output.
- * Its message reads `PERF_RECORD_SAMPLE at 0x1f30: callchain of 4096 entries overruns record of 120 bytes`.
+ * The only error that perfconv throws on bad input, or if output is refused. Its message reads `PERF_RECORD_SAMPLE at 0x1f30: callchain of 4096 entries
+ * overruns record of 120 bytes`.
  */
 export class PerfconvError extends Error {
   override readonly name = 'PerfconvError';

@@ -1,4 +1,4 @@
-/** A 64-bit number, or a sum of them, for JSON: a number up to 2^53, which every reader takes exactly, and decimal text beyond. */
+/** A 64-bit number, or a sum of them, for JSON: a number up to 2^53, which every reader gets exactly, and decimal text beyond. */
 export type ExactInteger = number | string;
 
 export function exactInteger(value: bigint): ExactInteger {

@@ -10,7 +10,7 @@ export function lostInSum(a: number, b: number): number {
   return a - (sum - rounded) + (b - rounded);
 }
 
-/** A column of remainders: exact values minus the doubles that stand for them. It takes no memory until there is one. */
+/** A column of remainders: exact values minus the doubles that stand for them. It takes no memory until it has one. */
 export class Remainders {
   #column = new Float64Array(0);
 
@@ -20,7 +20,7 @@ export class Remainders {
     this.#column[index] += remainder;
   }
 
-  /** 0 where none was added. */
+  /** 0 if none was added. */
   at(index: number): number {
     return index < this.#column.length ? this.#column[index] : 0;
   }
@@ -44,7 +44,7 @@ export class ExactSums {
     if (sum > Number.MAX_SAFE_INTEGER) this.#remainders.add(index, lostInSum(before, value) + remainder);
   }
 
-  /** 0 where nothing was added. */
+  /** 0 if nothing was added. */
   value(index: number): number {
     return index < this.#values.length ? this.#values[index] : 0;
   }

@@ -1,6 +1,6 @@
 /**
- * Index of the first number above `value` among those of an ascending column from `from` up to `to`; `to` when none is. The one before it is
- * the last that is not above. All columns are of one type, so that V8 compiles the loop for that type wherever it is inlined.
+ * Index of the first number above `value` in an ascending column, from `from` up to `to`; `to` if none is. The one before it is the last that is not above. All
+ * columns are of one type, so that V8 compiles the loop for that type wherever it is inlined.
  */
 export function firstAbove(column: Float64Array, value: number, from: number, to: number): number {
   // hot

@@ -9,7 +9,7 @@ interface ColumnType<C extends Column> {
 
 /**
  * A column of zeros.
- * @throws PerfconvError `limit` where there is no memory for it
+ * @throws PerfconvError `limit` if there is no memory for it
  */
 export function allocated<C extends Column>(type: ColumnType<C>, length: number): C {
   try {
@@ -20,9 +20,8 @@ export function allocated<C extends Column>(type: ColumnType<C>, length: number)
 }
 
 /**
- * A copy of `column` with room for at least `length` elements, at least doubled; or `column` itself when it has the room.
- * The one way in which columns of tables grow.
- * @throws PerfconvError `limit` where there is no memory for it
+ * A copy of `column` with room for at least `length` elements, at least doubled; or `column` itself if it has the room. All columns of tables grow in this way.
+ * @throws PerfconvError `limit` if there is no memory for it
  */
 export function grown<C extends Column>(column: C, length: number): C {
   if (length <= column.length) return column;

@@ -1,6 +1,6 @@
 import { allocated } from './growable.ts';
 
-/** Bytes that come in parts, and are copied once: those of names and of debug information may be many megabytes. */
+/** Joins bytes that come in parts, copying them only once: names and debug information may have many megabytes. */
 export class JoinedBytes {
   readonly #parts: Uint8Array[] = [];
   #length = 0;
@@ -13,7 +13,7 @@ export class JoinedBytes {
     return at;
   }
 
-  /** All of them in their order: the part itself where there is but one. */
+  /** All parts in their order; if there is only one, that part itself. */
   join(): Uint8Array {
     if (this.#parts.length === 1) return this.#parts[0];
     const whole = allocated(Uint8Array, this.#length);

@@ -5,12 +5,12 @@ import { PairInterner } from './pair-interner.ts';
 export const ANY_VARIANT = -1;
 
 /**
- * A map from pairs (key, variant) to numbers from 0 to 2^31 − 2, where keys are dense indexes and most keys have one variant
- * only: that one is looked up in a column, without hashing; a key's further variants go through a hash table.
- * A value set for {@link ANY_VARIANT} is found under any variant; its key then has no other value.
+ * A map from pairs (key, variant) to numbers from 0 to 2^31 − 2, where keys are dense indexes and most keys have only one variant: that one is looked up in a
+ * column, without hashing; a key's further variants are in a hash table. A value set for {@link ANY_VARIANT} is found under any variant; its key then has no
+ * other value.
  */
 export class KeyedPairs {
-  /** Per key its first variant, and that one's value plus 1 (0 for none), side by side. */
+  /** Per key: its first variant, and that variant's value + 1 (0 for none), side by side. */
   #first = new Int32Array(512);
   readonly #further = new PairInterner();
   #furtherValues = new Int32Array(64);

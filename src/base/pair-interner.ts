@@ -1,15 +1,14 @@
 import { allocated, grown } from './growable.ts';
 
 const MAX_LOAD = 0.6;
-/** Words of a slot: the pair, the index, and one unused so that a slot never straddles cache lines. */
+/** Words of a slot: the pair, the index, and an unused one, so that slots never straddle cache lines. */
 const SLOT_WORDS = 4;
-/** At first, a power of two. Many recordings, and many tables of large ones, have few pairs. */
+/** The first number of slots, a power of two. Many recordings, and many tables of large ones, have few pairs. */
 const FIRST_SLOTS = 512;
 
 /**
- * Gives each distinct pair of 32-bit words a dense index, 0, 1, 2 …, in order of first appearance. The same as a
- * TupleInterner of arity 2, for tables of millions of rows: a slot holds its pair, so that a look-up touches one cache
- * line where the other touches two.
+ * Gives each distinct pair of 32-bit words a dense index, 0, 1, 2 …, in order of first appearance. Does the same as a TupleInterner of arity 2, for tables of
+ * millions of rows: slots hold their pairs, so that a look-up touches only one cache line instead of two.
  */
 export class PairInterner {
   /** First and second words by index. Replaced when they grow. */
@@ -24,7 +23,7 @@ export class PairInterner {
     return this.#size;
   }
 
-  /** Index of the pair, which is added when it is new: then the result equals the former {@link size}. */
+  /** Index of the pair, which is added if it is new: then the result equals the former {@link size}. */
   intern(a: number, b: number): number {
     // hot
     const first = a | 0;
@@ -42,7 +41,7 @@ export class PairInterner {
     return this.#insert(slot, first, second);
   }
 
-  /** Index of the pair, or −1 when it was never interned. */
+  /** Index of the pair, or −1 if it was never interned. */
   find(a: number, b: number): number {
     const first = a | 0;
     const second = b | 0;

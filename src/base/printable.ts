@@ -4,18 +4,18 @@
  * Source: The Unicode Standard, table 4-4, "General Category".
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
-/** The same but for the controls that make lines and columns. */
+/** The same, except for the controls that make lines and columns. */
 const UNPRINTABLE_IN_LINES = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Text for one line of a terminal, or a part of one. What names in a recording may hold and a terminal must not get becomes escapes: `\n`, `\t`;
- * `\x1b` for ASCII's controls, and `\xff` for bytes that are no UTF-8 (`decodeText`); `\u202e` for all others.
+ * Text for one line of a terminal, or a part of one. What names in a recording may contain but a terminal must not get is escaped: as `\n`, `\t`; as `\x1b` for
+ * ASCII's controls, as `\xff` for bytes that are not UTF-8 (`decodeText`), and as `\u202e` for all others.
  */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escaped);
 }
 
-/** The same of text in lines, which keeps its line breaks and tabs. JSON remains JSON, where it has nothing but line breaks between its strings. */
+/** The same for text in lines, which keeps its line breaks and tabs. JSON stays JSON if, of such characters, it has only line breaks between its strings. */
 export function printableLines(text: string): string {
   return text.replace(UNPRINTABLE_IN_LINES, escaped);
 }

@@ -4,14 +4,14 @@ import type { ByteView } from './byte-view.ts';
 export const RECORD_HEADER_BYTES = 8;
 
 /**
- * A field of fixed size that is one number. A `u64` becomes a bigint, all others a number; `int64` is a signed one of 64
- * bits that is small by its nature (a pid, a CPU).
+ * A field of fixed size that is one number. A `u64` becomes a bigint, all others a number; `int64` is a signed 64-bit one that is small by nature (a pid, a
+ * CPU).
  */
 export type Scalar = 'u8' | 'u16' | 'u32' | 'i32' | 'u64' | 'int64' | 'f64';
 
 export interface TextField {
   readonly kind: 'text';
-  /** Undefined: up to the end of the record. */
+  /** Undefined if it goes on to the end of the record. */
   readonly sizeBytes: number | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface Padding {
 export interface ListField<Element extends Fields | Scalar> {
   readonly kind: 'list';
   readonly element: Element;
-  /** Type of the count that is before the elements; undefined: as many as the record holds. */
+  /** Type of the count before the elements; undefined if there are as many as fit into the record. */
   readonly count: Scalar | undefined;
 }
 
 export type Field = Scalar | TextField | BytesField | Padding | ListField<Fields | Scalar>;
 
-/** The fields of a record after its header, in the order in which they lie there. */
+/** The fields of a record after its header, in order. */
 export interface Fields {
   readonly [name: string]: Field;
 }
@@ -54,30 +54,30 @@ type ValueOf<F> = F extends Scalar
 /** The values of a record with these fields. */
 export type ValuesOf<F extends Fields> = { readonly [Name in keyof F as F[Name] extends Padding ? never : Name]: ValueOf<F[Name]> };
 
-/** The values of a record that is laid out so. */
+/** The values of a record with this layout. */
 export type ValuesIn<Layout> = Layout extends RecordLayout<infer F> ? ValuesOf<F> : never;
 
-/** UTF-8 up to a NUL: in a field of fixed size, or all that is left of the record. */
+/** UTF-8 up to a NUL: in a field of fixed size, or in the rest of the record. */
 export function text(sizeBytes?: number): TextField {
   return { kind: 'text', sizeBytes };
 }
 
-/** Bytes as they are: a fixed number, or all that are left of the record. */
+/** Bytes as they are: a fixed number, or the rest of the record. */
 export function bytes(sizeBytes?: number): BytesField {
   return { kind: 'bytes', sizeBytes };
 }
 
-/** Bytes that hold nothing. */
+/** Unused bytes. */
 export function padding(sizeBytes: number): Padding {
   return { kind: 'padding', sizeBytes };
 }
 
-/** A count and so many elements. */
+/** A count, then that many elements. */
 export function list<const Element extends Fields | Scalar>(count: Scalar, element: Element): ListField<Element> {
   return { kind: 'list', element, count };
 }
 
-/** As many elements as the record still holds. */
+/** As many elements as are left in the record. */
 export function rest<const Element extends Fields | Scalar>(element: Element): ListField<Element> {
   return { kind: 'list', element, count: undefined };
 }
@@ -85,8 +85,8 @@ export function rest<const Element extends Fields | Scalar>(element: Element): L
 const SCALAR_BYTES: Readonly<Record<Scalar, number>> = { u8: 1, u16: 2, u32: 4, i32: 4, u64: 8, int64: 8, f64: 8 };
 
 /**
- * A record's fields, declared once: whoever needs all of them as plain values calls {@link read}; whoever needs some of
- * them, and fast, takes their {@link at offsets}.
+ * A record's fields, declared once: code that needs all of them as plain values calls {@link read}; code that needs some of them, and fast, uses their {@link
+ * at offsets}.
  *
  * ```ts
  * const COMM = new RecordLayout({ pid: 'i32', tid: 'i32', comm: text() });
@@ -118,7 +118,7 @@ export class RecordLayout<const F extends Fields> {
    * Reads a record's fields.
    * @param at offset of its header
    * @param end just after its own fields
-   * @returns what is wrong, as the end of a sentence, where they do not fit
+   * @returns what is wrong, as the end of a sentence, if they do not fit
    */
   read(view: ByteView, at: number, end: number): ValuesOf<F> | string {
     if (end - at < this.minBytes) return fieldsOverrun(this.minBytes, end - at);
@@ -128,17 +128,17 @@ export class RecordLayout<const F extends Fields> {
   }
 }
 
-/** What is reported of a record that is too small for its fields: both sizes count the header. */
+/** What is reported about a record that is too small for its fields: both sizes include the header. */
 export function fieldsOverrun(needed: number, size: number): string {
   return `fields of ${needed} bytes overrun record of ${size} bytes`;
 }
 
-/** A field with its sizes worked out. */
+/** A field whose sizes have been computed. */
 interface PlannedField {
   readonly name: string;
   readonly field: Exclude<Field, ListField<Fields | Scalar>> | PlannedList;
   readonly minBytes: number;
-  /** −1 where it depends on the record. */
+  /** −1 if it depends on the record. */
   readonly fixedBytes: number;
 }
 
@@ -165,7 +165,7 @@ function planOfList({ element, count }: ListField<Fields | Scalar>): PlannedList
   return { kind: 'list', count, element: plan, elementBytes: plan.reduce((sum, { minBytes }) => sum + minBytes, 0) };
 }
 
-/** @returns offset after the fields, or what overruns the end */
+/** Reads fields into `target`. @returns offset after the fields, or what overruns the end */
 function readFields(plan: readonly PlannedField[], view: ByteView, start: number, end: number, target: Record<string, unknown>): number | string {
   let at = start;
   for (const { name, field, minBytes, fixedBytes } of plan) {
@@ -220,14 +220,14 @@ function readScalar(type: Scalar, view: ByteView, at: number): number | bigint {
     case 'u64':
       return view.big(at);
     case 'int64':
-      // Not as an address, some of which are moved.
+      // Not read as an address, since some of these are moved.
       return Number(BigInt.asIntN(64, view.big(at)));
     case 'f64':
       return view.f64(at);
   }
 }
 
-/** Size in bytes; undefined where it depends on the record. */
+/** Size in bytes; undefined if it depends on the record. */
 function fixedSizeOf(field: Field): number | undefined {
   if (typeof field === 'string') return SCALAR_BYTES[field];
   return field.kind === 'list' ? undefined : field.sizeBytes;

@@ -1,16 +1,13 @@
 import type { RecordingSource } from './byte-source.ts';
 
-/** What is known about a recording besides its records. */
+/** What is known about a recording apart from its records. */
 export interface RecordingContext {
   /**
-   * When its file was last written, nanoseconds since 1970: by then it had ended, and what was made later was not
-   * recorded. Undefined for a pipe.
+   * When its file was last written, nanoseconds since 1970: the recording had ended by then, and files that were made later were not recorded. Undefined for a
+   * pipe.
    */
   readonly modifiedNs?: bigint | undefined;
-  /**
-   * A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and
-   * `modules`; undefined where there is none.
-   */
+  /** A directory that was recorded with the samples (`perf record --kcore`) and holds the kernel's `kallsyms` and `modules`; undefined if there is none. */
   readonly kcoreDir?: string | undefined;
 }
 

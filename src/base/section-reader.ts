@@ -4,18 +4,18 @@ import { type ExactInteger, exactInteger } from './exact-integer.ts';
 import { type NameLimit, withinLimit } from './name-limits.ts';
 
 /**
- * Reads one feature into what is known so far. A reader of a list puts the list into `features` before it fills it: what
- * is before the damage in a section that is cut off is then kept.
+ * Adds one feature to what is known so far. A reader of a list puts the list into `features` before filling it, so that if a section is cut off, what is before
+ * the damage is kept.
  */
 export type FeatureReader<Features> = (features: Features, section: SectionReader) => void;
 
 /** Readers by feature bit. A table for fewer features fits wherever one for all of them is expected. */
 export type FeatureReaders<Features> = Readonly<Record<number, FeatureReader<Features>>>;
 
-/** Reads a section's values one after the other; RangeError where it ends too early. */
+/** Reads a section's values one after another; throws RangeError if it ends too early. */
 export class SectionReader {
   readonly view: ByteView;
-  /** Where the section lies in the input, for messages. */
+  /** Where the section is in the input, for messages. */
   readonly fileOffset: number;
   /** Offset of the next value. */
   at = 0;
@@ -30,7 +30,7 @@ export class SectionReader {
     this.#diagnostics = diagnostics;
   }
 
-  /** Bytes that are left. */
+  /** How many bytes are left. */
   get remaining(): number {
     return this.view.length - this.at;
   }
@@ -63,20 +63,17 @@ export class SectionReader {
     return this.view.text(start, this.at);
   }
 
-  /** A name that is at an offset; cut, which is reported, where it is longer than it can be. */
+  /** A name from an offset; cut, and that reported, if it is longer than such names can be. */
   limited(name: string, limit: NameLimit, at: number): string {
     return withinLimit(name, limit, this.#feature, this.fileOffset + at, this.#diagnostics);
   }
 
-  /** Steps over `bytes` bytes and gives the offset of the first. */
+  /** Steps over `bytes` bytes. @returns the offset of the first */
   skip(bytes: number): number {
     return this.#step(bytes);
   }
 
-  /**
-   * Appends `count` values to `list`. The count is not trusted: the list grows with what is really there, since every
-   * value takes bytes of the section.
-   */
+  /** Appends `count` values to `list`. The count is not trusted: the list grows with what is actually there, since every value takes bytes of the section. */
   fill<T>(list: T[], count: number, read: () => T): void {
     for (let i = 0; i < count; i++) list.push(read());
   }

@@ -1,16 +1,16 @@
 /**
  * Strings by dense index, each once. Index 0 is the empty string.
  *
- * Texts that begin differently and end alike can be kept as the two parts, and are put together when they are asked for: a hundred thousand
- * addresses of one file with a long name take no more memory than the addresses.
+ * Texts with different beginnings and the same end can be kept as two parts, which are joined when they are asked for: a hundred thousand addresses in one file
+ * with a long name take no more memory than the addresses alone.
  */
 export class StringTable {
   readonly #indexes = new Map<string, number>([['', 0]]);
-  /** By end, the indexes by beginning. */
+  /** By end: the indexes by beginning. */
   readonly #joined = new Map<string, Map<string, number>>();
   /** By index: the string, or its beginning. */
   readonly #heads: string[] = [''];
-  /** By index: its end; empty where the string is kept as a whole. */
+  /** By index: its end; empty if the string is kept as a whole. */
   readonly #tails: string[] = [''];
 
   get size(): number {
@@ -22,7 +22,7 @@ export class StringTable {
   }
 
   /**
-   * Index of `head + tail`, kept as the two. It is not that of the same string interned as a whole, or in other parts.
+   * Index of `head + tail`, kept as two parts. It differs from that of the same string interned as a whole, or in other parts.
    * @param tail the same for many heads
    */
   internJoined(head: string, tail: string): number {
@@ -35,7 +35,7 @@ export class StringTable {
     return this.#intern(indexes, head, tail);
   }
 
-  /** @throws RangeError for an index never given out */
+  /** @throws RangeError for an index that was never assigned */
   get(index: number): string {
     const head = this.#heads[index];
     if (head === undefined) throw new RangeError(`string index ${index} of ${this.size}`);
@@ -47,7 +47,7 @@ export class StringTable {
     return this.#heads[index].length + this.#tails[index].length;
   }
 
-  /** Orders two strings by their UTF-16 units: negative, 0 or positive. Puts none together. */
+  /** Orders two strings by their UTF-16 units: negative, 0 or positive. Does not join them. */
   compare(a: number, b: number): number {
     if (this.#tails[a] === '' && this.#tails[b] === '') return compare(this.#heads[a], this.#heads[b]);
     return compareJoined(this.#heads[a], this.#tails[a], this.#heads[b], this.#tails[b]);
@@ -63,9 +63,9 @@ export class StringTable {
   }
 }
 
-/** Compares `headA + tailA` with `headB + tailB` part by part; parts of strings are no copies. */
+/** Compares `headA + tailA` with `headB + tailB` part by part; parts of strings are not copies. */
 function compareJoined(headA: string, tailA: string, headB: string, tailB: string): number {
-  // Not the negative, which for 0 is −0.
+  // Not negated, since that makes −0 of 0.
   if (headA.length > headB.length) return 0 - compareJoined(headB, tailB, headA, tailA);
   const { length } = headA;
   const rest = headB.length - length;

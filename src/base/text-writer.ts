@@ -3,18 +3,18 @@ import { encodeText, hasRawBytes } from './text.ts';
 
 const FLUSH_AT_BYTES = 1 << 20;
 const HEADROOM_BYTES = 1 << 16;
-/** Longer text is encoded in parts, so that room is made for what it takes and not for three times as much. */
+/** Longer text is encoded in parts, so that room is made for its actual size, not for three times as much. */
 const MAX_PART_LENGTH = 1 << 16;
 
 const encoder = new TextEncoder();
 
 /**
- * Text on its way to a sink as the bytes that it stands for ({@link encodeText}), collected into pieces of about a megabyte. `put` never waits, so that a loop over
- * samples makes no promise per line; the loop asks {@link isFull} and awaits {@link flush} now and then.
+ * Writes text to a sink, as the bytes that it stands for ({@link encodeText}), in pieces of about a megabyte. `put` never waits, so that a loop over samples
+ * does not make a promise per line; the loop asks {@link isFull} and awaits {@link flush} now and then.
  */
 export class TextWriter {
   readonly #sink: ByteSink;
-  /** Bytes collected: the first `length` of `buffer`. A subclass may add to them after {@link reserve}. */
+  /** The collected bytes are the first `length` of `buffer`. A subclass may add to them after {@link reserve}. */
   protected buffer = new Uint8Array(FLUSH_AT_BYTES + HEADROOM_BYTES);
   protected length = 0;
 
@@ -39,7 +39,7 @@ export class TextWriter {
     // UTF-8 needs at most three bytes for each UTF-16 unit.
     this.reserve(text.length * 3);
     const { written } = encoder.encodeInto(text, this.buffer.subarray(this.length));
-    // Bytes that are no UTF-8 are not ASCII either, which the length shows without a look at the text.
+    // Bytes that are not UTF-8 are not ASCII either: the length shows that without a look at the text.
     if (written !== text.length && hasRawBytes(text)) this.#putBytes(encodeText(text));
     else this.length += written;
   }
@@ -60,7 +60,7 @@ export class TextWriter {
     this.length = 0;
   }
 
-  /** Makes room for so many more bytes. */
+  /** Makes room for that many more bytes. */
   protected reserve(bytes: number): void {
     const need = this.length + bytes;
     if (need <= this.buffer.length) return;
@@ -70,7 +70,7 @@ export class TextWriter {
   }
 }
 
-/** The index up to which text can be cut off: `end`, but not between the two halves of a character. */
+/** The index at which text can be cut: `end`, or the one before if that is between the two halves of a character. */
 function partEnd(text: string, end: number): number {
   const isHighSurrogate = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
   return isHighSurrogate ? end + 1 : end;

@@ -1,26 +1,25 @@
 /**
- * Names and paths as text that keeps their bytes. Linux asks of a file or thread name only that it holds no NUL, and cuts thread
- * names at 15 bytes, in the middle of a character too. As text such a name is UTF-8, and each byte that is none becomes the lone
- * surrogate U+DC80 to U+DCFF with that low byte (as Python's `surrogateescape`, PEP 383): the text is another for other bytes,
- * and {@link encodeText} gives them back.
+ * Names and paths as text that keeps their bytes. Linux requires only that file and thread names contain no NUL, and cuts thread names at 15 bytes, even in the
+ * middle of a character. Such names are read as UTF-8, and each byte that is not becomes the lone surrogate U+DC80 to U+DCFF with that low byte (like Python's
+ * `surrogateescape`, PEP 383): different bytes yield different texts, and {@link encodeText} restores them.
  */
 
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
 const ENCODER = new TextEncoder();
 
-/** A lone surrogate that stands for a byte. With the `u` flag those of pairs are no match. */
+/** A lone surrogate that stands for a byte. With the `u` flag, those in pairs do not match. */
 const RAW_BYTE = /[\udc80-\udcff]/u;
 const RAW_BYTES = /[\udc80-\udcff]/gu;
 const RAW_BYTE_RUN = /([\udc80-\udcff]+)/u;
 const FIRST_RAW = 0xdc00;
 
-/** The text of bytes; see above for those that are no UTF-8. */
+/** The text of bytes; see above for those that are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string {
   const text = DECODER.decode(bytes);
   return text.includes('\ufffd') ? decodeRaw(bytes) : text;
 }
 
-/** The bytes that {@link decodeText} made a text of. Other lone surrogates become U+FFFD. */
+/** The bytes from which {@link decodeText} made a text. Other lone surrogates become U+FFFD. */
 export function encodeText(text: string): Uint8Array {
   if (!hasRawBytes(text)) return ENCODER.encode(text);
   const bytes = new Uint8Array(byteLength(text));
@@ -33,7 +32,7 @@ export function encodeText(text: string): Uint8Array {
   return bytes;
 }
 
-/** How many bytes {@link encodeText} makes of a text. */
+/** How many bytes {@link encodeText} makes from a text. */
 export function byteLength(text: string): number {
   let length = 0;
   for (const character of text) {
@@ -43,17 +42,17 @@ export function byteLength(text: string): number {
   return length;
 }
 
-/** Whether a text stands for bytes that are no UTF-8. */
+/** Whether a text stands for bytes that are not UTF-8. */
 export function hasRawBytes(text: string): boolean {
   return RAW_BYTE.test(text);
 }
 
-/** A text for where there must be Unicode: bytes that are no UTF-8 are written out, as `\xff`. */
+/** A text for places that require valid Unicode: bytes that are not UTF-8 are written out, as `\xff`. */
 export function showRawBytes(text: string): string {
   return hasRawBytes(text) ? text.replace(RAW_BYTES, (character) => `\\x${(character.charCodeAt(0) & 0xff).toString(16)}`) : text;
 }
 
-/** A text with U+FFFD for bytes that are no UTF-8, as Node reads the arguments of a program. */
+/** A text with U+FFFD for bytes that are not UTF-8, as Node reads a program's arguments. */
 export function readAsUtf8(text: string): string {
   return DECODER.decode(encodeText(text));
 }
@@ -73,7 +72,7 @@ function decodeRaw(bytes: Uint8Array): string {
   return wholeFrom < bytes.length ? text + DECODER.decode(bytes.subarray(wholeFrom)) : text;
 }
 
-/** Bytes of the character that starts there (The Unicode Standard, table 3-7, "Well-Formed UTF-8 Byte Sequences"); 0 if none does. */
+/** How many bytes the character has that starts there (The Unicode Standard, table 3-7, "Well-Formed UTF-8 Byte Sequences"); 0 if none does. */
 function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at];
   if (first < 0x80) return 1;

@@ -2,18 +2,18 @@ import { grown } from './growable.ts';
 import { PairInterner } from './pair-interner.ts';
 
 /**
- * A tree of nodes, each once: a node is its parent plus a 32-bit label. Nodes get dense indexes in order of first
- * appearance, so that a parent's index is smaller than its children's.
+ * A tree of nodes, each stored once: a node is its parent plus a 32-bit label. Nodes get dense indexes in order of first appearance, so that a parent's index
+ * is smaller than its children's.
  *
- * A path that is new is added as a run of consecutive nodes, and is mostly walked again as it was added. So the child
- * next to its parent is found by looking there; only further children of a node go through a hash table.
+ * A new path is added as a run of consecutive nodes, and is usually walked again as it was added. So a child right after its parent is found by looking there;
+ * only further children of a node are in a hash table.
  */
 export class TreeInterner {
   /** Parents by index, −1 for a root; and labels. Replaced when they grow. */
   parents = new Int32Array(4096);
   labels = new Int32Array(4096);
   #size = 0;
-  /** Pairs (parent, label) of the children that do not lie next to their parent, and their nodes. */
+  /** Pairs (parent, label) of the children that are not right after their parent, and their nodes. */
   readonly #branches = new PairInterner();
   #branchNodes = new Int32Array(1024);
 
@@ -22,7 +22,7 @@ export class TreeInterner {
     return this.#size;
   }
 
-  /** Index of a child, which is added when it is new. @param parent −1 for a root */
+  /** Index of a child, which is added if it is new. @param parent −1 for a root */
   intern(parent: number, label: number): number {
     // hot
     const next = parent + 1;

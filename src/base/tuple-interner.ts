@@ -31,7 +31,7 @@ export class TupleInterner {
     return this.#size;
   }
 
-  /** Index of the tuple, which is added when it is new: then the result equals the former {@link size}. */
+  /** Index of the tuple, which is added if it is new: then the result equals the former {@link size}. */
   intern(a: number, b = 0, c = 0, d = 0): number {
     // hot
     const { arity, words } = this;
@@ -55,7 +55,7 @@ export class TupleInterner {
     return this.#insert(slot, a, b, c, d);
   }
 
-  /** Index of the tuple, or −1 when it was never interned. */
+  /** Index of the tuple, or −1 if it was never interned. */
   find(a: number, b = 0, c = 0, d = 0): number {
     const { arity, words } = this;
     let slot = hashWords(a, b, c, d) & this.#mask;
@@ -75,7 +75,7 @@ export class TupleInterner {
     }
   }
 
-  /** An interner with the same tuples by the same indexes; adding to one does not change the other. */
+  /** An interner with the same tuples under the same indexes; adding to one does not change the other. */
   copy(): TupleInterner {
     const copy = new TupleInterner(this.arity as 1 | 2 | 3 | 4, 0);
     copy.words = this.words.slice();

@@ -1,6 +1,6 @@
 /**
- * The version of this package. Written down here as well as in package.json, which programs in a browser do not have, and which every start of the program
- * would read; a test of the command line compares the two.
+ * The version of this package. It is here as well as in package.json, which does not exist in a browser, and which would have to be read at every start of the
+ * program; a test of the command line compares the two.
  */
 export const VERSION = '0.1.0';
 

@@ -1,6 +1,6 @@
 import { IS_LITTLE_ENDIAN_MACHINE } from './little-endian.ts';
 
-/** What is used of WebAssembly, which Node and browsers have: TypeScript describes it in the DOM's library alone. */
+/** What is used of WebAssembly, which Node and browsers have: TypeScript declares it only in the DOM's library. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => WasmModule;
   readonly Instance: new (module: WasmModule, imports: object) => { readonly exports: unknown };
@@ -13,7 +13,7 @@ declare const BRAND: unique symbol;
 /**
  * Compiles a module.
  * @param code in base64
- * @throws ReferenceError where the engine runs no WebAssembly, CompileError where a page forbids it
+ * @throws ReferenceError if the engine does not run WebAssembly, CompileError if a page forbids it
  */
 export function compileWasm(code: string): WasmModule {
   const text = atob(code);
@@ -23,15 +23,15 @@ export function compileWasm(code: string): WasmModule {
 }
 
 /**
- * An instance of a module, with memory of its own: its exports.
+ * The exports of a new instance of a module, which has its own memory.
  * @param imports functions by name
- * @throws RangeError where there are no addresses for its memory, of which engines set ten gigabytes aside, so that they need not check each place
+ * @throws RangeError if there are no addresses for its memory: engines reserve ten gigabytes of them, so that they need not check each access
  */
 export function instantiateWasm(module: WasmModule, imports: object): unknown {
   return new WebAssembly.Instance(module, { host: imports }).exports;
 }
 
-/** Memory of an instance. After it has grown, its `buffer` is another one, and views of the one before have no bytes any more. */
+/** Memory of an instance. When it grows, it gets a new `buffer`, and views of the old one become empty. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer;
 }
@@ -42,8 +42,8 @@ export interface WasmGlobal {
 }
 
 /**
- * Instances of a module that saves nothing but time: where the engine runs no WebAssembly, or had no memory for it once, there are none, and it is not asked
- * again. It has collected all garbage by then, in vain, which would take it some 50 ms for each of thousands of files.
+ * Instances of a module that only saves time: if the engine does not run WebAssembly, or once had no memory for it, there are none, and it is not asked again.
+ * Before it refuses memory, it collects all garbage in vain, which would take about 50 ms for each of thousands of files.
  */
 export class OptionalWasm<Exports> {
   readonly #code: string;
@@ -57,18 +57,18 @@ export class OptionalWasm<Exports> {
   }
 
   /**
-   * A new instance, with memory of its own; undefined where there can be none.
-   * @param initialize calls what prepares it, which gives 0 where there is no memory
+   * A new instance, with its own memory; undefined if there can be none.
+   * @param initialize prepares it; returns 0 if there is no memory
    */
   instantiate(initialize: (wasm: Exports) => number): Exports | undefined {
-    // What uses these instances has views of their memory, which is little-endian.
+    // Users of these instances view their memory, which is little-endian, as numbers of the machine.
     if (this.#isRefused || !IS_LITTLE_ENDIAN_MACHINE) return undefined;
     try {
       this.#compiled ??= compileWasm(this.#code);
       const wasm = instantiateWasm(this.#compiled, {}) as Exports;
       if (initialize(wasm) !== 0) return wasm;
     } catch {
-      // Nothing depends on it but time.
+      // Only time depends on it.
     }
     this.#isRefused = true;
     return undefined;
