@@ -6,20 +6,20 @@ import type { Features } from '../perfdata/features.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /**
- * What was asked of the kernel for an event: perf_event_attr field by field, names in camel case. As in `perf evlist -v`,
- * a field whose value is 0 is absent, but for those that are always there.
+ * What was asked of the kernel for an event: perf_event_attr field by field, names in camel case. As in `perf evlist -v`, a field whose value is 0 is absent,
+ * except for those that are always there.
  */
 export interface AttrInfo {
   readonly type: number;
-  /** What the type is called: the kernel's own types and the PMUs that the recording lists; absent where it does not. */
+  /** What the type is called: one of the kernel's own types, or a PMU that the recording lists; absent if it does not. */
   readonly typeName?: string | undefined;
   /** Size of the struct as recorded, in bytes. */
   readonly sizeBytes: number;
-  /** Hex, as the other masks and configs here. */
+  /** Hex, like the other masks and configs here. */
   readonly config: string;
-  /** Events per sample; absent where a frequency was asked for. */
+  /** Events per sample; absent if a frequency was asked for. */
   readonly samplePeriod?: ExactInteger | undefined;
-  /** Samples per second; absent where a period was asked for. */
+  /** Samples per second; absent if a period was asked for. */
   readonly sampleFreq?: ExactInteger | undefined;
   /** Names of PERF_SAMPLE_*: what samples carry. */
   readonly sampleType: readonly string[];
@@ -54,19 +54,19 @@ export interface AttrInfo {
 /** One event of a recording. */
 export interface EventInfo {
   readonly name: string;
-  /** Ids of the kernel's events that were opened for it, one per CPU or thread; absent where the recording has none. */
+  /** Ids of the kernel's events that were opened for it, one per CPU or thread; absent if the recording has none. */
   readonly ids?: readonly ExactInteger[] | undefined;
   readonly attr: AttrInfo;
-  /** Samples, and the sum of their periods. */
+  /** Number of samples, and the sum of their periods. */
   readonly samples: number;
   readonly period: ExactInteger;
 }
 
 /** Events that were counted together. */
 export interface GroupInfo {
-  /** Its own name; absent where it was given none. */
+  /** Its own name; absent if it was not given one. */
   readonly name?: string | undefined;
-  /** Names of the events; the first one leads. */
+  /** Names of the events; the first one is the leader. */
   readonly events: readonly string[];
 }
 

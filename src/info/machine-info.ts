@@ -2,12 +2,12 @@ import { type ExactInteger, exactInteger } from '../base/exact-integer.ts';
 import type { CacheLevel, CpuDomains, NumaNode } from '../perfdata/features/topology.ts';
 import type { Features } from '../perfdata/features.ts';
 
-/** Who recorded, where. */
+/** Who recorded, and where. */
 export interface HostInfo {
   readonly name?: string | undefined;
   readonly osRelease?: string | undefined;
   readonly arch?: string | undefined;
-  /** ELF's number of the machine (EM_X86_64 is 62) and its flags. */
+  /** ELF's number for the machine (EM_X86_64 is 62) and its flags. */
   readonly elfMachine?: { readonly machine: number; readonly flags: number } | undefined;
   readonly cpuDescription?: string | undefined;
   readonly cpuid?: string | undefined;
@@ -17,14 +17,14 @@ export interface HostInfo {
   readonly cacheLineBytes?: number | undefined;
 }
 
-/** How CPUs hang together; lists of CPUs read `0-3,8`. */
+/** How CPUs are connected; lists of CPUs read `0-3,8`. */
 export interface TopologyInfo {
   readonly sockets: readonly string[];
   /** Absent in recordings of old perfs. */
   readonly dies?: readonly string[] | undefined;
   /** CPUs of one core. */
   readonly cores: readonly string[];
-  /** Where each CPU sits, by its number; −1 where the machine did not say. Absent in recordings of old perfs. */
+  /** Where each CPU is, by its number; −1 for what the machine did not report. Absent in recordings of old perfs. */
   readonly cpus?: readonly { readonly coreId: number; readonly socketId: number; readonly dieId?: number }[] | undefined;
 }
 
@@ -35,10 +35,10 @@ export interface MemoryInfo {
   readonly nodes: readonly { readonly node: ExactInteger; readonly sizeBytes: ExactInteger; readonly blocks: string }[];
 }
 
-/** A performance monitoring unit, with what it says of itself. */
+/** A performance monitoring unit, with what it says about itself. */
 export interface PmuInfo {
   readonly name: string;
-  /** Absent where the recording does not map its name to a type. */
+  /** Absent if the recording does not map its name to a type. */
   readonly type?: number | undefined;
   /** Its CPUs, on a machine with CPUs of several kinds. */
   readonly cpus?: string | undefined;
@@ -50,10 +50,10 @@ export interface BpfProgramInfo {
   readonly id: number;
   /** BPF_PROG_TYPE_*. */
   readonly type: number;
-  /** At most 15 bytes of it, as the kernel keeps it. */
+  /** At most 15 bytes of its name, as the kernel keeps it. */
   readonly name: string;
   readonly tag: string;
-  /** The program and what it calls: run-time address in hex, size, tag, and the whole name where the type information has it. */
+  /** The program and what it calls: run-time address in hex, size, tag, and the full name if the type information has it. */
   readonly functions: readonly {
     readonly address: string;
     readonly sizeBytes: number;
@@ -63,7 +63,7 @@ export interface BpfProgramInfo {
   readonly btfId?: number | undefined;
 }
 
-/** What a recording says of its machine; what it does not say is absent. */
+/** What a recording says about its machine; what it does not say is absent. */
 export interface MachineInfo {
   readonly host: HostInfo;
   readonly topology?: TopologyInfo | undefined;
@@ -112,7 +112,7 @@ export function machineInfo(features: Features): MachineInfo {
 function topologyInfo({ cpuTopology }: Features): TopologyInfo | undefined {
   if (cpuTopology === undefined) return undefined;
   const { cores, dies, threads, cpus } = cpuTopology;
-  // What the format calls cores are the CPUs of one socket, its threads those of one core.
+  // The format's `cores` are the CPUs of one socket, its `threads` those of one core.
   return { sockets: cores, dies: dies.length > 0 ? dies : undefined, cores: threads, cpus: cpus.length > 0 ? cpus : undefined };
 }
 
@@ -125,7 +125,7 @@ function memoryInfo({ memTopology }: Features): MemoryInfo | undefined {
   };
 }
 
-/** Four features describe PMUs: their types, the caps of the one called `cpu`, those of the others, and whose CPUs they count. */
+/** Four features describe PMUs: their types, the caps of the one called `cpu`, the caps of the others, and which CPUs they count. */
 function pmuInfos({ pmuMappings, cpuPmuCaps, pmuCaps, hybridTopology }: Features): PmuInfo[] | undefined {
   if (pmuMappings === undefined && cpuPmuCaps === undefined && pmuCaps === undefined && hybridTopology === undefined) return undefined;
   const capsOf = new Map((pmuCaps ?? []).map(({ pmuName, caps }) => [pmuName, caps]));

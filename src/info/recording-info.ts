@@ -18,7 +18,7 @@ export type { ClockInfo, TimeInfo } from './time-info.ts';
  * What the recording does not say is absent.
  */
 export interface RecordingInfo extends MachineInfo {
-  /** Grows when a field changes its meaning or goes away; new fields may come without. */
+  /** Grows when a field changes its meaning or is removed, but not for new fields. */
   readonly schemaVersion: 1;
   readonly input: string;
   /** Absent for a stream. */
@@ -31,14 +31,14 @@ export interface RecordingInfo extends MachineInfo {
   readonly byteOrder: 'little' | 'big';
   /** Where the records begin. */
   readonly dataOffset: number;
-  /** Bytes of records; absent where only the end of the input shows it. */
+  /** Bytes of records; absent if only the end of the input shows it. */
   readonly dataSizeBytes?: number | undefined;
   readonly perfVersion?: string | undefined;
   readonly commandLine?: readonly string[] | undefined;
   readonly clock: ClockInfo;
-  /** Absent where samples carry no time. */
+  /** Absent if samples carry no time. */
   readonly time?: TimeInfo | undefined;
-  /** First and last sample as perf noted them in the header, nanoseconds as decimal text; `0` where it did not look. */
+  /** Times of the first and last sample as perf noted them in the header, nanoseconds as decimal text; `0` if it did not look. */
   readonly headerSampleTime?: { readonly firstNs: string; readonly lastNs: string } | undefined;
   /** Compressed records: 1 is zstd; `ratio` is that of all data. */
   readonly compression?:
@@ -46,13 +46,13 @@ export interface RecordingInfo extends MachineInfo {
     | undefined;
   /** Version of the layout of a recording that is a directory. */
   readonly directoryVersion?: ExactInteger | undefined;
-  /** Hardware trace (Intel PT, Arm CoreSight): pieces, and their bytes by the header's index. */
+  /** Hardware trace (Intel PT, Arm CoreSight): number of pieces, and their bytes according to the header's index. */
   readonly auxtrace?: { readonly entries: number; readonly sizeBytes: ExactInteger } | undefined;
   /** Whether the header says that samples carry branch stacks. */
   readonly hasBranchStacks: boolean;
-  /** Whether it is a recording of `perf stat`. */
+  /** Whether it was made by `perf stat`. */
   readonly isStat: boolean;
-  /** What simpleperf notes of itself, its device and the app, in its own words. */
+  /** What simpleperf notes about itself, its device and the app, in its own words. */
   readonly simpleperf?: readonly { readonly name: string; readonly value: string }[] | undefined;
   /** Names of the header features that the recording has. */
   readonly features: readonly string[];
@@ -62,24 +62,24 @@ export interface RecordingInfo extends MachineInfo {
   readonly records: Readonly<Record<string, number>>;
   readonly recordCount: number;
   readonly sampleCount: number;
-  /** Samples that come in the file before an older one. */
+  /** Number of samples that come before an older one in the file. */
   readonly samplesOutOfOrder: number;
   readonly processCount: number;
   readonly threadCount: number;
-  /** Files with the builds that they were. */
+  /** Files with their build ids. */
   readonly buildIds: readonly { readonly file: string; readonly buildId: string }[];
   /** What is damaged or missing. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A decoded recording, and what is known of it besides. */
+/** A decoded recording, and what else is known about it. */
 export interface InfoSubject {
   readonly source: RecordingSource;
   readonly profile: Profile;
   readonly session: SessionResult;
-  /** Samples that come in the file before an older one: see {@link SampleOrder}. */
+  /** Number of samples that come before an older one in the file: see {@link SampleOrder}. */
   readonly samplesOutOfOrder: number;
-  /** Unix time in nanoseconds at which the recording was last written, where it is a file. */
+  /** Unix time in nanoseconds at which the recording was last written, if it is a file. */
   readonly modifiedNs: bigint | undefined;
   /** What is damaged or missing. */
   readonly findings: readonly Diagnostic[];
@@ -128,7 +128,7 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
   };
 }
 
-/** Those of the header, and those that came with maps or as records. */
+/** The build ids of the header, and those that came with maps or as records. */
 function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] {
   const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
   const known = new Set(inHeader.map(({ file }) => file));
@@ -136,7 +136,7 @@ function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] 
   return [...inHeader, ...mapped];
 }
 
-/** The same without what names people: host, command line, home directories. */
+/** The same without what may identify people: host, command line, home directories. */
 export function anonymousInfo(info: RecordingInfo): RecordingInfo {
   return {
     ...info,

@@ -1,16 +1,16 @@
 import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
 
-/** Counts how far the order of the samples in the file is from that of their times. */
+/** Counts samples whose place in the file is not that of their time. */
 export class SampleOrder implements RecordObserver {
-  /** Samples that come in the file before an older one; after a newer one, where they come in the order of the file. */
+  /** Number of samples that come before an older one in the file; if they are taken in file order, of those that come after a newer one. */
   outOfOrder = 0;
   #lastNr = -1;
   #newestNs = Number.NEGATIVE_INFINITY;
 
   /**
-   * Samples come in the order of time: one that lies before any that came already is in the wrong place. Of recordings
-   * that are taken in the order of the file, it is one that is older than any that came already.
+   * Samples come in time order: one that is before a previous one in the file is in the wrong place. In recordings that are taken in file order, it is one that
+   * is older than a previous one.
    */
   sample({ nr, timeNs }: Readonly<RecordRow>): void {
     // hot

@@ -3,14 +3,14 @@ import { clockName } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionEvent } from '../session/events.ts';
 
-/** The clock that samples' times were taken from. Times are nanoseconds as decimal text. */
+/** The clock from which samples' times were taken. Times are nanoseconds as decimal text. */
 export interface ClockInfo {
   /** CLOCK_*; absent for the kernel's own clock, which perf uses by default. */
   readonly clockid?: number | undefined;
   /** `monotonic`; `perf` is the kernel's own clock. */
   readonly name: string;
   readonly resolutionNs?: ExactInteger | undefined;
-  /** One moment by the wall clock (also as ISO 8601) and by this one. */
+  /** One moment in the wall clock (also as ISO 8601) and in this one. */
   readonly reference?: { readonly wallClockNs: string; readonly wallClock: string; readonly clockNs: string } | undefined;
 }
 
@@ -19,12 +19,12 @@ export interface TimeInfo {
   readonly firstNs: string;
   readonly lastNs: string;
   readonly durationNs: number;
-  /** The same by the wall clock, ISO 8601; absent where nothing says. */
+  /** The same in the wall clock, ISO 8601; absent if that is unknown. */
   readonly wallClockFirst?: string | undefined;
   readonly wallClockLast?: string | undefined;
   /**
-   * How the wall clock is known: `reference` by a moment noted in both clocks, `clock` because samples carry it, `file`
-   * because the file was last written when the recording ended (nearly so, if nobody touched it since).
+   * How the wall clock is known: `reference` by a moment noted in both clocks, `clock` because samples carry it, `file` because the file was last written when
+   * the recording ended (approximately, and if nobody touched it since).
    */
   readonly wallClockSource?: 'reference' | 'clock' | 'file' | undefined;
 }
@@ -45,7 +45,7 @@ export function clockInfo({ clockData, clockidResolutionNs }: Features, events: 
 
 /**
  * @param firstNs time of the first sample in the recording's clock
- * @param wallClockOffsetNs what to add to the recording's times for Unix time; undefined where the recording does not say
+ * @param wallClockOffsetNs what to add to the recording's times to get Unix time; undefined if the recording does not say
  * @param modifiedNs Unix time at which the file was last written
  */
 export function timeInfo(
