@@ -70,7 +70,7 @@ export class TextWriter {
   }
 }
 
-/** The index at which text can be cut: `end`, or the one before if that is between the two halves of a character. */
+/** The index at which text can be cut: `end`, or the next one if that is between the two halves of a character. */
 function partEnd(text: string, end: number): number {
   const isHighSurrogate = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
   return isHighSurrogate ? end + 1 : end;

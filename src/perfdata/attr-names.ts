@@ -80,7 +80,7 @@ function bitNames(word: number, names: readonly string[]): string[] {
   return found;
 }
 
-/** CLOCK_* of time.h; samples without a clock of their own carry the kernel's sched clock. */
+/** CLOCK_* of time.h; samples for which none of them was chosen carry the kernel's sched clock. */
 const CLOCK_NAMES: Readonly<Record<number, string>> = {
   0: 'realtime',
   1: 'monotonic',

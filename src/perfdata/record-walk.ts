@@ -289,7 +289,7 @@ class PartWalk {
     const visitor = this.#visitor;
     while (!visitor.isBlocked && records.next()) {
       visitor.visit(records);
-      // Records inside joined ones are not looked for: a hostile file could nest them endlessly.
+      // Joined records are not unpacked again: a hostile file could nest them endlessly.
       if (records.type >= SIMPLEPERF_TYPE_START && records !== this.#joined) this.#unpackSimpleperf(records);
     }
     return !visitor.isBlocked;

@@ -126,7 +126,7 @@ export class CallchainTable {
     return this.#internTail(start, start + 4 + count * 2, this.#append(view, offset, count, start + 4, hash));
   }
 
-  /** Makes room for a chain of so many entries after the last one. @returns index of its first word */
+  /** Makes room for a chain of that many entries after the last one. @returns index of its first word */
   #roomFor(entries: number): number {
     // hot
     const start = this.#size === 0 ? 0 : this.#ends[this.#size - 1];

@@ -25,7 +25,7 @@ export interface SessionEnd {
   readonly simpleperfOffCpu: OffCpuTimes | undefined;
 }
 
-/** Reports that something happened so many times, if it did. */
+/** Reports how many times something happened, if it did. */
 type Report = (count: number, code: string, severity: Severity, message: string) => void;
 
 function reporter(diagnostics: Diagnostics): Report {

@@ -166,7 +166,7 @@ export class OffCpuWaits {
     this.#ended.delete(tid);
   }
 
-  /** Notes that a process starts a program: only the thread that called execve is left, as the main thread and with its number. */
+  /** Notes that a process starts a program: only the thread that called execve is left, and it gets the main thread's number. */
   startProgram(pid: number, timeNs: number): void {
     if (!Number.isNaN(timeNs)) this.#execNs.set(pid, timeNs);
   }

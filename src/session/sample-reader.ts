@@ -23,7 +23,7 @@ import type { SwitchSampleReader } from './switch-samples.ts';
  * What the leaf of a stack is:
  *
  * - `callchain`: the first address of the callchain, so that a sample without any has no stack. perf script prints these.
- * - `callchain-or-ip`: the same, or the sample's own address where the callchain holds none or starts with a marker that is none
+ * - `callchain-or-ip`: the same, or the sample's own address if the callchain holds none, or has an invalid marker before the first
  * - `ip`: the sample's own address, whatever the callchain says. perf report counts by these.
  */
 export type LeafRule = 'callchain' | 'callchain-or-ip' | 'ip';

@@ -98,7 +98,7 @@ export interface SessionResult {
  * Reads a recording from its first record to its last, and replays it in time order (without `sample_id_all`, in file order): who ran, what was mapped where,
  * and what each sample's stack was.
  * @param profile gets the samples, with their stacks and places
- * @throws PerfconvError when the input is no recording or its header cannot be used; `unsupported` for filters that need what a stream has only at its end
+ * @throws PerfconvError if the input is not a recording or its header cannot be used; `unsupported` for filters that need what a stream has only at its end
  */
 export async function runSession(source: RecordingSource, options: SessionOptions, profile: ProfileBuilder, diagnostics: Diagnostics): Promise<SessionResult> {
   const header = await readHeader(source, diagnostics);

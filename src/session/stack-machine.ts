@@ -14,7 +14,7 @@ const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefine
 
 /**
  * The machine whose registers a sample has; undefined for one whose stacks are not unwound.
- * @param arch as uname reports it; empty when unknown: then the registers that were asked for tell, since perf asks for all that there are
+ * @param arch as uname reports it; empty when unknown: then the registers that were asked for show it, since perf asks for all that there are
  * @param abi PERF_SAMPLE_REGS_ABI_* of the sample
  * @param mask `sample_regs_user` of its event
  */

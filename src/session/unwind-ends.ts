@@ -34,7 +34,7 @@ export class UnwindEnds {
   betterRecorded = 0;
   /** The registers say nothing. */
   notUnwound = 0;
-  /** By DSO (−1: none), those that end in its code because there is no rule for it, or no file. */
+  /** By DSO (−1: none): those that end in its code because there is no rule for it, or no file. */
   readonly byFile = new Map<number, FileEnds>();
 
   /** Number of stacks that do not reach a start. */

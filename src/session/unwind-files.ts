@@ -21,8 +21,8 @@ export interface UnwindSegment {
 export interface UnwindFiles {
   /**
    * Reads the rules of a DSO, once for each.
-   * @param features what the recording has told so far: build ids, the machine
-   * @returns undefined where there is no such file, or none that can be read
+   * @param features what the recording has said so far: build ids, the machine
+   * @returns undefined if there is no such file, or none that can be read
    */
   load(dso: Dso, features: Features): Promise<UnwindFile | undefined>;
 }

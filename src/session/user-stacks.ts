@@ -49,14 +49,14 @@ export interface UserStackParts {
   /** By DSO; they are added as they are found. */
   readonly jitDumps: ReadonlyMap<number, JitDump>;
   readonly features: Features;
-  /** Reads rules; undefined where there are none: stacks are unwound by frame pointers then. */
+  /** Reads rules; undefined if there are none: then stacks are unwound by frame pointers. */
   readonly files: UnwindFiles | undefined;
 }
 
 /** A file is opened once, and read from now and then: a stack that waits more often than this would wait forever. */
 const MAX_WAITS = 4096;
 
-/** The registers and the stack of a sample, as an unwinder wants them: filled anew for each. */
+/** The registers and the stack of a sample, as an unwinder wants them: reused for each. */
 type Input = { -readonly [Key in keyof UnwindInput]: UnwindInput[Key] };
 
 /**

@@ -2,7 +2,7 @@ import type { ByteView } from '../../base/byte-view.ts';
 
 /** Number of places for results: about as many as there are files in the maps of a whole system. */
 const SLOTS = 4096;
-/** Results are kept for at most this many words: longer paths are rare. Together with {@link SLOTS}, it limits the memory. */
+/** Results are kept for bytes of at most this many words: longer paths are rare. Together with {@link SLOTS}, this limits the memory. */
 const MAX_WORDS = 64;
 
 /** Bytes that were read, and what was made of them. */
