@@ -24,8 +24,8 @@ export interface ErrorPlace {
 }
 
 /**
- * The only error that perfconv throws on bad input, or if output is refused. Its message reads `PERF_RECORD_SAMPLE at 0x1f30: callchain of 4096 entries
- * overruns record of 120 bytes`.
+ * The only error that perfconv throws on bad input, or if output is refused.
+ * Its message reads `PERF_RECORD_SAMPLE at 0x1f30: callchain of 4096 entries overruns record of 120 bytes`.
  */
 export class PerfconvError extends Error {
   override readonly name = 'PerfconvError';

@@ -85,8 +85,8 @@ export function rest<const Element extends Fields | Scalar>(element: Element): L
 const SCALAR_BYTES: Readonly<Record<Scalar, number>> = { u8: 1, u16: 2, u32: 4, i32: 4, u64: 8, int64: 8, f64: 8 };
 
 /**
- * A record's fields, declared once: code that needs all of them as plain values calls {@link read}; code that needs some of them, and fast, uses their {@link
- * at offsets}.
+ * A record's fields, declared once: code that needs all of them as plain values calls {@link read}; code that needs some of them, and fast, uses their
+ * {@link at offsets}.
  *
  * ```ts
  * const COMM = new RecordLayout({ pid: 'i32', tid: 'i32', comm: text() });

@@ -235,7 +235,7 @@ export class RecordCursor {
   protected endSearch(): boolean {
     if (!this.#isLost) return false;
     if (this.#isText && this.view.bytes.subarray(this.nextOffset, this.filled).every(isPrintable)) {
-      // These are perf's own messages, if its standard error went to the same place, and not data.
+      // This is not data, but perf's own messages: its standard error went to the same place.
       const from = this.base + this.#lostAt;
       this.#diagnostics.add('trailing-text', 'warning', 'text follows the last record: it was skipped', this.reportedOffset(from));
       this.#isLost = false;

@@ -25,7 +25,7 @@ export interface RecordVisitor {
   endPiece?(part: number, isLast: boolean): number;
   /** Whether the visitor waits for something, usually a file: if so after a call of its methods, the walk awaits {@link settle} before it goes on. */
   readonly isBlocked?: boolean;
-  /** Waits until {@link isBlocked} is false. Called only if it is not. */
+  /** Waits until {@link isBlocked} is false. Called only while it is true. */
   settle?(): Promise<void>;
   /**
    * Asked now and then whether the visitor cannot accept more: then the walk ends there, as if the recording did.

@@ -18,14 +18,14 @@ type GrowingMapping = { -readonly [K in keyof Mapping]: Mapping[K] };
  * Merges profiles of several recordings into one. Accepts one profile after another and keeps none of them, so that only one needs to be in memory besides the
  * result.
  *
- * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two
- *   recordings adds up. Addresses at which the recordings know different functions are kept apart.
+ * - Functions, binaries (by name and build id), places in code and stacks are shared, so that the same stack in two recordings adds up. Addresses at which the
+ *   recordings know different functions are kept apart.
  * - Processes and threads are not: the same pid in two recordings is two processes. Each knows its input.
  * - Events are matched by name; if a recording has several events of one name, the first is matched with the first, and so on. Events of one name that count
- * different things (nanoseconds, occurrences) are kept apart.
+ *   different things (nanoseconds, occurrences) are kept apart.
  * - `meta` holds the earliest start, the durations added up (as pprof merges), and what all recordings say alike.
  * - Samples are there if all inputs kept theirs, in the order of the inputs. Clocks of different recordings are unrelated: each recording's times count from
- * its own first sample.
+ *   its own first sample.
  */
 export class ProfileMerger {
   readonly #inputs: ProfileInput[] = [];

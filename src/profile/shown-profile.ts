@@ -19,8 +19,8 @@ const IMPOSSIBLE = 2;
  * A profile in which code without a symbol has functions, so that viewers show a few functions instead of one for each address:
  *
  * - Addresses in no binary are `[unknown]`, one frame for any number of successive ones. They share one location.
- * - Code of a binary is shown as `mode` says. Such locations keep their address and mapping, so that pprof finds their names if it has the binary; {@link
- * LocationTable.isStandIn} distinguishes them from named ones.
+ * - Code of a binary is shown as `mode` says. Such locations keep their address and mapping, so that pprof finds their names if it has the binary;
+ *   {@link LocationTable.isStandIn} distinguishes them from named ones.
  * - A callchain ends at the first return address of user code that cannot be one, which becomes its root `[unknown]`.
  *
  * Samples, their sums and their order stay the same. Stacks that have become equal are one. New names are added to the strings and functions, which both

@@ -12,10 +12,10 @@ const MAX_CHAIN_BYTES = 1 << 17;
  * recorded callchain has the kernel part and, after the user marker, the address at which user code was.
  *
  * - By default, the chain has that address, then the addresses of the calls. These are not return addresses, which callchains otherwise have, so each has a
- * marker before it. If the kernel has cut the callchain off after the marker, the target of the innermost call stands for the address: it is in the same
- * function.
+ *   marker before it. If the kernel has cut the callchain off after the marker, the target of the innermost call stands for the address: it is in the same
+ *   function.
  * - As perf joins them, the target always takes the place of the address. Observed: perf 6.1. (If there are no branches, perf goes on with what is after the
- * record; here, the callchain stays as it was recorded.)
+ *   record; here, the callchain stays as it was recorded.)
  */
 export class BranchCallchains {
   readonly #isAsPerf: boolean;

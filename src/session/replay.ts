@@ -183,7 +183,7 @@ export class Replay {
     const event = this.#events[row.event];
     if (!this.#isFull) {
       const { process, comm } = this.#tasks.threads[this.#tasks.thread(row.pid, row.tid)];
-      // A sample's READ values are of several events, and a switch begins a sample of another event: only the thread is checked here.
+      // A sample's READ values are of several events, and a switch begins a sample of another event: only thread and CPU are checked here.
       const isWanted = this.#filter.isOpen || (row.extra >= 0 ? this.#filter.acceptsThread(row, comm) : this.#filter.accepts(row, event.name, comm));
       if (isWanted) return this.#userStacks.unwind(row, event, this.#tasks.processes[process]);
     }

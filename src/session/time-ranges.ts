@@ -85,9 +85,9 @@ function parseSeconds(digits: string, end: string, whole: string): bigint | unde
  * than a nanosecond or no time passes at all: then the last one has everything, and the others have nothing (their upper end is before the lower one). A range
  * that is meant to be one moment (`50%-50%`) does have that moment.
  *
- * perf 6.1 (observed with samples at every nanosecond) has the same ranges, except where rounding leaves nothing of a slice, or nothing between its end and 100
- * %: there, both slices have the moment, and if no time passes, all slices have all samples. It also adds to the first sample's time in doubles, which are 256
- * ns apart for clocks that count from 1970; here, sums are exact.
+ * perf 6.1 (observed with samples at every nanosecond) has the same ranges, except where rounding leaves nothing of a slice, or nothing from its end to 100 %:
+ * there, both slices have the moment, and if no time passes, all slices have all samples. It also adds to the first sample's time in doubles, which are 256 ns
+ * apart for clocks that count from 1970; here, sums are exact.
  */
 export function percentEnds(from: number, to: number, totalNs: number): { from: number; to: number } {
   const first = Math.round((from / 100) * totalNs);

@@ -24,10 +24,11 @@ export function parsePrintFmt(text: string, compatPerf = false): PrintFmt | unde
 }
 
 /**
- * Binds operators as perf 6.1 does, which is not how the kernel's compiler does: `10 - 2 - 3` is 11, `flags & (1 | 2)` is `(flags & 1) | 2`, and in `a ? 1 : b
- * ? 2 : 3`, the whole first choice is the condition of the second. Observed, perf 6.1:
+ * Binds operators as perf 6.1 does, which is not how the kernel's compiler does: `10 - 2 - 3` is 11, `flags & (1 | 2)` is `(flags & 1) | 2`, and in
+ * `a ? 1 : b ? 2 : 3`, the whole first choice is the condition of the second.
+ * Observed, perf 6.1:
  * - an operator that binds more weakly than the one before takes everything since the beginning (of the innermost chain) as its left side, any other only the
- * right side of the one before;
+ *   right side of the one before;
  * - a right side in parentheses is torn apart if its operator binds more weakly than the one before it;
  * - after `:` comes one operand.
  */

@@ -31,8 +31,8 @@ type Part = (payload: TracePayload) => string;
 type TextOf = (payload: TracePayload, width: number, precision: number) => string;
 
 /**
- * Compiles a tracepoint's print format into a function that shows payloads as `perf script` does. For a format that cannot be parsed, they show `[FAILED TO
- * PARSE]` and the fields one by one, as there. The text ends after {@link MAX_TEXT} characters.
+ * Compiles a tracepoint's print format into a function that shows payloads as `perf script` does. For a format that cannot be parsed, it shows
+ * `[FAILED TO PARSE]` and the fields one by one, as `perf script` does. The text ends after {@link MAX_TEXT} characters.
  *
  * Source: observed, perf 6.1, with formats of this kernel and made-up ones.
  */
