@@ -154,17 +154,17 @@ function armProgram(machine: Machine): Uint8Array {
 }
 
 /** Functions that save registers, call and return, one after the other: code in 16-bit halves, and the offset to which calls return. */
-const CODE: Readonly<Record<string, { readonly behindCall: number; readonly halves: readonly number[] }>> = {
-  'armv7l-t32': { behindCall: 7, halves: [0xb510, 0xb082, 0x4798, 0xb002, 0xbf08, 0xbd10, 0xf85d, 0xfb04, 0x4770] },
-  'armv7l-a32': { behindCall: 12, halves: [0x4010, 0xe92d, 0xd008, 0xe24d, 0xff33, 0xe12f, 0xd008, 0xe28d, 0x8010, 0x08bd, 0x8010, 0xe8bd, 0xff1e, 0xe12f] },
+const CODE: Readonly<Record<string, { readonly afterCall: number; readonly halves: readonly number[] }>> = {
+  'armv7l-t32': { afterCall: 7, halves: [0xb510, 0xb082, 0x4798, 0xb002, 0xbf08, 0xbd10, 0xf85d, 0xfb04, 0x4770] },
+  'armv7l-a32': { afterCall: 12, halves: [0x4010, 0xe92d, 0xd008, 0xe24d, 0xff33, 0xe12f, 0xd008, 0xe28d, 0x8010, 0x08bd, 0x8010, 0xe8bd, 0xff1e, 0xe12f] },
   // push rbp; mov rbp, rsp; push rbx; sub rsp, 24; call *rax; test eax, eax; je +2; xor ah, 32; add rsp, 24; pop rbx; leave; ret
   'x86_64-code': {
-    behindCall: 11,
+    afterCall: 11,
     halves: [0x4855, 0xe589, 0x4853, 0xec83, 0xff18, 0x85d0, 0x74c0, 0x8003, 0x20f4, 0x8348, 0x18c4, 0xc95b, 0x90c3],
   },
   // stp x29, x30, [sp, #-32]!; mov x29, sp; blr x8; cbz x0, +12; ldp x29, x30, [sp], #32; ret
-  'aarch64-code': { behindCall: 12, halves: [0x7bfd, 0xa9be, 0x03fd, 0x9100, 0x0100, 0xd63f, 0x0060, 0xb400, 0x7bfd, 0xa8c2, 0x03c0, 0xd65f] },
-  'riscv64-code': { behindCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
+  'aarch64-code': { afterCall: 12, halves: [0x7bfd, 0xa9be, 0x03fd, 0x9100, 0x0100, 0xd63f, 0x0060, 0xb400, 0x7bfd, 0xa8c2, 0x03c0, 0xd65f] },
+  'riscv64-code': { afterCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
 };
 
 /** A program without rules, whose stacks are unwound by what its code does. */
@@ -228,9 +228,9 @@ export function unwindSeeds(): Seed[] {
   const tree = new Uint8Array(readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/tree')));
   return [
     ...seeds,
-    ...Object.entries(CODE).map(([name, { behindCall, halves }]) => {
+    ...Object.entries(CODE).map(([name, { afterCall, halves }]) => {
       const machine = MACHINES.find(({ arch }) => name.startsWith(arch)) ?? arm;
-      return seed(name, machine, 'app', programOf(machine, halves), '/opt/bin/app', (nth) => (nth % FUNCTIONS) * 2 * halves.length + behindCall);
+      return seed(name, machine, 'app', programOf(machine, halves), '/opt/bin/app', (nth) => (nth % FUNCTIONS) * 2 * halves.length + afterCall);
     }),
     seed('arm-exidx', arm, 'app', armProgram(arm)),
     seed('gcc', X86_64, 'tree', tree),

@@ -119,7 +119,7 @@ describe('times off the CPU', () => {
       const waits = threads.flatMap(({ markers }) => markers.filter(({ name }) => name === 'off CPU'));
       return { waits: waits.map(({ startMs, endMs }) => [startMs, endMs]), end: document.meta.profilingEndTime };
     };
-    const switched = { keepHappenings: true };
+    const switched = { keepThreadEvents: true };
     expect(await shown(asleep, OFF_CPU)).toEqual({ waits: [[1, 901]], end: 901 });
     expect(await shown(lasting, OFF_CPU)).toEqual({ waits: [[2, 902]], end: 902 });
     expect(await shown(lasting, switched)).toEqual({ waits: [[2, 902]], end: 902 });

@@ -43,7 +43,7 @@ let scope: i32 = 0;
 let isPartial: bool = false;
 let depth: i32 = 0;
 /** Depth of a function without wanted addresses inside an open one; −1 for none. Functions inlined into it are not looked at. */
-let quietDepth: i32 = -1;
+let skippedDepth: i32 = -1;
 /** Depth of the outermost subprogram around the current DIE; −1 for none. */
 let functionDepth: i32 = -1;
 
@@ -71,7 +71,7 @@ export function beginFunctions(dieAt: u32, scanScope: i32, partial: bool): void 
   depth = 0;
   openCount = 0;
   innermostDepth = -1;
-  quietDepth = -1;
+  skippedDepth = -1;
   functionDepth = -1;
   hasSkipped = false;
   beginClaims(<u32>(end - unit), partial);
@@ -148,7 +148,7 @@ function visit(die: usize): i32 {
 /** Ends a list of children. */
 function leave(): i32 {
   depth--;
-  if (quietDepth === depth) quietDepth = -1;
+  if (skippedDepth === depth) skippedDepth = -1;
   if (functionDepth === depth) functionDepth = -1;
   if (innermostDepth === depth) close();
   return depth <= 0 ? IS_END : GO_ON;
@@ -157,7 +157,7 @@ function leave(): i32 {
 /** Enters a function whose children follow. */
 function enter(holds: i32): void {
   if (holds !== HOLDS_SOME) {
-    if (isLoud()) quietDepth = depth;
+    if (mayHoldWanted()) skippedDepth = depth;
     return;
   }
   if (openCount === openCapacity) growOpen();
@@ -181,13 +181,13 @@ function growOpen(): void {
 }
 
 /** Whether functions that are inlined here may cover wanted addresses. */
-function isLoud(): bool {
-  return quietDepth < innermostDepth;
+function mayHoldWanted(): bool {
+  return skippedDepth < innermostDepth;
 }
 
 /** Claims the wanted addresses that a function covers. */
 function claimExtent(row: u32, die: usize, attributes: usize, isFunction: bool): i32 {
-  if (!isFunction && !isLoud()) return HOLDS_NONE;
+  if (!isFunction && !mayHoldWanted()) return HOLDS_NONE;
   if (!readExtent(row, attributes, end)) return IS_UNKNOWN;
   const dieAt = <u32>(die - unit);
   const known = functionCount;

@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMANDS, COMMON_OPTIONS, CONVERT, type OptionSpec } from './options.ts';
-import { type ParsedLine, takeApart } from './parse.ts';
+import { type ParsedLine, splitCommandLine } from './parse.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -66,7 +66,7 @@ export function completions(words: readonly string[]): string[] {
   const joined = joinedValue(words);
   const typed = joined?.typed ?? words.at(-1) ?? '';
   const before = words.slice(0, -1);
-  const line = takeApart(before);
+  const line = splitCommandLine(before);
   const { options } = line.command ?? CONVERT;
   const valued = optionOf(joined?.option ?? before.at(-1) ?? '', options);
   if (valued?.value !== undefined) return beginning(typed, valuesOf(valued, typed)).map((value) => (joined?.prefix ?? '') + value);

@@ -38,7 +38,7 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
     for (const output of conversion.outputs) {
       if (output.path === STANDARD_STREAM) checkRedirection(read, terminal);
       for (const path of writtenPaths(output)) {
-        const harm = path === STANDARD_STREAM ? undefined : read.harmOfWriting(path, !output.isChosen);
+        const harm = path === STANDARD_STREAM ? undefined : read.conflictOfWriting(path, !output.isChosen);
         if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
         const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
         const other = written.get(identity);

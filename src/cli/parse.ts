@@ -45,7 +45,7 @@ const PARSER_OPTIONS: parser.Options = {
 };
 
 /** Splits a command line into its parts. It never throws: {@link parseCommandLine} reports what is wrong. */
-export function takeApart(line: readonly string[]): ParsedLine {
+export function splitCommandLine(line: readonly string[]): ParsedLine {
   const optionWords = wordsBeforeDashes(line);
   const argv = parser([...optionWords.map(withEqualsSign), ...line.slice(optionWords.length)], PARSER_OPTIONS);
   const words = argv._.map(String);
@@ -78,7 +78,7 @@ function withEqualsSign(word: string): string {
  * @throws PerfconvError `usage`
  */
 export function parseCommandLine(line: readonly string[]): Request {
-  const { command: named, words, literalWords, given } = takeApart(line);
+  const { command: named, words, literalWords, given } = splitCommandLine(line);
   const command = named ?? CONVERT;
   if (words[0] === 'help') return { helpOf: named ?? commandOf(words[1]) };
   if (isAskedFor('help', given, line)) return { helpOf: named };
@@ -93,7 +93,7 @@ export function parseCommandLine(line: readonly string[]): Request {
 
 /** Whether a flag is given other than by a letter among unknown ones: `-dash.data`, a file, contains the `h` of help, and is refused instead. */
 function isAskedFor(flag: string, given: GivenOptions, line: readonly string[]): boolean {
-  return given.has(flag) && takeApart(line.filter((word) => !hasUnknownLetter(word))).given.has(flag);
+  return given.has(flag) && splitCommandLine(line.filter((word) => !hasUnknownLetter(word))).given.has(flag);
 }
 
 function hasUnknownLetter(word: string): boolean {

@@ -3,7 +3,7 @@ import { parseCvQualifiers, parseDecltype, parseName, parseSourceName, parseSubs
 import { atTemplateParameter, parseConcept, parseTemplateParameter } from './parse-template-parameters.ts';
 import type { Parser } from './parser.ts';
 import { FunctionSuffix, Kind, Qualifier } from './tree.ts';
-import { BFLOAT16, BUILTIN_BEHIND_D, BUILTIN_BY_LETTER, findFixedPoint } from './vocabulary.ts';
+import { BFLOAT16, BUILTIN_AFTER_D, BUILTIN_BY_LETTER, findFixedPoint } from './vocabulary.ts';
 
 /** `<type>`. Itanium C++ ABI, 5.1.5. All but builtin types are candidates for substitution. */
 // hot
@@ -218,7 +218,7 @@ function parseTypeWithD(p: Parser): number {
     case CHAR.R:
       return parseFixedPointType(p);
     default: {
-      const builtin = c < 128 ? BUILTIN_BEHIND_D[c]! : -1;
+      const builtin = c < 128 ? BUILTIN_AFTER_D[c]! : -1;
       if (builtin < 0) p.fail();
       p.pos += 2;
       return p.node(Kind.Builtin, builtin);

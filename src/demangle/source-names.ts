@@ -38,7 +38,7 @@ export function simplifySourceName(name: string): string {
 }
 
 /** A type's or function's name from debug information, in the words of demanglers: gcc calls a lambda's type `<lambda(int)>`. */
-export function demanglersWords(name: string): string {
+export function inDemanglerTerms(name: string): string {
   return name.startsWith('<lambda') && name.endsWith('>') ? `{${name.slice(1, -1)}}` : name;
 }
 

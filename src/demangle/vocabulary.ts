@@ -37,7 +37,7 @@ const BY_LETTER: Readonly<Record<string, BuiltinType>> = {
   z: type('...'),
 };
 
-const BEHIND_D: Readonly<Record<string, BuiltinType>> = {
+const AFTER_D: Readonly<Record<string, BuiltinType>> = {
   a: type('auto'),
   c: type('decltype(auto)'),
   d: type('decimal64'),
@@ -58,7 +58,7 @@ const FIXED_POINT_TYPES = ['', '_Sat '].flatMap((saturated) =>
 
 export const BUILTIN_TYPES: readonly BuiltinType[] = [
   ...Object.values(BY_LETTER),
-  ...Object.values(BEHIND_D),
+  ...Object.values(AFTER_D),
   type('std::bfloat16_t', LiteralStyle.Float),
   ...FIXED_POINT_TYPES,
 ];
@@ -75,7 +75,7 @@ function indexByLetter(codes: Readonly<Record<string, BuiltinType>>): Int8Array 
 /** By character code below 128: index in {@link BUILTIN_TYPES}, or −1. */
 export const BUILTIN_BY_LETTER: Int8Array = indexByLetter(BY_LETTER);
 /** The same for the letter after a D. */
-export const BUILTIN_BEHIND_D: Int8Array = indexByLetter(BEHIND_D);
+export const BUILTIN_AFTER_D: Int8Array = indexByLetter(AFTER_D);
 
 /** @param letter that of the integer type of the same size @returns index in {@link BUILTIN_TYPES}, or −1 */
 export function findFixedPoint(letter: number, isFraction: boolean, isSaturated: boolean): number {

@@ -13,7 +13,7 @@ const MAX_KEPT_ENTRIES = 1 << 19;
 const TABLE_SIZE_BYTES = 1 << 14;
 /** Tables that were not kept are read again. In a hostile file, each unit can start its table at another place of a large one. */
 const MAX_TIMES_PARSED = 8;
-const SPARE_BYTES = 1 << 22;
+const FREE_BYTES = 1 << 22;
 
 /** The abbreviation tables of one file, by offset. The most recently used ones are kept. */
 export class AbbreviationCache {
@@ -34,7 +34,7 @@ export class AbbreviationCache {
   /** Lets each table be read a number of times again. */
   renewBudget(): void {
     this.#window.renewBudget();
-    this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + SPARE_BYTES;
+    this.#budgetBytes = MAX_TIMES_PARSED * this.#window.section.sizeBytes + FREE_BYTES;
   }
 
   /** The table at `offset` for units of a format. @throws PerfconvError `damaged` when it cannot be read */

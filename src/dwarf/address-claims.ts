@@ -4,7 +4,7 @@ import { firstAbove } from '../base/first-above.ts';
 const MAX_CLAIMS = 4;
 /** How many visits each address may take on average, beyond the spare ones: hostile files can have millions of ranges over everything. */
 const MAX_VISITS_PER_ADDRESS = 256;
-const SPARE_VISITS = 1 << 22;
+const FREE_VISITS = 1 << 22;
 
 /** Collects which units say that they cover which wanted addresses. */
 export class AddressClaims {
@@ -18,7 +18,7 @@ export class AddressClaims {
     this.addresses = addresses;
     this.#units = new Float64Array(addresses.length * MAX_CLAIMS);
     this.#counts = new Uint8Array(addresses.length);
-    this.#visitsLeft = addresses.length * MAX_VISITS_PER_ADDRESS + SPARE_VISITS;
+    this.#visitsLeft = addresses.length * MAX_VISITS_PER_ADDRESS + FREE_VISITS;
   }
 
   /** Notes that `unit` claims addresses from `start` up to `end`. */

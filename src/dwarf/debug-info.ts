@@ -42,7 +42,7 @@ export interface DebugInfoProblem {
 const MAX_PROBLEMS = 100;
 /** How many units without ranges are searched for each address, and how many more for all addresses together. Few compilers make such units. */
 const MAX_VISITS_PER_ADDRESS = 256;
-const SPARE_VISITS = 1 << 22;
+const FREE_VISITS = 1 << 22;
 const NO_RANGES: OwnRanges = { ranges: new UnitRanges(), unbounded: [] };
 
 /**
@@ -122,7 +122,7 @@ export class DebugInfo implements SourceLines {
 
   /** Searches units that do not say where their code is, one after the other. Each takes time for every address that is still open. */
   async #lookupUnbounded(units: readonly number[], found: FoundFrames): Promise<void> {
-    let visitsLeft = found.addresses.length * MAX_VISITS_PER_ADDRESS + SPARE_VISITS;
+    let visitsLeft = found.addresses.length * MAX_VISITS_PER_ADDRESS + FREE_VISITS;
     for (const unit of units) {
       const open = found.open();
       if (open.length === 0) return;

@@ -40,7 +40,7 @@ export class LineRows implements HeldRows {
   }
 
   /** Whether the rows are still there. To be asked before each use: the columns are views, which are renewed if memory has grown. */
-  areHeld(): boolean {
+  ensureCurrent(): boolean {
     if (this.#wasm === undefined) return false;
     if (this.addresses.length !== this.#count) this.#show(this.#wasm);
     return true;

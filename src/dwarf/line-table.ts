@@ -125,7 +125,7 @@ export class LineTable {
    * @throws PerfconvError `damaged` when that was far too often
    */
   get rows(): LineRows {
-    if (this.#rows?.areHeld() !== true) this.#rows = this.#run();
+    if (this.#rows?.ensureCurrent() !== true) this.#rows = this.#run();
     return this.#rows;
   }
 

@@ -11,7 +11,7 @@ const PAGE_SIZE_BYTES = 1 << 18;
 
 /** Strings that end alike may share bytes, but not many times over. */
 const MAX_TIMES_READ = 8;
-const SPARE_BYTES = 1 << 20;
+const FREE_BYTES = 1 << 20;
 
 /** Where a string is: in `.debug_str`. */
 export const TEXT_IN_STR = 0;
@@ -84,7 +84,7 @@ export class StringReader {
   /** Lets strings be read a number of times again. */
   renewBudget(): void {
     for (const window of [...this.#windows, this.#offsets]) window.renewBudget();
-    this.#bytesLeft = this.#windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, SPARE_BYTES);
+    this.#bytesLeft = this.#windows.reduce((sum, { section }) => sum + MAX_TIMES_READ * section.sizeBytes, FREE_BYTES);
   }
 
   /**

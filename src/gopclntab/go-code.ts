@@ -72,8 +72,8 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
     listed.nameOffsets[kept] = nameOffset;
     listed.nameLengths[kept] = lengths.at(nameOffset);
     if (listed.nameLengths[kept] === 0) continue;
-    const isBehindOther = kept > 0 && listed.sizes[kept - 1] > 0 && listed.starts[kept - 1] + listed.sizes[kept - 1] === offset;
-    if (isBehindOther && isTrampoline(nameOffset, listed.nameLengths[kept])) listed.sizes[kept - 1] -= 1;
+    const followsOther = kept > 0 && listed.sizes[kept - 1] > 0 && listed.starts[kept - 1] + listed.sizes[kept - 1] === offset;
+    if (followsOther && isTrampoline(nameOffset, listed.nameLengths[kept])) listed.sizes[kept - 1] -= 1;
     kept++;
   }
   if (isDamaged) noteDamage(table.damaged('names beyond its end'));

@@ -42,7 +42,7 @@ export class FilesRead {
    * What writing a file at this path would do to the files that are read, such as `overwrite the input perf.data`; undefined if it does no harm.
    * @param isNamed whether the text names the input, which is not necessary if there is only one
    */
-  harmOfWriting(path: string, isNamed = true): string | undefined {
+  conflictOfWriting(path: string, isNamed = true): string | undefined {
     const harm = this.harmOfOverwriting(identityOf(path), isNamed);
     if (harm !== undefined) return harm;
     const target = targetOf(path);
@@ -50,7 +50,7 @@ export class FilesRead {
     return directory?.isPart(basename(target)) ? `become a part of the input ${directory.input}` : undefined;
   }
 
-  /** Like {@link harmOfWriting}, for an existing file, given by its identity. */
+  /** Like {@link conflictOfWriting}, for an existing file, given by its identity. */
   harmOfOverwriting(identity: string, isNamed = true): string | undefined {
     const file = this.#files.get(identity);
     return file && `overwrite ${isNamed ? file.fullPhrase : file.phrase}`;

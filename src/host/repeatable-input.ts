@@ -129,8 +129,8 @@ export class RepeatableInput {
   }
 
   /** What writing an output to a path would do to the input, such as `overwrite the input perf.data`; undefined if it does no harm. */
-  harmOfWriting(path: string): string | undefined {
-    return this.#files.harmOfWriting(path);
+  conflictOfWriting(path: string): string | undefined {
+    return this.#files.conflictOfWriting(path);
   }
 
   /** Closes everything. Readings that are not finished fail. */

@@ -7,7 +7,7 @@ export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 let supervisor: MessagePort | undefined;
 
 /** Takes signals from a port from now on. Its other end is in the thread that receives them (see runInThread). */
-export function hearSignalsThrough(port: MessagePort): void {
+export function receiveSignalsThrough(port: MessagePort): void {
   supervisor = port;
 }
 

@@ -13,7 +13,7 @@ export class XzStreamEnds {
   #following: number[] | undefined;
 
   /** Whether a stream has ended and was followed by bytes that do not begin another one. */
-  get isBehindEnd(): boolean {
+  get isPastEnd(): boolean {
     return this.#following?.some((byte, i) => byte !== HEADER_MAGIC[i]) ?? false;
   }
 
@@ -29,12 +29,12 @@ export class XzStreamEnds {
       if (isFooter) end = at + FOOTER_MAGIC.length;
     }
     if (isFooter) this.#following = [];
-    else this.#lookBehind(bytes);
+    else this.#lookPastEnd(bytes);
     this.#tail = isFooter ? new Uint8Array(0) : new Uint8Array(joined.subarray(-(FOOTER_BYTES - 1)));
     return end - known;
   }
 
-  #lookBehind(bytes: Uint8Array): void {
+  #lookPastEnd(bytes: Uint8Array): void {
     if (this.#following === undefined) return;
     for (let i = 0; i < bytes.length && this.#following.length < HEADER_MAGIC.length; i++) {
       if (bytes[i] !== 0 || this.#following.length > 0) this.#following.push(bytes[i]);

@@ -42,7 +42,7 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: ()
     }
   } catch (error) {
     if (inputFailure !== undefined) throw inputFailure.error;
-    if (!ends.isBehindEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
+    if (!ends.isPastEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
     onTrailing();
   } finally {
     // No other stream can be opened before this one is done.

@@ -87,7 +87,7 @@ class BytesInput implements RepeatableInput {
     return { source: this.#source, modifiedNs: this.#modifiedNs };
   }
 
-  harmOfWriting(): undefined {}
+  conflictOfWriting(): undefined {}
 
   /** Nothing is open: closing a source in memory does nothing, so that several readings may share it. */
   async close(): Promise<void> {}

@@ -11,7 +11,7 @@ export interface RepeatableInput {
   /** @param diagnostics of this reading alone: gets what is wrong with the input itself, also later, while it is read */
   open(diagnostics: Diagnostics): Promise<OpenInput>;
   /** What writing an output to a path would do to what is read, such as `overwrite the input perf.data`; undefined if it does no harm. */
-  harmOfWriting(path: string): string | undefined;
+  conflictOfWriting(path: string): string | undefined;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
-import { demanglersWords, simplifySourceName } from '../demangle/source-names.ts';
+import { inDemanglerTerms, simplifySourceName } from '../demangle/source-names.ts';
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
 
 /** Real programs nest scopes far less. */
@@ -12,7 +12,7 @@ const MAX_LENGTH = 1 << 16;
  * are named as demanglers name them: `(anonymous namespace)`, `run(int)::{lambda(int)}`.
  */
 export function scopedName({ name, scope }: Pick<SourceFunction, 'name' | 'scope'>, style: DemangleStyle): string {
-  const shownPart = (text: string): string => (style === 'simple' ? simplifySourceName(demanglersWords(text)) : demanglersWords(text));
+  const shownPart = (text: string): string => (style === 'simple' ? simplifySourceName(inDemanglerTerms(text)) : inDemanglerTerms(text));
   let shown = shownPart(name);
   let around = scope;
   for (let i = 0; around && i < MAX_SCOPES; i++) {

@@ -40,9 +40,9 @@ export class FilesInput {
     return this.#modifiedNs === undefined ? opened : { ...opened, modifiedNs: this.#modifiedNs };
   }
 
-  harmOfWriting(path: string): string | undefined {
+  conflictOfWriting(path: string): string | undefined {
     const symbols = this.openedFiles.pathOf(identityOf(path));
-    return symbols === undefined ? this.#input.harmOfWriting(path) : `overwrite ${symbols}, which symbols were read from`;
+    return symbols === undefined ? this.#input.conflictOfWriting(path) : `overwrite ${symbols}, which symbols were read from`;
   }
 
   close(): Promise<void> {

@@ -55,7 +55,7 @@ export class FileProfile extends DecodedProfile implements Profile {
   #checkUnread(format: Format, path: string): void {
     const written = format === 'csv' ? [path, ...CSV_TABLE_NAMES.map((name) => join(path, name))] : [path];
     for (const file of written) {
-      const harm = this.parts.map(({ input }) => input.harmOfWriting(file)).find((one) => one !== undefined);
+      const harm = this.parts.map(({ input }) => input.conflictOfWriting(file)).find((one) => one !== undefined);
       if (harm !== undefined) throw new PerfconvError('usage', `${file} would ${harm}`);
     }
   }

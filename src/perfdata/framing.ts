@@ -95,7 +95,7 @@ export class RecordStream extends RecordCursor {
       this.skipPayload(bytes);
       return true;
     }
-    this.searchBehind(`the payload of ${what}, ${bytes} bytes, reaches past the end`);
+    this.searchAfterCurrent(`the payload of ${what}, ${bytes} bytes, reaches past the end`);
     return false;
   }
 
@@ -107,7 +107,7 @@ export class RecordStream extends RecordCursor {
     const { position } = this;
     const from = this.nextOffset;
     if (sizeBytes > MAX_PAYLOAD_BYTES) {
-      this.searchBehind(`the payload of ${what}, ${sizeBytes} bytes, is larger than any`);
+      this.searchAfterCurrent(`the payload of ${what}, ${sizeBytes} bytes, is larger than any`);
       return undefined;
     }
     if (!this.skipPayloadOf(what, sizeBytes)) return undefined;

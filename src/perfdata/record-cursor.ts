@@ -182,7 +182,7 @@ export class RecordCursor {
   }
 
   /** Searches what follows the current record for further records, because it is not what that record says. @param text reports that */
-  protected searchBehind(text: string): void {
+  protected searchAfterCurrent(text: string): void {
     this.#isLost = true;
     this.#lostAt = this.nextOffset;
     this.#lostText = text;
@@ -200,7 +200,7 @@ export class RecordCursor {
   }
 
   /** Whether the space reserved for the feature table begins at `at`: that many zeros, then the first feature. */
-  #isFeatureTableToBe(at: number): boolean {
+  #isReservedFeatureTable(at: number): boolean {
     const end = at + this.featureTableBytes;
     if (this.featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
     const { bytes } = this.view;
@@ -257,7 +257,7 @@ export class RecordCursor {
     this.#isLost = true;
     this.#lostAt = at;
     this.#isText = isTextAt(this.view, at);
-    this.#isHole = this.#isFeatureTableToBe(at);
+    this.#isHole = this.#isReservedFeatureTable(at);
     this.#lostText = `${describe(this.view, at)} cannot be a record`;
     const looksBack = this.#mayLookBack && this.#suspectedBytes + this.size <= MAX_TIMES_SUSPECTED * (this.base + at) + SPARE_SUSPECTED_BYTES;
     if (looksBack) this.#suspectedBytes += this.size;

@@ -39,7 +39,7 @@ export function assembleProfile(inputName: string, session: SessionResult, build
     stacks: builder.stacks,
     totals: builder.totals,
     samples: builder.samples,
-    ...(builder.happenings && { happenings: builder.happenings }),
+    ...(builder.threadEvents && { threadEvents: builder.threadEvents }),
     ...(builder.branches &&
       session.events.some(({ layout, hasBranchCallStacks }) => layout.has('branchStack') && !hasBranchCallStacks) && { branches: builder.branches }),
   };

@@ -35,7 +35,7 @@ export interface ReadProfileOptions extends RecordingContext {
   /** With `keepSamples`: which details to keep of an event's samples, as script shows them. None by default. */
   readonly keepDetails?: (event: EventKind) => ReadonlySet<DetailName>;
   /** With `keepSamples`: also keep when threads began, ended, were renamed and were off the CPU. False by default. */
-  readonly keepHappenings?: boolean;
+  readonly keepThreadEvents?: boolean;
   /** Which branches to keep of samples that carry them (`perf record -b`). Keeping those of each sample needs `keepSamples`. None by default. */
   readonly keepBranches?: KeptBranches;
   /** Frames per stack at most, counted from the leaf. All by default; 127 with `compatPerf`, as perf does. */
@@ -102,7 +102,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const compatPerf = options.compatPerf ?? false;
   const { keepDetails } = options;
   const details = keepDetails && new SampleDetails();
-  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepHappenings, options.keepBranches);
+  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepThreadEvents, options.keepBranches);
   const { debugInfo = defaultDebugInfo(compatPerf), demangle = defaultNames(options) } = options;
   const symbols = options.symbolizer?.forRecording(options);
   const unwindFiles = symbols && new SymbolizerUnwindFiles(symbols, debugInfo !== 'none');

@@ -8,7 +8,7 @@ import { keptBranches, keptDetails, type ReadingNeeds } from './reading-needs.ts
 /** The options that the caller decides; the others follow from what will be written. */
 export type ReadRecordingOptions = Omit<
   ReadProfileOptions,
-  'keepSamples' | 'keepDetails' | 'keepBranches' | 'keepHappenings' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
+  'keepSamples' | 'keepDetails' | 'keepBranches' | 'keepThreadEvents' | 'observer' | 'offCpuTimes' | 'debugInfo' | 'leaf'
 >;
 
 /** A decoded recording with everything that was asked for. */
@@ -28,11 +28,11 @@ export async function readRecording(
   diagnostics: Diagnostics,
 ): Promise<ReadRecording> {
   const log = needs.keepLog ? new (await import('../stats/record-log.ts')).RecordLog() : undefined;
-  const { keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf } = needs;
+  const { keepSamples, keepThreadEvents, offCpuTimes, debugInfo, leaf } = needs;
   const keepDetails = keptDetails(needs);
   const keepBranches = keptBranches(needs);
   const maxStack = neededFrames(needs, options);
-  const kept = withoutUndefined({ keepSamples, keepHappenings, offCpuTimes, debugInfo, leaf, maxStack, keepDetails, keepBranches, observer: log });
+  const kept = withoutUndefined({ keepSamples, keepThreadEvents, offCpuTimes, debugInfo, leaf, maxStack, keepDetails, keepBranches, observer: log });
   return { ...(await readProfile(source, { ...options, ...kept }, diagnostics)), log };
 }
 

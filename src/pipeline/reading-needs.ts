@@ -12,7 +12,7 @@ export interface ReadingNeeds {
   /** Each single sample, in time order. */
   readonly keepSamples: boolean;
   /** See ReadProfileOptions. */
-  readonly keepHappenings: boolean;
+  readonly keepThreadEvents: boolean;
   /** A row for each record, samples or not, for the tables of CSV. */
   readonly keepLog: boolean;
   /** See ReadProfileOptions. Formats that print record by record keep the recorded periods. */
@@ -35,7 +35,7 @@ export type NeedsOptions = Pick<ReadProfileOptions, 'debugInfo' | 'compatPerf' |
 export function readingNeeds(formats: readonly Format[], options: NeedsOptions): ReadingNeeds {
   return {
     keepSamples: formats.some(needsSamples),
-    keepHappenings: formats.includes('firefox'),
+    keepThreadEvents: formats.includes('firefox'),
     keepLog: formats.includes('csv'),
     offCpuTimes: options.offCpuTimes ?? formats.some((format) => format !== 'csv' && format !== 'script'),
     debugInfo: neededDebugInfo(formats, options),
@@ -53,7 +53,7 @@ export function readingNeeds(formats: readonly Format[], options: NeedsOptions):
  */
 export function reportNeeds(compatPerf: boolean, children: boolean): ReadingNeeds {
   const leaf = compatPerf ? 'ip' : undefined;
-  const nothing = { keepSamples: false, keepHappenings: false, keepLog: false, scriptFields: undefined, tracepointTexts: false };
+  const nothing = { keepSamples: false, keepThreadEvents: false, keepLog: false, scriptFields: undefined, tracepointTexts: false };
   return { ...nothing, offCpuTimes: true, debugInfo: 'none', leaf, callers: children };
 }
 
@@ -61,7 +61,7 @@ export function reportNeeds(compatPerf: boolean, children: boolean): ReadingNeed
 export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
   return (
     (read.keepSamples || !wanted.keepSamples) &&
-    (read.keepHappenings || !wanted.keepHappenings) &&
+    (read.keepThreadEvents || !wanted.keepThreadEvents) &&
     (read.keepLog || !wanted.keepLog) &&
     read.offCpuTimes === wanted.offCpuTimes &&
     read.debugInfo === wanted.debugInfo &&

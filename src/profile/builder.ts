@@ -1,11 +1,11 @@
 import { StringTable } from '../base/string-table.ts';
 import { BranchTotals, SampleBranches } from './branches.ts';
 import { FunctionTable } from './function-table.ts';
-import { HappeningTable } from './happenings.ts';
 import { LocationTable } from './location-table.ts';
 import type { SampleDetails } from './sample-details.ts';
 import { type SampleRow, SampleTable } from './sample-table.ts';
 import { StackTable } from './stack-table.ts';
+import { ThreadEventTable } from './thread-events.ts';
 import { TotalTable } from './total-table.ts';
 
 /** Bytes of a row in columns and hash tables, and in the orders and trees that writers build from it. */
@@ -31,7 +31,7 @@ export class ProfileBuilder {
   readonly totals = new TotalTable();
   readonly samples: SampleTable | undefined;
   /** What happened to threads apart from samples; undefined if that is not kept. */
-  readonly happenings: HappeningTable | undefined;
+  readonly threadEvents: ThreadEventTable | undefined;
   /** How often branches were taken; undefined if that is not kept. */
   readonly branches: BranchTotals | undefined;
   /**
@@ -44,15 +44,15 @@ export class ProfileBuilder {
   /**
    * @param keepSamples whether the profile will have every sample, or only the totals
    * @param details of the samples, if some are kept
-   * @param keepHappenings whether the profile will also have what happened to threads
+   * @param keepThreadEvents whether the profile will also have what happened to threads
    * @param branches none by default
    */
-  constructor(keepSamples: boolean, details?: SampleDetails, keepHappenings = false, branches: KeptBranches = { totals: false, samples: 'none' }) {
+  constructor(keepSamples: boolean, details?: SampleDetails, keepThreadEvents = false, branches: KeptBranches = { totals: false, samples: 'none' }) {
     this.samples = keepSamples
       ? new SampleTable(details, branches.samples === 'none' ? undefined : new SampleBranches(branches.samples === 'places'))
       : undefined;
     this.branches = branches.totals ? new BranchTotals() : undefined;
-    this.happenings = keepHappenings ? new HappeningTable() : undefined;
+    this.threadEvents = keepThreadEvents ? new ThreadEventTable() : undefined;
   }
 
   /** Bytes that one more sample needs; 0 if samples are only added up. */
@@ -64,7 +64,7 @@ export class ProfileBuilder {
   get heldBytes(): number {
     const { locations, samples, stacks, totals } = this;
     const tables = locations.size * LOCATION_BYTES + stacks.size * STACK_BYTES + totals.size * TOTAL_BYTES;
-    const besides = (this.happenings?.heldBytes ?? 0) + (this.branches?.heldBytes ?? 0);
+    const besides = (this.threadEvents?.heldBytes ?? 0) + (this.branches?.heldBytes ?? 0);
     if (samples === undefined) return tables + besides;
     return tables + besides + samples.size * SAMPLE_BYTES + (samples.details?.heldBytes ?? 0) + (samples.branches?.heldBytes ?? 0);
   }
@@ -124,7 +124,7 @@ export class ProfileBuilder {
   /** Moves the origin of the samples' times to the first sample, so that none is negative. */
   rebaseTimes(): void {
     if (this.samples === undefined || !Number.isFinite(this.firstTimeNs)) return;
-    this.happenings?.rebase(this.firstTimeNs);
+    this.threadEvents?.rebase(this.firstTimeNs);
     const { timeNs, size } = this.samples;
     for (let row = 0; row < size; row++) timeNs[row] -= this.firstTimeNs;
   }

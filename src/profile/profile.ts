@@ -1,11 +1,11 @@
 import type { StringTable } from '../base/string-table.ts';
 import type { BranchTotals } from './branches.ts';
 import type { FunctionTable } from './function-table.ts';
-import type { HappeningTable } from './happenings.ts';
 import type { LocationTable } from './location-table.ts';
 import type { DetailName } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
 import type { StackTable } from './stack-table.ts';
+import type { ThreadEventTable } from './thread-events.ts';
 import type { TotalTable } from './total-table.ts';
 
 /** What is known about a recording as a whole. What is unknown is an empty text or list, or undefined. */
@@ -165,7 +165,7 @@ export interface Profile {
    */
   readonly samples: SampleTable | undefined;
   /** What happened to threads apart from samples; absent unless it was asked for, and in merged profiles. */
-  readonly happenings?: HappeningTable;
+  readonly threadEvents?: ThreadEventTable;
   /** How often branches were taken; absent unless that was asked for and recorded. */
   readonly branches?: BranchTotals;
 }

@@ -26,7 +26,7 @@ export interface Dso {
   /** For the kernel: the symbol whose run-time address the recording holds, and that address. */
   referenceSymbol: string;
   referenceAddress: number;
-  /** The process that mapped it first, or that runs the virtual machine to whose kernel it belongs; −1 if it belongs to the machine's own kernel. */
+  /** The process that mapped it first, or that runs the virtual machine to whose kernel it belongs; −1 for the machine's own kernel and for memory without a file. */
   readonly pid: number;
   /** Whether all of it is one function with the DSO's own name (KSYMBOL), so that no symbol table is needed. */
   readonly isOneFunction: boolean;

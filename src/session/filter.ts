@@ -46,7 +46,7 @@ export class CompiledFilter {
 
   /**
    * @param clock what the samples' times count from
-   * @param sampleTimes the times of the recording's first and last sample, to which percentages refer; undefined if unknown. Asked once, when times count
+   * @param sampleTimes the times of the recording's first and last sample, to which percentages refer; undefined if unknown. Asked when times count
    */
   constructor(filter: SampleFilter, clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
     this.#clock = clock;

@@ -67,7 +67,7 @@ export class OffCpuReplay {
       waits.noteChain(tid, row);
       return;
     }
-    if (prevTid > 0 && tid > 0) waits.learn(prevTid, tid);
+    if (prevTid > 0 && tid > 0) waits.noteThreadNumbers(prevTid, tid);
     const leaves = tid > 0 ? tid : waits.tidOf(prevTid);
     if (state === 'ended') waits.endThread(leaves, timeNs);
     if (waits.leave(leaves, timeNs, BY_SAMPLE) && tid > 0) this.#begin(row, offCpuStateOf(state), BY_SAMPLE);
@@ -82,7 +82,7 @@ export class OffCpuReplay {
         waits.beginThread(sideBand.record.tid);
         break;
       case 'comm':
-        waits.goOn(sideBand.record.tid);
+        waits.reviveThread(sideBand.record.tid);
         if (sideBand.record.isExec) waits.startProgram(sideBand.record.pid, row.timeNs);
         break;
       case 'exit':

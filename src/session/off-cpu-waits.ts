@@ -134,7 +134,7 @@ export class OffCpuWaits {
   }
 
   /** Notes by which numbers the machine and the recording know a thread. */
-  learn(machineTid: number, tid: number): void {
+  noteThreadNumbers(machineTid: number, tid: number): void {
     if (machineTid !== tid) this.#tidOf.set(machineTid, tid);
     else if (this.#tidOf.size > 0) this.#tidOf.delete(machineTid);
   }
@@ -162,7 +162,7 @@ export class OffCpuWaits {
   }
 
   /** Notes that a thread that seemed to have ended goes on, like one that has taken over its process by an exec. */
-  goOn(tid: number): void {
+  reviveThread(tid: number): void {
     this.#ended.delete(tid);
   }
 

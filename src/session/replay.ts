@@ -11,7 +11,6 @@ import { DeferredCallchains } from './deferred-callchains.ts';
 import type { EventList, SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
-import { noteHappening } from './happenings.ts';
 import type { JitCode } from './jit-code.ts';
 import type { Kernels } from './kernels.ts';
 import { changesMachine, type Machine } from './machine.ts';
@@ -23,6 +22,7 @@ import type { Deliver } from './record-queue.ts';
 import { DROPPED, NOT_UNWOUND, type RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
+import { noteThreadEvent } from './thread-events.ts';
 import type { UserStacks } from './user-stacks.ts';
 
 /**
@@ -198,7 +198,7 @@ export class Replay {
       this.#leftOutCount++;
       return;
     }
-    const threadIndex = this.#meetThread(row);
+    const threadIndex = this.#threadOfSample(row);
     if (this.#watchesThreads) this.#seeThread(row);
     const thread = this.#tasks.threads[threadIndex];
     if (this.#tasks.processes[thread.process].space.fallback !== undefined) this.#finishExec(row, thread);
@@ -286,7 +286,7 @@ export class Replay {
   }
 
   /** The thread of a sample; shows the observer the sample, once. */
-  #meetThread(row: RecordRow): number {
+  #threadOfSample(row: RecordRow): number {
     // hot
     const threadIndex = this.#tasks.thread(row.pid, row.tid);
     if (this.#observer !== undefined && row.nr !== this.#lastObservedNr) {
@@ -352,7 +352,7 @@ export class Replay {
     if (record.kind === 'callchain') this.#joinDeferred(row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
-    if (this.#profile.happenings !== undefined && !this.#isFull) noteHappening(this.#profile, this.#tasks, row, record);
+    if (this.#profile.threadEvents !== undefined && !this.#isFull) noteThreadEvent(this.#profile, this.#tasks, row, record);
     if (this.offCpuReplay !== undefined && !this.#hasNoMemoryFor(row)) this.offCpuReplay.playSideBand(row, record);
   }
 
@@ -369,6 +369,6 @@ export class Replay {
     if (count > 0 || this.#hasNoMemoryFor(row)) return;
     row.period = 0;
     row.periodRemainder = 0;
-    this.#meetThread(row);
+    this.#threadOfSample(row);
   }
 }

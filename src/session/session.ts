@@ -208,7 +208,7 @@ class Session implements RecordVisitor {
     const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
     this.#switchReader = switches;
     this.#samples = new SampleReader({ events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches }, diagnostics);
-    const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.happenings !== undefined;
+    const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
     this.#sideBand = new SideBandReader(events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(events, this.#recordedSymbols, diagnostics);

@@ -85,7 +85,7 @@ export class CfaRows {
   /** Whether the return address is signed (Arm). */
   isSigned = false;
   /** Whether the instructions so far mentioned registers with higher numbers. */
-  tellsOfOthers = false;
+  mentionsOtherRegisters = false;
   /** Whether the instructions could not be followed to their end; rows before that are right. */
   failed = false;
   /** Number of instructions followed, for all FDEs together. */
@@ -128,7 +128,7 @@ export class CfaRows {
     this.cfaRegister = 0;
     this.cfaOffset = 0;
     this.isSigned = false;
-    this.tellsOfOthers = false;
+    this.mentionsOtherRegisters = false;
     this.#depth = 0;
     this.#instructions = 0;
     this.#at = cie.programStart;
@@ -309,7 +309,7 @@ export class CfaRows {
 
   #set(register: number, kind: number, value: number): void {
     if (register >= this.#count) {
-      this.tellsOfOthers = true;
+      this.mentionsOtherRegisters = true;
       return;
     }
     this.kinds[register] = kind;

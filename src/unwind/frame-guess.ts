@@ -67,7 +67,7 @@ export class FrameGuess implements FallbackSteps {
     if (isAtArguments(stack, sp)) return 'outermost';
     const end = this.#guess();
     if (end !== 'no-rule' || !isCall) return end;
-    if (this.#stackEnds.isBehindJump(pc)) return 'uncalled';
+    if (this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
     return isBelowArguments(stack, sp) ? 'outermost' : end;
   }
 
@@ -75,7 +75,7 @@ export class FrameGuess implements FallbackSteps {
     this.isSignalFrame = false;
     this.#code.isPending = false;
     const { pc } = this.#frame;
-    const isBegin = this.#stackEnds.beginsStack(pc) || this.#stackEnds.isBehindCallOfItself(pc, callee);
+    const isBegin = this.#stackEnds.beginsStack(pc) || this.#stackEnds.followsCallOfItself(pc, callee);
     return this.#code.isPending ? 'pending' : isBegin ? 'uncalled' : 'no-rule';
   }
 

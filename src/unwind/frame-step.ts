@@ -25,7 +25,7 @@ export class FrameStep {
   /** Whether the last step left a signal frame. */
   wasSignalFrame = false;
   /** Whether it left a function that returns to an exception handler, and led to the landing pad: the caller's address is not a return address. */
-  wasToPad = false;
+  ledToLandingPad = false;
   /** Whether it was plain: see {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   readonly #frame: Frame;
@@ -101,7 +101,7 @@ export class FrameStep {
     // hot
     const frame = this.#frame;
     this.wasSignalFrame = false;
-    this.wasToPad = false;
+    this.ledToLandingPad = false;
     this.wasPlain = false;
     if (module === undefined || module.registers !== frame.machine) return this.#stepWithoutRule();
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
@@ -174,10 +174,10 @@ export class FrameStep {
   #leaveToHandler(flags: number, sp: number, frameCount: number): void {
     const frame = this.#frame;
     const { registers, left, machine } = frame;
-    this.wasToPad = (flags & RuleFlag.atHandler) !== 0;
-    if (!this.wasToPad) {
+    this.ledToLandingPad = (flags & RuleFlag.atHandler) !== 0;
+    if (!this.ledToLandingPad) {
       this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
-      this.wasToPad = this.#landing.isAtPad;
+      this.ledToLandingPad = this.#landing.isAtPad;
       return;
     }
     // The rule still tells where registers were saved, but relative to a CFA that is already the handler's.

@@ -65,7 +65,7 @@ export class StackEnds {
    * libcoro, and with it Perl's Coro, has coroutines return to `abort`, right after cold parts of functions that call it (observed, glibc 2.36).
    * @param callee where the previous frame is
    */
-  isBehindCallOfItself(address: number, callee: number): boolean {
+  followsCallOfItself(address: number, callee: number): boolean {
     if (this.#returns.callBefore(address) !== 'direct' || this.#returns.target !== address || !this.#returns.isFunction(address)) return false;
     const module = this.#code.moduleAt(callee);
     const { bias } = this.#memory.space;
@@ -76,7 +76,7 @@ export class StackEnds {
    * Whether a return address follows a jump through a register, from which nothing returns: whoever made the stack put it there, to run when the stack's first
    * function returns. Boost.Context does so, and PHP for its fibers (observed, 1.74 and 8.2).
    */
-  isBehindJump(address: number): boolean {
+  followsRegisterJump(address: number): boolean {
     const { machine } = this.#frame.machine;
     if ((machine !== 'x86_64' && machine !== 'i386') || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
     const { bytes } = this.#code;

@@ -271,7 +271,7 @@ export class StackWalk {
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
     // A caller that uses no stack and returns to itself has lost its return address: what was found is the one that its own call stored.
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && frame.pc === pc)) return 'bad-frame';
-    this.#isCall = !step.wasSignalFrame && !step.wasToPad;
+    this.#isCall = !step.wasSignalFrame && !step.ledToLandingPad;
     return undefined;
   }
 

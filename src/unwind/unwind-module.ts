@@ -155,7 +155,7 @@ export class UnwindModule {
   }
 
   #lookFor(svma: number): number {
-    let rule = this.#lookForChanger(svma);
+    let rule = this.#lookForStackSwitch(svma);
     if (rule !== NO_RULE) return rule;
     for (let i = 0; i < this.#frames.length; i++) {
       const index = this.#frames[i];
@@ -174,7 +174,7 @@ export class UnwindModule {
   }
 
   /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. */
-  #lookForChanger(svma: number): number {
+  #lookForStackSwitch(svma: number): number {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
       case 'chained':

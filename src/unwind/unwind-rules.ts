@@ -139,7 +139,7 @@ export class UnwindRules {
     const scratch = this.#begin(0, rows.cfaRegister, 0, ra);
     if (svma + 1 === section.end) flags |= RuleFlag.endsHere;
     if (rows.kinds[ra] === RegisterRule.undefined) flags |= RuleFlag.outermost;
-    if (rows.tellsOfOthers && this.#registers === MACHINE_REGISTERS.x86_64) flags |= RuleFlag.savesVectors;
+    if (rows.mentionsOtherRegisters && this.#registers === MACHINE_REGISTERS.x86_64) flags |= RuleFlag.savesVectors;
     if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
     if (!cie.isSignalFrame && isAtHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.atHandler | RuleFlag.complex;
     for (let register = 0; register < count; register++) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { PerfconvError } from '../../src/base/errors.ts';
 import type { Arguments } from '../../src/cli/arguments.ts';
 import { COMMANDS, CONVERT, INFO } from '../../src/cli/options.ts';
-import { parseCommandLine, takeApart } from '../../src/cli/parse.ts';
+import { parseCommandLine, splitCommandLine } from '../../src/cli/parse.ts';
 
 function argumentsOf(...words: string[]): Arguments {
   const request = parseCommandLine(words);
@@ -154,12 +154,12 @@ describe('a command after options', () => {
     [['--output', 'out', 'info', 'web.data']],
     [['--output=out', 'info', 'web.data']],
   ])('%j', (words) => {
-    expect(takeApart(words)).toMatchObject({ command: INFO, words: ['web.data'] });
+    expect(splitCommandLine(words)).toMatchObject({ command: INFO, words: ['web.data'] });
   });
 
   test('is none where its name is the value of an option', () => {
-    expect(takeApart(['-qo', 'info', 'web.data'])).toMatchObject({ command: undefined, words: ['web.data'] });
-    expect(takeApart(['-F', 'info'])).toMatchObject({ command: undefined, words: [] });
+    expect(splitCommandLine(['-qo', 'info', 'web.data'])).toMatchObject({ command: undefined, words: ['web.data'] });
+    expect(splitCommandLine(['-F', 'info'])).toMatchObject({ command: undefined, words: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { demanglersWords, simplifySourceName } from '../../src/demangle/source-names.ts';
+import { inDemanglerTerms, simplifySourceName } from '../../src/demangle/source-names.ts';
 
 describe('a name in the source is shortened as demangled ones are', () => {
   it.each([
@@ -33,5 +33,5 @@ describe('a name in the source is shortened as demangled ones are', () => {
 });
 
 it('a type that gcc names after its lambda is called as demanglers call it', () => {
-  expect(['<lambda(int, int)>', '<lambda', 'lambda(int)', ''].map(demanglersWords)).toEqual(['{lambda(int, int)}', '<lambda', 'lambda(int)', '']);
+  expect(['<lambda(int, int)>', '<lambda', 'lambda(int)', ''].map(inDemanglerTerms)).toEqual(['{lambda(int, int)}', '<lambda', 'lambda(int)', '']);
 });

@@ -173,10 +173,10 @@ describe('readLineTable', () => {
     const reader = new LineTableReader(sectionsOf(plan));
     const [table, other] = [await reader.read(0, UNIT), await reader.read(0, UNIT)];
     const first = table.rows;
-    expect(first.areHeld()).toBe(true);
+    expect(first.ensureCurrent()).toBe(true);
     expect(other.rows.files[0]).toBe(2);
     // Whoever keeps them keeps nothing of the memory that they were in.
-    expect([first.areHeld(), first.addresses.buffer.byteLength]).toEqual([false, 0]);
+    expect([first.ensureCurrent(), first.addresses.buffer.byteLength]).toEqual([false, 0]);
     expect([table.rows.files[0], table.file(2), table.file(3)]).toEqual([2, '/build/inc/late.c', '']);
   });
 

@@ -27,9 +27,9 @@ beforeAll(async () => {
     join(dir, 'work.ts'),
     `import { parentPort } from 'node:worker_threads';
      import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
-     import { endBySignal, hearSignalsThrough, listenToSignals, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
+     import { endBySignal, receiveSignalsThrough, listenToSignals, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
      import { forgetUnfinished, noteUnfinished, removeUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
-     hearSignalsThrough(parentPort);
+     receiveSignalsThrough(parentPort);
      const how = process.argv[2];
      const stopListening = await listenToSignals((signal) => {
        writeSync(2, 'cleaned up');

@@ -275,7 +275,7 @@ interface FilteredSample {
 export async function read(
   path: string,
   filter: SampleFilter = {},
-  reading: { readonly offCpu?: boolean; readonly keepHappenings?: boolean } = {},
+  reading: { readonly offCpu?: boolean; readonly keepThreadEvents?: boolean } = {},
 ): Promise<{ profile: Profile; samples: FilteredSample[] }> {
   const options = { filter, offCpuTimes: true, keepSamples: true, ...reading };
   const { profile } = await using(

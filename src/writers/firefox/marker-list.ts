@@ -1,8 +1,8 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { grown } from '../../base/growable.ts';
-import * as happening from '../../profile/happenings.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import * as threadEvent from '../../profile/thread-events.ts';
 import { waitOf } from '../primary-event.ts';
 import type { FirefoxThread } from './threads.ts';
 
@@ -29,7 +29,7 @@ export interface ThreadLife {
 
 /**
  * What happened to the threads of the file: markers, and when threads began and ended. A thread of the recording that has several tracks has its markers on the
- * first one. Happenings of threads without samples are left out, except lost records, which are then on the first track of the file.
+ * first one. Events of threads without samples are left out, except lost records, which are then on the first track of the file.
  */
 export class MarkerList {
   kind = new Uint8Array(256);
@@ -62,7 +62,7 @@ export class MarkerList {
     // Waits tell more about the same switches.
     const hasWaits = profile.events.some((event) => event.samples > 0 && waitOf(event) !== undefined);
     if (hasWaits) this.#addWaits(profile, samples, trackOf);
-    this.#addHappenings(profile, trackOf, !hasWaits);
+    this.#addThreadEvents(profile, trackOf, !hasWaits);
     this.#addTracepoints(profile, samples, trackOf);
     // By track, and within a track by time.
     const byTime = ascendingOrder(this.startNs.subarray(0, this.#size));
@@ -92,33 +92,33 @@ export class MarkerList {
     return this.#lives[this.#mainThreads[process]];
   }
 
-  #addHappenings({ happenings }: Profile, trackOf: Int32Array, showsSwitches: boolean): void {
-    if (happenings === undefined) return;
+  #addThreadEvents({ threadEvents }: Profile, trackOf: Int32Array, showsSwitches: boolean): void {
+    if (threadEvents === undefined) return;
     const limitNs = this.profileEndNs;
     /** By thread: the marker of its current time off the CPU, −1 while it runs. */
     const offCpu = new Int32Array(trackOf.length).fill(-1);
-    for (let row = 0; row < happenings.size; row++) {
-      const kind = happenings.kind[row];
-      const thread = happenings.thread[row];
-      const timeNs = happenings.timeNs[row];
+    for (let row = 0; row < threadEvents.size; row++) {
+      const kind = threadEvents.kind[row];
+      const thread = threadEvents.thread[row];
+      const timeNs = threadEvents.timeNs[row];
       const track = thread < 0 ? -1 : trackOf[thread];
-      if (kind === happening.RECORDS_LOST) {
-        if (timeNs >= 0 && timeNs <= limitNs) this.#add(Math.max(0, track), LOST, timeNs, -1, happenings.value[row]);
+      if (kind === threadEvent.RECORDS_LOST) {
+        if (timeNs >= 0 && timeNs <= limitNs) this.#add(Math.max(0, track), LOST, timeNs, -1, threadEvents.value[row]);
         continue;
       }
       if (thread < 0) continue;
-      if (kind === happening.THREAD_BEGAN) this.#lives[thread].beganNs = Math.max(0, timeNs);
-      else if (kind === happening.THREAD_ENDED) this.#lives[thread].endedNs = Math.max(0, timeNs);
+      if (kind === threadEvent.THREAD_BEGAN) this.#lives[thread].beganNs = Math.max(0, timeNs);
+      else if (kind === threadEvent.THREAD_ENDED) this.#lives[thread].endedNs = Math.max(0, timeNs);
       if (track < 0) continue;
-      if (offCpu[thread] >= 0 && (kind === happening.SWITCHED_IN || kind === happening.THREAD_ENDED)) {
+      if (offCpu[thread] >= 0 && (kind === threadEvent.SWITCHED_IN || kind === threadEvent.THREAD_ENDED)) {
         this.#endOffCpu(offCpu[thread], timeNs);
         offCpu[thread] = -1;
       }
       if (timeNs < 0 || timeNs > limitNs) continue;
-      if (kind === happening.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, happenings.value[row]);
-      else if (kind === happening.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, happenings.value[row]);
-      else if (showsSwitches && (kind === happening.SWITCHED_OUT || kind === happening.PREEMPTED)) {
-        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, timeNs, kind === happening.PREEMPTED ? IS_PREEMPTED : WAITS);
+      if (kind === threadEvent.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, threadEvents.value[row]);
+      else if (kind === threadEvent.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, threadEvents.value[row]);
+      else if (showsSwitches && (kind === threadEvent.SWITCHED_OUT || kind === threadEvent.PREEMPTED)) {
+        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, timeNs, kind === threadEvent.PREEMPTED ? IS_PREEMPTED : WAITS);
       }
     }
     for (const marker of offCpu) if (marker >= 0) this.#endOffCpu(marker, this.profileEndNs);

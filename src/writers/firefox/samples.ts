@@ -7,7 +7,7 @@ import { wholeNumber } from '../whole-number.ts';
 import { putDecimal, putIndexOrNull, writeColumn } from './json-columns.ts';
 import type { SharedTables } from './shared-tables.ts';
 import type { FirefoxThread } from './threads.ts';
-import { intervalNsOf, saysTime, type TimeUse, timeUseOf } from './time-use.ts';
+import { intervalNsOf, measuresTime, type TimeUse, timeUseOf } from './time-use.ts';
 
 /** Rows of the format's sample table that are not samples: the first ends the time of the sample before it, the second begins a time in which nothing ran. */
 const END_OF_RUN = -1;
@@ -44,7 +44,7 @@ export class SampleWriter {
     this.#tables = tables;
     this.#weight = weight;
     this.#isRounded = isRounded;
-    this.#hasTimeUse = profile.events.some((event) => event.samples > 0 && saysTime(timeUseOf(event)));
+    this.#hasTimeUse = profile.events.some((event) => event.samples > 0 && measuresTime(timeUseOf(event)));
     if (this.#isRounded) {
       this.#left = new Uint32Array(profile.stacks.size + 1);
       this.#carry = new Float64Array(profile.stacks.size + 1);
@@ -93,12 +93,12 @@ export class SampleWriter {
         this.untimedSamples++;
         atNs = i === 0 ? 0 : lastNs + intervalNs;
       }
-      if (saysTime(use) && i > 0 && atNs - lastNs > lengthNs + MAX_GAP * intervalNs) this.#endRun(lastNs + lengthNs, timeUnitNs);
+      if (measuresTime(use) && i > 0 && atNs - lastNs > lengthNs + MAX_GAP * intervalNs) this.#endRun(lastNs + lengthNs, timeUnitNs);
       this.#push(rows[i], atNs, timeUnitNs);
       lastNs = atNs;
       lengthNs = this.#lengthNs(use, rows[i], intervalNs);
     }
-    if (saysTime(use)) this.#endRun(lastNs + lengthNs, timeUnitNs);
+    if (measuresTime(use)) this.#endRun(lastNs + lengthNs, timeUnitNs);
   }
 
   #endRun(timeNs: number, timeUnitNs: number): void {
@@ -188,7 +188,7 @@ export class SampleWriter {
     await writeColumn(out, 'threadCPUDelta', this.#size, (at) => {
       // hot
       const before = at === 0 ? -1 : this.#rows[at - 1];
-      if (!saysTime(use) || isIdle || before < 0) {
+      if (!measuresTime(use) || isIdle || before < 0) {
         out.number(0);
         return;
       }

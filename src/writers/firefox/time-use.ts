@@ -10,7 +10,7 @@ import { findTimelineEvent } from '../primary-event.ts';
  */
 export type TimeUse = 'clock' | 'frequency' | 'none' | 'unknown';
 
-/** Software events that count happenings, not time. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
+/** Software events that count occurrences, not time. Source: perf_event.h, perf_sw_ids, and the names that perf list prints. */
 const HAPPENINGS = /^(?:[a-z]+-)?(?:faults|switches|migrations)\b|^cs\b|^bpf-output\b|^dummy\b/;
 
 export function timeUseOf({ isOffCpuTime, isTracepoint, name, sampleFreq, unit }: ProfileEvent): TimeUse {
@@ -24,7 +24,7 @@ export function timeUseOf({ isOffCpuTime, isTracepoint, name, sampleFreq, unit }
 const DEFAULT_INTERVAL_NS = 1e6;
 
 /** Whether a thread's samples tell how long it ran. */
-export function saysTime(use: TimeUse): boolean {
+export function measuresTime(use: TimeUse): boolean {
   return use === 'clock' || use === 'frequency';
 }
 

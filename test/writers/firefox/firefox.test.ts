@@ -3,8 +3,11 @@ import { BufferSink } from '../../../src/base/byte-sink.ts';
 import { BufferSource } from '../../../src/base/byte-source.ts';
 import { Diagnostics } from '../../../src/base/diagnostics.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { SampleDetails } from '../../../src/profile/sample-details.ts';
+import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
+import { showUnknownCode } from '../../../src/profile/shown-profile.ts';
 import {
-  HappeningTable,
   PREEMPTED,
   RECORDS_LOST,
   SWITCHED_IN,
@@ -12,11 +15,8 @@ import {
   THREAD_BEGAN,
   THREAD_ENDED,
   THREAD_EXECED,
-} from '../../../src/profile/happenings.ts';
-import type { Profile } from '../../../src/profile/profile.ts';
-import { SampleDetails } from '../../../src/profile/sample-details.ts';
-import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';
-import { showUnknownCode } from '../../../src/profile/shown-profile.ts';
+  ThreadEventTable,
+} from '../../../src/profile/thread-events.ts';
 import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
 import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
@@ -234,7 +234,7 @@ describe('samples', () => {
     expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
   });
 
-  test('of happenings show no CPU use; those of counters none beside a clock, and are left to the viewer without one', async () => {
+  test('of threadEvents show no CPU use; those of counters none beside a clock, and are left to the viewer without one', async () => {
     const cpuUse = async (...events: string[]): Promise<(readonly number[] | undefined)[]> => {
       const samples = events.map((event, i): SampleSpec => ({ timeNs: i, event, period: MS, stack: ['main'] }));
       const profile = buildProfile(samples);
@@ -327,17 +327,17 @@ describe('markers', () => {
 
   test('are switches off the CPU, new names and lost records, and threads have lives', async () => {
     const profile = buildProfile([0, 50, 99].map((ms): SampleSpec => ({ timeNs: ms * MS, stack: ['main'] })));
-    const happenings = new HappeningTable();
-    happenings.add(THREAD_BEGAN, 0, -5);
-    happenings.add(SWITCHED_IN, 0, 0.5 * MS);
-    happenings.add(THREAD_EXECED, 0, MS, profile.strings.intern('next'));
-    happenings.add(PREEMPTED, 0, 2 * MS);
-    happenings.add(SWITCHED_IN, 0, 40 * MS);
-    happenings.add(RECORDS_LOST, -1, 45 * MS, 12);
-    happenings.add(SWITCHED_OUT, 0, 60 * MS);
-    happenings.add(THREAD_ENDED, 0, 70 * MS);
-    happenings.add(SWITCHED_OUT, -1, 80 * MS);
-    const [{ markers, thread }] = (await written({ ...profile, happenings })).threads;
+    const threadEvents = new ThreadEventTable();
+    threadEvents.add(THREAD_BEGAN, 0, -5);
+    threadEvents.add(SWITCHED_IN, 0, 0.5 * MS);
+    threadEvents.add(THREAD_EXECED, 0, MS, profile.strings.intern('next'));
+    threadEvents.add(PREEMPTED, 0, 2 * MS);
+    threadEvents.add(SWITCHED_IN, 0, 40 * MS);
+    threadEvents.add(RECORDS_LOST, -1, 45 * MS, 12);
+    threadEvents.add(SWITCHED_OUT, 0, 60 * MS);
+    threadEvents.add(THREAD_ENDED, 0, 70 * MS);
+    threadEvents.add(SWITCHED_OUT, -1, 80 * MS);
+    const [{ markers, thread }] = (await written({ ...profile, threadEvents })).threads;
     expect(markers.map(({ name, startMs, endMs, data }) => [name, startMs, endMs, data?.reason ?? data?.count])).toEqual([
       ['exec', 1, undefined, undefined],
       ['off CPU', 2, 40, 'preempted'],

@@ -20,7 +20,7 @@ export const RECORDS_LOST = 7;
 const ROW_BYTES = 21;
 
 /** What happened to threads apart from samples, in time order: records of the kernel (perf_event.h) that have a time. */
-export class HappeningTable {
+export class ThreadEventTable {
   kind = new Uint8Array(1024);
   /** Index into the profile's threads; −1 if the record names none that is known. */
   thread = new Int32Array(1024);
