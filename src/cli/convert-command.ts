@@ -34,7 +34,7 @@ export async function runConvert(args: Arguments, terminal: Terminal): Promise<n
   if (isMerging) {
     const { requireMergeable } = await import('../pipeline/merge-recordings.ts');
     const formats = planned.map((output) => output.format);
-    requireMergeable(formats, 'leave -o out to convert each by itself');
+    requireMergeable(formats, 'leave out -o to convert each separately');
   }
   checkTerminal(planned, terminal);
   checkConflicts(conversions, args, terminal);
@@ -96,7 +96,7 @@ function checkNoCommand(word: string | undefined): void {
     word,
     COMMANDS.map(({ name }) => name),
   );
-  if (hint !== '') throw new PerfconvError('usage', `there is no file and no command ${word}${hint}`);
+  if (hint !== '') throw new PerfconvError('usage', `there is no file or command ${word}${hint}`);
 }
 
 function checkNoFormats(inputs: readonly string[]): void {

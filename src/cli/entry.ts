@@ -21,7 +21,7 @@ async function runInWorker(args: readonly string[]): Promise<number | undefined>
     const { code, syscall, stack = String(error) } = error as NodeJS.ErrnoException;
     if (syscall !== undefined) throw error;
     const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const text = isHeapFull ? 'there is not enough memory; NODE_OPTIONS=--max-old-space-size=MiB gives more' : `internal error, please report it: ${stack}`;
+    const text = isHeapFull ? 'not enough memory; NODE_OPTIONS=--max-old-space-size=MiB allows more' : `internal error, please report it: ${stack}`;
     for (const line of `perfconv: ${text}`.split('\n')) printMessage(process, line);
     return EXIT_FAILED;
   }

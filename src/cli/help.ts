@@ -3,7 +3,7 @@ import { COMMANDS, COMMON_OPTIONS, CONVERT, type CommandSpec } from './options.t
 const MAX_HELP_COLUMNS = 120;
 
 const EPILOGUE = `INPUT is a perf.data file or directory, compressed or not, or - for standard input. Default: perf.data.
-Exit status: 0 success (possibly with warnings), 1 failure, 2 wrong usage, 3 data was lost and --strict was given.`;
+Exit status: 0 success (possibly with warnings), 1 failure, 2 usage error, 3 data was lost and --strict was given.`;
 
 /**
  * The help of a command, or of the whole program. yargs lays the options out. The command line itself is parsed by

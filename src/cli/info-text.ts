@@ -47,7 +47,7 @@ function recordingFacts(info: RecordingInfo): Fact[] {
     ['wall clock', wallClockText(info)],
     ['clock', clockText(info)],
     ['reference', clock.reference && `${clock.reference.wallClock} is ${seconds(clock.reference.clockNs)}`],
-    ['samples', `${count(info.sampleCount)}${info.samplesOutOfOrder > 0 ? `, ${count(info.samplesOutOfOrder)} of them before an older one` : ''}`],
+    ['samples', `${count(info.sampleCount)}${info.samplesOutOfOrder > 0 ? `, ${count(info.samplesOutOfOrder)} of them out of order` : ''}`],
     ['processes', `${count(info.processCount)} with ${counted(info.threadCount, 'thread')}`],
     ['compression', compression && `${compression.type === 1 ? 'zstd' : `type ${compression.type}`}, level ${compression.level}, ratio ${compression.ratio}`],
     ['directory', info.directoryVersion === undefined ? undefined : `layout version ${info.directoryVersion}`],
@@ -111,7 +111,7 @@ function attrLines({ attr, ids = [] }: EventInfo, verbose: boolean): string[] {
 
 /** Record counts by type, like `perf report --stats`. */
 function recordLines({ records, recordCount }: RecordingInfo): string[] {
-  const rows = [...Object.entries(records), ['in all', recordCount] as const];
+  const rows = [...Object.entries(records), ['total', recordCount] as const];
   const width = rows.reduce((most, [, number]) => Math.max(most, count(number).length), 0);
   return rows.map(([name, number]) => `  ${count(number).padStart(width)}  ${name.padEnd(20)} ${percent(number, recordCount)}`.trimEnd());
 }
@@ -134,7 +134,7 @@ function timeText({ time }: RecordingInfo): string | undefined {
 
 function wallClockText({ time }: RecordingInfo): string | undefined {
   if (time?.wallClockFirst === undefined || time.wallClockLast === undefined) return undefined;
-  if (time.wallClockSource === 'file') return `about ${secondsOnly(time.wallClockFirst)}, if nobody but perf wrote the file`;
+  if (time.wallClockSource === 'file') return `about ${secondsOnly(time.wallClockFirst)}, if only perf has written to the file`;
   return `${time.wallClockFirst} to ${time.wallClockLast}`;
 }
 

@@ -58,7 +58,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...PPROF_LABELS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: those of pid,tid,comm, and for merged inputs input, in which samples differ`,
+    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: those of pid,tid,comm (and input, for merged inputs) in which samples differ`,
   },
   {
     name: 'marks',
@@ -66,7 +66,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...FOLDED_MARKS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `folded: mark frames of any of ${FOLDED_MARKS.join(', ')} by _[k], _[i], _[j] for flamegraph.pl --color java, or none. Default: kernel`,
+    text: `folded: mark frames of any of ${FOLDED_MARKS.join(', ')} with _[k], _[i], _[j] for flamegraph.pl --color java, or none. Default: kernel`,
   },
   {
     name: 'by-input',
@@ -78,7 +78,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'GROUP',
     choices: GROUPS,
     section: OUTPUT,
-    text: `speedscope: split into profiles by ${GROUPS.join(', ')} (all: no split). Default: thread. chrome: tracks of them; default: thread up to 30 threads, else cpu, or all if samples carry no CPU`,
+    text: `speedscope: split into profiles by ${GROUPS.join(', ')} (all: no split). Default: thread. chrome: one track for each; default: thread up to 30 threads, else cpu, or all if samples carry no CPU`,
   },
   {
     name: 'chrome-style',
@@ -212,7 +212,7 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     value: 'HOW',
     choices: TRUNCATED_STACKS,
     section: STACKS,
-    text: 'perf record --call-graph dwarf: mark stacks that do not reach their start by a root frame [truncated], keep them as they are, or drop their samples. Default: mark; keep with --compat perf',
+    text: 'perf record --call-graph dwarf: mark stacks that do not reach their start with a root frame [truncated], keep them as they are, or drop their samples. Default: mark; keep with --compat perf',
   },
   {
     name: 'compat',
@@ -287,7 +287,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --chrome-style events -o web.trace.json.gz web.data', 'bars for Perfetto, compressed'],
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', 'a recording from another machine'],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],
-    ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'a recording by perf kvm'],
+    ['perfconv --guestkallsyms guest.kallsyms --guestmodules guest.modules --guestvmlinux vmlinux perf.data.guest', 'a recording made by perf kvm'],
     ['perfconv --debug-dir /opt/debug --buildid-dir ~/.debug web.data', 'symbols from elsewhere'],
     ['perfconv -o cpu.pb.gz --demangle-style full web.data', 'std::vector<int, …>::push_back(int&&) instead of std::vector::push_back'],
     ['perfconv --debuginfod https://debuginfod.debian.net --explain-symbols web.data', 'symbols from a server, and where each was found'],

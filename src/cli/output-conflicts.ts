@@ -83,12 +83,12 @@ export function checkDistinct(inputs: readonly string[], { stdin }: Pick<Termina
 
 function harmText(path: string, isChosen: boolean, from: string, harm: string): string {
   if (isChosen) return `-o ${path} would ${harm}`;
-  return `${displayName(from)} would be written to ${path} and ${harm}: convert it by itself, with -o`;
+  return `${displayName(from)} would be written to ${path} and ${harm}: convert it separately, with -o`;
 }
 
 function twiceText(path: string, conversion: Conversion, other: Conversion): string {
   if (conversion === other) return `-o ${path} is given twice`;
   const [first, second] = [other.inputs[0], conversion.inputs[0]];
   if (first === second) return `the input ${displayName(first)} is given twice`;
-  return `${displayName(first)} and ${displayName(second)} would both be written to ${path}: convert each by itself, with -o`;
+  return `${displayName(first)} and ${displayName(second)} would both be written to ${path}: convert each separately, with -o`;
 }

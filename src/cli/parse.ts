@@ -86,7 +86,7 @@ export function parseCommandLine(line: readonly string[]): Request {
   checkOptions(line, words, command);
   const inputs = [...words, ...literalWords];
   if (named === undefined && COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not available yet`);
-  if (inputs.includes('')) throw new PerfconvError('usage', 'the name of an input is empty');
+  if (inputs.includes('')) throw new PerfconvError('usage', "an input's name is empty");
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };
 }
@@ -129,7 +129,7 @@ function checkOptions(line: readonly string[], words: readonly string[], command
     for (const given of isLong ? [names] : [...names.slice(1)].map((letter) => `-${letter}`)) {
       const option = isLong ? OPTIONS.get(given.slice(2)) : LETTERS.get(given.slice(1));
       if (!isKnown(option)) {
-        const hint = !isLong && word.includes('.') ? `; if ${word} is an input: ./${word}` : '';
+        const hint = !isLong && word.includes('.') ? `; if ${word} is an input, write ./${word}` : '';
         throw new PerfconvError('usage', noOptionText(given, command) + hint);
       }
       if (option.value === undefined && value !== undefined && names.endsWith(given.slice(1)))
@@ -143,7 +143,7 @@ function checkOptions(line: readonly string[], words: readonly string[], command
 
 function requireValue(given: string, next: string | undefined): void {
   if (next === undefined) throw new PerfconvError('usage', `${given} needs a value`);
-  if (/^-\D/.test(next)) throw new PerfconvError('usage', `${given} needs a value; if ${next} is meant: ${given}=${next}`);
+  if (/^-\D/.test(next)) throw new PerfconvError('usage', `${given} needs a value; if ${next} is meant, write ${given}=${next}`);
 }
 
 function noOptionText(given: string, command: CommandSpec): string {
@@ -153,7 +153,7 @@ function noOptionText(given: string, command: CommandSpec): string {
     return `the command ${command.name} has no option ${given}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
   }
   // perf's option for its input.
-  if (given === '-i' || given === '--input') return `there is no option ${given}: an input stands by itself, as in ${command.usage}`;
+  if (given === '-i' || given === '--input') return `there is no option ${given}: inputs are given without an option, as in ${command.usage}`;
   const long = [...command.options, ...COMMON_OPTIONS].map(({ name }) => `--${name}`);
   return `there is no option ${given}${didYouMean(given, long)}`;
 }

@@ -108,7 +108,7 @@ export class Run<Options extends object> {
       if (!isFailure(status)) await keep?.();
     }
     const [missing, all] = [this.#statuses.filter(isFailure).length, this.inputs.length];
-    if (missing === all) throw new PerfconvError('io', 'none of the inputs could be read: nothing is written');
+    if (missing === all) throw new PerfconvError('io', 'none of the inputs could be read: nothing was written');
     if (missing > 0) {
       this.diagnostics.add('merge-missing', 'warning', `the result holds ${all - missing} of ${all} inputs: the others could not be read`);
     }

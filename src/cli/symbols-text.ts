@@ -8,9 +8,9 @@ const LABELS: Readonly<Record<Exclude<Place['outcome'], 'fits'>, string>> = {
   absent: 'not there',
   forbidden: 'no permission',
   damaged: 'not readable',
-  'other-build-id': 'another file',
-  'other-crc': 'another file',
-  refused: 'not believed',
+  'other-build-id': 'different file',
+  'other-crc': 'different file',
+  refused: 'not trusted',
   failed: 'no answer',
   skipped: 'not asked',
 };
@@ -37,7 +37,7 @@ function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number)
     `  ${share}; ${locations} ${locations === 1 ? 'address' : 'addresses'}: ${namedText(namedLocations, locations)}${lineText(lineLocations, locations)}`,
   ];
   if (buildId !== '') lines.push(`  build id ${buildId}`);
-  if (places.length === 0) lines.push(`  ${namedLocations > 0 ? 'the recording itself has the names' : 'nothing to look for: this is no file'}`);
+  if (places.length === 0) lines.push(`  ${namedLocations > 0 ? 'the recording itself has the names' : 'nothing to look for: this is not a file'}`);
   let before = '';
   for (const found of places) {
     const place = { ...found, uses: usesOf(found, dso) };
@@ -68,7 +68,7 @@ function lineText(withLine: number | undefined, all: number): string {
 
 function labelOf({ outcome, uses }: Place): string {
   if (outcome !== 'fits') return LABELS[outcome];
-  return uses.length > 0 ? 'used' : 'of no use';
+  return uses.length > 0 ? 'used' : 'not useful';
 }
 
 /** The uses of a place that named something: symbols of other addresses name nothing. */
@@ -89,7 +89,8 @@ const LACKED_SYMBOLS: Readonly<Record<NonNullable<Place['holds']['symbols']>, re
 function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses']): string {
   if (outcome !== 'fits') return detail;
   const isByGoTable = holds.symbols === 'gopclntab' && uses.includes('symbols');
-  const used = uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}${isByGoTable ? ', by the table of Go’s runtime (.gopclntab)' : ''}`];
+  const used =
+    uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}${isByGoTable ? ', from the table of Go’s runtime (.gopclntab)' : ''}`];
   const unused = [
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
     ...(taken.includes('lines') && !uses.includes('lines') ? ['it has no lines for them'] : []),

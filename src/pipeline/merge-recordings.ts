@@ -72,11 +72,11 @@ export class RecordingMerger {
  * @param remedy how not to merge, as the end of a sentence
  * @throws PerfconvError `usage` when one of the formats cannot hold several recordings
  */
-export function requireMergeable(formats: readonly Format[], remedy = 'convert each by itself'): void {
+export function requireMergeable(formats: readonly Format[], remedy = 'convert each separately'): void {
   const refused = formats.filter((format) => CLOCK_FORMATS.includes(format));
   if (refused.length === 0) return;
   throw new PerfconvError(
     'usage',
-    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples by a clock, and each recording has its own: ${remedy}`,
+    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples along a clock, and each recording has its own: ${remedy}`,
   );
 }

@@ -292,9 +292,9 @@ describe('usage errors end with status 2', () => {
     [['-x'], 'there is no option -x'],
     [['--strict=no', 'x.data'], '--strict=no: this option takes no value'],
     [['report', '-q=1'], '-q=1: this option takes no value'],
-    [['reprot', 'web.data'], 'there is no file and no command reprot (did you mean report?)'],
-    [['-v', 'inof', 'web.data'], 'there is no file and no command inof (did you mean info?)'],
-    [['', 'x'], 'the name of an input is empty'],
+    [['reprot', 'web.data'], 'there is no file or command reprot (did you mean report?)'],
+    [['-v', 'inof', 'web.data'], 'there is no file or command inof (did you mean info?)'],
+    [['', 'x'], "an input's name is empty"],
     [['script', 'web.data'], 'there is no file script; for the format, give -t script'],
     [['web.data', 'folded'], 'there is no file folded; for the format, give -t folded'],
     [['view'], 'the command view is not available yet'],
@@ -333,7 +333,7 @@ describe('usage errors end with status 2', () => {
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
     [
       ['a.data', 'b.data', '-o', 'a.pb', '-o', 'a.txt'],
-      'several recordings cannot be merged into script, which shows samples by a clock, and each recording has its own: leave -o out to convert each by itself',
+      'several recordings cannot be merged into script, which shows samples along a clock, and each recording has its own: leave out -o to convert each separately',
     ],
     [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
     [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
@@ -374,7 +374,7 @@ describe('usage errors end with status 2', () => {
     const [first, second] = [put('web.data', fileRecording()), put('web', fileRecording())];
     expect(await runMain([first, second])).toMatchObject({
       status: 2,
-      stderr: `perfconv: ${first} and ${second} would both be written to ${at('web.pb.gz')}: convert each by itself, with -o\n`,
+      stderr: `perfconv: ${first} and ${second} would both be written to ${at('web.pb.gz')}: convert each separately, with -o\n`,
     });
     expect(await runMain([first, `${dir}/./web.data`])).toMatchObject({ status: 2, stderr: expect.stringContaining('would both be written to') });
     expect(await runMain([first, first])).toMatchObject({ status: 2, stderr: `perfconv: the input ${first} is given twice\n` });
@@ -387,7 +387,7 @@ describe('usage errors end with status 2', () => {
     const [first, second] = [put('x.data', fileRecording()), put('x.pb.gz', pipeRecording())];
     expect(await runMain([first, second])).toMatchObject({
       status: 2,
-      stderr: `perfconv: ${first} would be written to ${second} and overwrite the input ${second}: convert it by itself, with -o\n`,
+      stderr: `perfconv: ${first} would be written to ${second} and overwrite the input ${second}: convert it separately, with -o\n`,
     });
     expect(readFileSync(second)).toEqual(Buffer.from(pipeRecording()));
     expect(readdirSync(dir).sort()).toEqual(['x.data', 'x.pb.gz']);

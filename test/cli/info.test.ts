@@ -48,7 +48,7 @@ describe('for people', () => {
       'wall clock': '2026-01-04T16:46:58.014660000Z to 2026-01-04T16:46:58.016660000Z',
       clock: 'monotonic, resolution 1 ns',
       reference: '2026-01-04T16:46:58.014657000Z is 5.000000000',
-      samples: '3, 1 of them before an older one',
+      samples: '3, 1 of them out of order',
       processes: '1 with 1 thread',
       compression: 'zstd, level 1, ratio 13',
       directory: 'layout version 1',
@@ -108,7 +108,7 @@ describe('for people', () => {
       '  3  SAMPLE                50.0 %',
       '  1  MMAP2                 16.7 %',
       '  1  FINISHED_ROUND        16.7 %',
-      '  6  in all               100.0 %',
+      '  6  total                100.0 %',
     ]);
   });
 

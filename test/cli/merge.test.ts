@@ -179,7 +179,7 @@ describe('inputs that cannot be read', () => {
 
   test('all of them: nothing is written', async () => {
     const result = await runMain([put('bad.data', 'nothing'), at('missing.data'), '-o', at('all.pb')]);
-    expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/perfconv: none of the inputs could be read: nothing is written\n$/) });
+    expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/perfconv: none of the inputs could be read: nothing was written\n$/) });
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'b.data', 'bad.data']);
   });
 

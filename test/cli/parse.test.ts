@@ -32,8 +32,8 @@ describe('values of options', () => {
     expect(argumentsOf('-F=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--fields=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--comm=--quiet').texts('comm')).toEqual(['--quiet']);
-    expect(refusalOf('-F', '-srcline')).toBe('-F needs a value; if -srcline is meant: -F=-srcline');
-    expect(refusalOf('--output', '--quiet')).toBe('--output needs a value; if --quiet is meant: --output=--quiet');
+    expect(refusalOf('-F', '-srcline')).toBe('-F needs a value; if -srcline is meant, write -F=-srcline');
+    expect(refusalOf('--output', '--quiet')).toBe('--output needs a value; if --quiet is meant, write --output=--quiet');
   });
 
   test('may be a dash, or a negative number', () => {
@@ -92,7 +92,9 @@ describe('flags', () => {
 test('options that a command does not have are refused, and what was meant is named', () => {
   expect(refusalOf('--formatt', 'csv')).toBe('there is no option --formatt (did you mean --format?)');
   expect(refusalOf('-x')).toBe('there is no option -x');
-  expect(refusalOf('-i', 'web.data')).toBe('there is no option -i: an input stands by itself, as in perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]');
+  expect(refusalOf('-i', 'web.data')).toBe(
+    'there is no option -i: inputs are given without an option, as in perfconv [convert] [INPUT…] [-t FORMAT] [-o OUTPUT]',
+  );
   expect(refusalOf('--no-quiet')).toMatch(/^there is no option --no-quiet/);
   expect(refusalOf('--__proto__=x')).toMatch(/^there is no option --__proto__/);
   expect(refusalOf('--o', 'x')).toMatch(/^there is no option --o/);
@@ -125,7 +127,7 @@ test('words behind -- are inputs', () => {
 });
 
 test('a file whose name has the letters of the help in it is not taken for a question', () => {
-  expect(refusalOf('-t', 'folded', '-dash.data')).toBe('there is no option -d; if -dash.data is an input: ./-dash.data');
+  expect(refusalOf('-t', 'folded', '-dash.data')).toBe('there is no option -d; if -dash.data is an input, write ./-dash.data');
   expect(refusalOf('-xh')).toBe('there is no option -x');
   expect(refusalOf('-xV')).toBe('there is no option -x');
   expect(parseCommandLine(['-F', '-srcline', '--help'])).toEqual({ helpOf: undefined });

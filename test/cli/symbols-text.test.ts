@@ -68,7 +68,7 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
 /opt/app/server
   61.2 % of the samples (612); 40 addresses: 12 named, none with a line
   build id ${ID}
-  another file   /opt/app/server
+  different file /opt/app/server
                  its build id is bb22222222222222222222222222222222222222
   used           /home/u/.debug/.build-id/aa/1111/elf
                  for addresses and functions; it has no symbols but those of dynamic linking
@@ -77,9 +77,9 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
                  the xz data cannot be read: they are cut off
   not there      /opt/app/server.debug
                  /opt/app/.debug/server.debug
-  another file   /usr/lib/debug/opt/app/server
+  different file /usr/lib/debug/opt/app/server
                  its CRC is not the one in .gnu_debuglink
-  of no use      /usr/lib/debug/opt/app/server\\n
+  not useful     /usr/lib/debug/opt/app/server\\n
                  it has no symbols
   no answer      https://d.example/buildid/${ID}/debuginfo
                  it answered with status 503
@@ -89,7 +89,7 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
 
 /tmp/perf-7.map
   no samples of its own, callers only; 1 address: none named, none with a line
-  nothing to look for: this is no file
+  nothing to look for: this is not a file
   what helps     code made at run time has names when /tmp/perf-7.map is kept: node
                  --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit,
                  python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap
@@ -107,7 +107,7 @@ it('calls a file used for what came of it', () => {
   const dso: DsoSymbols = { name: '/opt/app/server', kind: 'file', buildId: ID, samples: 1, unnamedSamples: 1, ...counts, places: [taken] };
   const textOf = (found: Partial<DsoSymbols>): string => symbolsText([{ ...dso, ...found }], 300);
   expect(textOf({ namedLocations: 0, lineLocations: 0 })).toContain(
-    '  of no use      /opt/app/server\n' +
+    '  not useful     /opt/app/server\n' +
       '                 it names none of the addresses, and it has no lines for them; it has no symbols but those of dynamic linking (.dynsym); and more\n',
   );
   expect(textOf({ namedLocations: 3, lineLocations: 0 })).toContain('for addresses and functions; it has no lines for them; it has');

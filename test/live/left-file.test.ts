@@ -167,7 +167,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     const { stdout, stderr } = await runMain(args);
     expect(stdout.toString()).not.toContain('listed');
     expect(stderr).toContain(`perfconv: warning: ${map} is not used: it is of user ${STRANGER}, and process ${process.pid} is of user 0`);
-    expect(stderr).toMatch(/not believed {3}\/tmp\/perf-\d+\.map/);
+    expect(stderr).toMatch(/not trusted {4}\/tmp\/perf-\d+\.map/);
     expect(stderr).toContain('what helps     --perf-map-dir /tmp');
     expect((await runMain([...args, '--perf-map-dir', '/tmp'])).stdout.toString()).toContain('listed');
   });
@@ -181,7 +181,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     const { stdout, stderr } = await runMain(args);
     expect(stdout.toString()).not.toContain('compiled');
     expect(stderr).toContain(`perfconv: warning: ${dump} is not used: it is of user ${STRANGER}, and process ${process.pid} is of user 0`);
-    expect(stderr).toContain(`not believed   ${dump}`);
+    expect(stderr).toContain(`not trusted    ${dump}`);
     expect((await runMain([...args, '--perf-map-dir', dir])).stdout.toString()).toContain('compiled');
   });
 });
