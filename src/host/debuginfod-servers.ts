@@ -29,7 +29,7 @@ export function debuginfodClient(
   const urls = servers.flatMap((value) => (value === FROM_ENVIRONMENT ? serversOf(env.DEBUGINFOD_URLS, option) : [checked(value, option)]));
   if (urls.length === 0) return undefined;
   const cacheDir = debuginfodCacheDir(env);
-  if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory to keep what servers send: set DEBUGINFOD_CACHE_PATH');
+  if (cacheDir === undefined) throw new PerfconvError('io', 'there is no home directory for the files that servers send: set DEBUGINFOD_CACHE_PATH');
   return new DebuginfodClient({
     servers: [...new Set(urls)],
     cache: new DebuginfodCache(cacheDir),

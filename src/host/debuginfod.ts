@@ -68,7 +68,7 @@ export class DebuginfodClient {
 
   async #ask(server: string, url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
     if (this.#lacking.has(url)) return ABSENT;
-    if (this.#failed.has(server)) return { outcome: 'skipped', detail: 'this server failed before' };
+    if (this.#failed.has(server)) return { outcome: 'skipped', detail: 'this server has failed before' };
     if (this.#budgetMs <= 0) return { outcome: 'skipped', detail: `fetching has taken ${this.#options.budgetMs / 1000} s already` };
     const started = performance.now();
     try {
@@ -131,7 +131,7 @@ async function keepIfRight(entry: CacheEntry, buildId: string): Promise<Answer> 
     }
   } catch (error) {
     if (!(error instanceof PerfconvError) || error.code === 'io') throw error;
-    return { outcome: 'damaged', detail: 'what the server sent is no ELF file' };
+    return { outcome: 'damaged', detail: 'what the server sent is not an ELF file' };
   } finally {
     await source?.close();
   }

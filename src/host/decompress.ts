@@ -36,7 +36,7 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
       return unpack(new GzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'zstd':
       // The unpacker takes everything that does not begin a frame for trailing bytes.
-      if (!beginsZstdFrame(bytes)) throw new PerfconvError('damaged', 'the zstd data cannot be read: they begin with no frame');
+      if (!beginsZstdFrame(bytes)) throw new PerfconvError('damaged', 'the zstd data cannot be read: it does not start with a frame');
       return unpack(await openZstdUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'xz': {
       const whole = new BoundedBytes(compression, maxSizeBytes);
@@ -111,5 +111,5 @@ class BoundedBytes {
 }
 
 function tooLarge(name: Compression, maxSizeBytes: number): PerfconvError {
-  return new PerfconvError('damaged', `the ${name} data unpack to more than ${maxSizeBytes} bytes`);
+  return new PerfconvError('damaged', `the ${name} data unpacks to more than ${maxSizeBytes} bytes`);
 }

@@ -47,7 +47,7 @@ export class FilesRead {
     if (harm !== undefined) return harm;
     const target = targetOf(path);
     const directory = this.#directories.get(identityOf(dirname(target)));
-    return directory?.isPart(basename(target)) ? `become a part of the input ${directory.input}` : undefined;
+    return directory?.isPart(basename(target)) ? `become part of the input ${directory.input}` : undefined;
   }
 
   /** Like {@link conflictOfWriting}, for an existing file, given by its identity. */

@@ -54,7 +54,7 @@ export function openLeftFile(path: string, writer: RecordedProcess | undefined):
   const linkOwner = linkOwners.find((user) => user !== owner);
   const judgement =
     linkOwner !== undefined
-      ? refusal(`a symbolic link of user ${linkOwner} leads to it, a file of user ${owner}`)
+      ? refusal(`it belongs to user ${owner}, and a symbolic link of user ${linkOwner} leads to it`)
       : writer === undefined || isOwn(owner)
         ? BELIEVED
         : judge(stats, writer, users);
@@ -81,13 +81,13 @@ function isOwn(user: number): boolean {
 
 /** @param users users of the process if it still runs; undefined if it has ended */
 function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgement {
-  if (users !== undefined) return users.includes(Number(uid)) ? BELIEVED : refusal(`it is of user ${uid}, and process ${pid} is of user ${users[0]}`);
+  if (users !== undefined) return users.includes(Number(uid)) ? BELIEVED : refusal(`it belongs to user ${uid}, and process ${pid} to user ${users[0]}`);
   // Users can set neither time. File systems that do not record when a file was made record when it was last changed.
   const madeNs = birthtimeNs > 0n ? birthtimeNs : ctimeNs;
   if (recordedUntilNs !== undefined && madeNs > recordedUntilNs) {
-    return refusal(`user ${uid} made it after the recording, and nothing tells that process ${pid} was of that user`);
+    return refusal(`user ${uid} created it after the recording, and nothing shows that process ${pid} belonged to that user`);
   }
-  return { isRefused: false, remark: `it is of user ${uid}, and nothing tells that process ${pid}, which has ended, was of that user` };
+  return { isRefused: false, remark: `it belongs to user ${uid}, and nothing shows that process ${pid}, which has ended, belonged to that user` };
 }
 
 interface OpenFile {

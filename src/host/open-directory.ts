@@ -58,7 +58,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
   const data = names.includes(MAIN_FILE) ? await openRegularFile(join(path, MAIN_FILE)) : undefined;
   if (data === undefined) {
     if (numbers.length === 0) throw new PerfconvError('io', 'is a directory, not a recording', { file: path });
-    throw new PerfconvError('damaged', `is a directory recording without its file ${MAIN_FILE}, which holds the events' attrs`, { file: path });
+    throw new PerfconvError('damaged', `is a directory recording, but lacks the file ${MAIN_FILE}, which holds the events' attrs`, { file: path });
   }
   const opened = [data];
   try {
@@ -96,7 +96,7 @@ function reportMissing(path: string, found: readonly number[], last: number, dia
   const missingCount = last + 1 - found.length;
   if (missingCount === 0) return;
   const first = found.findIndex((number, i) => number !== i);
-  const message = `${missingCount} of the directory's ${last + 1} numbered files are missing or no files, the first of them ${MAIN_FILE}.${first < 0 ? found.length : first}`;
+  const message = `${missingCount} of the directory's ${last + 1} numbered files are missing or not regular files, the first of them ${MAIN_FILE}.${first < 0 ? found.length : first}`;
   if (diagnostics === undefined) throw new PerfconvError('damaged', message, { file: path });
   diagnostics.add('part-missing', 'loss', message, undefined, missingCount);
 }

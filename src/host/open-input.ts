@@ -94,7 +94,7 @@ async function asRecording(stream: StreamSource): Promise<RecordingSource> {
 function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnostics | undefined): StreamSource {
   const { name } = packed;
   if (wrapping === 'bzip2') {
-    throw new PerfconvError('unsupported', `is packed by bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
+    throw new PerfconvError('unsupported', `is compressed with bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
   }
   const onTrailing = (message: string): void => diagnostics?.add('unpack-trailing', 'warning', message);
   let packedBytes = 0;

@@ -79,8 +79,8 @@ export class OutputCommit {
     } catch (error) {
       const [lost] = this.undo();
       if (lost === undefined) throw error;
-      const rest = lost.kept === undefined ? '' : `; what it held is in ${lost.kept}`;
-      throw new PerfconvError('io', `could not be made what it was before this: ${reasonOf(error)}${rest}`, { file: lost.name }, { cause: error });
+      const rest = lost.kept === undefined ? '' : `; its previous contents are in ${lost.kept}`;
+      throw new PerfconvError('io', `could not be restored: ${reasonOf(error)}${rest}`, { file: lost.name }, { cause: error });
     }
   }
 
@@ -104,7 +104,7 @@ export class OutputCommit {
   #check({ target, name, isDirectory }: StagedPath): void {
     const stats = statNow(target, name);
     if (stats === undefined) return;
-    if (isDirectory) throw new PerfconvError('io', 'was made by someone else in the meantime', { file: name });
+    if (isDirectory) throw new PerfconvError('io', 'was created by someone else in the meantime', { file: name });
     if (stats.isDirectory()) throw new PerfconvError('io', 'is a directory', { file: name });
     if (!stats.isFile()) throw new PerfconvError('io', 'has become a device or a pipe', { file: name });
     const read = this.#opened?.pathOf(statsIdentity(stats));
@@ -170,7 +170,7 @@ export class OutputCommit {
     } catch (error) {
       throw ioError(error, name);
     }
-    if (this.#isUndone) throw new PerfconvError('io', 'was given up', { file: name });
+    if (this.#isUndone) throw new PerfconvError('io', 'was abandoned', { file: name });
   }
 
   #removeKept(paths: readonly string[] = [...this.#kept]): void {

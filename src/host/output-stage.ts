@@ -130,7 +130,7 @@ export class OutputStage {
       return new FileSink(descriptor, path);
     } catch (error) {
       if (existing === undefined || !NOT_WRITABLE.includes(systemCode(error) ?? '') || !isWritableFile(target)) throw error;
-      const inPlace = `no file can be made beside it (${reasonOf(error)})`;
+      const inPlace = `no file can be created next to it (${reasonOf(error)})`;
       return new FileSink(this.#create({ temporary: temporaryPath(tmpdir()), target, name: path, isDirectory: false, inPlace }, existing), path);
     }
   }
@@ -228,7 +228,7 @@ function create<T>(path: string, make: () => T): T {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       const directory = missingDirectory(path);
-      const problem = existsSync(systemPath(directory)) ? 'no file can be made in' : 'there is no directory';
+      const problem = existsSync(systemPath(directory)) ? 'no file can be created in' : 'there is no directory';
       throw new PerfconvError('io', `${problem} ${directory}`, { file: path }, { cause: error });
     }
     throw ioError(error, path);

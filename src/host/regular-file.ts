@@ -183,7 +183,7 @@ class ReopenedSource extends DescriptorSource implements SuspendableFile {
     }
     if (isSame) return;
     this.closeNow();
-    throw new PerfconvError('io', 'was replaced while it was read', { file: this.name });
+    throw new PerfconvError('io', 'was replaced while it was being read', { file: this.name });
   }
 }
 

@@ -177,7 +177,7 @@ class SharedSource implements StoredInput {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
-    if (this.#isClosed()) throw new PerfconvError('usage', 'the recording was closed while it was read', { file: this.name });
+    if (this.#isClosed()) throw new PerfconvError('usage', 'the recording was closed while it was being read', { file: this.name });
     return this.#source.readAt(position, target);
   }
 

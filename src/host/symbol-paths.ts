@@ -48,7 +48,7 @@ export function checkSymbolPaths(options: SymbolPathOptions, labelOf: (option: s
     const label = labelOf(option, path);
     switch (KINDS[option]) {
       case 'optional-directory':
-        checkDirectory(label, path, () => warn(`${label}: no such directory: there are no symbols in it`));
+        checkDirectory(label, path, () => warn(`${label}: no such directory: no symbols can come from it`));
         break;
       case 'directory':
         checkDirectory(label, path);

@@ -85,7 +85,7 @@ export class GzipUnpacker implements Unpacker {
     this.#headerBytes++;
     if (this.#header.next(byte).done !== true) return;
     if (this.#members >= FREE_MEMBERS && this.#pushedBytes < this.#members * MIN_MEMBER_BYTES) {
-      throw new Error('they consist of very many tiny members, as no recording does');
+      throw new Error('it consists of very many tiny members, which no recording does');
     }
     this.#body = new ZlibPump(createInflateRaw({ chunkSize: ZLIB_PIECE_BYTES }));
     this.#headerBytes = 0;
@@ -179,5 +179,5 @@ async function naming(name: string, work: () => Promise<void>): Promise<void> {
 }
 
 function cutOff(name: string, cause?: unknown): PerfconvError {
-  return new PerfconvError('damaged', `the ${name} data cannot be read: they are cut off`, {}, { cause });
+  return new PerfconvError('damaged', `the ${name} data cannot be read: it is cut off`, {}, { cause });
 }

@@ -4,9 +4,9 @@ import { XzStreamEnds } from './unwrap-xz-ends.ts';
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */
 const REASONS: Readonly<Record<string, string>> = {
   3: 'the xz data cannot be read: not enough memory',
-  8: 'the xz data cannot be read: they are cut off',
+  8: 'the xz data cannot be read: it is cut off',
 };
-const OTHER_REASON = 'the xz data are damaged or packed in a way that is not read (run unxz)';
+const OTHER_REASON = 'the xz data is damaged or compressed in a way that perfconv cannot read (run unxz)';
 
 /**
  * Unpacks a stream of pieces of xz, piece by piece, in WebAssembly, which browsers and Node bring.

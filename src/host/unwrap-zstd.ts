@@ -28,7 +28,7 @@ export async function openZstdUnpacker(): Promise<Unpacker> {
       if (stream.isAtFrameEnd) return;
       // One to three bytes after a frame still wait for the rest of a magic number. Within a frame, these four complete no more than a block.
       await push(NO_MAGIC, () => {}).catch(() => {});
-      if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: they are cut off');
+      if (!hasTrailing) throw new PerfconvError('damaged', 'the zstd data cannot be read: it is cut off');
     },
     close: () => {},
   };

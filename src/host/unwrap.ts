@@ -38,10 +38,10 @@ export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<U
       yield chunk;
     }
   };
-  for await (const piece of unwrapAll(wrapping, counted(), () => onTrailing(`other bytes follow the ${wrapping} data: they were not read`))) {
+  for await (const piece of unwrapAll(wrapping, counted(), () => onTrailing(`the ${wrapping} data is followed by other bytes, which were not read`))) {
     unpackedBytes += piece.length;
     if (unpackedBytes > FREE_BYTES + MAX_RATIO * packedBytes) {
-      throw new PerfconvError('damaged', `the ${wrapping} data unpack to more than ${MAX_RATIO} times their size, which no recording does`);
+      throw new PerfconvError('damaged', `the ${wrapping} data unpacks to more than ${MAX_RATIO} times its size, which no recording does`);
     }
     yield piece;
   }

@@ -30,11 +30,11 @@ export const flag: Check = (option, value) => demand(typeof value === 'boolean',
 export const text =
   (example?: string): Check =>
   (option, value) =>
-    demand(typeof value === 'string', option, value, example === undefined ? 'a text' : `a text, such as ${example}`);
+    demand(typeof value === 'string', option, value, example === undefined ? 'a string' : `a string, such as ${example}`);
 
 /** One text, or an array of them. */
 export const texts: Check = (option, value) => {
-  for (const one of several(value)) demand(typeof one === 'string', option, one, 'a text, or an array of texts');
+  for (const one of several(value)) demand(typeof one === 'string', option, one, 'a string, or an array of strings');
 };
 
 /** One whole number, or an array of them. */

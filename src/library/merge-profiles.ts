@@ -12,7 +12,7 @@ export interface MergeOptions {
 
 const MERGE_CHECKS: OptionChecks<MergeOptions> = {
   labels: (option, value) => {
-    demand(Array.isArray(value), option, value, 'an array of texts');
+    demand(Array.isArray(value), option, value, 'an array of strings');
     texts(option, value);
   },
 };
@@ -31,7 +31,7 @@ export function mergeDecoded<Result extends DecodedProfile>(
   const { labels } = options;
   // Not every caller has its types checked by a compiler.
   if (typeof (profiles as Partial<typeof profiles> | null)?.[Symbol.iterator] !== 'function') {
-    throw new PerfconvError('usage', 'profiles are merged from an array, or another iterable');
+    throw new PerfconvError('usage', 'an array or another iterable of profiles is needed to merge them');
   }
   const parts = [...profiles].flatMap((profile) => {
     if (!(profile instanceof DecodedProfile)) throw new PerfconvError('usage', 'only profiles of recordings can be merged');

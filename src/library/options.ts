@@ -178,7 +178,7 @@ export type NamingChoices = Pick<ReadProfileOptions, 'debugInfo' | 'demangle' | 
 
 /** @throws PerfconvError `usage` */
 export function namingChoices({ inlines, lines, demangle, maxStack, truncated, offCpu, compat }: NameOptions): NamingChoices {
-  if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be had without lines');
+  if (inlines === true && lines === false) throw new PerfconvError('usage', 'inlines cannot be combined with lines: false');
   const debugInfo = lines === false ? 'none' : inlines === undefined ? undefined : inlines ? 'inlines' : 'lines';
   return withoutUndefined({ compatPerf: compat === 'perf', debugInfo, demangle, maxStack, truncated, offCpu });
 }

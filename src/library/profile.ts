@@ -214,6 +214,6 @@ function requireStream(format: Format): asserts format is StreamFormat {
   if (format !== 'csv' && FORMATS.includes(format)) return;
   throw new PerfconvError(
     'usage',
-    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}, but ${FORMATS.join(', ')}`,
+    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}; there are ${FORMATS.join(', ')}`,
   );
 }

@@ -193,7 +193,7 @@ async function nameWithStart({ meta }: Profile): Promise<string> {
  */
 export async function writeProfile(format: StreamFormat, profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics): Promise<void> {
   // Not every caller has its types checked by a compiler.
-  if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile writes no ${format}, but ${Object.keys(WRITERS).join(', ')}`);
+  if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile cannot write ${format}, only ${Object.keys(WRITERS).join(', ')}`);
   if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
     throw new PerfconvError(
       'unsupported',

@@ -178,7 +178,7 @@ describe('errors are one line each', () => {
     put('data.0', '');
     expect(await runMain([dir])).toMatchObject({
       status: 1,
-      stderr: `perfconv: ${dir}: is a directory recording without its file data, which holds the events' attrs\n`,
+      stderr: `perfconv: ${dir}: is a directory recording, but lacks the file data, which holds the events' attrs\n`,
     });
   });
 
@@ -234,7 +234,7 @@ describe('errors are one line each', () => {
     }
     expect((await runMain(['--kallsyms', devNull, '-t', 'folded', '-o', devNull, input])).status).toBe(0);
     for (const name of ['--symfs', '--buildid-dir']) {
-      const warning = `perfconv: warning: ${name} ${at('missing')}: no such directory: there are no symbols in it\n`;
+      const warning = `perfconv: warning: ${name} ${at('missing')}: no such directory: no symbols can come from it\n`;
       expect(await runMain([...command, name, at('missing'), input])).toMatchObject({ status: 0, stdout, stderr: expect.stringContaining(warning) });
       expect((await runMain([...command, '-q', name, at('missing'), input])).stderr).toBe('');
     }

@@ -43,8 +43,8 @@ describe('a directory recording', () => {
     [['-t', 'folded', '-o', 'web.data.d/kcore_dir/kallsyms'], 'overwrite kcore_dir/kallsyms of the input'],
     [['-o', 'hard.folded'], 'overwrite data of the input'],
     [['-o', 'soft.folded'], 'overwrite kcore_dir/kallsyms of the input'],
-    [['-t', 'folded', '-o', 'web.data.d/data.7'], 'become a part of the input'],
-    [['-t', 'folded', '-o', 'web.data.d/kcore_dir/modules'], 'become a part of the input'],
+    [['-t', 'folded', '-o', 'web.data.d/data.7'], 'become part of the input'],
+    [['-t', 'folded', '-o', 'web.data.d/kcore_dir/modules'], 'become part of the input'],
   ])('keeps its files: %j', async (args, harm) => {
     const before = contents();
     const output = at(args.at(-1)!);
@@ -61,7 +61,7 @@ describe('a directory recording', () => {
     });
     expect(await runMain(['-t', 'csv', '-o', join(recording, 'kcore_dir'), recording])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('would become a part of the input'),
+      stderr: expect.stringContaining('would become part of the input'),
     });
     mkdirSync(at('tables'));
     linkSync(join(recording, 'data'), at('tables/stat.csv'));

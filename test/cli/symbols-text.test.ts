@@ -51,7 +51,7 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
       places: [
         place('/opt/app/server', 'other-build-id', { detail: 'its build id is bb22222222222222222222222222222222222222' }),
         place('/home/u/.debug/.build-id/aa/1111/elf', 'fits', { holds: { code: true, symbols: 'dynsym', debugInfo: false }, uses: ['addresses', 'symbols'] }),
-        place('.gnu_debugdata in /home/u/.debug/.build-id/aa/1111/elf', 'damaged', { detail: 'the xz data cannot be read: they are cut off' }),
+        place('.gnu_debugdata in /home/u/.debug/.build-id/aa/1111/elf', 'damaged', { detail: 'the xz data cannot be read: it is cut off' }),
         place('/opt/app/server.debug', 'absent'),
         place('/opt/app/.debug/server.debug', 'absent'),
         place('/usr/lib/debug/opt/app/server', 'other-crc', { detail: 'its CRC is not the one in .gnu_debuglink' }),
@@ -74,7 +74,7 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
                  for addresses and functions; it has no symbols but those of dynamic linking
                  (.dynsym) and no debug information
   not readable   .gnu_debugdata in /home/u/.debug/.build-id/aa/1111/elf
-                 the xz data cannot be read: they are cut off
+                 the xz data cannot be read: it is cut off
   not there      /opt/app/server.debug
                  /opt/app/.debug/server.debug
   different file /usr/lib/debug/opt/app/server

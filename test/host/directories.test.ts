@@ -83,7 +83,7 @@ describe('what is no directory recording', () => {
   test('parts without the main file', async () => {
     writeThreads();
     rmSync(join(dir, 'data'));
-    await expect(openFile(dir, new Diagnostics())).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('without its file data') });
+    await expect(openFile(dir, new Diagnostics())).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('lacks the file data') });
   });
 
   test('an empty main file', async () => {

@@ -129,7 +129,7 @@ describe('unwrap', () => {
       // Zeros are no padding to zstd, but they begin no frame either.
       for (const pieceBytes of [17, 1 << 20]) {
         const { bytes: unpacked, error, trailing } = await unpack(wrapping, inPieces(Buffer.concat([bytes, behind]), pieceBytes));
-        const expected = { error: undefined, trailing: [`other bytes follow the ${wrapping} data: they were not read`] };
+        const expected = { error: undefined, trailing: [`the ${wrapping} data is followed by other bytes, which were not read`] };
         expect({ error, trailing }, `${what}, pieces of ${pieceBytes}`).toEqual(expected);
         expect(unpacked.equals(words), `${what}, pieces of ${pieceBytes}`).toBe(true);
       }
@@ -196,7 +196,7 @@ describe('unwrap', () => {
     const bytes = new Uint8Array(packed('words.xz'));
     bytes.fill(0x55, 2000, 2100);
     const { error } = await unpack('xz', inPieces(bytes, 500));
-    expect(error).toMatchObject({ code: 'damaged', message: 'the xz data are damaged or packed in a way that is not read (run unxz)' });
+    expect(error).toMatchObject({ code: 'damaged', message: 'the xz data is damaged or compressed in a way that perfconv cannot read (run unxz)' });
   });
 
   test('CRC-32, by Node or without it', () => {
@@ -214,7 +214,7 @@ describe('unwrap', () => {
     const drain = async (): Promise<void> => {
       for await (const piece of unwrap('zstd', inPieces(bomb, 4096), () => {})) unpackedBytes += piece.length;
     };
-    await expect(drain()).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('2048 times their size') });
+    await expect(drain()).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('2048 times its size') });
     expect(unpackedBytes).toBeLessThan(100 << 20);
   });
 
@@ -317,7 +317,7 @@ test('the command line tells of a packed input that is cut off', async () => {
   const bytes = gzipSync(fileRecording(3000));
   writeFileSync(path, bytes.subarray(0, bytes.length / 2));
   const { status, stderr } = await runMain([path, '--strict']);
-  expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('data lost: the gzip data cannot be read: they are cut off') });
+  expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining('data lost: the gzip data cannot be read: it is cut off') });
   expect(existsSync(join(dir, 'web.pb.gz'))).toBe(true);
 });
 

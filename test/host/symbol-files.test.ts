@@ -57,7 +57,7 @@ describe('NodeSymbolFiles', () => {
     renameSync(join(dir, 'other'), paths[1]);
     await expect(sources[1].readAt(0, new Uint8Array(1))).rejects.toMatchObject({
       code: 'io',
-      message: expect.stringContaining('was replaced while it was read'),
+      message: expect.stringContaining('was replaced while it was being read'),
     });
     // The new file may get the number of the old one.
     rmSync(paths[2]);

@@ -29,7 +29,7 @@ describe.skipIf(!hasDevices)('outputs to devices', () => {
 
   test.skipIf(!existsSync('/proc/self'))('a directory in which no file can be made is not called missing', async () => {
     const { status, stderr } = await runMain([at('a.data'), '-q', '-o', '/proc/a.pb']);
-    expect([status, stderr]).toEqual([1, 'perfconv: /proc/a.pb: no file can be made in /proc\n']);
+    expect([status, stderr]).toEqual([1, 'perfconv: /proc/a.pb: no file can be created in /proc\n']);
   });
 
   test("a full disk is no input's fault: merging ends at once", async () => {

@@ -67,21 +67,21 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     const pid = living.pid!;
     expect(open(fileOf(0), pid)).toBe('of 0');
     expect(open(fileOf(USER), pid)).toBe(`of ${USER}`);
-    expect(open(fileOf(STRANGER), pid)).toBe(`refused: it is of user ${STRANGER}, and process ${pid} is of user ${USER}`);
-    expect(open(fileOf(USER), process.pid)).toBe(`refused: it is of user ${USER}, and process ${process.pid} is of user 0`);
+    expect(open(fileOf(STRANGER), pid)).toBe(`refused: it belongs to user ${STRANGER}, and process ${pid} to user ${USER}`);
+    expect(open(fileOf(USER), process.pid)).toBe(`refused: it belongs to user ${USER}, and process ${process.pid} to user 0`);
   });
 
   it('of a process that has ended is believed when it was there by the end of the recording', () => {
-    const unsure = `of ${USER}, but it is of user ${USER}, and nothing tells that process ${ENDED}, which has ended, was of that user`;
+    const unsure = `of ${USER}, but it belongs to user ${USER}, and nothing shows that process ${ENDED}, which has ended, belonged to that user`;
     expect(open(fileOf(USER), ENDED)).toBe(unsure);
     // A pipe tells no time.
     expect(open(fileOf(USER), ENDED, undefined)).toBe(unsure);
-    expect(open(fileOf(USER), ENDED, BEFORE)).toMatch(/^refused: user 65534 made it after the recording/);
+    expect(open(fileOf(USER), ENDED, BEFORE)).toMatch(/^refused: user 65534 created it after the recording/);
     expect(open(fileOf(0), ENDED, BEFORE)).toBe('of 0');
   });
 
   it('is not that of a process that was started after the recording, and has the same number', () => {
-    expect(open(fileOf(USER), living.pid, BEFORE)).toMatch(/^refused: user 65534 made it after the recording/);
+    expect(open(fileOf(USER), living.pid, BEFORE)).toMatch(/^refused: user 65534 created it after the recording/);
     expect(open(`/proc/${living.pid}/root${fileOf(USER)}`, living.pid)).toBe(`of ${USER}`);
     expect(open(`/proc/${living.pid}/root${fileOf(USER)}`, living.pid, BEFORE)).toBe('nothing');
   });
@@ -94,12 +94,12 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     const secret = fileOf(0, 'secret');
     chmodSync(secret, 0o600);
     for (const pid of [living.pid, ENDED, undefined]) {
-      expect(open(linkOf(USER, secret), pid)).toBe(`refused: a symbolic link of user ${USER} leads to it, a file of user 0`);
+      expect(open(linkOf(USER, secret), pid)).toBe(`refused: it belongs to user 0, and a symbolic link of user ${USER} leads to it`);
       expect(open(linkOf(0, secret), pid)).toBe('of 0');
     }
     const own = fileOf(USER, 'own');
     expect(open(linkOf(USER, own), living.pid)).toBe(`of ${USER}`);
-    expect(open(linkOf(STRANGER, own), living.pid)).toBe(`refused: a symbolic link of user ${STRANGER} leads to it, a file of user ${USER}`);
+    expect(open(linkOf(STRANGER, own), living.pid)).toBe(`refused: it belongs to user ${USER}, and a symbolic link of user ${STRANGER} leads to it`);
   });
 
   it('is not reached by way of such a link among its directories, unless the user has named them', () => {
@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     mkdirSync(below, { mode: 0o711 });
     fileOf(0, 'kept/perf.map');
     for (const pid of [living.pid, ENDED]) {
-      expect(open(join(linkOf(USER, below), 'perf.map'), pid)).toBe(`refused: a symbolic link of user ${USER} leads to it, a file of user 0`);
+      expect(open(join(linkOf(USER, below), 'perf.map'), pid)).toBe(`refused: it belongs to user 0, and a symbolic link of user ${USER} leads to it`);
       expect(open(join(linkOf(0, below), 'perf.map'), pid)).toBe('of 0');
     }
     expect(open(join(linkOf(USER, below), 'perf.map'), undefined)).toBe('of 0');
@@ -166,7 +166,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     chownSync(map, STRANGER, STRANGER);
     const { stdout, stderr } = await runMain(args);
     expect(stdout.toString()).not.toContain('listed');
-    expect(stderr).toContain(`perfconv: warning: ${map} is not used: it is of user ${STRANGER}, and process ${process.pid} is of user 0`);
+    expect(stderr).toContain(`perfconv: warning: ${map} is not used: it belongs to user ${STRANGER}, and process ${process.pid} to user 0`);
     expect(stderr).toMatch(/not trusted {4}\/tmp\/perf-\d+\.map/);
     expect(stderr).toContain('what helps     --perf-map-dir /tmp');
     expect((await runMain([...args, '--perf-map-dir', '/tmp'])).stdout.toString()).toContain('listed');
@@ -180,7 +180,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     chownSync(dump, STRANGER, STRANGER);
     const { stdout, stderr } = await runMain(args);
     expect(stdout.toString()).not.toContain('compiled');
-    expect(stderr).toContain(`perfconv: warning: ${dump} is not used: it is of user ${STRANGER}, and process ${process.pid} is of user 0`);
+    expect(stderr).toContain(`perfconv: warning: ${dump} is not used: it belongs to user ${STRANGER}, and process ${process.pid} to user 0`);
     expect(stderr).toContain(`not trusted    ${dump}`);
     expect((await runMain([...args, '--perf-map-dir', dir])).stdout.toString()).toContain('compiled');
   });

@@ -60,7 +60,7 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
     const args = ['-q', '-t', 'script', '-o', '-', 'perf.data'];
     // Blocks of 512 bytes, in some shells of 1024: less than the result in either, and no multiple of what is written at once.
     const { status, stderr } = shell('ulimit -f 99; "$NODE" "$@" > out', args);
-    expect({ status, stderr }).toEqual({ status: 1, stderr: 'perfconv: standard output: the file grows too large for its file system\n' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: 'perfconv: standard output: the file is too large for its file system\n' });
     expect([99 * 512, 99 * 1024]).toContain(statSync(join(dir, 'out')).size);
     expect(shell('"$NODE" "$@" > out', args).status).toBe(0);
     expect(statSync(join(dir, 'out')).size).toBeGreaterThan(200_000);
@@ -157,7 +157,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     chmodSync(join(dir, 'fixed'), 0o555);
     expect(run('perfconv -o fixed/out.folded perf.data', nobody)).toMatchObject({
       status: 0,
-      stderr: expect.stringContaining('perfconv: wrote fixed/out.folded in place: no file can be made beside it (permission denied)\n'),
+      stderr: expect.stringContaining('perfconv: wrote fixed/out.folded in place: no file can be created next to it (permission denied)\n'),
     });
     expect(readFileSync(join(dir, 'fixed/out.folded'), 'utf8')).toBe(folded);
     expect(run('perfconv -q -o fixed/new.folded perf.data', nobody)).toMatchObject({ status: 1, stderr: 'perfconv: fixed/new.folded: permission denied\n' });

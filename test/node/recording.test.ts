@@ -294,7 +294,7 @@ describe('a recording that is closed while it is read', () => {
       const recording = await openRecording(make(), { name: 'web.data' });
       const reading = failure(recording[read]());
       await recording.close();
-      expect(await reading).toEqual(['usage', expect.stringMatching(/: the recording was closed while it was read$/)]);
+      expect(await reading).toEqual(['usage', expect.stringMatching(/: the recording was closed while it was being read$/)]);
     }
   });
 
@@ -302,7 +302,7 @@ describe('a recording that is closed while it is read', () => {
     const recording = await openRecording(small);
     const first = failure(recording.records().next());
     await recording.close();
-    expect(await first).toEqual(['usage', `${small}: the recording was closed while it was read`]);
+    expect(await first).toEqual(['usage', `${small}: the recording was closed while it was being read`]);
   });
 });
 
@@ -369,7 +369,7 @@ describe('findings', () => {
     const recording = await openRecording(small);
     const { findings } = await recording.profile({ symfs: at('no-such-directory') });
     expect(findings.find(({ code }) => code === 'symbol-path')?.message).toBe(
-      `symfs ${at('no-such-directory')}: no such directory: there are no symbols in it`,
+      `symfs ${at('no-such-directory')}: no such directory: no symbols can come from it`,
     );
     await recording.close();
   });
@@ -412,7 +412,7 @@ describe('an output', () => {
     await recording.close();
     const whole = await openRecording(directory);
     const part = join(directory, 'data.7');
-    expect(await failure((await whole.profile()).write('pprof', part))).toEqual(['usage', `${part} would become a part of the input ${directory}`]);
+    expect(await failure((await whole.profile()).write('pprof', part))).toEqual(['usage', `${part} would become part of the input ${directory}`]);
     const data = join(directory, 'data');
     expect(await failure((await whole.profile()).write('pprof', data))).toEqual(['usage', `${data} would overwrite data of the input ${directory}`]);
     expect(await failure((await whole.profile()).write('csv', directory))).toEqual(['usage', `${directory} would overwrite the input ${directory}`]);
@@ -457,7 +457,7 @@ describe('options', () => {
     const recording = await openRecording(small);
     const refused = (options: object): Promise<[PerfconvErrorCode, string]> => failure(recording.profile(options));
     expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
-    expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be had without lines']);
+    expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be combined with lines: false']);
     expect(await refused({ formats: ['html'] })).toEqual(['usage', `formats html: expected one of ${FORMATS.join(', ')}`]);
     expect(await refused({ kallsyms: at('nothing') })).toEqual(['io', expect.stringContaining(`kallsyms ${at('nothing')}: no such file`)]);
     expect(await refused({ vmlinux: at('notes.txt') })).toEqual(['io', expect.stringContaining('is not an ELF file')]);
@@ -466,7 +466,7 @@ describe('options', () => {
     const profile = await recording.profile();
     expect(await failure(profile.toBytes('pprof', { label: ['pid'] } as WriteOptions))).toEqual(['usage', expect.stringContaining('there is no option label')]);
     expect(await failure(profile.toBytes('csv' as 'pprof'))).toEqual(['usage', expect.stringContaining('toTables()')]);
-    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual(['usage', `there is no format html, but ${FORMATS.join(', ')}`]);
+    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual(['usage', `there is no format html; there are ${FORMATS.join(', ')}`]);
     await recording.close();
     expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });
@@ -550,7 +550,7 @@ describe('options', () => {
       expect(await failure(profile.write('pprof', output as string))).toEqual(['usage', 'a format is written to a path or to a stream of node:stream']);
     }
     for (const profiles of [undefined, null, {}, profile]) {
-      expect(await failure(mergeProfiles(profiles as []))).toEqual(['usage', 'profiles are merged from an array, or another iterable']);
+      expect(await failure(mergeProfiles(profiles as []))).toEqual(['usage', 'an array or another iterable of profiles is needed to merge them']);
     }
     await recording.close();
   });

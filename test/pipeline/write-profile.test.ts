@@ -18,7 +18,7 @@ test('every format but csv, which is no stream, is written', async () => {
   for (const format of FORMATS) {
     const sink = new BufferSink();
     const written = writeProfile(format as 'pprof', buildProfile([{ timeNs: 0, stack: ['main'] }]), sink, {}, new Diagnostics());
-    if (format === 'csv') await expect(written).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('writes no csv, but pprof') });
+    if (format === 'csv') await expect(written).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('cannot write csv, only pprof') });
     else expect(await written.then(() => sink.bytes().length)).toBeGreaterThan(0);
   }
   const unknown = writeProfile('toString' as 'pprof', buildProfile([]), new BufferSink(), {}, new Diagnostics());

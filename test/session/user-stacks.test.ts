@@ -554,7 +554,7 @@ describe('however a recording was written', () => {
       const { readAt } = source;
       source.readAt = async (position, target) => {
         const readsCode = position < TEXT.offset + TEXT.sizeBytes && position + target.length > TEXT.offset;
-        if (readsCode) throw new PerfconvError('io', 'was replaced while it was read', { file: path });
+        if (readsCode) throw new PerfconvError('io', 'was replaced while it was being read', { file: path });
         return readAt.call(source, position, target);
       };
       return source;
@@ -564,7 +564,7 @@ describe('however a recording was written', () => {
     const { samples, diagnostics } = await decodeAll([map, sample(10n, [0x401010n, 0x401020n])], { symbolizer, debugInfo: 'none' });
     expect(shown(samples)).toEqual(['10: 1010 1020']);
     const damage = diagnostics.list().find(({ code }) => code === 'unwind-rules-damaged');
-    expect(damage?.message).toBe(`${APP}: was replaced while it was read: stacks that lead there may end too early`);
+    expect(damage?.message).toBe(`${APP}: was replaced while it was being read: stacks that lead there may end too early`);
   });
 
   it('the file that is missing is the one that is opened, though others were looked at since', async () => {
