@@ -43,7 +43,7 @@ export function withinLimit(name: string, { code, kind, bytes: limit }: NameLimi
   if (name.length * MAX_UNIT_BYTES <= limit) return name;
   const bytes = encodeText(name);
   if (bytes.length <= limit) return name;
-  diagnostics.add(code, 'loss', `${place}: ${kind} of ${bytes.length} bytes is cut: it can have ${limit} at most`, offset);
+  diagnostics.add(code, 'loss', `${place}: ${kind} of ${bytes.length} bytes was truncated: the limit is ${limit}`, offset);
   return decodeText(bytes.subarray(0, characterStart(bytes, limit)));
 }
 

@@ -61,9 +61,9 @@ export class AbbreviationCache {
 
   async #parse(offset: number, format: UnitFormat, onlyCode: number): Promise<Abbreviations> {
     const { section } = this.#window;
-    if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'no table there', { record: '.debug_abbrev', offset });
+    if (!(offset < section.sizeBytes)) throw new PerfconvError('damaged', 'there is no table', { record: '.debug_abbrev', offset });
     for (let size = TABLE_SIZE_BYTES; ; size *= 4) {
-      if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'tables without end', { record: '.debug_abbrev', offset });
+      if (this.#budgetBytes < 0) throw new PerfconvError('damaged', 'endless tables', { record: '.debug_abbrev', offset });
       const view = await this.#window.read(offset, size);
       // Tables that cannot be read count, too.
       this.#budgetBytes -= view.length;
@@ -115,9 +115,9 @@ function parseAbbreviations(
     wasm.put(place, view.bytes);
     wasm.setSizesOfForms(format);
     const result = exports.parseTable(isAll, onlyCode);
-    if (result === IS_ENDLESS) throw new PerfconvError('damaged', `a table of ${MAX_ABBREVIATIONS} abbreviations and more`, { record: '.debug_abbrev' });
+    if (result === IS_ENDLESS) throw new PerfconvError('damaged', `the table has ${MAX_ABBREVIATIONS} or more abbreviations`, { record: '.debug_abbrev' });
     if (result === IS_CUT) {
-      if (isAll) throw new PerfconvError('damaged', 'the table is cut', { record: '.debug_abbrev' });
+      if (isAll) throw new PerfconvError('damaged', 'the table is cut off', { record: '.debug_abbrev' });
       return undefined;
     }
     const { memory, tableBlock, tableBlockSizeBytes, tableSizeBytes } = exports;

@@ -60,11 +60,11 @@ export async function decompressSection(elf: ElfFile, section: ElfSection, compr
   const { method, headerSizeBytes, sizeBytes } = compression;
   const problem = (code: 'damaged' | 'unsupported', what: string, options?: ErrorOptions): PerfconvError =>
     new PerfconvError(code, what, { file: elf.source.name, record: section.name }, options);
-  if (method === 'unknown') throw problem('unsupported', 'compressed by an unknown method');
+  if (method === 'unknown') throw problem('unsupported', 'compressed with an unknown method');
   const packed = await readRange(elf.source, section.offset + headerSizeBytes, section.sizeBytes - headerSizeBytes);
   // The size in the header is not trusted: no memory is allocated for it before the bytes are there.
   if (sizeBytes > maxDecompressedSize(packed.length)) {
-    throw problem('damaged', `${packed.length} compressed bytes are said to become ${sizeBytes}`);
+    throw problem('damaged', `${packed.length} compressed bytes are said to unpack to ${sizeBytes}`);
   }
   let bytes: Uint8Array;
   try {

@@ -127,7 +127,7 @@ export class DebugInfo implements SourceLines {
       const open = found.open();
       if (open.length === 0) return;
       visitsLeft -= open.length;
-      if (visitsLeft < 0) return this.#addProblem(this.#main, unit, `too many of the ${units.length} units that do not say where their code lies`);
+      if (visitsLeft < 0) return this.#addProblem(this.#main, unit, `${units.length} units do not say where their code lies: too many to search them all`);
       await this.#lookupUnit(unit, open, found, false);
     }
   }
@@ -169,7 +169,7 @@ export class DebugInfo implements SourceLines {
       const { cutCount } = frames;
       if (cutCount > 0) {
         const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
-        this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: too many are nested in one another`);
+        this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: they are nested too deeply`);
       }
       // The file is usually dropped after this, so it has to report its problems now.
       if (split) await this.#functions.finish(split.unit.file);
@@ -195,7 +195,7 @@ export class DebugInfo implements SourceLines {
       return this.#lastSplit.unitOf(skeleton);
     }
     // Whoever opens files knows which ones are missing.
-    if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} is not looked for`);
+    if (this.#openSplit === undefined) this.#addProblem(this.#main, skeleton.header.offset, `${request.dwoName} was not looked for`);
     return undefined;
   }
 

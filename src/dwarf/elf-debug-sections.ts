@@ -137,7 +137,8 @@ class FileSection implements DebugSection {
   async read(offset: number, sizeBytes: number, memory?: ReusedMemory): Promise<ByteView> {
     const size = Math.max(0, Math.min(sizeBytes, this.sizeBytes - offset));
     const { source, littleEndian } = this.#elf;
-    if (size > MAX_READ_SIZE_BYTES) throw new PerfconvError('damaged', `${size} bytes of debug information at once`, { file: source.name, offset });
+    if (size > MAX_READ_SIZE_BYTES)
+      throw new PerfconvError('damaged', `${size} bytes of debug information are too many to read at once`, { file: source.name, offset });
     return new ByteView(size === 0 ? new Uint8Array() : await readRange(source, this.#fileOffset + offset, size, memory?.take(size)), littleEndian);
   }
 }
@@ -160,7 +161,7 @@ class UnpackBudget {
   take(sizeBytes: number, record: string): void {
     this.#taken += sizeBytes;
     if (this.#taken <= maxDecompressedSize(this.#fileSize)) return;
-    throw new PerfconvError('damaged', `${this.#taken} bytes of debug information out of ${this.#fileSize}`, { file: this.#name, record });
+    throw new PerfconvError('damaged', `${this.#taken} bytes of debug information from a file of ${this.#fileSize}`, { file: this.#name, record });
   }
 }
 

@@ -227,7 +227,7 @@ export class FormReader {
   #indirect(implicit: number): void {
     let form: number = dw.DW_FORM_indirect;
     for (let i = 0; form === dw.DW_FORM_indirect; i++) {
-      if (i === MAX_INDIRECTIONS) throw this.#damaged('DW_FORM_indirect without end');
+      if (i === MAX_INDIRECTIONS) throw this.#damaged('endless DW_FORM_indirect');
       form = this.uleb();
     }
     this.read(form, implicit, formSize(form, this.format));

@@ -152,7 +152,7 @@ export class FunctionDieReader {
     const code = this.#reader.uleb();
     const row = this.#abbreviations.row(code);
     if (row < 0 || (this.#abbreviations.flags[row] & IS_UNREADABLE) !== 0)
-      throw new PerfconvError('damaged', `no abbreviation ${code} that can be read`, { record: 'DIE' });
+      throw new PerfconvError('damaged', `no readable abbreviation ${code}`, { record: 'DIE' });
     return row;
   }
 

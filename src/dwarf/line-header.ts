@@ -93,7 +93,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
   const offsetSize = unit.u32(0) === 0xffff_ffff ? 8 : 4;
   const cursor = new LineCursor(unit, offsetSize === 8 ? 12 : 4, endOffset);
   const version = cursor.u16();
-  if (!cursor.overran && (version < 2 || version > 5)) throw problem('unsupported', `version ${version}`);
+  if (!cursor.overran && (version < 2 || version > 5)) throw problem('unsupported', `unknown version ${version}`);
   // The address size is not needed: each address comes with its size.
   if (version === 5) cursor.skip(2);
   const headerLength = cursor.offset(offsetSize);
@@ -106,7 +106,7 @@ export function readLineHeader(unit: ByteView, place: { readonly file: string; r
   const opcodeBase = cursor.u8();
   const lengthsAt = cursor.at;
   cursor.skip(Math.max(0, opcodeBase - 1));
-  if (cursor.overran) throw problem('damaged', `header cut after ${endOffset} bytes`);
+  if (cursor.overran) throw problem('damaged', `header cut off after ${endOffset} bytes`);
   // The lists may not extend into the program. If the header's length is wrong, they may use all bytes there are.
   const lists = new LineCursor(unit, cursor.at, Math.max(programOffset, cursor.at));
   const [directories, files] = version >= 5 ? [readEntries(lists, offsetSize), readEntries(lists, offsetSize)] : [readDirectories(lists), readFiles(lists)];

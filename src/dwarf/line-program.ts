@@ -84,7 +84,7 @@ const MAX_TABLE_SIZE_BYTES = 1 << 29;
  * @throws PerfconvError `damaged` for a table of an impossible size
  */
 export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineHeader, hasCodeAtZero: boolean): LineRows {
-  if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes`, { record: '.debug_line' });
+  if (unit.length > MAX_TABLE_SIZE_BYTES) throw new PerfconvError('damaged', `a table of ${unit.length} bytes is too large`, { record: '.debug_line' });
   const { exports } = wasm;
   // From here on, the rows are overwritten, even if the program fails.
   wasm.setRows(undefined);

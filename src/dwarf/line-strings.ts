@@ -104,7 +104,7 @@ async function readTexts(section: DebugSection, places: readonly number[]): Prom
     }
     const text = textAt(window, place - start);
     bytesLeft -= text.length;
-    if (bytesLeft < 0) throw new PerfconvError('damaged', 'names that overlap over and over', { record: '.debug_line' });
+    if (bytesLeft < 0) throw new PerfconvError('damaged', 'names overlap too much', { record: '.debug_line' });
     texts.set(place, text);
   }
   return texts;

@@ -56,7 +56,7 @@ export class LineTableReader {
     const place = { file: this.#sections.name, offset };
     if (!this.#known.has(offset)) {
       this.#knownBytes += Math.max(0, Math.min(size, section.sizeBytes - offset));
-      if (this.#knownBytes > MAX_SHARING * section.sizeBytes + FREE_SHARED_BYTES) throw new PerfconvError('damaged', 'line tables lie in one another', place);
+      if (this.#knownBytes > MAX_SHARING * section.sizeBytes + FREE_SHARED_BYTES) throw new PerfconvError('damaged', 'line tables overlap too much', place);
       this.#known.add(offset);
     }
     // The size is not trusted: no more than the section has is read.

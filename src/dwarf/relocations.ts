@@ -37,7 +37,8 @@ export class DebugRelocations {
     const section = this.#byTarget.get(index);
     if (section === undefined) return;
     const { source, littleEndian, machine, classBits } = this.#elf;
-    if (this.#types === undefined) throw new PerfconvError('unsupported', `relocations of machine ${machine}`, { file: source.name, record: section.name });
+    if (this.#types === undefined)
+      throw new PerfconvError('unsupported', `unknown relocations of machine ${machine}`, { file: source.name, record: section.name });
     if (!this.#values.has(section.link)) this.#values.set(section.link, this.#readValues(section.link));
     const values = (await this.#values.get(section.link)) ?? new Float64Array();
     const entries = await this.#elf.readSection(section);

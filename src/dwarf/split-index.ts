@@ -46,10 +46,10 @@ export class SplitIndex {
       new PerfconvError(code, what, { file: sections.name, record: `.debug_${name}` });
     const section = sections.section(name);
     const view = await section.read(0, section.sizeBytes);
-    if (view.length < HEADER_SIZE_BYTES) throw problem('damaged', `${view.length} bytes are no index`);
+    if (view.length < HEADER_SIZE_BYTES) throw problem('damaged', `${view.length} bytes are too few for an index`);
     // The version has four bytes in version 2, and two in DWARF 5.
     const version = view.u32(0) === 2 ? 2 : view.u16(0);
-    if (version !== 2 && version !== 5) throw problem('unsupported', `version ${version}`);
+    if (version !== 2 && version !== 5) throw problem('unsupported', `unknown version ${version}`);
     const [columns, rows, slots] = [view.u32(4), view.u32(8), view.u32(12)];
     const indexesAt = HEADER_SIZE_BYTES + 8 * slots;
     const columnsAt = indexesAt + 4 * slots;

@@ -125,7 +125,7 @@ export class StringReader {
     if (isCut) return undefined;
     const end = Math.min(nul < 0 ? view.length : nul, at + MAX_TEXT_SIZE_BYTES);
     this.#bytesLeft -= end - at;
-    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'texts that overlap over and over', { record: '.debug_str', offset });
+    if (this.#bytesLeft < 0) throw new PerfconvError('damaged', 'strings overlap too much', { record: '.debug_str', offset });
     const text = decodeText(view.bytes.subarray(at, end));
     if (section === TEXT_IN_STR) {
       this.#lastOffset = offset;

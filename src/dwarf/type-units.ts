@@ -104,7 +104,7 @@ class TypeUnitList {
     } catch (error) {
       this.#onDamage(error, this.file, start);
       if (++this.#damagedCount === MAX_DAMAGED_UNITS) {
-        this.#giveUp(start, new PerfconvError('damaged', `so are ${MAX_DAMAGED_UNITS - 1} units before this one: type units after it are not found`));
+        this.#giveUp(start, new PerfconvError('damaged', `${MAX_DAMAGED_UNITS - 1} units before this one are damaged, too: type units after it are not found`));
       }
     }
     return true;

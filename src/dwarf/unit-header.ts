@@ -59,7 +59,7 @@ export function readUnitLength(view: ByteView, at: number): { lengthSize: 4 | 12
 export function readUnitHeader(view: ByteView, at: number, offset: number, sectionSize: number, inSection: UnitSection): UnitHeader {
   const damaged = (what: string): PerfconvError => new PerfconvError('damaged', what, { record: 'unit', offset });
   const unitLength = readUnitLength(view, at);
-  if (unitLength === undefined) throw damaged('no length that is one');
+  if (unitLength === undefined) throw damaged('no valid length');
   const { lengthSize, length } = unitLength;
   const offsetSize = lengthSize === 4 ? 4 : 8;
   const end = Math.min(offset + lengthSize + length, sectionSize);
@@ -67,10 +67,10 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
   let next = at + lengthSize;
   const available = Math.min(view.length - at, end - offset);
   // All versions have a version, abbreviation offset and address size.
-  if (available < lengthSize + 3 + offsetSize) throw damaged(`header cut after ${available} bytes`);
+  if (available < lengthSize + 3 + offsetSize) throw damaged(`header cut off after ${available} bytes`);
   const version = view.u16(next);
   next += 2;
-  if (version < 2 || version > 5) throw damaged(`DWARF version ${version}`);
+  if (version < 2 || version > 5) throw damaged(`unknown DWARF version ${version}`);
   const readOffset = (): number => {
     next += offsetSize;
     return offsetSize === 8 ? view.u64(next - 8) : view.u32(next - 4);
@@ -86,7 +86,7 @@ export function readUnitHeader(view: ByteView, at: number, offset: number, secti
   const isType = unitType === DW_UT_type || unitType === DW_UT_split_type;
   const hasId = unitType === DW_UT_skeleton || unitType === DW_UT_split_compile;
   const restSize = (version >= 5 ? 0 : 1) + (isType ? 8 + offsetSize : hasId ? 8 : 0);
-  if (available < next - at + offsetSize + restSize) throw damaged(`header cut after ${available} bytes`);
+  if (available < next - at + offsetSize + restSize) throw damaged(`header cut off after ${available} bytes`);
   const abbrevOffset = readOffset();
   if (version < 5) addressSize = view.u8(next++);
   if (hasId) {

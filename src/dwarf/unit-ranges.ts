@@ -106,7 +106,11 @@ export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>,
     } catch (error) {
       onDamage(error, file, start);
       if (++damaged < MAX_DAMAGED_UNITS) continue;
-      onDamage(new PerfconvError('damaged', `so are ${damaged} units before this one: the rest is not looked at`, { record: '.debug_info' }), file, start);
+      onDamage(
+        new PerfconvError('damaged', `${damaged} units before this one are damaged, too: the rest is not looked at`, { record: '.debug_info' }),
+        file,
+        start,
+      );
       break;
     }
   }

@@ -46,9 +46,9 @@ const DAMAGE: Readonly<Record<number, (detail: number) => string>> = {
   [NO_ABBREVIATION]: (code) => `no abbreviation ${code}`,
   [UNKNOWN_FORM]: (form) => (form === 0 ? 'an attribute of unknown form' : `unknown form 0x${form.toString(16)}`),
   [VALUE_OVERRUNS]: () => 'a value overruns its bytes',
-  [ENDLESS_INDIRECTION]: () => 'DW_FORM_indirect without end',
+  [ENDLESS_INDIRECTION]: () => 'endless DW_FORM_indirect',
   [TOO_MANY_CLAIMS]: () => 'far too many functions claim its addresses',
-  [ENDLESS_RANGES]: () => 'range lists without end',
+  [ENDLESS_RANGES]: () => 'endless range lists',
 };
 
 /** Rows of a line table that are in an instance's memory. */
@@ -147,7 +147,7 @@ export class WasmInstance {
    */
   setScan(view: ByteView, abbreviations: Abbreviations, wanted: Float64Array): void {
     const { bytes } = view;
-    if (bytes.length > MAX_UNIT_SIZE_BYTES) throw new PerfconvError('damaged', `a unit of ${bytes.length} bytes`, { record: '.debug_info' });
+    if (bytes.length > MAX_UNIT_SIZE_BYTES) throw new PerfconvError('damaged', `a unit of ${bytes.length} bytes is too large`, { record: '.debug_info' });
     const { exports } = this;
     if (this.#table !== abbreviations) this.#setTable(abbreviations);
     if (this.#placedUnit !== view || this.#placedDrops !== exports.dropCount.value) {

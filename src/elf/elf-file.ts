@@ -213,7 +213,7 @@ function readHeader(bytes: Uint8Array, file: string): ElfHeader {
   if (elfClass !== ELFCLASS32 && elfClass !== ELFCLASS64) throw damaged(`unknown class ${elfClass}`);
   if (data !== ELFDATA2LSB && data !== ELFDATA2MSB) throw damaged(`unknown byte order ${data}`);
   const is64 = elfClass === ELFCLASS64;
-  if (bytes.length < (is64 ? 64 : 52)) throw damaged(`cut after ${bytes.length} bytes`);
+  if (bytes.length < (is64 ? 64 : 52)) throw damaged(`cut off after ${bytes.length} bytes`);
   const view = new ByteView(bytes, data === ELFDATA2LSB);
   const shorts = is64 ? 54 : 42; // e_phentsize, e_phnum, e_shentsize, e_shnum, e_shstrndx
   return {

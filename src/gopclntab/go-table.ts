@@ -78,7 +78,7 @@ export class GoTable {
       this.functionsAt = this.recordsAt;
     }
     const parts = [this.namesAt, this.unitsAt, this.filesAt, this.valuesAt, this.functionsAt + (2 * this.functionCount + 1) * this.#fieldSize];
-    if (this.functionCount > MAX_FUNCTIONS) throw this.damaged(`${this.functionCount} functions`);
+    if (this.functionCount > MAX_FUNCTIONS) throw this.damaged(`too many functions (${this.functionCount})`);
     if (!parts.every((at) => at <= view.length)) throw this.damaged('parts beyond its end');
   }
 
@@ -95,7 +95,7 @@ export class GoTable {
    */
   static read(view: ByteView, file: string): GoTable {
     const version = GoTable.isAt(view, 0) ? VERSIONS.get(view.u32(0)) : undefined;
-    if (version === undefined) throw new PerfconvError('unsupported', 'of a version that perfconv does not know', { file, record: '.gopclntab' });
+    if (version === undefined) throw new PerfconvError('unsupported', 'unknown version', { file, record: '.gopclntab' });
     return new GoTable(view, version, file);
   }
 

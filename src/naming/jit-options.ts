@@ -21,7 +21,7 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
 export function jitOptions(binaries: readonly string[]): string {
   const names = binaries.map((path) => (path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path).replace(/^.*\//s, ''));
   const found = RUNTIMES.filter(({ binary }) => names.some((name) => binary.test(name)));
-  if (found.length > 0) return `${listed(found)}, or what another runtime has for it`;
+  if (found.length > 0) return `${listed(found)}, or the equivalent for another runtime`;
   return listed(RUNTIMES.filter(({ isCommon }) => isCommon));
 }
 

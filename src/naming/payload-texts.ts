@@ -62,7 +62,7 @@ export class PayloadTexts {
       const id = this.#formatOf(index);
       const printers = this.#printers;
       if (id !== undefined && printers !== undefined) event.showPayload = (payload) => printers.show(payload, id);
-      else diagnostics.add('no-tracing-data', 'warning', `${name}: the recording does not say what its payloads mean: they are not shown`);
+      else diagnostics.add('no-tracing-data', 'warning', `${name}: the recording does not describe its payloads, so they are not shown`);
     });
   }
 

@@ -79,7 +79,7 @@ function remedy(binary: BinaryStacks, profile: Profile): string {
 function keepFramePointers({ mapping: { kind, name }, samples, wholeThrough }: BinaryStacks, { mappings }: Profile): string {
   const isJava = mappings.some((other) => JAVA.test(other.name));
   if (isJava && (kind === 'anon' || JAVA.test(name))) return 'run Java with -XX:+PreserveFramePointer';
-  if (kind === 'anon') return 'let what compiled its code at run time keep frame pointers';
+  if (kind === 'anon') return 'have the JIT compiler keep frame pointers';
   if (PYTHON.test(name)) return 'run a Python that was built with -fno-omit-frame-pointer';
   // If the binary has some frame pointers, it may be called by code without them, such as the C library's qsort.
   const what = wholeThrough < SHARE_THROUGH * samples ? baseName(name) : `all of ${baseName(name)}, and what calls it,`;

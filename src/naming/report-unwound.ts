@@ -40,10 +40,10 @@ export function reportUnwoundStacks(
       what: 'are cut off by the size of the stack dumps',
       remedy: areLargest ? `there are no larger ones: ${FRAME_POINTERS}` : largerDumps(dumpBytes),
     },
-    { samples: areLargest ? 0 : ends.beyondLargest, what: 'go on beyond the largest dumps, as where local variables take 64 KB', remedy: FRAME_POINTERS },
+    { samples: areLargest ? 0 : ends.beyondLargest, what: 'continue beyond the largest dumps, as where local variables take 64 KB', remedy: FRAME_POINTERS },
     {
       samples: ends.outOfReach,
-      what: 'go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
+      what: 'continue where no dump reaches: on another stack, as from a signal handler that has its own, or in memory that was never touched or is gone after execve',
       remedy: '',
     },
     { samples: ends.withoutRegister, what: 'need registers that were not recorded', remedy: 'record without --user-regs' },
@@ -96,7 +96,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
           },
     ),
     inFiles(absent, (files, areSeveral) => ({
-      what: `end in ${files}, which ${areSeveral ? 'were not found, or are no ELF files' : 'was not found, or is no ELF file'}`,
+      what: `end in ${files}, which ${areSeveral ? 'were not found, or are not ELF files' : 'was not found, or is not an ELF file'}`,
       remedy: '--symfs and --debuginfod say where to look',
     })),
     inFiles(withoutCode, (files, areSeveral) => ({
@@ -107,7 +107,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
       samples: madeAtRunTime,
       what: 'end in code that was made at run time',
       remedy:
-        'let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono',
+        'have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono',
     },
     { samples: unmapped, what: 'end where the recording does not say what was mapped', remedy: '' },
   ];

@@ -15,13 +15,13 @@ export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string
   // Names and lines of the wrong file are worse than none.
   const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
   if (doubted !== undefined)
-    return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; with a build id (ld --build-id, perf record --buildid-mmap) it would be known`;
+    return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; a build id (ld --build-id, perf record --buildid-mmap) would settle it`;
   if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso);
   switch (dso.kind) {
     case 'file':
       return fileHelp(dso, lacksNames);
     case 'kernel':
-      return lacksNames ? kernelHelp(dso) : "--vmlinux FILE gives files and lines: the vmlinux of the kernel's debug package";
+      return lacksNames ? kernelHelp(dso) : "for files and lines: give the vmlinux of the kernel's debug package with --vmlinux FILE";
     case 'module':
       return lacksNames ? kernelHelp(dso) : '';
     case 'vdso':
@@ -29,7 +29,9 @@ export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string
     case 'anon':
       return lacksNames ? codeAtRunTimeHelp(dso, dsos) : '';
     case 'guest':
-      return lacksNames ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its --guestvmlinux FILE" : '';
+      return lacksNames
+        ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its vmlinux with --guestvmlinux FILE"
+        : '';
   }
 }
 
@@ -41,7 +43,7 @@ function splitHelp({ places }: DsoSymbols): string {
   const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
   if (missing === undefined) return '';
   const name = missing.place.slice(missing.place.lastIndexOf('/') + 1);
-  return `for all inlined functions: give the directory with ${name} as --debug-dir DIR, or BINARY.dwp, which llvm-dwp -e BINARY makes of all of them, beside the binary`;
+  return `for all inlined functions: give the directory of ${name} with --debug-dir DIR, or combine all .dwo files into BINARY.dwp next to the binary, with llvm-dwp -e BINARY`;
 }
 
 function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
@@ -59,9 +61,9 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   if (lacksNames && !isStripped) return '';
   // Code without a line in its debug information, such as assembly, has none anywhere.
   if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
-  const install = `install its debug symbols (a package ${DEBUG_PACKAGES})`;
+  const install = `install its debug symbols (package ${DEBUG_PACKAGES})`;
   if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
-  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or the file as it was before with --symfs DIR${fetch}`;
+  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or give the unstripped file with --symfs DIR${fetch}`;
 }
 
 /** @param fetch advice to ask servers, as the end of a sentence; empty if they cannot help */
@@ -72,12 +74,12 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): 
   const other = found('other-build-id');
   if (other !== undefined) return `${other} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
   const forbidden = found('forbidden', isBinary);
-  if (forbidden !== undefined) return `this user may not read ${forbidden}: convert the recording as a user who may`;
+  if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;
   const damaged = found('damaged', isBinary);
   if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with --symfs DIR${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
-    return `it was deleted before perf could note its build id: give the file that ran as DIR/${kept} with --symfs DIR`;
+    return `it was deleted before perf could note its build id: put the file that ran at DIR/${kept} and give --symfs DIR`;
   }
   return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
 }
@@ -89,13 +91,13 @@ function isServer({ place }: SearchedPlace): boolean {
 function kernelHelp({ places }: DsoSymbols): string {
   const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
   if (isHidden) return 'run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with --kallsyms FILE';
-  return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its --vmlinux FILE";
+  return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its vmlinux with --vmlinux FILE";
 }
 
 function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[]): string {
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
-  if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: look at it first`;
+  if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: check it first`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
   const options = jitOptions(dsos.map((dso) => dso.name));
-  return `code made at run time has names when ${name} is kept: ${options}`;
+  return `code made at run time has names if ${name} is written and kept: ${options}`;
 }

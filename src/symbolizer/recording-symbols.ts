@@ -114,7 +114,7 @@ export class RecordingSymbols {
     const refusal = kind === 'anon' ? undefined : webAssemblyRefusal();
     if (refusal === undefined) return true;
     search.isWithoutLines = true;
-    const message = `this JavaScript engine runs no WebAssembly, without which debug information is not read: no files, lines and inlined functions (${refusal})`;
+    const message = `this JavaScript engine cannot run WebAssembly, which is needed to read debug information: no files, lines or inlined functions (${refusal})`;
     this.#diagnostics.set('debug-info-unread', 'warning', message);
     return false;
   }

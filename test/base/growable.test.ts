@@ -10,5 +10,5 @@ it('columns at least double, and keep what they hold', () => {
 
 it('where there is no memory for a column is a typed error', () => {
   expect(() => allocated(Float64Array, 2 ** 50)).toThrow(PerfconvError);
-  expect(() => grown(new Float64Array(1), 2 ** 50)).toThrow('there is no memory for a table of 9007199254740992 bytes');
+  expect(() => grown(new Float64Array(1), 2 ** 50)).toThrow('there is not enough memory for a table of 9007199254740992 bytes');
 });

@@ -20,7 +20,7 @@ describe('a name', () => {
   );
 
   it('that is longer is cut, which is counted', () => {
-    expect(limited('0123456789a')).toEqual({ name: '0123456789', findings: ['long-name loss 32: RECORD: name of 11 bytes is cut: it can have 10 at most'] });
+    expect(limited('0123456789a')).toEqual({ name: '0123456789', findings: ['long-name loss 32: RECORD: name of 11 bytes was truncated: the limit is 10'] });
   });
 
   it.each([

@@ -35,7 +35,7 @@ it('tells what gives the rest of debug information that was split off', () => {
     lineLocations: 40,
     places,
   };
-  expect(symbolsText([dso], 200)).toContain('what helps     for all inlined functions: give the directory with a.dwo as --debug-dir DIR');
+  expect(symbolsText([dso], 200)).toContain('what helps     for all inlined functions: give the directory of a.dwo with --debug-dir DIR');
   expect(symbolsText([{ ...dso, places: places.slice(0, 1) }])).not.toContain('what helps');
 });
 
@@ -83,14 +83,13 @@ it('tells of each binary what was found where, in lines of 100 columns but for p
                  it has no symbols
   no answer      https://d.example/buildid/${ID}/debuginfo
                  it answered with status 503
-  what helps     it is stripped: install its debug symbols (a package …-dbgsym, …-dbg or
-                 …-debuginfo), give them with --debug-dir DIR, or the file as it was before with
-                 --symfs DIR
+  what helps     it is stripped: install its debug symbols (package …-dbgsym, …-dbg or …-debuginfo),
+                 give them with --debug-dir DIR, or give the unstripped file with --symfs DIR
 
 /tmp/perf-7.map
   no samples of its own, callers only; 1 address: none named, none with a line
   nothing to look for: this is not a file
-  what helps     code made at run time has names when /tmp/perf-7.map is kept: node
+  what helps     code made at run time has names if /tmp/perf-7.map is written and kept: node
                  --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit,
                  python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap
 

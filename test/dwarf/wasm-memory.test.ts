@@ -73,7 +73,7 @@ describe('memory of WebAssembly', () => {
     };
     vi.stubGlobal('WebAssembly', { Module: class {}, Instance });
     try {
-      for (let times = 0; times < 3; times++) expect(() => fresh.instantiate(IMPORTS)).toThrow(/no memory for WebAssembly.*could not allocate memory/);
+      for (let times = 0; times < 3; times++) expect(() => fresh.instantiate(IMPORTS)).toThrow(/not enough memory for WebAssembly.*could not allocate memory/);
       expect(asked).toBe(1);
     } finally {
       vi.unstubAllGlobals();
@@ -96,7 +96,7 @@ describe('memory of WebAssembly', () => {
       vi.stubGlobal('WebAssembly', stub);
       try {
         expect(webAssemblyRefusal()).toMatch(why);
-        expect(() => fresh.instantiate(IMPORTS)).toThrow(/^no WebAssembly, without which debug information is not read: /);
+        expect(() => fresh.instantiate(IMPORTS)).toThrow(/^no WebAssembly, which is needed to read debug information: /);
       } finally {
         vi.unstubAllGlobals();
       }

@@ -16,11 +16,11 @@ test.each([
   ['/usr/bin/deno', 'deno run --v8-flags=--perf-basic-prof'],
   ['/usr/bin/wasmtime', 'wasmtime --profile=perfmap'],
 ])('the JIT of %s leaves names with %s', (path, option) => {
-  expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(`${option}, or what another runtime has for it`);
+  expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(`${option}, or the equivalent for another runtime`);
 });
 
 test('several runtimes are told each its option, in one order', () => {
-  expect(jitOptions(['/usr/bin/python3.12', '/usr/bin/node'])).toBe('node --perf-basic-prof, python -X perf, or what another runtime has for it');
+  expect(jitOptions(['/usr/bin/python3.12', '/usr/bin/node'])).toBe('node --perf-basic-prof, python -X perf, or the equivalent for another runtime');
 });
 
 test('where no runtime is known, the common ones are told theirs', () => {

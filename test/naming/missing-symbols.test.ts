@@ -52,7 +52,7 @@ describe('missing symbols', () => {
     const short = (end: string): string => `${name.slice(0, 80)}…${`${name}${end}`.slice(-80)}`;
     expect(message).toBe(
       `no symbols found for ${short('')} (61.2 % of the samples), ${short('2')} (0.3 %); ` +
-        `for server: this user may not read ${short(':')} convert the recording as a user who may`,
+        `for server: there is no permission to read ${short(':')} convert the recording as a user who may read it`,
     );
   });
 
@@ -84,7 +84,7 @@ describe('what helps', () => {
       dso('/bin/a', 1, { places: [place('other-build-id')] }),
       '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
     ],
-    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran as DIR/server with --symfs DIR'],
+    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'put the file that ran at DIR/server and give --symfs DIR'],
     ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
@@ -94,7 +94,7 @@ describe('what helps', () => {
       'it is stripped',
     ],
     ['the binary beside its debug file', dso('/bin/a', 1, fits({ code: false, symbols: 'symtab' })), 'does not say where the code was'],
-    ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or the file as it was before with --symfs DIR'],
+    ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or give the unstripped file with --symfs DIR'],
     ['debug symbols for the lines of a stripped file', dso('/bin/a', 1, { ...fits({ symbols: 'dynsym' }), ...NAMED }), 'for files and lines: it is stripped'],
     [
       'the recorded file for one that was made anew, whatever else it lacks',
@@ -131,7 +131,7 @@ describe('what helps', () => {
   it('is permission where a file lies at the recorded path that may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
     expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [])).toBe(
-      'this user may not read /mnt/opt/app/server: convert the recording as a user who may',
+      'there is no permission to read /mnt/opt/app/server: convert the recording as a user who may read it',
     );
     const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
     const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });

@@ -51,7 +51,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % go on where no dump reaches: on another stack, as out of a signal handler that has its own, or in memory that was never touched or is gone after execve',
+      'warning: 20 % …: 20 % continue where no dump reaches: on another stack, as from a signal handler that has its own, or in memory that was never touched or is gone after execve',
     ],
   ],
   [
@@ -90,7 +90,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % go on beyond the largest dumps, as where local variables take 64 KB (build with -fno-omit-frame-pointer and record with --call-graph fp)',
+      'warning: 20 % …: 20 % continue beyond the largest dumps, as where local variables take 64 KB (build with -fno-omit-frame-pointer and record with --call-graph fp)',
     ],
   ],
   [
@@ -127,7 +127,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [
@@ -139,7 +139,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [
@@ -165,7 +165,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found, or are no ELF files (--symfs and --debuginfod say where to look)',
+      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found, or are not ELF files (--symfs and --debuginfod say where to look)',
     ],
   ],
   [
@@ -191,7 +191,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found, or is no ELF file (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (let what made it keep frame pointers, as java -XX:+PreserveFramePointer does, or write down how to unwind it, as python -X perf_jit does with perf record -k mono)',
+      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [

@@ -47,13 +47,13 @@ describe.each(KINDS)('the %s', (_, limit, cut, recording, nameIn) => {
 
   it('is cut where it is longer, and its record is used', async () => {
     const decoded = await decode(withName(60_000, recording));
-    expect([nameIn(decoded), findings(decoded)]).toEqual(['n'.repeat(limit), [`${cut} of 60000 bytes is cut: it can have ${limit} at most`]]);
+    expect([nameIn(decoded), findings(decoded)]).toEqual(['n'.repeat(limit), [`${cut} of 60000 bytes was truncated: the limit is ${limit}`]]);
   });
 });
 
 describe('the name of an event', () => {
   const name = 'e'.repeat(50_000);
-  const finding = (place: string) => [`long-event-name 1: ${place}: event name of 50000 bytes is cut: it can have 1023 at most`];
+  const finding = (place: string) => [`long-event-name 1: ${place}: event name of 50000 bytes was truncated: the limit is 1023`];
 
   it('is cut in EVENT_DESC', async () => {
     const decoded = await decode(encodeFile({ attrs: [{ ...CLOCK, name }], records: [sample(0x1010n)], features: { eventDesc: true } }));
@@ -69,7 +69,7 @@ describe('the name of an event', () => {
     const foreignFeatures = [simpleperfFeatures.metaInfo({ event_type_info: `${name},1,0\ncpu-cycles,0,0` })];
     const decoded = await decode(encodeFile({ attrs: [CLOCK], records: [sample(0x1010n)], foreignFeatures }));
     expect(decoded.samples[0].event).toBe('cpu-clock');
-    expect(findings(decoded)).toEqual(['long-event-name 1: SP_META_INFO: event type of 50004 bytes is cut: it can have 1055 at most']);
+    expect(findings(decoded)).toEqual(['long-event-name 1: SP_META_INFO: event type of 50004 bytes was truncated: the limit is 1055']);
   });
 });
 

@@ -427,7 +427,7 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${UNREAD}`, `11: 1010 101f ${UNREAD}`, '12: ']);
     // Asked to mark them, it does.
     expect(shown((await decodeAll([...maps, cut], { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
-    // Where no record tells of the stack, it is not looked for.
+    // Where no record tells of the stack, it was not looked for.
     expect(shown((await decodeAll([...maps, cut], perfOptions())).samples)).toEqual(['10: 1010']);
   });
 

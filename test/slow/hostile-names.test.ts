@@ -55,7 +55,7 @@ describe('memory does not follow', () => {
     ['report', '--limit', '100'],
   ])('the length of a name times the addresses in it: %s %s %s', async (...args) => {
     const { stderr, peakBytes } = await run(CLOCK, records, ...args);
-    expect(stderr).toContain('PERF_RECORD_MMAP: path of 65001 bytes is cut: it can have 4095 at most');
+    expect(stderr).toContain('PERF_RECORD_MMAP: path of 65001 bytes was truncated: the limit is 4095');
     // Kept for each address: from 0.5 GB for 4 KB of the name to 2.6 GB for all of it.
     expect(peakBytes).toBeLessThan(350e6);
   });
@@ -75,7 +75,7 @@ describe('memory does not follow', () => {
 it('an event name longer than any is not in each line of perf-script text', async () => {
   const samples = Array.from({ length: 2000 }, () => sample(100, 0x1000));
   const { stdoutBytes, stderr } = await run({ ...CLOCK, name: 'e'.repeat(100_000) }, samples, 'convert', '-t', 'script', '-o', '-');
-  expect(stderr).toContain('EVENT_DESC: event name of 100000 bytes is cut: it can have 1023 at most');
+  expect(stderr).toContain('EVENT_DESC: event name of 100000 bytes was truncated: the limit is 1023');
   expect(stdoutBytes).toBeLessThan(2000 * 1200);
 });
 

@@ -7,7 +7,7 @@ import { ensureBuilt } from '../support/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const RECORDING = ['fixtures/threads.data', '--symfs', 'fixtures/symfs', '--kallsyms', 'fixtures/kallsyms'];
-const REFUSAL = 'this JavaScript engine runs no WebAssembly, without which debug information is not read: no files, lines and inlined functions';
+const REFUSAL = 'this JavaScript engine cannot run WebAssembly, which is needed to read debug information: no files, lines or inlined functions';
 
 let dir: string;
 beforeAll(() => {

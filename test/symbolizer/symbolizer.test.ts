@@ -87,7 +87,7 @@ describe('files', () => {
   it('reports a damaged table of Go’s functions, and does without', async () => {
     files.content.set(PATH, stripped({ moreSections: [{ name: '.gopclntab', content: new Uint8Array(64) }] }));
     expect(await nameOf({})).toBeUndefined();
-    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: of a version that perfconv does not know` }]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: unknown version` }]);
   });
 
   it('takes a shorter id as padded with zeros', async () => {
@@ -106,7 +106,7 @@ describe('files', () => {
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()[0]).toMatchObject({
       code: 'build-id-mismatch',
-      message: `${PATH} is not the file that was recorded: it has no build id, the recording has ${ID}`,
+      message: `${PATH} is not the file that was recorded: it has no build id, but the recording has ${ID}`,
     });
     // Where nothing is known of the recorded file there is nothing to check.
     expect(await nameOf({ buildId: '' })).toBe('replaced');

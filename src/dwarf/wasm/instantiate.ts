@@ -25,7 +25,7 @@ export function instantiate(imports: Omit<WasmImports, 'full'>): WasmExports {
     if (!(error instanceof RangeError)) throw error;
     noMemory = new PerfconvError(
       'unsupported',
-      `no memory for WebAssembly, without which debug information is not read: ${error.message}`,
+      `not enough memory for WebAssembly, which is needed to read debug information: ${error.message}`,
       {},
       { cause: error },
     );
@@ -34,7 +34,7 @@ export function instantiate(imports: Omit<WasmImports, 'full'>): WasmExports {
 }
 
 function full(): never {
-  throw new PerfconvError('damaged', 'debug information takes more memory than there can be');
+  throw new PerfconvError('damaged', 'debug information needs more memory than WebAssembly can have');
 }
 
 function compile(): WasmModule {
@@ -42,6 +42,6 @@ function compile(): WasmModule {
     return compileWasm(CODE);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new PerfconvError('unsupported', `no WebAssembly, without which debug information is not read: ${why}`, {}, { cause: error });
+    throw new PerfconvError('unsupported', `no WebAssembly, which is needed to read debug information: ${why}`, {}, { cause: error });
   }
 }

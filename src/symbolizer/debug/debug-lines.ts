@@ -55,7 +55,7 @@ async function findSupplementary(elf: ElfFile, host: SymbolFiles, places: DebugI
   let found = await openSupplementaryFile(elf, files, places);
   if (found === undefined && link.kind === 'build-id' && isKnownBuildId(link.id)) found = await files.fetch(host, link.id, 'debuginfo');
   if (found !== undefined) files.search.use(found.source.name, 'lines');
-  else diagnostics.add('debug-info-incomplete', 'warning', `${elf.source.name} needs ${link.path}, which is not found: some names and lines are missing`);
+  else diagnostics.add('debug-info-incomplete', 'warning', `${elf.source.name} needs ${link.path}, which was not found: some names and lines are missing`);
   return found;
 }
 
@@ -111,7 +111,7 @@ export class DebugLines implements SourceLines {
     if (this.#split === undefined) return;
     const { count, firstName } = this.#split.missing;
     const more = count - this.#reportedMissing;
-    const message = `debug information is missing that the compiler wrote to files of its own, such as ${firstName} (-gsplit-dwarf)`;
+    const message = `debug information that the compiler wrote to separate files is missing, such as ${firstName} (-gsplit-dwarf)`;
     if (more > 0) this.#diagnostics.add('debug-info-incomplete', 'warning', message, undefined, more);
     this.#reportedMissing = count;
   }

@@ -38,7 +38,7 @@ export class SplitNotes {
     if (more === 0) {
       this.#firstFound = place;
       this.#search?.use(place, 'lines');
-    } else this.#search?.describe(this.#firstFound, more === 1 ? 'one more .dwo file is used, too' : `${more} more .dwo files are used, too`);
+    } else this.#search?.describe(this.#firstFound, more === 1 ? 'one other .dwo file is also used' : `${more} other .dwo files are also used`);
   }
 
   /** Notes a file that cannot be used, and why. */
@@ -63,7 +63,7 @@ export class SplitNotes {
       this.#search.note(place, isForbidden ? 'forbidden' : 'absent');
       this.#missingPlace = place;
     }
-    const others = more === 0 ? '' : `; that of ${more} more ${more === 1 ? 'unit' : 'units'} is missing, too`;
+    const others = more === 0 ? '' : `; that of ${more} more ${more === 1 ? 'unit' : 'units'} is also missing`;
     this.#search.describe(this.#missingPlace, `the rest of one unit's debug information (-gsplit-dwarf)${others}`);
   }
 }

@@ -142,7 +142,7 @@ export class SplitUnits {
       const { sections, ids } = this.#last!;
       // Any unit will do if the id is unknown.
       if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
-      this.#complain(place, 'other-build-id', `it is of another build: no unit has the id ${dwoId}`);
+      this.#complain(place, 'other-build-id', `it is from another build: no unit has the id ${dwoId}`);
       return undefined;
     });
   }

@@ -65,7 +65,7 @@ export class PerfMapFiles {
         return undefined;
       }
       if (remark !== '') this.#diagnostics.add('jit-file-owner', 'info', `${path}: ${remark}`);
-      const damage = damagedLines === 0 ? '' : `${damagedLines} of its lines are not understood`;
+      const damage = damagedLines === 0 ? '' : `${damagedLines} of its lines could not be parsed`;
       search.note(path, 'fits', [remark, damage, leftOut].filter((text) => text !== '').join('; '));
       search.use(path, 'symbols');
       return table;

@@ -42,9 +42,9 @@ export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | 
  */
 export function differenceOf(recorded: RecordedKernel, running: RunningKernel): string {
   if (recorded.osRelease !== '' && recorded.osRelease !== running.osRelease)
-    return `it is Linux ${running.osRelease}, the recording is of ${recorded.osRelease}`;
+    return `it is Linux ${running.osRelease}, but the recording is from ${recorded.osRelease}`;
   if (isKnownBuildId(recorded.buildId) && isKnownBuildId(running.buildId)) {
-    return sameBuildId(recorded.buildId, running.buildId) ? '' : `its build id is ${running.buildId}, the recording has ${recorded.buildId}`;
+    return sameBuildId(recorded.buildId, running.buildId) ? '' : `its build id is ${running.buildId}, but the recording has ${recorded.buildId}`;
   }
   return recorded.osRelease === '' ? 'the recording has neither a release nor a build id to compare' : '';
 }

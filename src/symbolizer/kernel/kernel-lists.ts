@@ -98,7 +98,7 @@ export class KernelLists {
       if (cached !== undefined) return cached;
     }
     const running = await this.#files.runningKernel();
-    const difference = running === undefined ? 'this is no Linux' : differenceOf(kernel, running);
+    const difference = running === undefined ? 'this machine does not run Linux' : differenceOf(kernel, running);
     if (difference === '') return this.#fitting(LIVE_KALLSYMS, kernel, search);
     search.note(LIVE_KALLSYMS, 'skipped', difference);
     return undefined;
@@ -141,7 +141,7 @@ export class KernelLists {
     if (shift !== undefined) return { path, kallsyms, shift };
     const why = `it has no symbol ${kernel.referenceSymbol}`;
     search.note(path, 'other-build-id', why);
-    this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not of the recorded kernel: ${why}`);
+    this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not from the recorded kernel: ${why}`);
     return undefined;
   }
 
@@ -165,9 +165,9 @@ export class KernelLists {
 
   #reportHidden(path: string, { isHidden, hiddenCount }: Kallsyms, search: SymbolSearch): void {
     if (!isHidden && hiddenCount === 0) return;
-    const what = isHidden ? 'shows no addresses' : `shows no addresses of ${hiddenCount} functions`;
-    this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} ${what} without privilege (kptr_restrict)`);
-    if (isHidden) search.note(path, 'damaged', `it ${what} without privilege (kptr_restrict)`);
+    const what = isHidden ? 'hides all addresses' : `hides the addresses of ${hiddenCount} ${hiddenCount === 1 ? 'function' : 'functions'}`;
+    this.#diagnostics.add('kallsyms-hidden', 'warning', `${path} ${what} from unprivileged users (kptr_restrict)`);
+    if (isHidden) search.note(path, 'damaged', `it ${what} from unprivileged users (kptr_restrict)`);
   }
 
   async #readFile(path: string): Promise<Uint8Array | undefined> {
@@ -175,7 +175,7 @@ export class KernelLists {
     if (source === undefined) return undefined;
     try {
       const sizeBytes = source.sizeBytes ?? 0;
-      if (sizeBytes > MAX_LIST_SIZE_BYTES) throw new PerfconvError('unsupported', `a symbol list of ${sizeBytes} bytes`, { file: path });
+      if (sizeBytes > MAX_LIST_SIZE_BYTES) throw new PerfconvError('unsupported', `a symbol list of ${sizeBytes} bytes is too large`, { file: path });
       return source instanceof BufferSource ? source.bytes : await readRange(source, 0, sizeBytes);
     } finally {
       await source.close();

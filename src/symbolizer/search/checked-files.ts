@@ -10,7 +10,7 @@ import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
-const CUT = 'it is cut off: its section headers would be after its end';
+const CUT = 'it is cut off: its section headers would lie beyond its end';
 
 /** Opens files for one DSO, checks that they belong to it, notes the outcome, and closes them in the end. */
 export class CheckedFiles {
@@ -72,7 +72,7 @@ export class CheckedFiles {
 
   /** Corrects the note of an absent file if something else is at its place, such as a directory. */
   async noteOtherKind(path: string): Promise<void> {
-    if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is no regular file');
+    if ((await this.#files.stamp?.(path)) !== undefined) this.search.correct(path, 'absent', 'damaged', 'it is not a regular file');
   }
 
   /** Hands something over, to be closed by {@link close}. */
@@ -89,11 +89,11 @@ export class CheckedFiles {
 
   /** Reports that a file may be the wrong one of several that were recorded under the same path. */
   doubtShared(path: string, { source }: ElfFile): void {
-    this.search.doubt(source.name, 'shared', 'it may be another one: several files of this path were recorded, with one build id at most');
+    this.search.doubt(source.name, 'shared', 'it may be the wrong one: several files with this path were recorded, with at most one build id');
     this.#diagnostics.add(
       'build-id-shared',
       'warning',
-      `several files were recorded as ${path}, and perf noted one build id at most: its names may be those of another one; perf record --buildid-mmap tells them apart`,
+      `several files were recorded as ${path}, with at most one build id: the names may be those of another one; perf record --buildid-mmap tells them apart`,
     );
   }
 
@@ -102,7 +102,7 @@ export class CheckedFiles {
    * @param why in words: `it has another inode`
    */
   doubtChanged({ source }: ElfFile, why: string): void {
-    this.search.doubt(source.name, 'changed', `it may be another file, for no build id was recorded, and ${why}`);
+    this.search.doubt(source.name, 'changed', `it may be a different file: no build id was recorded, and ${why}`);
     this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
   }
 
@@ -124,14 +124,14 @@ export class CheckedFiles {
     if (crc !== undefined && (own === undefined || !isKnown)) {
       if ((await fileCrc(source)) === crc) return true;
       this.search.note(source.name, 'other-crc', 'its CRC is not the one in .gnu_debuglink');
-      this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC is another`);
+      this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC differs`);
       return false;
     }
     // Any file is accepted if no build id was recorded; if one was, a file without a build id may be anything.
     if (!isKnown) return true;
     const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
     this.search.note(source.name, 'other-build-id', what);
-    this.#diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, the recording has ${buildId}`);
+    this.#diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, but the recording has ${buildId}`);
     return false;
   }
 

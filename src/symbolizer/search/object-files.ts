@@ -68,7 +68,7 @@ export interface WantedFile extends RecordedFile {
  */
 export async function findObjectFiles(files: CheckedFiles, host: SymbolFiles, mappedFiles: MappedFiles, file: WantedFile): Promise<ObjectFiles | undefined> {
   const wanted = (await isAlive(host, file.pid)) ? file : withoutProcess(file);
-  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is not the path of a stored file');
+  if (!isStoredPath(wanted.path)) files.search.note(wanted.path, 'skipped', 'this is not the path of a file on disk');
   return wanted.compatPerf ? findAsPerf(files, wanted) : findBest(files, host, mappedFiles, wanted);
 }
 
@@ -141,7 +141,7 @@ async function checkStamp(files: CheckedFiles, host: SymbolFiles, { path, fileId
   const stamp = await host.stamp?.(path);
   if (stamp === undefined) return;
   const inode = inodeOf(fileIdentity);
-  if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'it has another inode than that one');
+  if (inode !== undefined && inode !== stamp.inode) files.doubtChanged(elf, 'its inode is not the recorded one');
   else if (recordedUntilNs !== undefined && stamp.modifiedNs > recordedUntilNs) files.doubtChanged(elf, 'it was changed after the recording was made');
 }
 

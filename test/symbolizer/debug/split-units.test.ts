@@ -131,7 +131,7 @@ describe('SplitUnits', () => {
     const units = new SplitUnits(machine, DIRS);
     expect((await units.openSplit(REQUEST))!.name).toBe('/usr/lib/debug/a.dwo');
     expect(units.problems).toEqual([
-      '/build/obj/a.dwo: it is of another build: no unit has the id 1122334455667788',
+      '/build/obj/a.dwo: it is from another build: no unit has the id 1122334455667788',
       expect.stringContaining('/opt/app/bin/obj/a.dwo: ELF header at 0x0: not an ELF file'),
     ]);
   });
@@ -201,7 +201,7 @@ describe('SplitUnits', () => {
       await units.openSplit({ ...REQUEST, dwoName: 'a.dwo' });
       expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '', 'lines']]);
       for (const name of ['b', 'c', 'a', 'b']) await units.openSplit({ ...REQUEST, dwoName: `${name}.dwo` });
-      expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '2 more .dwo files are used, too', 'lines']]);
+      expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '2 other .dwo files are also used', 'lines']]);
     });
 
     it('where the first missing file was looked for, what lay there instead, and how many more are missing', async () => {
@@ -212,11 +212,11 @@ describe('SplitUnits', () => {
       for (let i = 0; i < 1000; i++) await units.openSplit({ ...REQUEST, dwoName: i === 0 ? REQUEST.dwoName : `${i}.dwo` });
       expect(told()).toEqual([
         ...packages,
-        ['/build/obj/a.dwo', 'other-build-id', 'it is of another build: no unit has the id 1122334455667788'],
+        ['/build/obj/a.dwo', 'other-build-id', 'it is from another build: no unit has the id 1122334455667788'],
         ['/opt/app/bin/obj/a.dwo', 'damaged', expect.stringMatching(/^ELF header at 0x0: not an ELF file/)],
         ['/opt/app/bin/a.dwo', 'forbidden', ''],
         ['/usr/lib/debug/build/obj/a.dwo', 'absent', ''],
-        ['/usr/lib/debug/a.dwo', 'absent', "the rest of one unit's debug information (-gsplit-dwarf); that of 999 more units is missing, too"],
+        ['/usr/lib/debug/a.dwo', 'absent', "the rest of one unit's debug information (-gsplit-dwarf); that of 999 more units is also missing"],
       ]);
     });
 
@@ -280,7 +280,7 @@ describe('SplitIndex', () => {
   it('may be damaged', async () => {
     const good = makeIndex(5, ['0000000100000002'], [1]);
     await expect(SplitIndex.read(sectionsWith(good.subarray(0, 20)), 'cu_index')).rejects.toThrow('overrun 20 bytes');
-    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 8)), 'cu_index')).rejects.toThrow('8 bytes are no index');
+    await expect(SplitIndex.read(sectionsWith(good.subarray(0, 8)), 'cu_index')).rejects.toThrow('8 bytes are too few for an index');
     const lying = good.slice();
     new DataView(lying.buffer).setUint32(12, 0xffffffff, true);
     await expect(SplitIndex.read(sectionsWith(lying), 'cu_index')).rejects.toThrow('overrun');

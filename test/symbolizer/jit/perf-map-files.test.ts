@@ -65,7 +65,7 @@ describe('maps of JITs', () => {
   it('say how many of their lines are damaged', async () => {
     put('/tmp/perf-12.map', '1000 10 f\nx\ny\n');
     expect(await nameOf('/tmp/perf-12.map')).toBe('f');
-    expect(search.places[0].detail).toBe('2 of its lines are not understood');
+    expect(search.places[0].detail).toBe('2 of its lines could not be parsed');
   });
 
   it.each(['[heap]', '//anon', '[stack]', '/tmp/perf-12.map.map', '/tmp/perf-.map', '/tmp/perf-1/../2.map', '/tmp/perf-99999999999.map', ''])(

@@ -149,7 +149,7 @@ describe('files of a binary that is not at its path', () => {
   it('that are cut off are used as far as they go, and that is said', async () => {
     const whole = named('whole', { withoutNoteSection: true });
     const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
-    const cut = 'it is cut off: its section headers would be after its end';
+    const cut = 'it is cut off: its section headers would lie beyond its end';
     for (const sizeBytes of [sectionHeadersAt, sectionHeadersAt + 64]) {
       diagnostics = new Diagnostics();
       files.content.clear();
@@ -184,9 +184,9 @@ describe('files of a binary that is not at its path', () => {
       return found === undefined ? '' : `${found.severity} ${found.code}: ${found.message}`;
     };
     expect(await doubts({ fileIdentity: '254:1:4712' })).toBe(
-      `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and it has another inode than that one`,
+      `warning file-changed: ${PATH} may not be the file that was recorded: no build id was recorded, and its inode is not the recorded one`,
     );
-    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', doubt: 'changed', detail: expect.stringContaining('another inode') });
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', doubt: 'changed', detail: expect.stringContaining('its inode is not the recorded one') });
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 999n })).toContain('it was changed after the recording was made');
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 1_000n })).toBe('');
     // Of memory and of old recordings no inode is known.
@@ -198,7 +198,7 @@ describe('files of a binary that is not at its path', () => {
   it('are no directories and the like: those are not said to be missing', async () => {
     files.stamp = async (path) => (path === PATH ? { inode: '1', modifiedNs: 0n } : undefined);
     expect(await nameOf()).toBeUndefined();
-    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'it is no regular file' });
+    expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'it is not a regular file' });
     expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)).toMatchObject({ outcome: 'absent' });
   });
 
