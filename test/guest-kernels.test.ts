@@ -59,6 +59,6 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['? [guest.kernel.kallsyms]', '? -']);
     const said = diagnostics.list();
     expect(said.find(({ code }) => code === 'no-symbols')?.message).toContain('--guestkallsyms');
-    expect(said.find(({ code }) => code === 'guest-code')?.message).toContain('not named');
+    expect(said.find(({ code }) => code === 'guest-code')?.message).toContain('have no names');
   });
 });

@@ -149,7 +149,7 @@ describe('times off the CPU', () => {
 
   it('are hinted at where their events are asked for, and not they', async () => {
     const { stderr } = await runMain(['report', path, '--event', 'off-cpu:sleeping']);
-    expect(stderr).toContain('the recording has no event off-cpu:sleeping; it has cpu-clock, sched:sched_switch, context-switches; --off-cpu adds those');
+    expect(stderr).toContain('the recording has no event off-cpu:sleeping; it has cpu-clock, sched:sched_switch, context-switches; --off-cpu adds the events');
     const { stderr: other } = await runMain(['report', path, '--off-cpu', '--event', 'off-cpu:asleep']);
     expect(other).toMatch(/has no event off-cpu:asleep; it has .*off-cpu:waiting\n/);
   });

@@ -137,7 +137,7 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   // Observed: dumps of children that CPython forks and that end with os._exit.
   if (source.sizeBytes === 0) return 'it is empty';
   const littleEndian = byteOrderOf(source);
-  if (littleEndian === undefined) return 'it is no jitdump file: it does not begin with JiTD';
+  if (littleEndian === undefined) return 'it is not a jitdump file: it does not begin with JiTD';
   const window = new FileWindow(source, littleEndian);
   const header = window.at(0, HEADER_BYTES);
   if (header.length < HEADER_BYTES) return `its header of ${HEADER_BYTES} bytes is cut off`;
@@ -231,8 +231,8 @@ class JitDumpReader {
 
   /** What there is already too much of; empty if there is room. */
   #excess(): string {
-    if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are taken`;
-    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are taken` : '';
+    if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are used`;
+    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are used` : '';
   }
 
   /**
@@ -284,7 +284,7 @@ class JitDumpReader {
     const record = this.#window.at(position, Math.min(size, LOAD.name + MAX_NAME_BYTES));
     if (record.length <= LOAD.name) return `JIT_CODE_LOAD of ${size} bytes has no name`;
     const nameBytes = record.bytes.indexOf(0, LOAD.name) - LOAD.name;
-    if (nameBytes < 0) return 'JIT_CODE_LOAD: its name does not end';
+    if (nameBytes < 0) return 'JIT_CODE_LOAD: its name is not terminated';
     const codeStart = LOAD.name + nameBytes + 1;
     const sizeBytes = record.u64(LOAD.codeSize);
     if (codeStart + sizeBytes > size) return `JIT_CODE_LOAD: code of ${sizeBytes} bytes overruns record of ${size} bytes`;
@@ -292,7 +292,7 @@ class JitDumpReader {
     const isPlaced = isAddress(codeAddr, sizeBytes);
     if (sizeBytes === 0 || !isPlaced) this.lines.drop();
     if (sizeBytes === 0) return undefined;
-    if (!isPlaced) return 'JIT_CODE_LOAD: its code is at no address';
+    if (!isPlaced) return 'JIT_CODE_LOAD: its code has no valid address';
     const { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths } = this.functions;
     const index = fileOffsets.length;
     fileOffsets.push(position + codeStart);
@@ -304,7 +304,7 @@ class JitDumpReader {
     this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
     this.#codeIndexes.push(record.u64(LOAD.codeIndex));
     this.#place(record, codeAddr, index);
-    return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it are not of its code';
+    return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it do not belong to its code';
   }
 
   #addName(bytes: Uint8Array): void {
@@ -331,7 +331,7 @@ class JitDumpReader {
     const moved = this.#functionOf(record.u64(MOVE.codeIndex));
     if (moved === undefined) return 'JIT_CODE_MOVE of code that was not loaded';
     const newCodeAddr = record.i64(MOVE.newCodeAddr);
-    if (!isAddress(newCodeAddr, this.functions.sizesBytes[moved])) return 'JIT_CODE_MOVE to no address';
+    if (!isAddress(newCodeAddr, this.functions.sizesBytes[moved])) return 'JIT_CODE_MOVE to an invalid address';
     this.#place(record, newCodeAddr, moved);
     return undefined;
   }
@@ -357,9 +357,9 @@ class JitDumpReader {
       if (room <= DEBUG_ENTRY.name) return `JIT_CODE_DEBUG_INFO: ${count} entries overrun record of ${size} bytes`;
       const entry = this.#window.at(position + at, Math.min(room, DEBUG_ENTRY.name + MAX_NAME_BYTES));
       const nameEnd = entry.bytes.indexOf(0, DEBUG_ENTRY.name);
-      if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file does not end';
-      if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are taken`;
-      if (this.lines.fileNamesLength >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are taken`;
+      if (nameEnd < 0) return 'JIT_CODE_DEBUG_INFO: the name of a file is not terminated';
+      if (++this.#lineCount > MAX_LINES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_LINES} lines are used`;
+      if (this.lines.fileNamesLength >= MAX_NAMES_BYTES) return `JIT_CODE_DEBUG_INFO: only the first ${MAX_NAMES_BYTES} bytes of names are used`;
       const name = entry.text(DEBUG_ENTRY.name, nameEnd);
       if (name !== SAME_FILE || file < 0) file = this.lines.internFile(name);
       const offset = entry.i64(DEBUG_ENTRY.codeAddr) - codeAddr - (this.#isV8 ? V8_LINE_SHIFT : 0);

@@ -35,8 +35,8 @@ export class UnwindingInfoCollector {
     if (headerBytes > dataBytes) return `JIT_CODE_UNWINDING_INFO: a header of ${headerBytes} bytes in ${dataBytes} bytes`;
     // The table for binary search, at the end, has nothing that the frames do not have.
     const frameBytes = dataBytes - headerBytes;
-    if (frameBytes > MAX_RECORD_BYTES || INFO.data + frameBytes > record.length) return `JIT_CODE_UNWINDING_INFO of ${size} bytes is not taken`;
-    if (this.#end + frameBytes > MAX_BYTES) return `only the first ${MAX_BYTES} bytes of unwinding information are taken`;
+    if (frameBytes > MAX_RECORD_BYTES || INFO.data + frameBytes > record.length) return `JIT_CODE_UNWINDING_INFO of ${size} bytes is not used`;
+    if (this.#end + frameBytes > MAX_BYTES) return `only the first ${MAX_BYTES} bytes of unwinding information are used`;
     this.#makeRoom(frameBytes);
     this.#bytes.set(record.bytes.subarray(INFO.data, INFO.data + frameBytes), this.#end);
     this.#pending = frameBytes;

@@ -42,7 +42,7 @@ export class CompressedRecords {
       if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
       // A stream cannot be resumed in its middle: each block depends on those before.
       this.#isBroken = true;
-      const message = `compressed records are damaged (${error.message}): what is in them and in those after them is lost`;
+      const message = `compressed records are damaged (${error.message}): the contents of these and of all later ones are lost`;
       this.#diagnostics.addBytes('zstd-damaged', 'loss', message, fileOffset, bytes.length);
       return;
     }
@@ -62,7 +62,7 @@ export class CompressedRecords {
     }
     const { pendingBytes, fileOffset } = this.#records;
     if (pendingBytes > 0 && !this.#isBroken) {
-      this.#diagnostics.add('truncated', 'loss', `the compressed records are cut off: their last ${pendingBytes} bytes are no whole record`, fileOffset);
+      this.#diagnostics.add('truncated', 'loss', `the compressed records are cut off: their last ${pendingBytes} bytes are not a whole record`, fileOffset);
     }
     return true;
   }
@@ -71,7 +71,7 @@ export class CompressedRecords {
   #resume(bytes: Uint8Array): void {
     this.#stream = undefined;
     this.#isBroken = false;
-    if (!ZSTD_MAGIC.every((byte, i) => bytes[i] === byte)) throw new PerfconvError('damaged', 'a part of them is missing');
+    if (!ZSTD_MAGIC.every((byte, i) => bytes[i] === byte)) throw new PerfconvError('damaged', 'part of them is missing');
   }
 
   async #push(bytes: Uint8Array, fileOffset: number): Promise<void> {

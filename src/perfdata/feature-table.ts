@@ -82,7 +82,7 @@ export async function readFeatureSections(
       return;
     }
     if (bytesSum > MAX_SECTIONS_BYTES) {
-      diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes are larger than any: they were not used`, place);
+      diagnostics.add('feature-damaged', 'warning', `the header's feature sections of ${bytesSum} bytes are implausibly large: they were not used`, place);
       return;
     }
     // An offset beyond the file's end is of no help: the place that holds it is named instead.

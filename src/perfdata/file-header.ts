@@ -79,14 +79,14 @@ async function readFileHeader(
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const read = await readRange(source, 0, neededBytes);
   if (read.length < neededBytes || headerSize < neededBytes) {
-    throw new PerfconvError('damaged', `file of ${read.length} bytes says its header has ${headerSize}`, { offset: 8, record: 'perf_file_header' });
+    throw new PerfconvError('damaged', `a file of ${read.length} bytes says that its header has ${headerSize}`, { offset: 8, record: 'perf_file_header' });
   }
   bytes.set(read);
   const view = new ByteView(bytes, littleEndian);
   const attrs = await readAttrs(source, view, diagnostics);
   const dataStart = view.u64(40);
   if (source.sizeBytes !== undefined && dataStart > source.sizeBytes) {
-    throw new PerfconvError('damaged', `data begin at 0x${dataStart.toString(16)}, beyond the end of the file`, { offset: 40, record: 'perf_file_header' });
+    throw new PerfconvError('damaged', `data begins at 0x${dataStart.toString(16)}, beyond the end of the file`, { offset: 40, record: 'perf_file_header' });
   }
   const features: Features = { present: new Set() };
   const dataSize = view.u64(48);
@@ -99,7 +99,7 @@ async function readFileHeader(
       diagnostics.add(
         'unfinished',
         'warning',
-        'the recording was not ended properly (perf was killed, or is still recording): it is read up to the end of the file, and its header features are missing',
+        'the recording was not finished properly (perf was killed, or is still recording): it is read up to the end of the file, and its header features are missing',
         48,
       );
     const lateFeatures: LateFeatures = {
@@ -121,7 +121,7 @@ async function readFileHeader(
     diagnostics.add(
       'bad-data-size',
       'warning',
-      'the records do not end where the header says, for its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
+      'the records do not end where the header says, because its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
       48,
     );
     return { ...common, eventTypes, dataEnd: Number.POSITIVE_INFINITY };
@@ -212,7 +212,7 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
   if (size === 0 || (source.sizeBytes !== undefined && start + size > source.sizeBytes)) {
     throw new PerfconvError('damaged', size === 0 ? 'the file holds no event attrs' : `attrs of ${size} bytes overrun the file`, place);
   }
-  if (size > MAX_ATTRS_BYTES) throw new PerfconvError('damaged', `attrs of ${size} bytes are more than there are events`, { ...place, offset: 32 });
+  if (size > MAX_ATTRS_BYTES) throw new PerfconvError('damaged', `attrs of ${size} bytes are too many for any recording`, { ...place, offset: 32 });
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];

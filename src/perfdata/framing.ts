@@ -107,7 +107,7 @@ export class RecordStream extends RecordCursor {
     const { position } = this;
     const from = this.nextOffset;
     if (sizeBytes > MAX_PAYLOAD_BYTES) {
-      this.searchAfterCurrent(`the payload of ${what}, ${sizeBytes} bytes, is larger than any`);
+      this.searchBehind(`the payload of ${what}, ${sizeBytes} bytes, is implausibly large`);
       return undefined;
     }
     if (!this.skipPayloadOf(what, sizeBytes)) return undefined;
@@ -208,7 +208,7 @@ export class RecordStream extends RecordCursor {
         limit,
       );
     } else if (rest > 0 || missing > 0) {
-      const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are no whole record`;
+      const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are not a whole record`;
       this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}${this.inFile()}`, this.position);
     }
     this.nextOffset = this.filled;

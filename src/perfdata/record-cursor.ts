@@ -237,13 +237,13 @@ export class RecordCursor {
     if (this.#isText && this.view.bytes.subarray(this.nextOffset, this.filled).every(isPrintable)) {
       // This is not data, but perf's own messages: its standard error went to the same place.
       const from = this.base + this.#lostAt;
-      this.#diagnostics.add('trailing-text', 'warning', 'text follows the last record: it was skipped', this.reportedOffset(from));
+      this.#diagnostics.add('trailing-text', 'warning', 'the text after the last record was skipped', this.reportedOffset(from));
       this.#isLost = false;
       return true;
     }
     if (this.#isHole) {
       this.endsInFeatures = true;
-      const message = 'the header features were not read: in a recording that is still being written they come before the table that says where they are';
+      const message = 'the header features were not read: while a recording is still being written, they come before the table that says where they are';
       this.#diagnostics.add('features-unread', 'warning', message, this.base + this.#lostAt);
     } else {
       this.#report(this.base + this.#lostAt, Math.max(this.filled, this.nextOffset) - this.#lostAt, 'to the end');
@@ -289,7 +289,7 @@ export class RecordCursor {
       // More bytes will decide that, unless this is at the front of a full buffer, where there is no space for more.
       if (verdict === 'unclear' && !(at === 0 && filled === view.length)) return false;
       const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
-      this.#report(from, this.base + at - from, 'up to where records begin again');
+      this.#report(from, this.base + at - from, 'up to the next record');
       this.#isLost = false;
       return true;
     }

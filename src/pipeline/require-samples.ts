@@ -22,12 +22,12 @@ export function requireMergedSamples({ totals }: Profile, sessions: readonly Pic
   const sampleCount = sessions.reduce((sum, session) => sum + session.sampleCount, 0);
   if (sampleCount === 0) throw new PerfconvError('no-samples', 'none of the recordings holds samples');
   const cut = sessions.reduce((sum, { cutCount }) => sum + cutCount, 0);
-  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `no sample passes the filters, of ${sampleCount} in the recordings`);
+  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `none of the ${sampleCount} samples in the recordings passes the filters`);
 }
 
 /** Why none of the samples that pass the filters is left: their stacks are cut off, and such samples were to be dropped. */
 function allDropped(samples: number): string {
-  return `no sample is left: the stacks of all ${samples} do not reach the start of their thread, and such samples are left out (--truncated drop)`;
+  return `no sample is left: the stacks of all ${samples} samples do not reach the start of their thread, and such samples are left out (--truncated drop)`;
 }
 
 function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
@@ -40,7 +40,7 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   const unknown = unknownEvents(session.events, filter);
   const hint =
     unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : filter.cpus !== undefined && !hasCpus(session) ? ': they carry no CPU' : '';
-  return `no sample passes the filters, of ${session.sampleCount} in the recording${hint}`;
+  return `none of the ${session.sampleCount} samples in the recording passes the filters${hint}`;
 }
 
 function hasCpus({ events }: SessionResult): boolean {
@@ -60,6 +60,6 @@ function unknownEvents(events: readonly { readonly name: string }[], filter: Sam
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
   const isOffCpu = (name: string): boolean => name.startsWith(OFF_CPU_PREFIX);
   const hint =
-    unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds those of times off the CPU where switches were recorded' : '';
+    unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds the events for time off the CPU where switches were recorded' : '';
   return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}${hint}`;
 }

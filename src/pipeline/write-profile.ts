@@ -82,7 +82,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
         diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
       }
       if (shieldedNames) {
-        diagnostics.add('shielded-names', 'info', 'mangled names start with a blank: their number would crash the demangler in the page of speedscope');
+        diagnostics.add(
+          'shielded-names',
+          'info',
+          'mangled names start with a space, because so many of them would crash the demangler in the page of speedscope',
+        );
       }
     };
   },
@@ -114,14 +118,14 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
         diagnostics.add(
           'cpuprofile-one-event',
           'warning',
-          `the CPU profile holds one event, ${profile.events[event].name}; left out (--event chooses): ${names}`,
+          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with --event): ${names}`,
         );
       }
       if (threads > 1) {
         diagnostics.add(
           'cpuprofile-threads',
           'info',
-          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; --tid chooses one`,
+          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; choose one with --tid`,
         );
       }
       reportTrace(result, counted.sizeBytes, 'make it smaller with --time or --tid', diagnostics);
@@ -153,7 +157,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
         diagnostics.add(
           'firefox-markers',
           'warning',
-          'tracepoints have no text in the profile, which would be too large to open',
+          'tracepoints have no text in the profile, which would otherwise be too large to open',
           undefined,
           omittedTracepoints,
         );
@@ -173,8 +177,14 @@ function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void
   let unknown = 0;
   for (let row = 0; row < samples.size; row++) if (samples.cpu[row] < 0) unknown++;
   if (unknown === 0) return;
-  const which = unknown === samples.size ? 'the samples carry no CPU, so that they are one group' : 'some samples carry no CPU, and are a group of their own';
-  diagnostics.add('unknown-cpu', 'warning', `${which}, unknown CPU: perf notes it with -a or --sample-cpu`, undefined, unknown === samples.size ? 1 : unknown);
+  const which = unknown === samples.size ? 'the samples carry no CPU and form a single group' : 'some samples carry no CPU and form a group of their own';
+  diagnostics.add(
+    'unknown-cpu',
+    'warning',
+    `${which}, unknown CPU: perf records the CPU with -a or --sample-cpu`,
+    undefined,
+    unknown === samples.size ? 1 : unknown,
+  );
 }
 
 /** Formats that can show wall-clock time. */
@@ -195,10 +205,7 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
   // Not every caller has its types checked by a compiler.
   if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile cannot write ${format}, only ${Object.keys(WRITERS).join(', ')}`);
   if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
-    throw new PerfconvError(
-      'unsupported',
-      `the recording does not tell the wall clock's time: perf notes it when it records with -k, such as -k CLOCK_MONOTONIC`,
-    );
+    throw new PerfconvError('unsupported', `the recording does not know the wall-clock time: perf notes it when recording with -k, as in -k CLOCK_MONOTONIC`);
   }
   const write = await WRITERS[format]();
   // Like perf script, its text shows each address.
@@ -227,14 +234,14 @@ type TraceResult = Pick<ChromeResult, 'untimedSamples' | 'cutSamples' | 'clipped
 function reportTrace(result: TraceResult, sizeBytes: number, hint: string, diagnostics: Diagnostics): void {
   const { untimedSamples, cutSamples, clippedNs, sliceUs } = result;
   if (sizeBytes > MAX_DEVTOOLS_BYTES) {
-    diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, and DevTools opens none above 512 MiB: ${hint}`);
+    diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, but DevTools cannot open traces above 512 MiB: ${hint}`);
   }
   if (sliceUs !== undefined) {
     const length = `${(sliceUs / 1000).toFixed(sliceUs < 100_000 ? 1 : 0)} ms`;
     diagnostics.add(
       'chrome-slices',
       'info',
-      `the trace has its samples sorted by stack within each ${length}, so that DevTools can open it; --time shows a part in order of time`,
+      `the samples in the trace are sorted by stack within each ${length}, so that DevTools can open it; --time shows a part in time order`,
     );
   }
   if (untimedSamples > 0) {
@@ -244,12 +251,12 @@ function reportTrace(result: TraceResult, sizeBytes: number, hint: string, diagn
     diagnostics.add(
       'chrome-deep-stacks',
       'loss',
-      'stacks are deeper than the viewers bear: frames before the leaf were left out of the trace',
+      'stacks are deeper than the viewers can handle: frames before the leaf were left out of the trace',
       undefined,
       cutSamples,
     );
   }
   if (clippedNs > 0) {
-    diagnostics.add('chrome-clipped', 'warning', `${(clippedNs / 1e6).toFixed(3)} ms of clock events found no room on their track of the trace`);
+    diagnostics.add('chrome-clipped', 'warning', `${(clippedNs / 1e6).toFixed(3)} ms of clock events did not fit on their track of the trace`);
   }
 }

@@ -55,7 +55,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     order.olderCount,
     'file-order',
     'info',
-    'samples come after newer ones and stay in that order: only samples have times (no sample_id_all), and the records that explain them come before them',
+    'samples come after newer ones and are kept in that order: only samples have times (no sample_id_all), and the records that they depend on come before them',
   );
   report(
     replay.leftOutCount,
@@ -74,9 +74,9 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     replay.deferred.unusedCount,
     'callchain-unused',
     'info',
-    'user callchains came in records of their own (PERF_RECORD_CALLCHAIN_DEFERRED) for samples that were lost, filtered out, or not recorded',
+    'user callchains in separate records (PERF_RECORD_CALLCHAIN_DEFERRED) belong to samples that were lost, filtered out, or not recorded',
   );
-  report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had been handled');
+  report(order.lateCount, 'out-of-order', 'info', 'records came after newer ones of an earlier round had already been processed');
 }
 
 /** Reports events that a filter by CPU leaves out entirely. If these are all events, nothing is left to show, and the error for that says so. */
@@ -106,7 +106,7 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     waits.untimedCount,
     'off-cpu-untimed',
     'warning',
-    '--off-cpu: switches have no times, and what they tell is missing: record with perf record --timestamp',
+    '--off-cpu: switches have no times, so what they show is missing: record with perf record --timestamp',
   );
   report(
     waits.unseenReturnCount,
@@ -114,12 +114,12 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     waits.unseenReturnCount > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
     `times off the CPU end where the thread was next seen, since its switch back was not recorded${waits.untimedCount > 0 ? ' with its time' : ''}${hasRecords ? '' : ': record with --switch-events'}`,
   );
-  report(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time counts up to there');
+  report(waits.openCount, 'off-cpu-until-end', 'info', 'threads were still off the CPU when the recording ended: their time is counted up to that point');
   report(
     stacklessCount,
     'off-cpu-no-stack',
     'info',
-    `switches off the CPU have no stack, which shows as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with perf record ${OFF_CPU_RECORDING}`}`,
+    `switches off the CPU have no stack and are shown as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with perf record ${OFF_CPU_RECORDING}`}`,
   );
 }
 
@@ -133,7 +133,7 @@ function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): 
   diagnostics.set(
     'off-cpu-lost',
     lost > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
-    '--off-cpu: switches may be among what was lost while recording: times off the CPU may be missing, or hold what the thread ran: record with larger buffers (perf record -m 16M)',
+    '--off-cpu: switches may be among what was lost while recording: times off the CPU may be missing, or include time in which the thread ran: record with larger buffers (perf record -m 16M)',
   );
 }
 
@@ -145,7 +145,7 @@ function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: 
   diagnostics.add(
     'off-cpu-some-cpus',
     'warning',
-    `--off-cpu: only ${cpusText(recorded)} of ${nrCpusOnline} ${recorded.length === 1 ? 'was' : 'were'} recorded, and what threads ran on other CPUs counts as time off the CPU: record with perf record -a`,
+    `--off-cpu: only ${cpusText(recorded)} of ${nrCpusOnline} ${recorded.length === 1 ? 'was' : 'were'} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`,
   );
 }
 

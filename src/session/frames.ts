@@ -150,7 +150,7 @@ export class FrameResolver {
             depth = leafIsSampleIp ? Math.min(depth, 1) : 0;
             break;
           }
-          this.#diagnostics.add('bad-callchain', 'info', `a callchain leads to ${lo | 0}, which is no address: its frames from there on are dropped`);
+          this.#diagnostics.add('bad-callchain', 'info', `a callchain leads to ${lo | 0}, which is not an address: its frames from there on are dropped`);
           break;
         }
         isReturnAddress = false;
@@ -160,7 +160,7 @@ export class FrameResolver {
           this.#diagnostics.add(
             'callchain-deferred',
             'loss',
-            'a callchain goes on in a record of its own that its event did not ask for: its user part is left out',
+            'a callchain continues in a separate record that its event did not ask for: its user part is left out',
           );
         }
         continue;
@@ -356,7 +356,7 @@ export class FrameResolver {
       const dso = this.#kernels.findGuest(looked, space.guest);
       if (dso >= 0) return this.#locations.intern(dso, lo, hi, cpumode, isReturnAddress);
     } else if (cpumode === PERF_RECORD_MISC_GUEST_USER) {
-      this.#diagnostics.add('guest-code', 'info', 'addresses in programs of a virtual machine are not named: what is mapped there is not recorded');
+      this.#diagnostics.add('guest-code', 'info', 'addresses in programs of a virtual machine have no names: the recording does not say what is mapped there');
     }
     return this.#locations.intern(-1, lo, hi, cpumode, isReturnAddress);
   }

@@ -116,13 +116,13 @@ export class JitCode {
   #hasSameClock({ hasArchTimes }: JitDump): boolean {
     const isMonotonic = this.#events.every(({ attr }) => attr.flags.has('use_clockid') && attr.clockid === CLOCK_MONOTONIC);
     if (isMonotonic && !hasArchTimes) return true;
-    const why = hasArchTimes ? 'the times in jitdump files are not those of a known clock' : 'the recording has another clock than jitdump files';
-    this.#diagnostics.add('jitdump-clock', 'info', `${why}: code is assumed to be where it was put last (record with perf record -k mono to avoid this)`);
+    const why = hasArchTimes ? 'the times in jitdump files are from an unknown clock' : 'the recording uses a different clock from jitdump files';
+    this.#diagnostics.add('jitdump-clock', 'info', `${why}: code is assumed to be where it was last placed (record with perf record -k mono to avoid this)`);
     return false;
   }
 
   #read({ filename, pid }: MmapRecord): JitDump | undefined {
-    const what = `code that process ${pid} made at run time has no names from it`;
+    const what = `code that process ${pid} made at run time gets no names from it`;
     const source = this.#open?.(filename, pid);
     if (source === undefined) {
       this.#diagnostics.add('jitdump-missing', 'warning', `${filename} is not on this machine: ${what}`);

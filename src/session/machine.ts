@@ -96,7 +96,7 @@ export class Machine {
     if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.kernels.map(record);
     else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
     else if (cpumode === abi.PERF_RECORD_MISC_GUEST_KERNEL) this.#mapGuestKernel(record);
-    else this.#diagnostics.add('guest-map', 'warning', 'maps of programs in a virtual machine are not used: their code is not named');
+    else this.#diagnostics.add('guest-map', 'warning', 'mappings of programs in a virtual machine are not used: their code has no names');
   }
 
   #mapGuestKernel(record: MmapRecord): void {

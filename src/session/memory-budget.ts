@@ -39,13 +39,13 @@ export class MemoryBudget {
     const held = columnBytes + objectBytes;
     const storedBytes = this.#source.storedBytes ?? recordingBytes(this.#source) ?? readBytes;
     if (held > FREE_BYTES + MAX_RATIO * storedBytes) {
-      const hint = this.#source.storedBytes === undefined ? '' : '; if it is a recording of yours, unpack it first';
-      return `its records need more memory than ${FREE_BYTES / MIB} MiB and ${MAX_RATIO} times the ${storedBytes} bytes that it is stored in${hint}`;
+      const hint = this.#source.storedBytes === undefined ? '' : '; if it is your own recording, unpack it first';
+      return `its records need more memory than ${FREE_BYTES / MIB} MiB plus ${MAX_RATIO} times its stored size of ${storedBytes} bytes${hint}`;
     }
     const { bytes, objectBytes: bytesForObjects } = this.#available;
     if (held > bytes * SHARE_FOR_RECORDS || objectBytes > bytesForObjects * SHARE_FOR_RECORDS) {
       const limit = Math.floor(Math.min(bytes, bytesForObjects) / MIB);
-      return `its records need more of the ${limit} MiB of memory than they may use; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
+      return `its records need more than their share of the ${limit} MiB of memory; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
     }
     return undefined;
   }

@@ -359,7 +359,7 @@ class Session implements RecordVisitor {
     if (missed === undefined) return;
     throw new PerfconvError(
       'unsupported',
-      `--off-cpu does not work while perf is still writing the recording, which names its events only at its end: ${missed.name} tells of switches; convert it again now that it is complete`,
+      `--off-cpu does not work while perf is still writing the recording, which names its events only at its end: ${missed.name} reports switches; convert it again now that it is complete`,
     );
   }
 

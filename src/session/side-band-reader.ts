@@ -109,9 +109,9 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
   if (record.kind === 'lost') {
     diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
-    diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose while recording, by a BPF filter', fileOffset, record.record.lost);
+    diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose by a BPF filter while recording', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
-    diagnostics.add('lost-samples', 'loss', 'samples were lost while recording: so many in all, as perf counted at the end', fileOffset, record.record.lost);
+    diagnostics.add('lost-samples', 'loss', "samples were lost while recording, by perf's count at the end", fileOffset, record.record.lost);
   }
 }
 

@@ -57,7 +57,7 @@ export class SimpleperfRecordReader {
       case 'unwindingResult':
         // A recording lists all unwindings, or only failed ones; 0 is success.
         if (record.errorCode !== 0n) {
-          this.#diagnostics.add('unwinding-failed', 'info', 'simpleperf could not unwind user stacks to their ends while it recorded', fileOffset);
+          this.#diagnostics.add('unwinding-failed', 'info', 'simpleperf could not unwind user stacks to their ends while recording', fileOffset);
         }
         break;
     }

@@ -49,7 +49,7 @@ function parsePercent(part: string, isOnly: boolean, whole: string): TimeRange {
   // `50%,60%` is more likely to mean a range than the first slice twice.
   if (slice === undefined || (nth === undefined && !isOnly)) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
   const which = Number(nth ?? 1);
-  if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `--time ${whole}: slices are counted from 1, and not of 0 %`);
+  if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `--time ${whole}: slices are counted from 1, and cannot be 0 % long`);
   return percentRange(Number(slice) * (which - 1), Number(slice) * which, whole);
 }
 

@@ -80,7 +80,7 @@ function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = bytes.indexOf(0, at);
     const valueEnd = keyEnd < 0 ? -1 : bytes.indexOf(0, keyEnd + 1);
-    if (valueEnd < 0) throw new RangeError('text without an end');
+    if (valueEnd < 0) throw new RangeError('unterminated text');
     const key = view.text(at, keyEnd);
     const value = view.text(keyEnd + 1, valueEnd);
     const lines = key === EVENT_TYPE_INFO ? value.split('\n').map((line) => section.limited(line, EVENT_TYPE_LIMIT, keyEnd + 1)) : [value];

@@ -90,7 +90,7 @@ function readFileStruct(view: ByteView, start: number, end: number): SimpleperfF
   };
   const nameEnd = (): number => {
     const nul = view.bytes.indexOf(0, at);
-    if (nul < 0 || nul >= end) throw new RangeError('text without an end');
+    if (nul < 0 || nul >= end) throw new RangeError('unterminated text');
     return nul;
   };
   const pathEnd = nameEnd();

@@ -64,13 +64,13 @@ export class SplitRecords {
   #problem(): string | undefined {
     if (this.#firstOffset < 0) return 'there is no piece before its end';
     if (this.#isTooLarge) return `it has more than ${MAX_WHOLE_BYTES} bytes`;
-    if (this.#size < RECORD_HEADER_BYTES) return `its pieces have ${this.#size} bytes together, less than a record header`;
+    if (this.#size < RECORD_HEADER_BYTES) return `its pieces add up to ${this.#size} bytes, less than a record header`;
     const view = new DataView(this.#whole.buffer);
     // simpleperf runs on little-endian machines. It splits its own records, and only these have a 32-bit size.
     const type = view.getUint32(0, true);
     const size = view.getUint16(6, true) + (type >= SIMPLEPERF_TYPE_START ? view.getUint16(4, true) * 0x1_0000 : 0);
-    if (type === SP_SPLIT || type === SP_SPLIT_END) return 'it is a piece of another one itself';
-    if (size !== this.#size) return `its pieces have ${this.#size} bytes together, its header says ${size}`;
+    if (type === SP_SPLIT || type === SP_SPLIT_END) return 'it is itself a piece of another one';
+    if (size !== this.#size) return `its pieces add up to ${this.#size} bytes, but its header says ${size}`;
     return undefined;
   }
 }

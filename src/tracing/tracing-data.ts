@@ -135,7 +135,7 @@ class Sections {
   /** Text that a NUL ends. */
   name(): string {
     const end = this.#view.bytes.indexOf(0, this.#at);
-    if (end < 0) throw new RangeError('a name does not end');
+    if (end < 0) throw new RangeError('a name is not terminated');
     const text = this.#view.text(this.#at, end);
     this.#at = end + 1;
     return text;

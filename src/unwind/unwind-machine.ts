@@ -171,7 +171,7 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
 export function machineRegisters(machine: UnwindMachine): MachineRegisters {
   const registers: MachineRegisters | undefined = MACHINE_REGISTERS[machine];
   if (registers !== undefined) return registers;
-  throw new PerfconvError('usage', `stacks of the machine ${String(machine)} are not unwound, but of ${Object.keys(MACHINE_REGISTERS).join(', ')}`);
+  throw new PerfconvError('usage', `stacks of the machine ${String(machine)} cannot be unwound, only those of ${Object.keys(MACHINE_REGISTERS).join(', ')}`);
 }
 
 /** By `e_machine`. */

@@ -10,7 +10,7 @@ const DAMAGE = new Map([
   [OFFSET_TOO_LARGE, 'a match reaches back too far'],
   [LITERALS_MISSING, 'a sequence takes more literals than its block has'],
   [BLOCK_TOO_LARGE, 'a block is larger than its frame allows'],
-  [MATCH_BEFORE_START, 'a match reaches back to before what there is'],
+  [MATCH_BEFORE_START, 'a match reaches back before the start of the data'],
   [SEQUENCES_CUT_OFF, 'the sequences of a block are cut off'],
   [BITS_LEFT, 'the sequences of a block do not end with their last bit'],
 ]);

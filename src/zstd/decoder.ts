@@ -72,7 +72,7 @@ export class ZstdDecoder {
     const sizeBytes = this.#blocks.decode(this.#frames);
     this.#contentBytes += sizeBytes;
     if (isLastBlock && contentBytes >= 0 && contentBytes !== this.#contentBytes) {
-      throw zstdError(`a frame of ${contentBytes} bytes has ${this.#contentBytes}`);
+      throw zstdError(`a frame that should have ${contentBytes} bytes has ${this.#contentBytes}`);
     }
     const { end } = this.#window;
     const piece = this.#core.areas.window.subarray(end, end + sizeBytes);

@@ -127,9 +127,9 @@ export class ZstdFrames {
     this.contentBytes = contentSizeBytes === 0 ? -1 : this.#uint(contentAt, contentSizeBytes) + (contentSizeBytes === 2 ? 256 : 0);
     this.windowBytes = isSingleSegment ? this.contentBytes : windowBytesOf(this.#buffer[this.#start + windowAt]);
     this.hasChecksum = (descriptor & 0x04) !== 0;
-    if (dictionary !== 0) throw zstdError(`it was compressed with a dictionary (${dictionary}), which is not at hand`);
+    if (dictionary !== 0) throw zstdError(`it was compressed with a dictionary (${dictionary}), which is not available`);
     if (this.windowBytes > MAX_WINDOW_BYTES) {
-      throw zstdError(`it reaches ${this.windowBytes} bytes back, and at most ${MAX_WINDOW_BYTES} are kept`);
+      throw zstdError(`it reaches ${this.windowBytes} bytes back, but at most ${MAX_WINDOW_BYTES} are kept`);
     }
     this.maxBlockBytes = Math.min(this.windowBytes, MAX_BLOCK_BYTES);
     this.#expects = 'block';

@@ -14,7 +14,7 @@ const PLAIN_WEIGHTS = 128;
 const DAMAGE = new Map([
   [WEIGHT_TOO_LARGE, 'a Huffman code has too large a weight'],
   [NO_CODES, 'a Huffman table without codes'],
-  [NO_TREE, 'the weights of a Huffman table make no tree'],
+  [NO_TREE, 'the weights of a Huffman table do not form a tree'],
 ]);
 
 /**

@@ -71,7 +71,7 @@ export class ZstdLiterals {
       start = readHuffmanTable(this.#core, start, next);
       this.#hasTable = true;
     }
-    if (!this.#hasTable) throw zstdError('a block uses the Huffman table of a block before it, and there is none');
+    if (!this.#hasTable) throw zstdError('a block reuses the Huffman table of an earlier block, but there is none');
     this.start = LITERALS_START;
     this.count = count;
     if (sizeFormat === 0) this.#decode(start, next, LITERALS_START, count);

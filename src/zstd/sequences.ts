@@ -99,7 +99,7 @@ export class SequencesHeaders {
         loops.useTable(kind, kind, accuracyLog);
         next = tableEnd;
       } else if (!this.#hasTables) {
-        throw zstdError('a block uses the table of a block before it, and there is none');
+        throw zstdError('a block reuses the table of an earlier block, but there is none');
       }
     }
     this.#hasTables = true;

@@ -24,7 +24,7 @@ export class WasmCore implements BlockCore {
   }
 
   growWindow(sizeBytes: number): void {
-    if (this.loops.growWindow(sizeBytes) === 0) throw new RangeError(`no memory for a window of ${sizeBytes} bytes`);
+    if (this.loops.growWindow(sizeBytes) === 0) throw new RangeError(`not enough memory for a window of ${sizeBytes} bytes`);
     this.areas = areasOf(this.loops, sizeBytes);
   }
 }

@@ -185,7 +185,9 @@ describe('errors are one line each', () => {
   test('filters that leave nothing, and an event that is not there', async () => {
     const result = await runMain(['--event', 'cycles', put('perf.data', fileRecording())]);
     expect(result.status).toBe(1);
-    expect(result.stderr).toMatch(/no sample passes the filters, of 3 in the recording: the recording has no event cycles; it has cpu-clock, page-faults\n$/);
+    expect(result.stderr).toMatch(
+      /none of the 3 samples in the recording passes the filters: the recording has no event cycles; it has cpu-clock, page-faults\n$/,
+    );
   });
 
   test('an event of times off the CPU that were not asked for', async () => {
@@ -193,7 +195,7 @@ describe('errors are one line each', () => {
     const asked = await runMain(['--event', 'off-cpu:sleeping', input]);
     expect(asked.status).toBe(1);
     expect(asked.stderr).toMatch(
-      /the recording has no event off-cpu:sleeping; it has .*; --off-cpu adds those of times off the CPU where switches were recorded\n$/,
+      /the recording has no event off-cpu:sleeping; it has .*; --off-cpu adds the events for time off the CPU where switches were recorded\n$/,
     );
     expect((await runMain(['report', '--event', 'off-cpu:sleeping', '--off-cpu', input])).status).toBe(0);
     expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
@@ -201,7 +203,7 @@ describe('errors are one line each', () => {
 
   test('a filter by CPU says where samples carry none', async () => {
     const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/no sample passes the filters, of \d+ in the recording: they carry no CPU\n$/)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/none of the \d+ samples in the recording passes the filters: they carry no CPU\n$/)]);
   });
 
   test('tables tell of a recording without samples, too', async () => {

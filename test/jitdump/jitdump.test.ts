@@ -59,7 +59,7 @@ describe('readJitDump', () => {
         { load: 'a', at: 0x1000n, code: 16, index: 7n },
         { move: 7n, to: -(2n ** 63n) },
       ]).damage,
-    ).toBe('JIT_CODE_MOVE to no address at 0x72');
+    ).toBe('JIT_CODE_MOVE to an invalid address at 0x72');
     expect([dump.damagedRecords, dump.damage]).toEqual([1, 'JIT_CODE_MOVE of code that was not loaded at 0xfc']);
   });
 
@@ -103,7 +103,7 @@ describe('readJitDump', () => {
       const dump = read(lines(outside));
       const { lines: columns, damagedRecords, damage } = dump;
       expect([columns.lines, functionsOf(dump).map(({ firstLine }) => firstLine), damagedRecords]).toEqual([[3], [0, 0], 1]);
-      expect(damage).toMatch(/^JIT_CODE_LOAD: the lines before it are not of its code at 0x/);
+      expect(damage).toMatch(/^JIT_CODE_LOAD: the lines before it do not belong to its code at 0x/);
     }
   });
 
@@ -154,13 +154,16 @@ describe('readJitDump', () => {
   it.each<[what: string, record: JitRecordSpec]>([
     ['JIT_CODE_LOAD: code of 17 bytes overruns record of 74 bytes', { load: 'f', at: 0n, code: 16, codeSize: 17n }],
     ['JIT_CODE_LOAD of 20 bytes has no name', { other: 0, body: new Uint8Array(4) }],
-    ['JIT_CODE_LOAD: its name does not end', { other: 0, body: new Uint8Array(60).fill(0x61) }],
-    ['JIT_CODE_LOAD: its code is at no address', { load: 'f', at: 2n ** 63n - 1n, code: 16 }],
-    ['JIT_CODE_LOAD: its code is at no address', { load: 'f', at: 2n ** 53n - 8n, code: 16 }],
+    ['JIT_CODE_LOAD: its name is not terminated', { other: 0, body: new Uint8Array(60).fill(0x61) }],
+    ['JIT_CODE_LOAD: its code has no valid address', { load: 'f', at: 2n ** 63n - 1n, code: 16 }],
+    ['JIT_CODE_LOAD: its code has no valid address', { load: 'f', at: 2n ** 53n - 8n, code: 16 }],
     ['JIT_CODE_MOVE of 20 bytes', { other: 1, body: new Uint8Array(4) }],
     ['JIT_CODE_DEBUG_INFO of 20 bytes', { other: 2, body: new Uint8Array(4) }],
     ['JIT_CODE_DEBUG_INFO: 9007199254740992 entries overrun record of 51 bytes', { debug: 0n, lines: [[0n, 1, 0, 'aa']], count: 2n ** 53n }],
-    ['JIT_CODE_DEBUG_INFO: the name of a file does not end', { other: 2, body: Uint8Array.from({ length: 40 }, (_, i) => (i === 8 ? 1 : i < 16 ? 0 : 0x61)) }],
+    [
+      'JIT_CODE_DEBUG_INFO: the name of a file is not terminated',
+      { other: 2, body: Uint8Array.from({ length: 40 }, (_, i) => (i === 8 ? 1 : i < 16 ? 0 : 0x61)) },
+    ],
   ])('leaves out a damaged record: %s', (what, record) => {
     const dump = read([record, { load: 'next', at: 0x1000n, code: 16 }]);
     expect([dump.damagedRecords, dump.damage]).toEqual([1, `${what} at 0x28`]);
@@ -221,14 +224,14 @@ describe('readJitDump', () => {
     const dump = readJitDump(blockingSource(many));
     if (typeof dump === 'string') throw new Error(dump);
     expect(dump.names.length).toBeLessThan(2 ** 26 + 2 ** 16);
-    expect(dump.damage).toMatch(/^only the first 67108864 bytes of names are taken at 0x/);
+    expect(dump.damage).toMatch(/^only the first 67108864 bytes of names are used at 0x/);
   });
 
   it('says what is no jitdump', () => {
     const complaint = (bytes: Uint8Array) => readJitDump(blockingSource(bytes));
     expect(complaint(new Uint8Array(0))).toBe('it is empty');
-    expect(complaint(new Uint8Array(3))).toBe('it is no jitdump file: it does not begin with JiTD');
-    expect(complaint(new TextEncoder().encode('\x7fELF and more'))).toBe('it is no jitdump file: it does not begin with JiTD');
+    expect(complaint(new Uint8Array(3))).toBe('it is not a jitdump file: it does not begin with JiTD');
+    expect(complaint(new TextEncoder().encode('\x7fELF and more'))).toBe('it is not a jitdump file: it does not begin with JiTD');
     expect(complaint(encodeJitDump({ records: [] }).subarray(0, 39))).toBe('its header of 40 bytes is cut off');
     const small = encodeJitDump({ records: [] });
     small[8] = 39;

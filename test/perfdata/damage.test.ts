@@ -54,7 +54,7 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     const kept = times.filter((time) => time !== 0 && !Number.isNaN(time));
     expect(kept).toEqual([...range(1, 1000), ...range(1104, COUNT)]);
     expect(findings).toMatchObject([{ code: 'damaged', severity: 'loss', count: 1 }]);
-    expect(findings[0].message).toMatch(/^a stretch of zeros cannot be a record: \d+ bytes were skipped up to where records begin again$/);
+    expect(findings[0].message).toMatch(/^a stretch of zeros cannot be a record: \d+ bytes were skipped up to the next record$/);
   });
 
   it('several pages are each stepped over, and their bytes add up', async () => {

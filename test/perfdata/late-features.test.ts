@@ -66,7 +66,7 @@ describe('a recording that was followed to its end', () => {
     expect((await read('another')).profile.totals.size).toBe(0);
   });
 
-  it('has no times off the CPU where it says only at its end what tells of switches', async () => {
+  it('has no times off the CPU where it says only at its end what reports switches', async () => {
     const recording = new SwitchRecords().sched(10, { prev: 101, state: 1, next: 102 }).out(103, 11).in(103, 13);
     const read = (spec: FileSpec) => readProfile(followed(encodeFile(spec), 1000), { offCpu: true }, new Diagnostics());
     await expect(read(recording.spec())).rejects.toMatchObject({

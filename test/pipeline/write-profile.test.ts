@@ -42,10 +42,10 @@ describe('findings', () => {
     expect(await found([0, 1], 'cpu')).toEqual([]);
     expect(await found([-1, -1, -1], 'process')).toEqual([]);
     expect(await found([-1, -1, -1], 'cpu')).toEqual([
-      'unknown-cpu 1: the samples carry no CPU, so that they are one group, unknown CPU: perf notes it with -a or --sample-cpu',
+      'unknown-cpu 1: the samples carry no CPU and form a single group, unknown CPU: perf records the CPU with -a or --sample-cpu',
     ]);
     expect(await found([-1, 0, -1], 'cpu')).toEqual([
-      'unknown-cpu 2: some samples carry no CPU, and are a group of their own, unknown CPU: perf notes it with -a or --sample-cpu',
+      'unknown-cpu 2: some samples carry no CPU and form a group of their own, unknown CPU: perf records the CPU with -a or --sample-cpu',
     ]);
   });
 

@@ -14,7 +14,7 @@ describe('what a recording may need in memory', () => {
     for (const source of [sized(2 * MIB), sized(1000 * MIB, 2 * MIB)]) {
       const budget = new MemoryBudget(source);
       expect(budget.whyExceeded(allowed - 10, 10, 0)).toBeUndefined();
-      expect(budget.whyExceeded(allowed, 10, 0)).toContain('2097152 bytes that it is stored in');
+      expect(budget.whyExceeded(allowed, 10, 0)).toContain('stored size of 2097152 bytes');
     }
   });
 

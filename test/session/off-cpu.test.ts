@@ -546,7 +546,7 @@ describe('times off the CPU', () => {
     };
     const said = ({ diagnostics }: Decoded): string[] => diagnostics.list().map(({ severity, message }) => `${severity}: ${message}`);
     const warning = (what: string): string =>
-      `warning: --off-cpu: only ${what} recorded, and what threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
+      `warning: --off-cpu: only ${what} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
 
     /** Of each event, an id for each of the CPUs: perf gives the first one to the attr. */
     const openedOn = (...cpus: readonly number[]): RecordSpec =>
@@ -597,7 +597,7 @@ describe('times off the CPU', () => {
 
     it('are not by a map of CPUs that cannot be read, which is said, but by the next one', async () => {
       const unreadable: RecordSpec = { ...toolRecords.cpuMap([0]), writeBody: (out) => out.u16(7).zeros(6) };
-      const skipped = 'info: PERF_RECORD_CPU_MAP: CPU map is encoded in a way that is not known (7); it is skipped';
+      const skipped = 'info: PERF_RECORD_CPU_MAP: CPU map has an unknown encoding (7); it is skipped';
       expect(await findingsBy([unreadable], 2)).toEqual([skipped]);
       expect(await findingsBy([unreadable, toolRecords.cpuMap([1]), toolRecords.cpuMap([0])], 2)).toEqual([skipped, warning('CPU 1 of 2 was')]);
     });

@@ -49,7 +49,7 @@ describe('sizes that cannot be', () => {
     }
   });
 
-  it('of a record are stepped over, up to where records begin again', async () => {
+  it('of a record are stepped over, up to the next record', async () => {
     const broken = { ...sample(4n), sizeBytes: 4 };
     const { samples, diagnostics } = await decode(encodeFile({ ...SPEC, records: [sample(3n), broken, ...Array.from({ length: 9000 }, () => sample(5n))] }));
     expect(samples).toHaveLength(9001);

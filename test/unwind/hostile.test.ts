@@ -231,7 +231,7 @@ test('instructions of Arm’s tables that many functions share do not take memor
 
 test('a name that is no machine is refused', () => {
   const input = { ...madeInput({ machine: 'aarch64', registers: { pc: CODE, sp: SP } }), machine: 'arm64' as UnwindMachine };
-  const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('arm64 are not unwound, but of x86_64, i386, aarch64') });
+  const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('arm64 cannot be unwound, only those of x86_64, i386, aarch64') });
   expect(() => new Unwinder().unwind(input, new MadeSpace())).toThrow(refused);
   expect(() => UnwindModule.ofEhFrame({ machine: input.machine, view: input.view, addr: 0 })).toThrow(refused);
 });

@@ -24,7 +24,7 @@ export function readTracingDataRecord(features: TracingFeatures, bytes: Uint8Arr
   } catch (error) {
     if (!(error instanceof PerfconvError)) throw error;
   }
-  const problem = features.tracingData === undefined ? 'it is none' : features.tracingData.problem;
+  const problem = features.tracingData === undefined ? 'it is not tracing data' : features.tracingData.problem;
   if (problem !== undefined) {
     diagnostics.add('tracing-data-damaged', 'warning', `PERF_RECORD_HEADER_TRACING_DATA: ${problem}; only the formats before that are known`, fileOffset);
   }

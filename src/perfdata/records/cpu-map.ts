@@ -46,7 +46,7 @@ export function readCpuMap(view: ByteView, at: number, end: number): CpuMap | st
     case PERF_CPU_MAP_RANGE:
       return inRange(view, at, end);
     default:
-      return `CPU map is encoded in a way that is not known (${encoding})`;
+      return `CPU map has an unknown encoding (${encoding})`;
   }
 }
 

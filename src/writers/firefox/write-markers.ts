@@ -22,8 +22,8 @@ export const MARKER_SCHEMA: readonly object[] = [
     tableLabel: '{marker.data.reason}',
     chartLabel: '{marker.data.reason}',
     ...SHOWN,
-    fields: [{ key: 'reason', label: 'Why', format: 'string' }],
-    description: 'The thread was switched out. It was preempted if it could have gone on, else it waited for something.',
+    fields: [{ key: 'reason', label: 'Reason', format: 'string' }],
+    description: 'The thread was switched out: it was preempted if it could have gone on, and otherwise waited for something.',
   },
   {
     name: 'Comm',
@@ -32,7 +32,7 @@ export const MARKER_SCHEMA: readonly object[] = [
     chartLabel: '{marker.data.comm}',
     ...SHOWN,
     fields: [{ key: 'comm', label: 'New name', format: 'unique-string' }],
-    description: 'The thread got another name, or another program was started in it.',
+    description: 'The thread was renamed, or started another program.',
   },
   {
     name: 'Lost',
@@ -49,7 +49,7 @@ export const MARKER_SCHEMA: readonly object[] = [
     chartLabel: '{marker.data.text}',
     ...SHOWN,
     fields: [{ key: 'text', label: 'Text', format: 'string' }],
-    description: 'A tracepoint, with the text that the kernel describes for it.',
+    description: 'A tracepoint, with its text as the kernel describes it.',
   },
 ];
 

@@ -79,7 +79,7 @@ function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnos
   const others = profile.events.filter((other, index) => index !== event && other.samples > 0);
   if (others.length === 0) return;
   const names = others.map((other) => other.name).join(', ');
-  diagnostics?.add('folded-one-event', 'warning', `folded stacks hold one event, ${profile.events[event].name}; left out (--event chooses): ${names}`);
+  diagnostics?.add('folded-one-event', 'warning', `folded stacks hold only one event, ${profile.events[event].name}; left out (choose with --event): ${names}`);
 }
 
 function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle {
