@@ -76,7 +76,7 @@ function listFunctions(elf: ElfFile, functions: GoFunctions, noteDamage: NoteDam
     if (followsOther && isTrampoline(nameOffset, listed.nameLengths[kept])) listed.sizes[kept - 1] -= 1;
     kept++;
   }
-  if (isDamaged) noteDamage(table.damaged('names beyond its end'));
+  if (isDamaged) noteDamage(table.damaged('names lie beyond its end'));
   const { starts: offsets, sizes, nameOffsets, nameLengths } = listed;
   return {
     starts: offsets.subarray(0, kept),

@@ -79,7 +79,7 @@ export class GoTable {
     }
     const parts = [this.namesAt, this.unitsAt, this.filesAt, this.valuesAt, this.functionsAt + (2 * this.functionCount + 1) * this.#fieldSize];
     if (this.functionCount > MAX_FUNCTIONS) throw this.damaged(`too many functions (${this.functionCount})`);
-    if (!parts.every((at) => at <= view.length)) throw this.damaged('parts beyond its end');
+    if (!parts.every((at) => at <= view.length)) throw this.damaged('parts lie beyond its end');
   }
 
   /** Whether a table begins at an offset. */
@@ -155,17 +155,17 @@ export class GoTable {
   }
 
   u8(at: number): number {
-    if (at >= this.view.length) throw this.damaged('offsets beyond its end');
+    if (at >= this.view.length) throw this.damaged('offsets lie beyond its end');
     return this.view.u8(at);
   }
 
   u32(at: number): number {
-    if (at + 4 > this.view.length) throw this.damaged('offsets beyond its end');
+    if (at + 4 > this.view.length) throw this.damaged('offsets lie beyond its end');
     return this.view.u32(at);
   }
 
   pointerAt(at: number): number {
-    if (at + this.pointerSize > this.view.length) throw this.damaged('offsets beyond its end');
+    if (at + this.pointerSize > this.view.length) throw this.damaged('offsets lie beyond its end');
     return this.pointerSize === 4 ? this.view.u32(at) : this.view.u64(at);
   }
 

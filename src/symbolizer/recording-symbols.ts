@@ -147,7 +147,7 @@ export class RecordingSymbols {
     let guest = this.#guests.get(pid);
     if (guest !== undefined) return guest;
     if (this.#guests.size === MAX_GUESTS) {
-      this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: the kernels of the others are not named`);
+      this.#diagnostics.set('guest-kernels-excess', 'warning', `more than ${MAX_GUESTS} virtual machines ran: kernel code of the others has no names`);
       return undefined;
     }
     const { debugDirs, compatPerf, guest: places } = this.#options;

@@ -208,7 +208,7 @@ describe('a damaged table', () => {
   test('is reported when its parts are beyond its end', async () => {
     const table = buildGoTable(planOf(PLAIN));
     new DataView(table.bytes.buffer).setUint32(8, 0x3fffff, true);
-    await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('parts beyond its end');
+    await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('parts lie beyond its end');
   });
 
   test('leaves out the functions that are damaged, and reports it once', async () => {
@@ -219,11 +219,11 @@ describe('a damaged table', () => {
     const code = await open(elfOf(PLAIN, { table }), true, damages);
     expect(functionsOf(code)).toEqual(NAMES);
     expect((await framesAt(code, 0, 64, 72)).map((frames) => frames?.slice(0, 8))).toEqual(['main.run']);
-    expect(damages).toEqual(['program: .gopclntab: offsets beyond its end']);
+    expect(damages).toEqual(['program: .gopclntab: offsets lie beyond its end']);
     // Its name, too.
     new DataView(table.bytes.buffer).setUint32(table.bytes.length - 44 + 4, 0x7fffffff, true);
     expect(functionsOf(await open(elfOf(PLAIN, { table }), true, damages))).toEqual(NAMES.slice(0, 1));
-    expect(damages.slice(1)).toEqual(['program: .gopclntab: names beyond its end']);
+    expect(damages.slice(1)).toEqual(['program: .gopclntab: names lie beyond its end']);
   });
 
   test('without a place for its inlined calls has lines, and reports it', async () => {
