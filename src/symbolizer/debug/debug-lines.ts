@@ -111,7 +111,7 @@ export class DebugLines implements SourceLines {
     if (this.#split === undefined) return;
     const { count, firstName } = this.#split.missing;
     const more = count - this.#reportedMissing;
-    const message = `debug information that the compiler wrote to separate files is missing, such as ${firstName} (-gsplit-dwarf)`;
+    const message = `debug information that the compiler wrote to separate files, such as ${firstName} (-gsplit-dwarf), is missing`;
     if (more > 0) this.#diagnostics.add('debug-info-incomplete', 'warning', message, undefined, more);
     this.#reportedMissing = count;
   }
