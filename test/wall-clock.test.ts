@@ -105,7 +105,7 @@ describe('--wall-clock', () => {
   test.each(['script', 'speedscope', 'chrome'])('%s of a recording that does not tell: an error', async (format) => {
     expect(await run('silent.data', '-t', format, '--wall-clock', '-o', '-')).toMatchObject({
       status: 1,
-      stderr: `perfconv: ${join(dir, 'silent.data')}: the recording does not know the wall-clock time: perf notes it when recording with -k, as in -k CLOCK_MONOTONIC\n`,
+      stderr: `perfconv: ${join(dir, 'silent.data')}: the recording does not hold wall-clock time: perf records it with -k, as in -k CLOCK_MONOTONIC\n`,
     });
   });
 

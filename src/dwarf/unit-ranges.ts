@@ -107,7 +107,7 @@ export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>,
       onDamage(error, file, start);
       if (++damaged < MAX_DAMAGED_UNITS) continue;
       onDamage(
-        new PerfconvError('damaged', `${damaged} units before this one are damaged, too: the rest is not looked at`, { record: '.debug_info' }),
+        new PerfconvError('damaged', `${damaged - 1} units before this one are damaged, too: the rest is not looked at`, { record: '.debug_info' }),
         file,
         start,
       );

@@ -107,7 +107,7 @@ export class RecordStream extends RecordCursor {
     const { position } = this;
     const from = this.nextOffset;
     if (sizeBytes > MAX_PAYLOAD_BYTES) {
-      this.searchBehind(`the payload of ${what}, ${sizeBytes} bytes, is implausibly large`);
+      this.searchAfterCurrent(`the payload of ${what}, ${sizeBytes} bytes, is implausibly large`);
       return undefined;
     }
     if (!this.skipPayloadOf(what, sizeBytes)) return undefined;

@@ -22,12 +22,12 @@ export function requireMergedSamples({ totals }: Profile, sessions: readonly Pic
   const sampleCount = sessions.reduce((sum, session) => sum + session.sampleCount, 0);
   if (sampleCount === 0) throw new PerfconvError('no-samples', 'none of the recordings holds samples');
   const cut = sessions.reduce((sum, { cutCount }) => sum + cutCount, 0);
-  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `none of the ${sampleCount} samples in the recordings passes the filters`);
+  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `none of the samples in the recordings (${sampleCount}) passes the filters`);
 }
 
 /** Why none of the samples that pass the filters is left: their stacks are cut off, and such samples were to be dropped. */
 function allDropped(samples: number): string {
-  return `no sample is left: the stacks of all ${samples} samples do not reach the start of their thread, and such samples are left out (--truncated drop)`;
+  return `no sample is left: none of the stacks (${samples}) reaches the start of its thread, and such samples are left out (--truncated drop)`;
 }
 
 function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
@@ -36,11 +36,12 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   }
   if (session.sampleCount === 0) return 'the recording holds no samples';
   if (session.cutCount > 0) return allDropped(session.cutCount);
-  if (Object.values(filter).every((wanted) => wanted === undefined)) return `there was no room for any of the ${session.sampleCount} samples in the recording`;
+  if (Object.values(filter).every((wanted) => wanted === undefined))
+    return `there was no room for any of the samples in the recording (${session.sampleCount})`;
   const unknown = unknownEvents(session.events, filter);
   const hint =
     unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : filter.cpus !== undefined && !hasCpus(session) ? ': they carry no CPU' : '';
-  return `none of the ${session.sampleCount} samples in the recording passes the filters${hint}`;
+  return `none of the samples in the recording (${session.sampleCount}) passes the filters${hint}`;
 }
 
 function hasCpus({ events }: SessionResult): boolean {

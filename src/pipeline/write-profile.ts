@@ -205,7 +205,7 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
   // Not every caller has its types checked by a compiler.
   if (!Object.hasOwn(WRITERS, format)) throw new PerfconvError('usage', `writeProfile cannot write ${format}, only ${Object.keys(WRITERS).join(', ')}`);
   if (options.wallClock && profile.meta.wallClockOffsetNs === undefined && WALL_CLOCK_FORMATS.includes(format)) {
-    throw new PerfconvError('unsupported', `the recording does not know the wall-clock time: perf notes it when recording with -k, as in -k CLOCK_MONOTONIC`);
+    throw new PerfconvError('unsupported', `the recording does not hold wall-clock time: perf records it with -k, as in -k CLOCK_MONOTONIC`);
   }
   const write = await WRITERS[format]();
   // Like perf script, its text shows each address.

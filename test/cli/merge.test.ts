@@ -146,7 +146,7 @@ describe('several inputs and an output', () => {
   test('filters hold for all; one that leaves nothing of an input is said', async () => {
     // The fourth sample of the clock comes 4 ms after the first.
     const { status, stderr } = await runMain([a, b, '--time', '+0.004,', '-t', 'folded', '-o', at('all.folded'), '--event', 'cpu-clock']);
-    expect([status, said(stderr)]).toEqual([0, [`perfconv: ${a}: warning: adds no samples: none of the 3 samples in the recording passes the filters`]]);
+    expect([status, said(stderr)]).toEqual([0, [`perfconv: ${a}: warning: adds no samples: none of the samples in the recording (3) passes the filters`]]);
     expect(text('all.folded')).toBe('app;[app];[app] 1000000\n');
   });
 

@@ -220,8 +220,8 @@ describe('stacks that do not reach their start', () => {
   it('are the reason that is given where nothing is left without them', async () => {
     const bytes = encodeFile({ attrs: [DUMPING], records: [...start(), records[records.length - 1]], features: FEATURES });
     const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated: 'drop' }, new Diagnostics());
-    expect(() => requireSamples(result)).toThrow('no sample is left: the stacks of all 1 samples do not reach');
-    expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: the stacks of all 2 samples do not reach');
+    expect(() => requireSamples(result)).toThrow('no sample is left: none of the stacks (1) reaches');
+    expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: none of the stacks (2) reaches');
   });
 
   it('are not the reason that is given where they would be shown', async () => {
