@@ -5,7 +5,8 @@ import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { findFunctionStarts, visitFrameRanges } from '../../src/elf/function-starts.ts';
 import { ByteFields } from '../support/byte-fields.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
+import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
+import { assembleExidx } from '../support/exidx-assembler.ts';
 
 interface Form {
   readonly littleEndian: boolean;
@@ -243,5 +244,47 @@ describe('function starts by the table of .eh_frame_hdr', () => {
       }),
       { numRuns: 50 },
     );
+  });
+});
+
+describe('function starts by .ARM.exidx', () => {
+  const ARM = 40;
+  const INDEX_ADDR = 0x401800;
+
+  async function startsOf(
+    functions: readonly number[],
+    asked: readonly number[],
+    { machine = ARM, described = [] as [number, number][] } = {},
+  ): Promise<number[]> {
+    const index = assembleExidx(
+      functions.map((start) => [start, 'cantunwind']),
+      INDEX_ADDR,
+      0,
+    )[0];
+    const form: Form = { ...PLAIN, classBits: 32 };
+    const moreSections = [index, ...(described.length === 0 ? [] : [{ name: '.eh_frame', content: frames(form, described, 0) }])];
+    const elf = await ElfFile.open(new BufferSource(buildElf({ classBits: 32, littleEndian: true, machine, moreSections })));
+    const offsets = asked.map((address) => (address >= DATA.vaddr ? address - DATA.vaddr + DATA.offset : address - TEXT.vaddr + TEXT.offset));
+    return [...(await findFunctionStarts(elf, Float64Array.from(offsets)))];
+  }
+  const END = TEXT.vaddr + TEXT.sizeBytes;
+
+  test('each function ends where the next one begins, and the last one with the segment of the code', async () => {
+    const asked = [0x401000, 0x40100f, 0x401010, 0x40111f, 0x401120, END - 1, DATA.vaddr];
+    expect(await startsOf([0x401010, 0x401120], asked)).toEqual([-1, -1, 0x401010, 0x401010, 0x401120, 0x401120, -1]);
+  });
+
+  test('the last one has no code where no segment of code holds it', async () => {
+    expect(await startsOf([0x401010, DATA.vaddr], [0x401010, DATA.vaddr, DATA.vaddr + 4])).toEqual([0x401010, -1, -1]);
+    expect(await startsOf([END], [END - 1, DATA.vaddr])).toEqual([-1, -1]);
+  });
+
+  test('there are none in an empty index, and on other machines', async () => {
+    expect(await startsOf([], [0x401010])).toEqual([-1]);
+    expect(await startsOf([0x401010], [0x401010], { machine: 3 })).toEqual([-1]);
+  });
+
+  test('what .eh_frame says of a place comes first', async () => {
+    expect(await startsOf([0x401000, 0x401100], [0x401004, 0x401044, 0x401084], { described: [[0x401040, 0x20]] })).toEqual([0x401000, 0x401040, 0x401000]);
   });
 });

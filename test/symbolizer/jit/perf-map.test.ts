@@ -111,4 +111,26 @@ describe('readPerfMap', () => {
     const endless = { name: 'perf-1.map', sizeBytes: 2 ** 40, readAt: async (_: number, target: Uint8Array) => target.fill(0).length, close: async () => {} };
     expect(await readPerfMap(endless)).toMatchObject({ table: { size: 0 }, leftOut: expect.stringContaining('bytes of zeros') });
   });
+
+  it('drops what was listed again when names fill the memory for them, and keeps the rest with its names', async () => {
+    const name = 'x'.repeat(65_000);
+    // 2100 of these are longer than all names that are kept.
+    const line = (i: number): string => `${(0x1000 + 16 * (i % 8)).toString(16)} 10 ${i}${name}\n`;
+    let next = 0;
+    const source = {
+      name: 'perf-1.map',
+      sizeBytes: 2 ** 40,
+      readAt: async (_: number, target: Uint8Array) => {
+        const text = next === 0 ? '800 10 first\n' : next === 1000 ? '900 18 another\n' : next < 2101 ? line(next) : '';
+        next++;
+        return new TextEncoder().encodeInto(text, target).written;
+      },
+      close: async () => {},
+    };
+    const map = await readPerfMap(source);
+    expect([map.damagedLines, map.leftOut]).toEqual([0, '']);
+    expect(map.table.size).toBeLessThan(100);
+    expect([0x801, 0x810, 0x917, 0x918].map((address) => at(map, address))).toEqual(['first+1', undefined, 'another+23', undefined]);
+    for (let i = 2101 - 8; i < 2101; i++) expect(at(map, 0x1001 + 16 * (i % 8))).toBe(`${i}${name}+1`);
+  });
 });
