@@ -51,6 +51,11 @@ describe('x86-64 code without rules', () => {
     for (const bp of [SP + 0x21, SP - 8, 7, SP + 2 ** 32]) {
       expect(await unwind({ ip: BIAS + 0x1010, bp }, { 32: SP + 0x40, 40: BIAS + 0x1400 })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
     }
+    // Frame pointers are multiples of words, whatever is where they point.
+    expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 36 }, { 36: SP + 0x44, 44: BIAS + 0x1400, 68: 0 })).toMatchObject({
+      end: 'no-rule',
+      frames: frames(0x1010),
+    });
   });
 
   test('ends where what is above the frame pointer is no return address', async () => {
@@ -173,6 +178,15 @@ describe('x86-64 code without rules', () => {
       end: 'complete',
       frames: expected,
     });
+  });
+
+  test('has it from whichever of six saved registers has it, and from no word below them', async () => {
+    const code = { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] };
+    const above = { 64: 0, 72: BIAS + 0x1400, 120: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0 };
+    for (const place of [56, 48, 40, 32, 24, 16, 8]) {
+      const { frames: found } = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x40 }, { ...above, [place]: SP + 0x80 }, code);
+      expect([place, found]).toEqual([place, place === 8 ? frames(0x1010, 0x1400) : frames(0x1010, 0x1400, 0x1500)]);
+    }
   });
 
   test.each<[string, Readonly<Record<number, number>>, string]>([
@@ -545,11 +559,12 @@ describe('arm64 code without rules', () => {
     instructions: Readonly<Record<number, number>>,
     registers: Readonly<Record<string, number | bigint>>,
     stack: Readonly<Record<number, number | bigint>>,
+    without: readonly string[] = [],
   ): Promise<UnwoundSample> {
     const all = new Map<number, number>(Array.from({ length: 0x300 }, (_, i) => [START + 4 * i, NOP]));
     for (const [svma, instruction] of [[0x13fc, BL], [0x14fc, BLR], ...Object.entries(instructions)]) all.set(Number(svma), Number(instruction));
     const pieces = Object.fromEntries([...all].map(([svma, instruction]) => [svma, word(instruction)]));
-    return unwound({ machine: 'aarch64', registers: { sp: SP, ...registers }, stack }, await space('aarch64', pieces, 0));
+    return unwound({ machine: 'aarch64', registers: { sp: SP, ...registers }, stack, without }, await space('aarch64', pieces, 0));
   }
 
   test('is unwound by pairs of frame pointer and return address, which may be signed', async () => {
@@ -562,6 +577,11 @@ describe('arm64 code without rules', () => {
     const stack = { 32: 0, 40: BIAS + 0x1500 };
     const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20, lr: signed(BIAS + 0x1400) }, stack);
     expect(leaf).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
+  });
+
+  test('has no caller where it is in the link register, which was not recorded', async () => {
+    const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1500 }, ['lr']);
+    expect(leaf).toMatchObject({ end: 'no-registers', frames: frames(0x1110) });
   });
 
   test('has it there up to where it is saved, and from where it is taken back on', async () => {

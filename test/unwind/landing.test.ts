@@ -16,8 +16,8 @@ const THROWER = fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2));
 const HANDLER = fde(0x1300, code().defCfaOffset(48));
 const START = fde(0x1400, code().undefined(RIP));
 /** What looks for a handler calls it, and it calls itself. */
-const SEARCH = fde(0x1500, code().defCfaOffset(16));
-const SEARCH_BYTES = 32;
+const CALLED = fde(0x1500, code().defCfaOffset(16));
+const CALLED_BYTES = 16;
 
 // From the stack pointer on: the frame of what raises, to 0x210, with its records of frames; then its callers'.
 const OWN = 0x20;
@@ -62,30 +62,21 @@ interface Setting {
   /** Further ones. */
   readonly registers?: Readonly<Record<string, number>>;
   readonly followsLibunwind?: boolean;
-  /** Whether the sample is in what looks for a handler. */
-  readonly isSearching?: boolean;
+  /** How many calls deeper the sample is, in what the function calls. */
+  readonly calls?: 0 | 1 | 2;
 }
 
 function frames(
   changes: Readonly<Record<number, number>>,
-  {
-    throws = THROWS,
-    raises = RAISES,
-    handler = HANDLER,
-    bp = SP + SAVED_RBP,
-    at = 0x10,
-    sp = SP,
-    registers: others,
-    isSearching = false,
-    ...options
-  }: Setting = {},
+  { throws = THROWS, raises = RAISES, handler = HANDLER, bp = SP + SAVED_RBP, at = 0x10, sp = SP, registers: others, calls = 0, ...options }: Setting = {},
 ): string {
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, handler, START, SEARCH]]]), BIAS);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [raises, throws, THROWER, handler, START, CALLED]]]), BIAS);
   const unwinder = new Unwinder(options);
-  const below = isSearching ? SEARCH_BYTES : SP - sp;
-  const registers = { ip: BIAS + (isSearching ? 0x1510 : 0x1000 + at), sp: SP - below, bp, ...others };
+  const below = calls * CALLED_BYTES + SP - sp;
+  const registers = { ip: BIAS + (calls > 0 ? 0x1510 : 0x1000 + at), sp: SP - below, bp, ...others };
   const above = Object.entries({ ...STACK, ...changes }).map(([place, value]) => [Number(place) + below, value]);
-  const stack = { ...(isSearching && { 8: BIAS + 0x1520, 24: BIAS + 0x1010 }), ...Object.fromEntries(above.filter(([place]) => place >= 0)) };
+  const returns = { ...(calls === 2 && { 8: BIAS + 0x1520 }), ...(calls > 0 && { [below - 8]: BIAS + 0x1010 }) };
+  const stack = { ...returns, ...Object.fromEntries(above.filter(([place]) => place >= 0)) };
   const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack }), space);
   return [...[...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => (address - BIAS).toString(16)), end].join(' ');
 }
@@ -109,7 +100,7 @@ describe('stacks of an exception on its way to its handler', () => {
     });
 
     test('are whole where functions have been called that call others', () => {
-      expect(frames(SAME_RBP, { isSearching: true })).toBe('1510 1520 1010 1110 1210 1310 1410 complete');
+      expect(frames(SAME_RBP, { calls: 2 })).toBe('1510 1520 1010 1110 1210 1310 1410 complete');
       expect(frames(SAME_RBP)).toBe('1010 1310 1410 complete');
     });
   });
@@ -121,6 +112,15 @@ describe('stacks of an exception on its way to its handler', () => {
 
   test('go on at the handler once the return address is copied', () => {
     expect(frames(COPIED_ALL)).toBe('1010 1310 1410 complete');
+  });
+
+  test('go on at the handler also from what copies the registers for that function', () => {
+    expect(frames(COPIED_ALL, { calls: 1 })).toBe('1510 1010 1310 1410 complete');
+  });
+
+  test('go on at the handler wherever the records have the stack pointers of both frames', () => {
+    const places = { [OWN + 8 * RSP]: SP + 0x1f0, [FOUND + 8 * RSP]: SP + 0x1f8 };
+    expect(frames({ ...COPIED_ALL, ...places, 496: SP + 0x210, 504: SP + 0x240 })).toBe('1010 1310 1410 complete');
   });
 
   test('go on at the handler where the function before it has saved a register right below its return address', () => {
