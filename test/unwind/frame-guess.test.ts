@@ -236,6 +236,17 @@ describe('x86-64 code without rules', () => {
     });
   });
 
+  test('has a return address behind the last byte of what is mapped, where a call does not return', async () => {
+    const bytes = new Uint8Array(0x1000).fill(0x90);
+    bytes.set([0xff, 0xd0], 0xffe);
+    const module = await madeModule('x86_64', [{ svma: START, bytes }]);
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x20 }, stack: { 32: 0, 40: BIAS + 0x2000 } } as const;
+    expect(await unwound(sample, new MadeSpace().map(BIAS, BIAS + 0x2000, module, BIAS))).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x2000) });
+    // Behind a gap there is nothing before the first byte.
+    const other = new MadeSpace().map(BIAS, BIAS + 0x1800, module, BIAS).map(BIAS + 0x2000, BIAS + 0x3000);
+    expect(await unwound(sample, other)).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+  });
+
   test('waits for the file that is not loaded, whatever was looked for after it', async () => {
     const waiting = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000, undefined, 0, 'pending').map(0x20_0000, 0x30_0000);
     const sample = {
@@ -503,6 +514,27 @@ test('i386 code without rules is unwound by frame pointers', async () => {
   const stack = { 32: 0xbf00_0040, 36: 0x800_1400, 64: 0, 68: 0x800_1500 };
   const result = await unwound({ machine: 'i386', registers: { ip: 0x800_1010, sp: 0xbf00_0000, bp: 0xbf00_0020 }, stack }, mapped);
   expect(result).toMatchObject({ end: 'complete', frames: ['!8001010', '8001400', '8001500'] });
+});
+
+test.each<[string, Readonly<Record<number, readonly number[]>>, Readonly<Record<number, number>>, number, string[]]>([
+  ['behind what was pushed, where a call of the function is before it', callTo(0x1000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, ['1700']],
+  ['nowhere where the call is of a function behind it', callTo(0x1020, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
+  ['nowhere where the call is of one too far before it', callTo(-0xf000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
+  [
+    'above the frame pointer where that one is of the function',
+    { ...callTo(0x1800, 0x1700), ...callTo(0x1000, 0x1720) },
+    { 0: 0x1700, 36: 0x1720 },
+    32,
+    ['1720'],
+  ],
+  ['on top of the stack where that one is', { ...callTo(0x1000, 0x1700), ...callTo(0x1800, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
+  ['on top where that one is of a nearer one', { ...callTo(0x1010, 0x1700), ...callTo(0x1000, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
+])('i386 code without rules has the return address of a leaf %s', async (_, calls, returns, bp, expected) => {
+  const [bias, sp] = [0x800_0000, 0xbf00_0000];
+  const mapped = await space('i386', { 5118: [0xff, 0xd0], ...calls }, 0x90, bias);
+  const stack = { 0: 7, 32: 0, 36: 0, ...Object.fromEntries(Object.entries(returns).map(([at, svma]) => [at, bias + svma])) };
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: bp === 32 ? sp + bp : bp }, stack }, mapped);
+  expect(result.frames).toEqual(['!8001010', ...expected.map((svma) => `800${svma}`)]);
 });
 
 test('i386 code without rules whose frame pointer was 0 from the leaf on has no end that it tells', async () => {
