@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { MadeSpace } from '../support/made-process.ts';
+import { type MadeSample, MadeSpace } from '../support/made-process.ts';
 import { madeElf, madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
 
@@ -245,6 +245,18 @@ describe('x86-64 code without rules', () => {
     // Behind a gap there is nothing before the first byte.
     const other = new MadeSpace().map(BIAS, BIAS + 0x1800, module, BIAS).map(BIAS + 0x2000, BIAS + 0x3000);
     expect(await unwound(sample, other)).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+  });
+
+  test('does not return to where data were mapped, whatever the code does, where the frame pointer leads on', async () => {
+    // add rsp, 8; ret
+    const mapped = (await space('x86_64', { ...CALLS, 4112: [0x48, 0x83, 0xc4, 0x08, 0xc3] })).mapData(0x10_0000, 0x20_0000).map(0x20_0000, 0x30_0000);
+    const sampleOf = (returnAddress: number): MadeSample => ({
+      machine: 'x86_64',
+      registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x20 },
+      stack: { 0: 7, 8: returnAddress, 32: 0, 40: BIAS + 0x1400 },
+    });
+    expect(await unwound(sampleOf(0x10_0100), mapped)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400) });
+    expect((await unwound(sampleOf(0x20_0100), mapped)).frames[1]).toBe('200100');
   });
 
   test('waits for the file that is not loaded, whatever was looked for after it', async () => {
@@ -603,6 +615,20 @@ describe('arm64 code without rules', () => {
     const stack = { 32: SP + 0x40, 40: signed(BIAS + 0x1400), 64: 0, 72: BIAS + 0x1500 };
     const result = await unwind({ 4352: RET, 4356: STP, 4360: MOV_FP }, { pc: BIAS + 0x1110, x29: SP + 0x20, lr: BIAS + 0x110c }, stack);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
+  });
+
+  test('is complete at the function that Go has goroutines return to, which did not call', async () => {
+    const NOP_OF_GO = 0xaa0003e0; // mov x0, x0
+    const end = async (code: Readonly<Record<number, number>>, saved = 0): Promise<string> => {
+      const at = { pc: BIAS + 0x1110, x29: SP + 0x20, lr: BIAS + 0x110c };
+      const result = await unwind({ 4352: RET, 4356: STP, 4360: MOV_FP, ...code }, at, { 32: saved, 40: BIAS + 0x1800, 64: 0, 72: 0 });
+      return [result.end, ...result.frames.slice(1)].join(' ');
+    };
+    const code = { 6140: NOP_OF_GO, 6144: BL };
+    expect(await end(code)).toBe(`complete ${(BIAS + 0x1800).toString(16)}`);
+    expect(await end({ ...code, 6140: NOP })).toBe('no-rule');
+    expect(await end({ ...code, 6144: NOP })).toBe('no-rule');
+    expect(await end(code, SP + 0x40)).toBe('no-rule');
   });
 
   test('has the return address in the link register where a function has not saved it', async () => {

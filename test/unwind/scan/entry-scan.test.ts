@@ -85,6 +85,12 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(await unwind(listing, pc, { 64: 7, ...caller(at) }, SP + 0x40)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, OTHER) });
   });
 
+  test('finds its caller where the frame pointer is a register like others, and points at a word of 0 of the frame', async () => {
+    // sub rsp, 256; nop; jmp back
+    const stack = { 0: 7, 8: 0, 16: 7, ...caller(256) };
+    expect(await unwind('48 81 ec 00 01 00 00 90 eb fd', 0x1008, stack, SP + 8)).toMatchObject({ end: 'complete', frames: frames(0x1008, OWN, OTHER) });
+  });
+
   test('finds its caller where it has called', async () => {
     // push rbx; NOPs; call 0x1010; and there: push rbx; call *rax; jmp back
     const listing = '53 0f 1f 00 e8 07 00 00 00 cc cc cc cc cc cc cc 53 ff d0 eb fc';
