@@ -88,12 +88,19 @@ describe('kept rules', () => {
     leaf.clear();
     leaf.add(BIAS + 0x1180, false);
     expect(kept.add(leaf, space)).toBe(false);
+    // Nor where no code is before it.
+    const beginning = new MadeSpace().map(BIAS + 0x1000, BIAS + 0x10000, MODULE, BIAS);
+    leaf.clear();
+    leaf.add(BIAS + 0x1000, false);
+    expect([kept.add(leaf, beginning), kept.add(stackOf([BIAS + 0x1000]), beginning)]).toEqual([false, false]);
   });
 
   test('are not of code without rules, or where there is none', () => {
     const kept = new KeptRules();
-    kept.add(stackOf([BIAS + 0x5000, 0x1234]), spaceOf(0));
-    expect([kept.of(BIAS + 0x5000, true, spaceOf(0)), kept.of(0x1234, true, spaceOf(0))]).toEqual([undefined, undefined]);
+    const space = spaceOf(0).map(0x10_0000, 0x20_0000);
+    const [withoutRule, unmapped, jitted] = [BIAS + 0x5000, 0x1234, 0x10_1000];
+    kept.add(stackOf([withoutRule, unmapped, jitted]), space);
+    for (const address of [withoutRule, unmapped, jitted]) expect(kept.of(address, true, space)).toBeUndefined();
   });
 
   test('differ where the module is another, is elsewhere, or is gone', () => {
