@@ -75,6 +75,33 @@ describe('frames of the last stack', () => {
     expect(lookups).toEqual([5, 2]);
   });
 
+  test('are taken over, too, from a stack that has taken them over itself', () => {
+    const unwinder = new Unwinder();
+    let previous: UnwoundStack | undefined;
+    let lookups = 0;
+    for (let i = 0; i < 3; i++) {
+      const counted = space();
+      expect(unwinder.unwindAfter(previous, madeInput(BEFORE), counted)).toBe('complete');
+      expect(unwinder.frameCount).toBe(5);
+      previous = unwinder.exchangeStack(new UnwoundStack());
+      ({ lookups } = counted);
+    }
+    expect(lookups).toBe(2);
+  });
+
+  test('tell the words of a return address to where no code is', () => {
+    const unwinder = new Unwinder();
+    const sample = { ...BEFORE, stack: { ...stack, 104: 0x1234_5678_9abc_def1n } };
+    let previous: UnwoundStack | undefined;
+    for (const expected of ['first', 'taken over']) {
+      const end = unwinder.unwindAfter(previous, madeInput(sample), space());
+      unwinder.addEnd();
+      const { hasEnd, endLo, endHi } = unwinder.stack;
+      expect([expected, end, hasEnd, endLo, endHi]).toEqual([expected, 'unmapped', true, 0x9abc_def1, 0x1234_5678]);
+      previous = unwinder.exchangeStack(new UnwoundStack());
+    }
+  });
+
   test('are taken over from the first caller on that is the same', () => {
     const moved = { ...BEFORE, registers: { ...registers, ip: BIAS + 0x1210 } };
     const { alone, after, lookups } = bothWays({ ...moved, stack: { ...stack, 24: BIAS + 0x1210, 56: BIAS + 0x1210 } });
