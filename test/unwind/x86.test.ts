@@ -64,8 +64,15 @@ describe('x86-64 stacks', () => {
     });
     expect(await depthOf({ ...inCall, ax: 0 })).toBeGreaterThan(1);
     expect(await depthOf({ ...inCall, cx: 0 })).toBeGreaterThan(1);
+    // Of half of a register it is no such value.
+    expect(await depthOf({ ...inCall, ax: 0xffff_ffda })).toBeGreaterThan(1);
+    expect(await depthOf({ ...inCall, cx: ip % 2 ** 32 })).toBeGreaterThan(1);
     expect(await depthOf({ ...inCall, ip: BIAS + 0x1401, cx: BIAS + 0x1401 })).toBeGreaterThan(1);
     expect(await depthOf(inCall, { followsLibunwind: true })).toBeGreaterThan(1);
+    // Of other code nothing is known.
+    const jit = space().map(0x10_0000, 0x20_0000);
+    const inJit = { ...inCall, cx: 0x10_0100, ip: 0x10_0100 };
+    expect(await unwound({ machine: 'x86_64', registers: inJit, stack }, jit)).toMatchObject({ frames: ['!100100', (BIAS + 0x1310).toString(16)] });
   });
 
   test('are not complete where code made at run time calls, and leaves the frame pointer at the 0 with which the program began', async () => {
@@ -166,7 +173,11 @@ describe('x86-64 stacks', () => {
 
   test('without instruction or stack pointer are none', async () => {
     for (const name of ['ip', 'sp'])
-      expect(await unwound({ machine: 'x86_64', registers, stack, without: [name] }, space())).toMatchObject({ end: 'no-registers', frames: [] });
+      expect(await unwound({ machine: 'x86_64', registers, stack, without: [name] }, space())).toMatchObject({
+        end: 'no-registers',
+        frames: [],
+        endFile: -1,
+      });
   });
 
   test('end at return addresses where nothing is mapped, which are left out', async () => {
@@ -276,6 +287,18 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)] });
     const without = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 5, 8: BIAS + 0x1312 } }, mapped);
     expect(without).toMatchObject({ end: 'unmapped', frames: [`!${(BIAS + 0x1010).toString(16)}`], endAddress: 5 });
+  });
+
+  test('go on from such leaves with the registers that they have, not with those that their rules say', async () => {
+    const text = new Uint8Array(0x1000).fill(0x90);
+    text.set([0xff, 0xd0], 0x40e);
+    const functions = [fde(0x1000, code().defCfaOffset(16).offset(RBX, 2)), OUTERMOST, fde(0x1400, code().defCfa(RBX, 16))];
+    const frames = assembleFrames([[CIE, functions]], { addr: 0x4000 });
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames.bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const stack = { 0: 99, 8: 5, 16: BIAS + 0x1410, 72: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bx: SP + 0x40 }, stack }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [0x1010, 0x1410, 0x1310].map((at, i) => (i ? '' : '!') + (BIAS + at).toString(16)) });
   });
 
   test('end at rules that are damaged', async () => {

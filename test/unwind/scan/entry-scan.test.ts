@@ -201,7 +201,9 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['by a direct call of it', { 4987: 'e8 90 fc ff ff c3' }, 0x1380, [0x1380, OTHER]],
     // jmp *[rip]; ENDBR64; bnd jmp *[rip]
     ['by a call of a stub of the PLT', { 7936: 'ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
-    ['by a call of such a stub with ENDBR64', { 7936: 'f3 0f 1e fa f2 ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
+    ['by a call of such a stub with a prefix', { 7936: 'f2 ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
+    ['by a call of such a stub with ENDBR64', { 7936: 'f3 0f 1e fa ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
+    ['by a call of such a stub with both', { 7936: 'f3 0f 1e fa f2 ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
     // Such words are left over on many stacks, so that the frame pointer is believed.
     ['not by a call by a pointer', {}, OTHER, [FRAMED]],
     ['not by a call of another function', {}, 0x1380, [FRAMED]],
