@@ -215,6 +215,32 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result.frames.slice(0, expected.length + 1)).toEqual(frames(0x1012, ...expected));
   });
 
+  test.each([
+    [0xfff0, 'complete'],
+    [0x10010, 'no-rule'],
+  ])('is asked of calls of functions up to 64 KB before: %s bytes, %s', async (distance, end) => {
+    // push rbx; NOPs; jmp back; and a call of that; ret
+    const bytes = new Uint8Array(0x11100).fill(0x90);
+    bytes[0] = 0x53;
+    bytes.set([0xeb, 0xfd], 0x10020);
+    bytes.set([0xe8, 0xfb, 0xef, 0xfe, 0xff, 0xc3], 0x11000);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x20000, await madeModule('x86_64', [{ svma: START, bytes }]), BIAS);
+    const stack = { 0: 7, 8: BIAS + START + 0x11005, 16: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + START + distance, sp: SP, bp: 5 }, stack }, space);
+    expect([result.end, result.frames.length]).toEqual([end, end === 'complete' ? 2 : 1]);
+  });
+
+  test('is no function without a frame pointer whose frame would reach beyond the record that the frame pointer points at', async () => {
+    // sub rsp, 88; nop; jmp back; and call of a stub of the PLT; ret
+    const space = await spaceOf({ 4112: '48 83 ec 58 90 eb fd', 4987: 'e8 80 0b 00 00 c3', 7936: 'ff 25 00 10 00 00' });
+    const stack = { 0: 7, 64: 0, 72: BIAS + FRAMED, 88: BIAS + 0x1380 };
+    const at = { ip: BIAS + 0x1015, sp: SP };
+    const framed = await unwound({ machine: 'x86_64', registers: { ...at, bp: SP + 64 }, stack }, space);
+    expect(framed.frames).toEqual(frames(0x1015, FRAMED));
+    const unframed = await unwound({ machine: 'x86_64', registers: { ...at, bp: 5 }, stack }, space);
+    expect(unframed.frames).toEqual(frames(0x1015, 0x1380));
+  });
+
   test.each<[string, string, number]>([
     ['its beginning is not known', '90 90 48 ff c0 90 eb fd', OTHER],
     ['what pushes a register is behind other code', '48 ff c0 53 90 eb fd', OTHER],
