@@ -22,4 +22,19 @@ test('of an FDE with very many rows the first ones are remembered', () => {
   const ranges = new RuleRanges();
   for (let i = 0; i < 100; i++) ranges.add(5, 8 * i, 8 * i + 8, i);
   expect([0, 63, 64, 99].map((i) => ranges.find(5, 8 * i))).toEqual([0, 63, undefined, undefined]);
+  ranges.clear();
+  ranges.add(5, 0x8000, 0x8008, 1);
+  expect(ranges.find(5, 0x8000)).toBe(1);
+});
+
+test('of very many FDEs the rows that came first are remembered, a million of them', () => {
+  const ranges = new RuleRanges();
+  const count = 1 << 20;
+  for (let i = 0; i < count + 8; i++) ranges.add(i >> 4, 8 * i, 8 * i + 8, i);
+  expect([0, count - 1, count, count + 7].map((i) => ranges.find(i >> 4, 8 * i))).toEqual([0, count - 1, undefined, undefined]);
+  // Rows without addresses are none.
+  ranges.clear();
+  for (let i = 0; i < count; i++) ranges.add(0, 8, 8, 1);
+  ranges.add(0, 8, 16, 2);
+  expect(ranges.find(0, 8)).toBe(2);
 });

@@ -230,9 +230,12 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect([result.end, result.frames.length]).toEqual([end, end === 'complete' ? 2 : 1]);
   });
 
-  test('is no function without a frame pointer whose frame would reach beyond the record that the frame pointer points at', async () => {
-    // sub rsp, 88; nop; jmp back; and call of a stub of the PLT; ret
-    const space = await spaceOf({ 4112: '48 83 ec 58 90 eb fd', 4987: 'e8 80 0b 00 00 c3', 7936: 'ff 25 00 10 00 00' });
+  test.each<[string, Code]>([
+    ['directly', { 4987: 'e8 90 fc ff ff c3' }],
+    ['through a stub of the PLT', { 4987: 'e8 80 0b 00 00 c3', 7936: 'ff 25 00 10 00 00' }],
+  ])('called %s, is none without a frame pointer whose frame would reach beyond the record that the frame pointer points at', async (_, calls) => {
+    // sub rsp, 88; nop; jmp back
+    const space = await spaceOf({ 4112: '48 83 ec 58 90 eb fd', ...calls });
     const stack = { 0: 7, 64: 0, 72: BIAS + FRAMED, 88: BIAS + 0x1380 };
     const at = { ip: BIAS + 0x1015, sp: SP };
     const framed = await unwound({ machine: 'x86_64', registers: { ...at, bp: SP + 64 }, stack }, space);
