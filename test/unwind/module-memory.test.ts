@@ -7,6 +7,8 @@ import { buildSectionElf } from '../support/section-elf.ts';
 
 const SVMA = 0x10_0000;
 const SIZE = 0x1_4000;
+/** Where in the segment the first border of what is read at once is: the file's header is before it. */
+const BORDER = 0x4000 - 64;
 
 /** A file with a segment whose bytes tell where in the segment they are, and an equal one that is writable. */
 async function openMemory(source?: (bytes: Uint8Array) => BufferSource): Promise<ModuleMemory> {
@@ -37,6 +39,32 @@ test('bytes of read-only segments are there once they were read, across the bord
   // All borders are among these.
   for (let at = 0x3f00; at < 0x4100; at++) expect(await readAt(memory, SVMA + at, 7)).toEqual(expected(at, 7));
   expect(memory.wantsBytes).toBe(false);
+});
+
+test('bytes across such a border are wanted one part after the other', async () => {
+  const memory = await openMemory();
+  const svma = SVMA + BORDER - 3;
+  expect(memory.find(svma, 8)).toBe('wanted');
+  await memory.readWanted();
+  expect([memory.find(svma, 8), memory.wantsBytes]).toEqual(['wanted', true]);
+  await memory.readWanted();
+  expect(await readAt(memory, svma, 8)).toEqual(expected(BORDER - 3, 8));
+});
+
+test('it is told from where to where bytes are there, with those that were found', async () => {
+  const memory = await openMemory();
+  for (const [at, start, end] of [
+    [0x100, 0, BORDER],
+    [BORDER - 8, 0, BORDER],
+    [BORDER - 7, BORDER - 7, BORDER + 1],
+    [BORDER, BORDER, BORDER + 0x4000],
+    [SIZE - 8, SIZE - ((SIZE - BORDER) % 0x4000), SIZE],
+  ]) {
+    expect(await readAt(memory, SVMA + at, 8)).toEqual(expected(at, 8));
+    expect([at, memory.foundStart - SVMA, memory.foundEnd - SVMA]).toEqual([at, start, end]);
+    const from = memory.offset - (at - start);
+    expect([...memory.view.bytes.subarray(from, from + end - start)]).toEqual(expected(start, end - start));
+  }
 });
 
 test('bytes of writable segments, and of none, are absent', async () => {
