@@ -79,6 +79,10 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['where a branch leads that was before it had a frame', '85 c0 75 07 53 ff e0 90 90 90 90 ff e0', 0x100b, 0],
     // push rbx; call *rax; test eax, eax; jne 0x100b; pop rbx; jmp *rax; 2 INT3; jmp 0x100a
     ['behind an end of the function, where only what is behind leads', '53 ff d0 85 c0 75 04 5b ff e0 cc cc eb fc', 0x100c, 8],
+    // push rbx; call *rax; pop rbx; jmp *rax; nop; jmp *rax
+    ['behind an end of the function, where nothing leads', '53 ff d0 5b ff e0 90 ff e0', 0x1007, 8],
+    // sub rsp, 8; call *rax; mov eax, edi; push rbx; nop; jmp back
+    ['where it pushes an argument after a call and something else', '48 83 ec 08 ff d0 89 f8 53 90 eb fd', 0x100a, 16],
     // push rbp; mov rbp, rsp; sub rsp, rax; jmp *rax; nop; jmp *rax: the frame pointer is 0x40 on
     ['where the stack pointer was moved by who knows what', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
   ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
@@ -140,9 +144,14 @@ describe('x86-64 code without rules that leads to no return', () => {
   });
 
   test('gives its callers the registers that it saved', async () => {
-    // push rbp; mov ebp, 5; jmp *rax; nop; jmp *rax
+    // push rbp; mov ebp, 5 (or mov rbp, rdi); jmp *rax; nop; jmp *rax
     const stack = { 0: SP + 0x20, 8: BIAS + OWN, 24: BIAS + FRAMED, 32: 0, 40: BIAS + OTHER, 48: 0 };
-    expect(await unwind('55 bd 05 00 00 00 ff e0 90 ff e0', 0x1009, stack)).toMatchObject({ end: 'complete', frames: frames(0x1009, OWN, FRAMED, OTHER) });
+    for (const [listing, pc] of [
+      ['55 bd 05 00 00 00 ff e0 90 ff e0', 0x1009],
+      ['55 48 89 fd ff e0 90 ff e0', 0x1007],
+    ] as const) {
+      expect(await unwind(listing, pc, stack)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, FRAMED, OTHER) });
+    }
   });
 
   test('does not take a word for its return address that is elsewhere', async () => {
@@ -249,10 +258,53 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['what pushes a register is behind other code', '48 ff c0 53 90 eb fd', OTHER],
     ['what is not aligned is behind a NOP', '90 90 53 90 eb fd', OTHER],
     ['what is there is no return address', 'cc 53 90 eb fd', OTHER + 1],
+    // Four times mov eax, edi
+    ['room is made after other code', 'cc 89 f8 89 f8 89 f8 89 f8 53 90 eb fd', OTHER],
   ])('does not find its caller where %s', async (_, listing, returnAddress) => {
     const pc = START + listing.split(' ').length - 2;
     const result = await unwind(listing, pc, { 8: BIAS + returnAddress, 16: 0 });
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(pc) });
+  });
+
+  test('does not find its caller where no room is made on the stack', async () => {
+    // nop; call *rax; jmp back; and the other function: ret
+    const space = await spaceOf({ 4096: 'cc 90 ff d0 eb fc', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x1004, 8: BIAS + OTHER, 16: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, 0x1004) });
+  });
+
+  test.each([
+    [0x3ff0, 'complete'],
+    [0x4010, 'no-rule'],
+  ])('finds its caller where it begins up to 16 KB before: %s bytes, %s', async (distance, end) => {
+    // push rbx; NOPs; jmp back; and a call by a pointer; ret
+    const start = 0x10_0000;
+    const bytes = new Uint8Array(0x6000).fill(0xcc);
+    bytes.fill(0x90, 0x101, 0x5000);
+    bytes[0x100] = 0x53;
+    bytes.set([0xeb, 0xfd], 0x5000);
+    bytes.set([0xff, 0xd0, 0xc3], 0x5100);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x20_0000, await madeModule('x86_64', [{ svma: start, bytes }]), BIAS);
+    const stack = { 8: BIAS + start + 0x5102, 16: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + start + 0x100 + distance, sp: SP, bp: 5 }, stack }, space);
+    expect([result.end, result.frames.length]).toEqual([end, end === 'complete' ? 2 : 1]);
+  });
+
+  test.each<[string, string, number, Readonly<Record<number, number>>]>([
+    // sub rsp, 256: larger than what is looked through for a return address behind a call of the function
+    ['a direct call', '48 81 ec 00 01 00 00 90 eb fd', 0x1008, caller(256)],
+    ['a call by a pointer', 'cc 53 90 eb fd', 0x1003, { 8: BIAS + OTHER, 16: 0 }],
+  ])('does not find its caller by %s any more where reading of the file has taken too long', async (_, listing, pc, stack) => {
+    for (const [before, end] of [
+      [0, 'complete'],
+      [2 ** 22, 'no-rule'],
+    ] as const) {
+      const space = await spaceOf({ 4096: listing });
+      space.find(BIAS + START);
+      space.module!.code.enteredInstructions = before;
+      expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp: 5 }, stack }, space)).end).toBe(end);
+    }
   });
 
   test('does not find its caller below its stack, where the frame pointer may point that it has not set', async () => {

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { SAVED, ScanState, UNKNOWN } from '../../../src/unwind/scan/scan-state.ts';
+
+const [RBX, RBP, RSP] = [3, 6, 7];
+
+test('words of which there are too many to follow are unknown, and so are those that may be among them', () => {
+  const state = new ScanState();
+  state.begin(RSP);
+  const loaded = (distance: number): [number, number] => {
+    state.load(RBX, RBP, distance);
+    return [state.bases[RBX], state.offsets[RBX]];
+  };
+  for (let i = 0; i < 64; i++) state.store(RSP, RBP, 8 * i);
+  expect([loaded(0), loaded(8 * 63)]).toEqual([
+    [RSP, 0],
+    [RSP, 0],
+  ]);
+  // It still has its first value.
+  expect(loaded(8 * 64)).toEqual([SAVED + RBP, 8 * 64]);
+  state.store(RSP, RBP, 8 * 65);
+  expect([loaded(8 * 64)[0], loaded(8 * 65)[0], loaded(8 * 63)[0]]).toEqual([UNKNOWN, UNKNOWN, RSP]);
+  const copy = new ScanState();
+  copy.copyFrom(state);
+  copy.load(RBX, RBP, 8 * 64);
+  expect(copy.bases[RBX]).toBe(UNKNOWN);
+  state.begin(RSP);
+  expect(loaded(8 * 65)).toEqual([SAVED + RBP, 8 * 65]);
+});
