@@ -207,6 +207,41 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(...expected) });
   });
 
+  test.each<[string, string, string]>([
+    ['keeps a number in a register that the call need not change', 'b9 40 00 00 00 ff d0 48 01 cc c3', 'complete'],
+    ['has one where the call returns its result', 'b8 40 00 00 00 ff d2 48 01 c4 c3', 'no-rule'],
+    ['keeps its stack pointer there', '48 8d 4c 24 40 ff d0 48 89 cc c3', 'no-rule'],
+    ['keeps it where the call keeps it, too', '48 8d 5c 24 40 ff d0 48 89 dc c3', 'complete'],
+  ])('is left behind a call by what registers hold then, as code that %s', async (_, listing, end) => {
+    const result = await unwind(0x1020, { 0: 7, 64: CALL, 72: 0 }, { ...CODE, 4128: listing });
+    expect(result).toMatchObject({ end, frames: end === 'complete' ? frames(0x1020, 0x1100) : frames(0x1020) });
+  });
+
+  test('is that of its own file, where others have code at the same addresses of theirs', async () => {
+    const other = BIAS + 0x10_0000;
+    // add rsp, 8; ret, and behind call *rax twice: add rsp, 24; ret. In the other file: the same with 40.
+    const space = await spaceOf('x86_64', { ...CODE, 4128: '48 83 c4 08 c3', 4224: 'ff d0 48 83 c4 18 c3' }, [0xcc]);
+    const text = textOf({ 4224: 'ff d0 48 83 c4 28 c3' }, [0xcc]);
+    space.map(other, other + 0x8000, await madeModule('x86_64', [{ svma: START, bytes: text }]), other);
+    const [own, others] = [BIAS + 0x1082, other + 0x1082];
+    const stack = { 8: own, 40: others, 88: own, 120: others, 168: CALL, 176: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1020, bp: 5, sp: SP }, stack }, space);
+    expect(result).toMatchObject({
+      end: 'complete',
+      frames: [`!${(BIAS + 0x1020).toString(16)}`, ...[own, others, own, others, CALL].map((at) => at.toString(16))],
+    });
+  });
+
+  test('may return by the last byte of its file', async () => {
+    // NOP; call *rax; pop rbx; ret
+    const code = { ...CODE, 8187: '90 ff d0 5b c3' };
+    expect(await unwind(0x1ffb, { 0: 7, 8: CALL, 16: 0 }, code)).toMatchObject({ end: 'complete', frames: frames(0x1ffb, 0x1100) });
+    const space = await spaceOf('x86_64', code, [0xcc]);
+    const module = space.find(BIAS + START) === 'found' ? space.module : undefined;
+    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1fff, bp: 5, sp: SP }, stack: { 0: CALL, 8: 0 } }, space);
+    expect(module?.code.scanned.get(0x1fff * 8)).toBeGreaterThanOrEqual(0);
+  });
+
   test('is left by a branch where straight on is no return', async () => {
     expect(await unwind(0x1009, { 24: CALL, 32: 0 }, { ...CODE, 4107: 'f4' })).toMatchObject({ end: 'complete', frames: frames(0x1009, 0x1100) });
   });
