@@ -142,9 +142,26 @@ describe('records', () => {
     const { records, diagnostics } = await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: written })));
     expect(records.map((one) => one.type === 'READ' && one.read)).toEqual(reads);
     expect(diagnostics.list()).toEqual([]);
+    // Without one, there is nothing of an event to tell.
+    for (const one of records) expect(one).not.toHaveProperty('sampleId');
     const strange = record.opaque(8, new Uint8Array(20));
     const [found] = (await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: [strange] })))).records;
     expect(found).toMatchObject({ type: 'DAMAGED', recordType: 'READ', problem: 'fields of 32 bytes overrun record of 28 bytes' });
+  });
+
+  it('of counters read are of the event that is told, where others would fit as well', async () => {
+    const base: AttrSpec = { period: 1n, sampleType: ['identifier', 'ip', 'time'], flags: ['sampleIdAll'] };
+    const attrs: AttrSpec[] = [
+      { ...base, ids: [7n], readFormat: ['timeEnabled'] },
+      { ...base, ids: [8n], config: 1n, readFormat: ['timeRunning'] },
+    ];
+    const reads = [
+      { timeEnabled: 4n, values: [{ value: 3n }] },
+      { timeRunning: 5n, values: [{ value: 3n }] },
+    ];
+    const written = reads.map((read, attr) => record.read({ pid: 1, read }, { attr, sampleId: { time: 6n } }));
+    const { records } = await collect(new BufferSource(encodeFile({ attrs, records: written })));
+    expect(records.map((one) => one.type === 'READ' && one.read)).toEqual(reads);
   });
 
   it('before any event are damaged if they are samples', async () => {
