@@ -6,6 +6,8 @@ export type DemangledName = readonly [mangled: string, full: string | undefined,
  * github.com/ianlancetaylor/demangle v0.0.0-20260724033716 with the options that pprof gives it (simple).
  */
 export const GNU_NAMES: readonly DemangledName[] = [
+  ['_ZZ1fvE1x_12', 'f()::x', 'f()::x', 'f()::x'],
+  ['_ZZ1fvE1x__12_', 'f()::x', 'f()::x', 'f()::x'],
   // Qualifiers of a function type stand behind its own parameters, not behind those of a function that it returns.
   ['_Z3barPM4BaseKFPFvS_EcE', 'bar(void (* (Base::**)(char) const)(Base))', 'bar', 'bar'],
   ['_Z3barM4BaseFPFvS_EcE', 'bar(void (* (Base::*)(char))(Base))', 'bar', 'bar'],
@@ -559,6 +561,7 @@ export const OTHER_NAMES: readonly DemangledName[] = [
   ['_Z1fDk1C', 'f(C auto)', 'f', 'f'],
   ['_Z1fDK1C', 'f(C decltype(auto))', 'f', 'f'],
   ['_Z1fIXsoKcL_Z1aE3_EEEvv', 'void f<a.<char const at offset 3> >()', 'f<a.<char const at offset 3> >', 'f'],
+  ['_Z1fIXsoKcL_Z1aE3_0_12pEEEvv', 'void f<a.<char const at offset 3> >()', 'f<a.<char const at offset 3> >', 'f'],
   ['_Z1fIXsoKcL_Z1aEEEEvv', 'void f<a.<char const at offset 0> >()', 'f<a.<char const at offset 0> >', 'f'],
   ['_Z1fIXcp1gEEEvv', 'void f<g()>()', 'f<g()>', 'f'],
   ['_Z1fIiEDTcldtfp_dn1AEET_', 'decltype (({parm#1}.(~A))()) f<int>(int)', 'f<int>', 'f'],

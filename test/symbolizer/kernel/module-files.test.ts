@@ -111,6 +111,25 @@ describe('the file of a module', () => {
     expect(files.asked.filter((path) => path === OWN)).toHaveLength(1);
   });
 
+  it.each([
+    ['gzip', [0x1f, 0x8b]],
+    ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+    ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ])('is unpacked by %s where its first bytes say so', async (compression, magic) => {
+    const asked: string[] = [];
+    files = Object.assign(files, {
+      decompress: async (by: string): Promise<Uint8Array> => {
+        asked.push(by);
+        return moduleFile();
+      },
+    });
+    put(OWN, Uint8Array.of(...magic, 1, 2, 3, 4));
+    expect(await found(MODULE)).toEqual([OWN]);
+    put(OWN, Uint8Array.of(...magic.slice(0, -1), 0xff, 1, 2, 3, 4));
+    expect(await found(MODULE)).toEqual([]);
+    expect(asked).toEqual([compression]);
+  });
+
   it('is unpacked, and where it is damaged, that is noted and the next one is taken', async () => {
     put(OWN, gzipSync(moduleFile()));
     expect(await found(MODULE)).toEqual([OWN]);
