@@ -25,7 +25,7 @@ type Entries = NonNullable<NonNullable<Parameters<typeof record.sample>[0]['bran
 
 const at = (time: bigint) => ({ sampleId: { time } });
 const sample = (time: bigint, pid: number, entries: Entries): RecordSpec => record.sample({ ip: 0x400010n, pid, time, period: 100n, branchStack: { entries } });
-/** /bin/app, whose text is at TEXT.offset in the file, mapped as a whole. */
+/** A mapping of the whole of /bin/app, whose text is at TEXT.offset in the file. */
 const app = (pid: number, addr: bigint, time: bigint, filename = '/bin/app'): RecordSpec =>
   record.mmap2({ pid, addr, len: 0x10000n, filename, ino: 5n }, at(time));
 const kernel = record.mmap({ pid: -1, tid: 0, addr: KERNEL, len: 0x1000000n, pgoff: KERNEL, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel });
@@ -72,7 +72,7 @@ const shortRows = (rows: readonly Record<string, string>[]): string[] =>
       `${row.taken} ${row.mispredicted} ${row.predicted} ${row.cycles} ${row.from} ${row.from_function}+${row.from_offset} > ${row.to} ${row.to_function}+${row.to_offset}`,
   );
 
-describe('branches of samples that are taken for switches', () => {
+describe('branches of samples of context switches', () => {
   const attr: AttrSpec = { ...ATTR, name: 'context-switches', type: 1, config: 3n };
   const pid = 10;
   const entry = { from: 0x400000n + BigInt(MAIN), to: 0x400000n + BigInt(TO), flags: 0n };
@@ -80,7 +80,7 @@ describe('branches of samples that are taken for switches', () => {
   const records = [10n, 20n].flatMap((time) => [sample(time, pid, [entry]), switchAt(true, time + 1n), switchAt(false, time + 5n)]);
   const bytes = encodeFile({ attrs: [attr], records: [app(pid, 0x400000n, 1n), ...records], features: { eventDesc: true } });
 
-  it('are theirs alone, and not those of the times off the CPU', async () => {
+  it('are not counted again for the times off the CPU', async () => {
     const sinks = await outputsOf(bytes, ['script'], { fields: ['event', 'period', 'brstacksym'], offCpu: true });
     const lines = sinks.get('script')!.text().trim().split('\n');
     expect(lines.map((line) => line.trim().replace(/\s+/g, ' '))).toEqual([
@@ -94,12 +94,12 @@ describe('branches of samples that are taken for switches', () => {
   });
 });
 
-describe.each(['little', 'big'] as const)('branches of samples, %s endian', (byteOrder) => {
+describe.each(['little', 'big'] as const)('branches of samples, %s-endian', (byteOrder) => {
   const base = 0x400000n;
   const records = [
     kernel,
     app(1, base, 1n),
-    // The same program elsewhere.
+    // The same program at another address.
     app(2, 0x7f0000000000n, 2n),
     sample(10n, 1, [
       { from: base + BigInt(MAIN), to: base + BigInt(TO), predicted: true, cycles: 5 },
@@ -112,7 +112,7 @@ describe.each(['little', 'big'] as const)('branches of samples, %s endian', (byt
   ];
   const bytes = encodeFile({ attrs: [ATTR], records, byteOrder, features: { eventDesc: true } });
 
-  it('add up in branches.csv, whatever process they were in', async () => {
+  it('add up in branches.csv across processes', async () => {
     const rows = await branchRows(bytes);
     expect(shortRows(rows)).toEqual([
       '3 1 2 13 0x1010 main+16 > 0x1124 work+36',
@@ -126,7 +126,7 @@ describe.each(['little', 'big'] as const)('branches of samples, %s endian', (byt
     ]);
   });
 
-  // As perf 6.1 prints them, which shows the first of several fields for branches.
+  // As printed by perf 6.1, which shows only the first of several fields for branches.
   it('are printed by script with addresses, symbols or offsets, and with their DSOs', async () => {
     const lines = async (fields: readonly ScriptFieldChoice[]): Promise<string> => (await script(bytes, fields)).split('\n')[0];
     const flags = ['/P/-/-/5/ ', '/M/-/-/7/CALL ', '/-/X/-/0/SYSCALL ', '/-/-/A/0/ ', '/-/-/-/0/ '];
@@ -155,7 +155,7 @@ describe.each(['little', 'big'] as const)('branches of samples, %s endian', (byt
 describe('branches of samples', () => {
   const whole = [app(1, 0x400000n, 1n), sample(10n, 1, [{ from: 0x401010n, to: 0x401124n }])];
 
-  it('are located in what was mapped when they were taken, not when the record was read', async () => {
+  it('are located in what was mapped when they were taken, not when their record was read', async () => {
     const records = [
       ...whole,
       app(1, 0x400000n, 20n, '/bin/other'),
@@ -170,18 +170,18 @@ describe('branches of samples', () => {
     ]);
   });
 
-  it('are counted of all samples that wait for their turn together', async () => {
+  it('are counted for all samples that are queued at the same time', async () => {
     const records = Array.from({ length: 1000 }, (_, i) => sample(BigInt(10 + i), 1, [{ from: 0x401010n, to: 0x401124n, predicted: true, cycles: 3 }]));
     const rows = await branchRows(encodeFile({ attrs: [ATTR], records: [...whole.slice(0, 1), ...records] }));
     expect(shortRows(rows)).toEqual(['1000 0 1000 3000 0x1010 main+16 > 0x1124 work+36']);
   });
 
-  it('are those of the samples that pass the filters', async () => {
+  it('are counted only for samples that pass the filters', async () => {
     const bytes = encodeFile({ attrs: [ATTR], records: [...whole, app(2, 0x400000n, 2n), sample(11n, 2, [{ from: 0x401020n, to: 0x401124n }])] });
     expect((await branchRows(bytes, { filter: { pids: [2] } })).map(({ from }) => from)).toEqual(['0x1020']);
   });
 
-  it('have a table only where they were recorded, and not where they are call stacks', async () => {
+  it('have a table only if they were recorded and are not call stacks', async () => {
     const none = encodeFile({ attrs: [{ ...ATTR, sampleType: ['ip', 'tid', 'time'] }], records: [record.sample({ ip: 1n, pid: 1, time: 5n })] });
     expect((await outputsOf(none, ['csv'])).has('branches.csv')).toBe(false);
     const calls = encodeFile({ attrs: [{ ...ATTR, branchSampleType: 1n << 11n }], records: whole });
@@ -189,14 +189,14 @@ describe('branches of samples', () => {
     expect(await script(calls, ['brstack'])).toBe(' 0x401010/0x401124/-/-/-/0/ \n');
   });
 
-  it('change nothing of other formats that are written with them', async () => {
+  it('change nothing in other formats that are written at the same time', async () => {
     const bytes = encodeFile({ attrs: [ATTR], records: whole });
     const formats: Format[] = ['pprof', 'speedscope', 'folded', 'firefox', 'chrome'];
     const [alone, together] = [await outputsOf(bytes, formats), await outputsOf(bytes, [...formats, 'csv', 'script'], { fields: ['brstacksym'] })];
     for (const format of formats) expect(together.get(format)!.bytes(), format).toEqual(alone.get(format)!.bytes());
   });
 
-  it('of merged recordings have the recording in a last column', async () => {
+  it('have a last column with the recording if several are merged', async () => {
     const tables = new Map<string, InstanceType<typeof BufferSink>>();
     const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
       tables.set(name, new BufferSink());

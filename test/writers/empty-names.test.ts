@@ -32,14 +32,14 @@ async function textOf(write: (sink: BufferSink) => Promise<void>): Promise<strin
 }
 
 describe('empty names', () => {
-  test('leave no frame of folded stacks empty', async () => {
+  test('leave no empty frames in folded stacks', async () => {
     const text = (await written('folded')).text();
     for (const line of text.trimEnd().split('\n')) expect(line.replace(/ \d+$/, '').split(';')).not.toContain('');
     expect(text).toContain('[unknown];main;0x1234 (app);leaf;0x');
     expect(text).toContain(' ([unknown]) ');
   });
 
-  test('leave no name of a frame, track or profile empty in speedscope, Chrome and CPU profiles', async () => {
+  test('leave no empty names of frames, tracks or profiles in speedscope, Chrome and CPU profiles', async () => {
     const speedscope = (await written('speedscope')).text();
     expect(speedscope).not.toMatch(/"name":"\s*"/);
     for (const { name } of JSON.parse(speedscope).profiles) expect(name).toMatch(/^(unknown|app) \(/);
@@ -48,20 +48,20 @@ describe('empty names', () => {
     expect((await written('cpuprofile')).text()).not.toMatch(/"functionName":"\s*"/);
   });
 
-  test('leave no name of a frame, library or thread empty for Firefox Profiler', async () => {
+  test('leave no empty names of frames, libraries or threads for Firefox Profiler', async () => {
     const { document, framesOf, threads } = readFirefox((await written('firefox')).bytes());
     for (const { samples } of threads) for (const { stack } of samples) expect(framesOf(stack).map(({ name }) => name)).not.toContain('');
     expect(document.libs.map(({ name }) => name)).toEqual(['app', '[unknown]']);
     expect(threads.map(({ thread }) => thread.name)).not.toContain('');
   });
 
-  test('leave no name of a function or mapping empty in pprof', async () => {
+  test('leave no empty names of functions or mappings in pprof', async () => {
     const { message } = readPprof((await written('pprof')).bytes());
     expect(message.function.map(({ name }) => message.stringTable[Number(name)])).not.toContain('');
     expect(message.mapping.map(({ filename }) => message.stringTable[Number(filename)])).not.toContain('');
   });
 
-  test('leave no cell empty in the report and in results.csv', async () => {
+  test('leave no empty cells in the report and in results.csv', async () => {
     const report = await textOf((sink) => writeReport(PROFILE, sink, { sort: ['comm', 'dso', 'function', 'event'] }));
     const rows = report.split('\n').filter((line) => /^ *\d/.test(line));
     for (const row of rows) expect(row.trim().split(/ {2,}/)).toHaveLength(6);

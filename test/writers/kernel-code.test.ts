@@ -14,7 +14,7 @@ test.each<[MappingKind | undefined, number, boolean]>([
   ['file', CPUMODE_USER, false],
   ['vdso', CPUMODE_USER, false],
   [undefined, CPUMODE_USER, false],
-])('kernel code: a location in a mapping of kind %s with cpumode %d: %s', (kind, cpumode, expected) => {
+])('whether a location in a mapping of kind %s with cpumode %d is kernel code: %s', (kind, cpumode, expected) => {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
   const mappings = profile.mappings.map((mapping) => ({ ...mapping, kind: kind ?? mapping.kind }));
   const location = profile.locations.intern(kind === undefined ? -1 : 0, 1, 0, cpumode, false);

@@ -90,7 +90,7 @@ describe('chrome', () => {
       expect([...new Set(events.map(({ ph }) => ph))].sort()).toEqual(style === 'events' ? ['M', 'P', 'X'] : ['I', 'M', 'P']);
     });
 
-    it('every event has a name and a category, and no X event has args', async () => {
+    it('all events have a name and a category, and X events have no args', async () => {
       const { events } = await convert(buildProfile([{ timeNs: 0, stack: ['', 'main'] }]), style);
       for (const event of events) {
         expect(event.name).not.toBe('');
@@ -99,7 +99,7 @@ describe('chrome', () => {
       }
     });
 
-    it('the word that DevTools looks for never appears in the text, but is read back unchanged', async () => {
+    it('the word that DevTools looks for never appears in the raw text, but is read back unchanged', async () => {
       const word = 'enhancedTraceVersion';
       const { text, events } = await convert(
         buildProfile([{ timeNs: 0, comm: word, stack: [{ name: word, file: `/src/${word}.c`, dso: `/${word}` }] }], { meta: { commandLine: [word] } }),
@@ -167,7 +167,7 @@ describe('chrome', () => {
       }
     });
 
-    it('stacks are cut to 2,000 frames, and keep their leaf', async () => {
+    it('stacks are cut to 2,000 frames but keep their leaf', async () => {
       const deep = Array.from({ length: 3000 }, (_, i) => `f${i}`);
       const trace = await convert(buildProfile([{ timeNs: 0, stack: deep }]), style);
       expect(trace.result.cutSamples).toBe(1);
@@ -212,7 +212,7 @@ describe('chrome', () => {
       else expect(busyIntervals(trace)).toEqual([[1, 3001]]);
     });
 
-    it('any text is escaped', async () => {
+    it('special characters in names are escaped', async () => {
       const text = 'a"b\\c\nd\0 日本🦀 \ud800';
       const trace = await convert(buildProfile([{ timeNs: 0, comm: text, stack: [text] }]), style);
       const names = style === 'events' ? bars(trace).map(({ name }) => name) : nodesOf(trace).map(({ callFrame }) => callFrame.functionName);
@@ -232,7 +232,7 @@ describe('chrome', () => {
     });
   });
 
-  it('bars of a thread nest or are disjoint, and callers come before callees', async () => {
+  it('the bars of a thread are nested or disjoint, and callers come before callees', async () => {
     const trace = await convert(buildProfile(mixed()));
     const open = new Map<number, number[][]>();
     for (const { tid, ts, dur } of bars(trace)) {
@@ -292,7 +292,7 @@ describe('chrome', () => {
     ]);
   });
 
-  it('style profile names the idle task by CPU, a thread of no number as unknown, and the second use of a pid as such', async () => {
+  it('style profile names the idle task by CPU, calls a thread without a tid unknown, and marks the second use of a pid', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 7, comm: 'ls', stack: ['main'] },
       { timeNs: 1e6, pid: 8, comm: 'ls', stack: ['main'] },
@@ -307,7 +307,7 @@ describe('chrome', () => {
     expect(labels(trace, 'thread_name').map(([, , label]) => label)).toEqual(names);
   });
 
-  it('other events have tracks of their own in the same process', async () => {
+  it('other events have their own tracks in the same process', async () => {
     const trace = await convert(buildProfile(mixed(10)));
     expect(labels(trace, 'thread_name')).toEqual([
       [100, 100, 'postgres [main]'],
@@ -320,7 +320,7 @@ describe('chrome', () => {
     expect(faults.every(({ dur }) => dur === 1)).toBe(true);
   });
 
-  it('a pid that was used again is replaced by an unused number', async () => {
+  it('a reused pid is replaced by an unused number', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 7, comm: 'first', stack: ['main'] },
       { timeNs: 1e6, pid: 8, comm: 'second', stack: ['main'] },
@@ -343,7 +343,7 @@ describe('chrome', () => {
     ]);
   });
 
-  it('the samples for Perfetto have names that DevTools ignores', async () => {
+  it('the samples for Perfetto are in events whose names DevTools ignores', async () => {
     const trace = await convert(buildProfile(mixed(5)));
     expect(named(trace, 'Profile')).toEqual([]);
     const samples = named(trace, 'PerfSamplesChunk').reduce((sum, { args }) => sum + args!.data!.cpuProfile!.samples.length, 0);
@@ -351,7 +351,7 @@ describe('chrome', () => {
     expect(named(trace, 'PerfSamples').length).toBe(4);
   });
 
-  it('style profile has a page per process and one main thread, never the idle one', async () => {
+  it('style profile has a page per process and one main thread, which is never the idle one', async () => {
     const idle = Array.from({ length: 500 }, (_, i): SampleSpec => ({ timeNs: i * 1e6, pid: 0, comm: 'swapper', stack: ['idle'] }));
     const trace = await convert(buildProfile([...idle, ...mixed(5)]), 'profile');
     const frames = named(trace, 'TracingStartedInBrowser')[0].args!.data!.frames!;
@@ -375,7 +375,7 @@ describe('chrome', () => {
     expect(Math.min(main.scriptId, scan.scriptId)).toBeGreaterThan(0);
   });
 
-  it('style profile has node ids without a gap or a repetition in the whole file, as Firefox Profiler needs them', async () => {
+  it('style profile numbers the nodes of the whole file without gaps or repetitions, as Firefox Profiler needs', async () => {
     const ids = nodesOf(await convert(buildProfile(mixed()), 'profile')).map(({ id }) => id);
     expect(ids).toEqual(ids.map((_, i) => i + 1));
   });
@@ -392,7 +392,7 @@ describe('chrome', () => {
         return { timeNs: i * 1e6, pid: 100 + thread, comm: `t${thread % 3}`, cpu: cpu(thread), stack: ['main', `f${thread}`] };
       });
 
-    it('each CPU has a track, and the name of the thread is the outermost frame', async () => {
+    it('each CPU has a track, with the names of threads as outermost frames', async () => {
       const trace = await convert(buildProfile(threads(31, (thread) => thread % 2)), 'profile');
       expect(trace.result.group).toBe('cpu');
       expect(labels(trace, 'thread_name').map(([, , label]) => label)).toEqual(['CrRendererMain', 'CPU 1']);
@@ -403,7 +403,7 @@ describe('chrome', () => {
       expect((await convert(buildProfile(threads(30, () => 0)), 'profile')).result.group).toBe('thread');
     });
 
-    it('all threads are together where samples carry no CPU, in as many rows as ran at once', async () => {
+    it('all threads share as many rows as ran at once if samples have no CPU', async () => {
       const both = [...threads(31, () => -1), ...threads(31, () => -1).map((sample) => ({ ...sample, pid: 500 + sample.pid! }))];
       const trace = await convert(buildProfile(both.sort((a, b) => a.timeNs - b.timeNs)), 'profile');
       expect([trace.result.group, trace.result.tracks, trace.result.clippedNs]).toEqual(['all', 2, 0]);
@@ -414,7 +414,7 @@ describe('chrome', () => {
       expect(busyUs).toEqual([310_000, 310_000]);
     });
 
-    it('a track for each process is written when asked for', async () => {
+    it('each process has a track on request', async () => {
       const trace = await convert(buildProfile(mixed(3)), 'profile', { group: 'process' });
       const names = labels(trace, 'thread_name').map(([pid, , label]) => [pid, label]);
       expect(names).toEqual([
@@ -446,7 +446,7 @@ describe('chrome', () => {
     const stackChanges = (trace: Trace): number =>
       named(trace, 'ProfileChunk').reduce((sum, { args }) => sum + args!.data!.cpuProfile!.samples.filter((node, i, all) => node !== all[i - 1]).length, 0);
 
-    it.each(['thread', 'cpu', 'all'] as const)('samples are sorted within slices of time, and each function keeps its time (%s)', async (group) => {
+    it.each(['thread', 'cpu', 'all'] as const)('samples are sorted within slices of time, without changing the time of any function (%s)', async (group) => {
       const inOrder = await convert(busy(), 'profile', { group });
       const sorted = await convert(busy(), 'profile', { group, maxBars: 100 });
       expect(inOrder.result.sliceUs).toBeUndefined();
@@ -456,7 +456,7 @@ describe('chrome', () => {
       expect(stackChanges(sorted)).toBeGreaterThan(10);
     });
 
-    it('the tracks of CPUs that were not asked for are merged, on an axis of CPU time', async () => {
+    it('the tracks of CPUs are merged on an axis of CPU time, unless they were asked for', async () => {
       const many = Array.from({ length: 2000 }, (_, i) => ({
         timeNs: Math.floor(i / 4) * 1e6,
         pid: 1 + (i % 40),
@@ -473,11 +473,11 @@ describe('chrome', () => {
     });
   });
 
-  it('the text of a tracepoint is shown when it is clicked', async () => {
+  it('the text of a tracepoint is shown on click', async () => {
     const profile = withPayloads(buildProfile([{ timeNs: 5e6, event: 'sched:sched_switch', comm: 'app', cpu: 2, stack: ['schedule'] }]), ['prev_comm=app "x"']);
     const trace = await convert(profile, 'profile');
     const [{ ts, pid, args }] = named(trace, 'TimeStamp');
-    // No process with a page or samples, whose stack DevTools would show beside the text.
+    // A process without a page and samples: otherwise, DevTools would show a stack beside the text.
     expect(named(trace, 'TracingStartedInBrowser')[0].args!.data!.frames!.map(({ processId }) => processId)).not.toContain(pid);
     expect([ts, args!.data]).toEqual([
       1,
@@ -489,14 +489,14 @@ describe('chrome', () => {
     expect(trace.result.textlessSamples).toBe(0);
   });
 
-  it('only the first 20,000 texts of tracepoints are written, and the others are counted', async () => {
+  it('only the first 20,000 texts of tracepoints are written; the others are counted', async () => {
     const count = 20_003;
     const samples = Array.from({ length: count }, (_, i): SampleSpec => ({ timeNs: i * 1000, event: 'sched:sched_switch', stack: ['schedule'] }));
     const trace = await convert(withPayloads(buildProfile(samples), Array<string>(count).fill('text')), 'profile');
     expect([named(trace, 'TimeStamp').length, trace.result.textlessSamples]).toEqual([20_000, 3]);
   });
 
-  it.each(BOTH)('a path is quoted once for all addresses in it (%s)', async (style) => {
+  it.each(BOTH)('a path is quoted once, not for each address in it (%s)', async (style) => {
     const path = `/srv/"${'ä'.repeat(2000)}/enhancedTraceVersion`;
     const { profile, pathReads } = countingPaths(500, path);
     const trace = await convert(profile, style);
@@ -534,7 +534,7 @@ describe('chrome', () => {
   });
 });
 
-/** The same profile with a payload for each of its samples, all of one event. */
+/** The same profile with a payload for each sample; all samples are of one event. */
 function withPayloads(profile: Profile, texts: readonly string[]): Profile {
   const details = new SampleDetails();
   const samples = new SampleTable(details);
@@ -561,7 +561,7 @@ function nodesOf(trace: Trace): Node[] {
   return trace.events.flatMap(({ args }) => args?.data?.cpuProfile?.nodes ?? []);
 }
 
-/** When a sampled track was not `(idle)`, as DevTools reads it: a sample lasts until the next one. */
+/** When a sampled track was not `(idle)`, as DevTools understands it: a sample lasts until the next one. */
 function busyIntervals(trace: Trace, tid = trace.events.find(({ name }) => name === 'Profile')!.tid): number[][] {
   const opener = trace.events.find((event) => event.name === 'Profile' && event.tid === tid)!;
   const chunks = trace.events.filter(({ name, id }) => name === 'ProfileChunk' && id === opener.id).map(({ args }) => args!.data!);

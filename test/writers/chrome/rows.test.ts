@@ -14,7 +14,7 @@ function rowsOf(parts: readonly (readonly [timeNs: number, thread: number])[], i
 }
 
 describe('chrome: rows of several threads', () => {
-  it('a thread stays in its row, and another that runs meanwhile has one of its own', () => {
+  it('a thread stays in its row, and another one that runs at the same time has its own', () => {
     const { rowOf, count } = rowsOf([
       [0, 0],
       [300, 1],
@@ -27,7 +27,7 @@ describe('chrome: rows of several threads', () => {
     expect(count).toBe(2);
   });
 
-  it('the first row is the fullest: a thread that goes on after a pause is put there, one that keeps running stays', () => {
+  it('the first row is the fullest: a thread moves there when it resumes after a pause, but not while it keeps running', () => {
     // The main thread starts a worker, and waits for the others until its own is done.
     const pausing = rowsOf([
       [0, 0],
@@ -38,14 +38,14 @@ describe('chrome: rows of several threads', () => {
       [20_000, 0],
     ]);
     expect([...pausing.rowOf]).toEqual([0, 1, 1, 0, 0, 0]);
-    // A worker that never pauses keeps its row, which then is the first.
+    // A worker that never pauses keeps its row, which becomes the first one.
     const running = Array.from({ length: 9 }, (_, i): [number, number] => [300 + i * 1000, 1]);
     const { rowOf, count } = rowsOf([[0, 0], ...running, [9000, 0]]);
     expect([...rowOf]).toEqual([1, ...running.map(() => 0), 1]);
     expect(count).toBe(2);
   });
 
-  it('what comes early on one CPU is only late, and occurrences have one row', () => {
+  it('early samples of one CPU, and occurrences, need no second row', () => {
     const early = [
       [0, 0],
       [100, 1],
@@ -56,7 +56,7 @@ describe('chrome: rows of several threads', () => {
     expect(rowsOf(early, false, { kind: 'occurrences', intervalNs: 0, nsPerPeriod: 0 }).count).toBe(1);
   });
 
-  it('samples of one row overlap by no more than jitter, whatever the times', () => {
+  it('samples in one row never overlap by more than jitter', () => {
     const part = fc.tuple(fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 5 }));
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 80 }), (parts) => {

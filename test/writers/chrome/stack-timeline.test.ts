@@ -33,7 +33,7 @@ describe('chrome: samples on the time axis', () => {
     ]);
   });
 
-  it('late and early samples of a jittering timer are moved', () => {
+  it('late and early samples of a jittery timer are moved to regular intervals', () => {
     expect(intervals(placeAll(clock([0, 1003, 1990, 3001])))).toEqual([
       [1, 1001],
       [1001, 2001],
@@ -42,7 +42,7 @@ describe('chrome: samples on the time axis', () => {
     ]);
   });
 
-  it('samples of a clock are shortened only if two CPUs share the track, and the result says by how much', () => {
+  it('samples of a clock are shortened only if CPUs share the track, and the result says by how much', () => {
     const placed = placeAll(Array.from({ length: 100 }, (_, i) => ({ timeNs: Math.floor(i / 2) * 1e6, period: 1e6, stack: ['idle'] })));
     expect(placed.clippedNs).toBeGreaterThan(40e6);
     expect(placeAll(clock([0, 900, 2000])).clippedNs).toBe(0);
@@ -59,7 +59,7 @@ describe('chrome: samples on the time axis', () => {
     expect(intervals(placeAll([counter(0, 1), counter(10_000, 1000), counter(90_000, 1)]))[1]).toEqual([10_001, 12_001]);
   });
 
-  it('samples without a frequency last for the median gap', () => {
+  it('samples of an event without a frequency last for the median gap', () => {
     const profile = buildProfile([0, 100, 200, 9000].map((us) => ({ timeNs: us * 1000, event: 'cycles', period: 1, stack: ['main'] })));
     const events = profile.events.map((event) => ({ ...event, sampleFreq: 0, samplePeriod: 1 }));
     const scales = eventScales(
@@ -70,7 +70,7 @@ describe('chrome: samples on the time axis', () => {
     expect(scales[0]).toEqual({ kind: 'cycles', intervalNs: 100_000, nsPerPeriod: 100_000 });
   });
 
-  it('events that occur have no time: a sample of them lasts a microsecond, however much it counts', () => {
+  it('occurrences take no time: each sample lasts a microsecond, whatever its period', () => {
     const fault = (us: number, period: number): SampleSpec => ({ timeNs: us * 1000, event: 'page-faults', period, stack: ['main'] });
     expect(intervals(placeAll([fault(0, 1), fault(10_000, 1_000_000), fault(10_000, 7)]))).toEqual([
       [1, 2],
@@ -86,12 +86,12 @@ describe('chrome: samples on the time axis', () => {
     ['stalled-cycles-frontend', 'occurrences'],
     ['instructions', 'occurrences'],
     ['sched:sched_switch', 'occurrences'],
-  ] as const)('%s: %s', (event, kind) => {
+  ] as const)('%s is an event of kind %s', (event, kind) => {
     const profile = buildProfile([{ timeNs: 0, event, stack: ['main'] }]);
     expect(eventScales(profile, profile.samples!, [])[0].kind).toBe(kind);
   });
 
-  it('cycles have no time beside a clock, which has it', () => {
+  it('cycles count as occurrences if there is also a clock', () => {
     const profile = buildProfile([
       { timeNs: 0, event: 'cycles', stack: ['main'] },
       { timeNs: 0, event: 'cpu-clock', stack: ['main'] },
@@ -99,7 +99,7 @@ describe('chrome: samples on the time axis', () => {
     expect(eventScales(profile, profile.samples!, []).map(({ kind }) => kind)).toEqual(['occurrences', 'clock']);
   });
 
-  it('samples without a time follow one another', () => {
+  it('samples without a time come one after the other', () => {
     expect(intervals(placeAll(clock([Number.NaN, Number.NaN, Number.NaN], 10)))).toEqual([
       [1, 11],
       [11, 21],
@@ -107,7 +107,7 @@ describe('chrome: samples on the time axis', () => {
     ]);
   });
 
-  it('all samples last at least a microsecond, in order and without overlap, whatever their times', () => {
+  it('samples always last at least a microsecond, and are in order and do not overlap', () => {
     const sample = fc.record({ gap: fc.oneof(fc.integer({ min: 0, max: 3000 }), fc.constant(1e9)), period: fc.integer({ min: 0, max: 1e7 }) });
     fc.assert(
       fc.property(fc.array(sample, { minLength: 1, maxLength: 60 }), fc.boolean(), (parts, isClock) => {
@@ -163,7 +163,7 @@ describe('chrome: bars of the flame chart', () => {
     );
   });
 
-  it('a caller that stays from sample to sample has one bar', () => {
+  it('a caller that is the same in consecutive samples has one bar', () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['main', 'a'] },
       { timeNs: 1e6, stack: ['main', 'b'] },

@@ -25,7 +25,7 @@ async function convert(profile: Profile, options: CpuProfileOptions = {}): Promi
   return { document: JSON.parse(sink.text()), result };
 }
 
-/** What runs when, as V8 means it: a sample lasts until the next one. In whole microseconds, from 1 on. */
+/** What ran when, as V8 defines it: a sample lasts until the next one. In whole microseconds, from 1 on. */
 function timeline({ nodes, samples, timeDeltas, startTime, endTime }: Document): [stack: string, startUs: number, endUs: number][] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap(({ id, children }) => children.map((child) => [child, id] as const)));
@@ -49,7 +49,7 @@ const THREADS: SampleSpec[] = [
 ];
 
 describe('cpuprofile', () => {
-  it('one thread is shown without its gaps, which would come first in the lists of viewers', async () => {
+  it('one thread is shown without its gaps, which would be at the top of lists in viewers', async () => {
     const { document, result } = await convert(buildProfile(THREADS.filter(({ comm }) => comm === 'worker')));
     expect(result).toEqual({ event: 0, threads: 1, untimedSamples: 0, cutSamples: 0, clippedNs: 0 });
     expect(timeline(document)).toEqual([
@@ -60,7 +60,7 @@ describe('cpuprofile', () => {
     ]);
   });
 
-  it('several threads follow one another, the busiest first, each below its name and without gaps', async () => {
+  it('several threads come one after the other, the busiest first, each below its name and without gaps', async () => {
     const { document, result } = await convert(buildProfile(THREADS));
     expect(result.threads).toBe(2);
     expect(timeline(document)).toEqual([
@@ -73,25 +73,25 @@ describe('cpuprofile', () => {
     ]);
   });
 
-  it('the idle task comes last, with all of its CPUs below one name', async () => {
+  it('the idle task comes last, with all CPUs below one name', async () => {
     const idle = [0, 1, 0, 1].map((cpu, i): SampleSpec => ({ timeNs: i * 1e6, pid: 0, comm: 'swapper', cpu, stack: ['idle'] }));
     const { document, result } = await convert(buildProfile([...idle, ...THREADS]));
     expect(result.threads).toBe(3);
     expect([...new Set(timeline(document).map(([stack]) => stack.split(';')[0]))]).toEqual(['web (7) / worker (8)', 'web (7)', 'swapper (0)', '']);
   });
 
-  it('one event is written: the one that shows best how time was spent, or the one asked for', async () => {
+  it('one event is written: the one that best shows how time was spent, or the requested one', async () => {
     const faults = [1, 2, 3, 4, 5, 6].map((ms): SampleSpec => ({ timeNs: ms * 1e6, pid: 7, comm: 'web', event: 'page-faults', period: 1, stack: ['fault'] }));
     const profile = buildProfile([...faults, ...THREADS.filter(({ comm }) => comm === 'web')]);
     expect(new Set(timeline((await convert(profile)).document).map(([stack]) => stack))).toEqual(new Set(['main;wait', 'main;read', '']));
     const { document } = await convert(profile, { event: 0 });
-    // What occurs has no time: a microsecond each.
+    // Occurrences take no time: each lasts a microsecond.
     const shown = timeline(document).filter(([stack]) => stack === 'fault');
     expect(shown.map(([, start, end]) => end - start)).toEqual([1, 1, 1, 1, 1, 1]);
     expect(document.nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', 'fault']);
   });
 
-  it('times in milliseconds have few binary digits, so that DevTools can add and subtract them without rounding', async () => {
+  it('times have few binary digits in milliseconds, so that DevTools can add and subtract them without rounding', async () => {
     const { document } = await convert(
       buildProfile(Array.from({ length: 50 }, (_, i) => ({ timeNs: i * 1_001_337, period: 333_333, stack: ['main', `f${i % 3}`] }))),
     );
@@ -112,7 +112,7 @@ describe('cpuprofile', () => {
     expect(new Set(document.nodes.map(({ callFrame }) => callFrame.scriptId)).size).toBe(3);
   });
 
-  it('too many changes of stack are sorted within slices of time, and each function keeps its time', async () => {
+  it('too many changes of stack are sorted within slices of time, without changing the time of any function', async () => {
     const profile = buildProfile(Array.from({ length: 400 }, (_, i) => ({ timeNs: i * 1e6 + (i > 200 ? 50e6 : 0), stack: ['main', `f${i % 5}`] })));
     const spent = (document: Document): Record<string, number> => {
       const total: Record<string, number> = {};
@@ -126,7 +126,7 @@ describe('cpuprofile', () => {
     expect(spent(sorted.document)).toEqual(spent(inOrder.document));
   });
 
-  it('any text is escaped', async () => {
+  it('special characters in names are escaped', async () => {
     const text = 'a"b\\c\nd\0 日本🦀 \ud800';
     const { document } = await convert(buildProfile([{ timeNs: 0, stack: [{ name: text, file: text }] }]));
     expect(document.nodes[1].callFrame).toMatchObject({ functionName: text, url: text });

@@ -70,7 +70,7 @@ describe('overview.csv', () => {
     ]);
   });
 
-  test('has all records, whatever the filters', async () => {
+  test('has all records, even those that filters exclude', async () => {
     const bytes = encodeFile({ attrs: [clock, faults], records });
     const all = await csvTextsOf(bytes);
     const filtered = await csvTextsOf(bytes, { filter: { pids: [200] } });
@@ -96,7 +96,7 @@ describe('overview.csv', () => {
     expect(parseCsv(text)[0].time).toBe(expected);
   });
 
-  test('has one row for a sample with the counters of a group', async () => {
+  test('has one row for a sample that carries the counters of a group', async () => {
     const attrs: AttrSpec[] = [clock, faults].map((attr) => ({ ...attr, sampleType: [...sampleType, 'read'], readFormat: ['id', 'group'] }));
     const values = (first: bigint, second: bigint) => ({
       values: [
@@ -161,7 +161,7 @@ describe('processes.csv', () => {
 });
 
 describe('results.csv', () => {
-  test('adds up samples by the function of their leaf, sorted by falling period', async () => {
+  test('adds up samples by the function of their leaf, sorted by decreasing period', async () => {
     const hot = { name: 'hot', file: '/src/hot.c', line: 12, inlined: [{ name: 'inlined into hot' }] };
     const profile = buildProfile([
       { timeNs: 0, stack: ['main', hot], period: 100 },
@@ -188,7 +188,7 @@ describe('results.csv', () => {
     );
   });
 
-  test('has the build id, and the line where a function begins', async () => {
+  test('has the build id, and the line at which a function begins', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['main'], period: 5 }]);
     const { strings, functions, locations, stacks, totals } = profile;
     const func = functions.intern(strings.intern('f'), 0, strings.intern('f.c'), 41);
@@ -198,7 +198,7 @@ describe('results.csv', () => {
     expect(row).toMatchObject({ filename: 'f.c', function: 'f', build_id: 'ab12', line: '41' });
   });
 
-  test('sorts rows of equal period by falling samples, then by first sample', async () => {
+  test('sorts rows of equal period by decreasing samples, then by first sample', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['z'], period: 4 },
       { timeNs: 1, stack: ['a'], period: 4 },

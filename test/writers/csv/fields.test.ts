@@ -17,7 +17,7 @@ describe('CSV fields: quoting', () => {
     [' padded', '" padded"', '" padded"'],
     ['padded ', '"padded "', '"padded "'],
     ['with blank', 'with blank', '"with blank"'],
-  ])('%j is quoted as RFC 4180 says', (text, whereNeeded, always) => {
+  ])('%j is quoted as RFC 4180 requires', (text, whereNeeded, always) => {
     expect(quotedWhereNeeded(text)).toBe(whereNeeded);
     expect(quoted(text)).toBe(always);
   });
@@ -53,7 +53,7 @@ describe('CSV fields: numbers', () => {
     fc.assert(fc.property(u64, check), { numRuns: 2000 });
   });
 
-  test('percent prints two decimals, and 0.00 where the whole is 0', () => {
+  test('percent prints two decimals, and 0.00 if the whole is 0', () => {
     expect([percent(1, 3), percent(3, 3), percent(0, 0), percent(0, 7)]).toEqual(['33.33', '100.00', '0.00', '0.00']);
   });
 });

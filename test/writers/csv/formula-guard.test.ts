@@ -5,7 +5,7 @@ import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { withoutFormulas } from '../../../src/writers/csv/formula-guard.ts';
 import { parseCsv } from '../../support/parse-csv.ts';
 
-/** CSV after the guard, written to it in pieces of `pieceBytes`. */
+/** What the guard makes of CSV that is written in pieces of `pieceBytes`. */
 async function guarded(csv: string, pieceBytes = 1 << 20): Promise<string> {
   const target = new BufferSink();
   const sink = await withoutFormulas(async () => target)('table.csv');
@@ -40,7 +40,7 @@ test.each([[1], [1 << 20]])('CSV for spreadsheets: pid −1 stays a number, in p
   expect(await guarded(`${numbers}-1,"a\n-1"\n`, pieceBytes)).toBe(`${numbers}-1,"a\n'-1"\n`);
 });
 
-test('CSV for spreadsheets: no cell is a formula, and nothing but apostrophes is added, in pieces of any size', () => {
+test('CSV for spreadsheets: no cell is a formula, and only apostrophes are added, in pieces of any size', () => {
   const text = fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '"', ',', ';', '\n', '\r', '\t', ' ', 'a', 'ü', '＝') });
   return fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(text, text), { minLength: 1 }), fc.integer({ min: 1, max: 9 }), async (rows, pieceBytes) => {

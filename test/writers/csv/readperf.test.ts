@@ -7,7 +7,7 @@ import { decode } from '../../support/decode.ts';
 import { parseCsvRows } from '../../support/parse-csv.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/perf-encoder.ts';
 
-/** A format that readperf can read: PERFFILE with attrs of 72 bytes, a frequency, and the name of the event. */
+/** For a file that readperf can read: PERFFILE with attrs of 72 bytes, a frequency, and the name of the event. */
 const ATTR: AttrSpec = {
   type: 0,
   config: 0n,
@@ -21,7 +21,7 @@ const BOOT = 2n ** 63n;
 const at = (ns: bigint, pid: number, tid = pid) => ({ sampleId: { time: ns === 0n ? 0n : BOOT + ns, pid, tid } });
 const sample = (ns: bigint, pid: number, ip: bigint, period: bigint, tid = pid) => record.sample({ ip, pid, tid, time: BOOT + ns, period });
 
-/** A program with two children that have the same pid one after the other, and a third that runs another program. */
+/** A program with three children: two that have the same pid, one after the other, and one that runs another program. */
 const RECORDS: readonly RecordSpec[] = [
   record.mmap(
     { pid: -1, tid: 0, addr: 0n, len: 0xffff_ffff_9fff_ffffn, pgoff: 0xffff_ffff_8100_0000n, filename: '[kernel.kallsyms]_text' },
@@ -46,7 +46,7 @@ const RECORDS: readonly RecordSpec[] = [
   sample(24n, 300, 0x40_0040n, 2n ** 53n + 1n),
 ];
 
-// Observed: readperf, built with a perf_event.h whose attr has 72 bytes, run on the bytes of this recording.
+// Observed: readperf, built with a perf_event.h whose attr has 72 bytes, and run on the bytes of this recording.
 const OBSERVED = {
   'stat.csv': `record,count
 MMAP,3
@@ -89,11 +89,11 @@ unknown,0
 `,
 } as const;
 
-/** perfconv's rows, which follow perf where readperf does not (see docs/readperf.md): by pid, −1 last. */
+/** perfconv's rows, by pid with −1 last. They follow perf where readperf does not: see docs/readperf.md. */
 const PROCESSES_AS_PERF = [
   // The vdso is a map, too.
   ['100', 'app', '2', '0', '18446744073709551615', '1', '250000'],
-  // A child has its parent's name, and the fork of one of its threads is not its own.
+  // A child has its parent's name, and the fork of one of its threads does not count as its own.
   ['200', 'app', '0', '9223372036854775818', '9223372036854775824', '2', '14'],
   ['200', 'app', '0', '9223372036854775828', '18446744073709551615', '1', '3'],
   ['300', 'child', '0', '9223372036854775830', '18446744073709551615', '1', '9007199254740993'],
@@ -114,18 +114,18 @@ async function tables(): Promise<ReadonlyMap<string, string>> {
   return texts;
 }
 
-describe('the CSV tables of a recording and those of readperf', () => {
-  test('have the same stat.csv', async () => {
+describe('compared with readperf’s tables', () => {
+  test('stat.csv is the same', async () => {
     expect((await tables()).get('stat.csv')).toBe(OBSERVED['stat.csv']);
   });
 
-  test('have the same overview.csv, but for the added columns', async () => {
+  test('overview.csv is the same except for the added columns', async () => {
     const [, ...theirs] = parseCsvRows(OBSERVED['overview.csv']);
     const [, ...ours] = parseCsvRows((await tables()).get('overview.csv') ?? '');
     expect(ours.map((row) => row.slice(0, -1))).toEqual(theirs.map((row) => [...row, '', '', ''].slice(0, 9)));
   });
 
-  test('have the same columns in processes.csv, and the same values except where perf’s differ from readperf’s', async () => {
+  test('processes.csv has the same columns, and the same values except where perf’s differ from readperf’s', async () => {
     const [theirHeader, ...theirs] = parseCsvRows(OBSERVED['processes.csv']);
     const [header, ...ours] = parseCsvRows((await tables()).get('processes.csv') ?? '');
     expect(header.slice(0, 7)).toEqual(theirHeader);

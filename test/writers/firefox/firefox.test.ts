@@ -38,8 +38,8 @@ const names = ({ threads, framesOf }: FirefoxRead, thread = 0): string[] =>
 
 const MS = 1_000_000;
 
-describe('threads', () => {
-  test('are one for each thread and event, the busiest process and its main thread first', async () => {
+describe('firefox: threads', () => {
+  test('have a track per event, with the busiest process and its main thread first', async () => {
     const { threads, timelineEvent } = await written(
       buildProfile([
         { timeNs: 0, pid: 7, comm: 'small', stack: ['main'] },
@@ -57,7 +57,7 @@ describe('threads', () => {
     ]);
   });
 
-  test('are opened with the busiest one of the busiest process', async () => {
+  test('are initially selected if they are the busiest of the busiest process', async () => {
     const app = { pid: 100, process: 'app', stack: ['main'] };
     const samples = [
       { ...app, timeNs: 0, period: 2 * MS },
@@ -73,7 +73,7 @@ describe('threads', () => {
     expect(await opened(samples.map((sample) => ({ ...sample, period: MS })))).toEqual(['app']);
   });
 
-  test('of a pid that was used again are of another process', async () => {
+  test('belong to different processes if their pid was reused', async () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['a'] }]);
     const again = { ...profile, processes: [...profile.processes, { pid: 100, name: 'next' }] };
     const threads = [...profile.threads, { process: 1, pid: 100, tid: 100, name: 'next' }];
@@ -86,7 +86,7 @@ describe('threads', () => {
     ]);
   });
 
-  test('of the idle task are one for each CPU, come last and use no CPU', async () => {
+  test('of the idle task have a track per CPU, which comes last and uses no CPU time', async () => {
     const idle = { pid: 0, tid: 0, comm: 'swapper', stack: ['do_idle'] };
     const { threads } = await written(
       buildProfile([
@@ -100,7 +100,7 @@ describe('threads', () => {
   });
 });
 
-describe('frames', () => {
+describe('firefox: frames', () => {
   const profile = buildProfile([
     {
       timeNs: 0,
@@ -129,7 +129,7 @@ describe('frames', () => {
     expect(third.map(({ name, lib, category }) => [name, lib, category])).toEqual([['(no stack)', undefined, 'Other']]);
   });
 
-  test('have a native symbol only where their function has a name', async () => {
+  test('have a native symbol only if their function has a name', async () => {
     const profile = buildProfile([
       {
         timeNs: 0,
@@ -171,7 +171,7 @@ describe('frames', () => {
     expect(framesOf(threads[0].samples[0].stack).map(({ address }) => address)).toEqual([0x1fff, 0x3000]);
   });
 
-  test('that most stacks have come first', async () => {
+  test('that are in the most stacks come first', async () => {
     const leaves = Array.from({ length: 20 }, (_, i): SampleSpec => ({ timeNs: i, stack: [`once ${i}`] }));
     const read = await written(buildProfile([...leaves, ...['a', 'b', 'c'].map((leaf, i): SampleSpec => ({ timeNs: 100 + i, stack: [leaf, 'often'] }))]));
     const { frame } = read.document.shared.stackTable;
@@ -179,7 +179,7 @@ describe('frames', () => {
     expect(frame.filter((row) => row === 0)).toHaveLength(3);
   });
 
-  test('at several addresses of a line are one frame in a large file, and the same stacks are one stack', async () => {
+  test('of the same line share an entry in a large file, and so do equal stacks', async () => {
     const samples = [0x1000, 0x1008].map((address, i): SampleSpec => ({ timeNs: i * MS, stack: [{ name: 'main', line: 5, address }] }));
     const profile = buildProfile(samples);
     // The second address is 12 bytes into the function.
@@ -193,15 +193,15 @@ describe('frames', () => {
     expect(names(large)).toEqual(names(small));
   });
 
-  test('have build ids as Breakpad writes them', () => {
+  test('have build ids in the form that Breakpad uses', () => {
     expect(breakpadId('0123456789abcdef0123456789abcdef01234567')).toBe('67452301AB89EFCD0123456789ABCDEF0');
     expect(breakpadId('0123456789abcdef')).toBe('67452301AB89EFCD00000000000000000');
     expect(breakpadId('')).toBe('');
   });
 });
 
-describe('samples', () => {
-  test('of clocks weigh milliseconds, others what they count', async () => {
+describe('firefox: samples', () => {
+  test('of clocks are weighted in milliseconds, and those of other events by what they count', async () => {
     const { threads } = await written(
       buildProfile([
         { timeNs: 0, period: 1_001_001, stack: ['main'] },
@@ -217,24 +217,24 @@ describe('samples', () => {
     expect(threads.map(({ samples }) => samples.map(({ period }) => period))).toEqual([[1_001_001n], [123_456n], [1n]]);
   });
 
-  test('weigh 1 each with --weight samples', async () => {
+  test('have a weight of 1 each with --weight samples', async () => {
     const { threads } = await written(buildProfile([{ timeNs: 0, stack: ['main'] }]), { weight: 'samples' });
     expect(threads[0].thread.samples.weightType).toBe('samples');
     expect(threads[0].samples.map(({ period }) => period)).toEqual([1n]);
   });
 
-  test('are followed by the end of a run where the thread did not run for a while', async () => {
+  test('are followed by an empty one if the thread then stops running for a while', async () => {
     const at = (timeNs: number): SampleSpec => ({ timeNs, stack: ['main'] });
     const { threads } = await written(buildProfile([at(0), at(MS), at(100 * MS)]));
     const { samples } = threads[0].thread;
     expect(samples.timeDeltas).toEqual([0, 1, 1, 0, 98, 1, 0]);
     expect(samples.stack.map((stack) => stack === null)).toEqual([false, false, false, true, false, false, true]);
-    // It ran for a millisecond from each sample on.
+    // The thread ran for a millisecond from each sample on.
     expect(samples.threadCPUDelta).toEqual([0, 1000, 1000, 0, 0, 1000, 0]);
     expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
   });
 
-  test('of threadEvents show no CPU use; those of counters none beside a clock, and are left to the viewer without one', async () => {
+  test('show no CPU use if they count occurrences, or are of counters beside a clock; without a clock, the viewer decides', async () => {
     const cpuUse = async (...events: string[]): Promise<(readonly number[] | undefined)[]> => {
       const samples = events.map((event, i): SampleSpec => ({ timeNs: i, event, period: MS, stack: ['main'] }));
       const profile = buildProfile(samples);
@@ -245,12 +245,12 @@ describe('samples', () => {
     expect(await cpuUse('page-faults')).toEqual([[0]]);
     expect(await cpuUse('sched:sched_switch')).toEqual([[0]]);
     expect(await cpuUse('cache-misses')).toEqual([undefined]);
-    // At a frequency of 1000 samples a second, each is a millisecond.
+    // At a frequency of 1000 samples per second, each is a millisecond.
     expect(await cpuUse('cpu-cycles')).toEqual([[0, 1000, 0]]);
     expect(await cpuUse('cpu_core/cycles/')).toEqual([[0, 1000, 0]]);
   });
 
-  test('without a time follow their predecessors', async () => {
+  test('without a time are placed after the sample before them', async () => {
     const sink = new BufferSink();
     const profile = buildProfile([Number.NaN, 2 * MS, Number.NaN].map((timeNs) => ({ timeNs, stack: ['main'] })));
     const { untimedSamples } = await writeFirefox({ ...profile, meta: { ...profile.meta, durationNs: 2 * MS } }, sink, { weight: 'period', exporter: 'x' });
@@ -258,7 +258,7 @@ describe('samples', () => {
     expect(readFirefox(sink.bytes()).threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 2, 3]);
   });
 
-  test('of a large file are rounded, and the total of each stack is exact', async () => {
+  test('of a large file are rounded, but the total of each stack is exact', async () => {
     const samples = Array.from(
       { length: 1000 },
       (_, i): SampleSpec => ({ timeNs: i * 1_001_001 + (i % 7), period: 1_001_001 + (i % 3), stack: [`f${i % 4}`] }),
@@ -276,18 +276,18 @@ describe('samples', () => {
     expect(Math.max(...timeDeltas.map((one) => String(one).length))).toBe(1);
     expect(weight?.filter((one) => String(one).length > 4).length).toBeLessThanOrEqual(4);
     for (const [i, { timeMs }] of large.threads[0].samples.entries()) expect(Math.abs(timeMs - samples[i].timeNs / MS)).toBeLessThanOrEqual(0.500001);
-    // It would say the same as the samples do: that the thread runs.
+    // It would only repeat what the samples tell: that the thread runs.
     expect([exact, large].map((one) => one.threads[0].thread.samples.threadCPUDelta !== undefined)).toEqual([true, false]);
   });
 
-  test('of periods beyond 2^53 keep all digits', async () => {
+  test('keep all digits of periods beyond 2^53', async () => {
     const { threads } = await written(buildProfile([{ timeNs: 0, period: 2 ** 60, stack: ['main'] }]));
     expect(threads[0].samples[0].period).toBe(2n ** 60n);
   });
 });
 
-describe('meta', () => {
-  test('tells the viewer not to look for symbols, and has the wall clock only where the recording has it', async () => {
+describe('firefox: meta', () => {
+  test('tells the viewer not to look for symbols, and has the wall-clock time only if the recording has it', async () => {
     const one: SampleSpec[] = [{ timeNs: 0, stack: ['main'] }];
     const { meta } = (await written(buildProfile(one))).document;
     expect(meta).toMatchObject({ symbolicated: true, symbolicationNotSupported: true, sourceCodeIsNotOnSearchfox: true, keepProfileThreadOrder: true });
@@ -297,13 +297,13 @@ describe('meta', () => {
   });
 });
 
-test('a profile without samples is refused', async () => {
+test('firefox: a profile without samples is refused', async () => {
   await expect(written(buildProfile([]))).rejects.toMatchObject({ code: 'no-samples' });
   await expect(written({ ...buildProfile([]), samples: undefined })).rejects.toMatchObject({ code: 'usage' });
 });
 
-describe('markers', () => {
-  test('are texts of tracepoints, on the thread that they happened in', async () => {
+describe('firefox: markers', () => {
+  test('show the texts of tracepoints, on the thread in which they happened', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['main'] },
       { timeNs: 2 * MS, event: 'sched:wake', period: 1, stack: ['main', 'wake'] },
@@ -325,7 +325,7 @@ describe('markers', () => {
     expect(threads.map(({ markers }) => markers.length)).toEqual([1, 0]);
   });
 
-  test('are switches off the CPU, new names and lost records, and threads have lives', async () => {
+  test('show switches off the CPU, exec and lost records; threads have times of start and end', async () => {
     const profile = buildProfile([0, 50, 99].map((ms): SampleSpec => ({ timeNs: ms * MS, stack: ['main'] })));
     const threadEvents = new ThreadEventTable();
     threadEvents.add(THREAD_BEGAN, 0, -5);
@@ -347,7 +347,7 @@ describe('markers', () => {
     expect([thread.registerTime, thread.unregisterTime, thread.processStartupTime, thread.processShutdownTime]).toEqual([0, 70, 0, 70]);
   });
 
-  test('come from the records of the kernel', async () => {
+  test("are made from the kernel's records", async () => {
     const at = (time: bigint, tid = 100): { sampleId: { time: bigint; pid: number; tid: number } } => ({ sampleId: { time, pid: 100, tid } });
     const bytes = encodeFile({
       attrs: [{ name: 'cpu-clock', period: 5n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }],

@@ -21,7 +21,7 @@ async function foldedOf(samples: readonly SampleSpec[], options?: FoldedOptions)
 }
 
 describe('folded stacks: lines', () => {
-  test('are comm, frames from the root, and period', async () => {
+  test('have the comm, the frames from the root, and the period', async () => {
     expect(await foldedOf([{ timeNs: 0, comm: 'app', period: 250_000, stack: ['main', 'f', 'g'] }])).toEqual(['app;main;f;g 250000']);
   });
 
@@ -31,7 +31,7 @@ describe('folded stacks: lines', () => {
     expect(await foldedOf(samples)).toEqual(['app;main 3000000']);
   });
 
-  test('are one for all stacks of the same text, whatever their addresses, threads and processes', async () => {
+  test('are shared by all stacks with the same text, whatever their addresses, threads and processes', async () => {
     expect(
       await foldedOf([
         {
@@ -55,7 +55,7 @@ describe('folded stacks: lines', () => {
     ).toEqual(['app;main 1000000', 'app;main;f 2000000']);
   });
 
-  test('mark what is asked for: of several marks, a frame has that of the kernel, else that of an inlined function', async () => {
+  test('have the requested marks, one per frame: kernel before inlined before jit', async () => {
     const jit = (name: string, dso: string) => ({ name, dso });
     const profile = buildProfile([
       {
@@ -81,7 +81,7 @@ describe('folded stacks: lines', () => {
     );
   });
 
-  test('say what nanoseconds are called in a graph, and nothing of samples', async () => {
+  test('come with a note about the unit if they count nanoseconds, but not if they count samples or events', async () => {
     const notes = async (weight: 'period' | 'samples', event: string): Promise<string[]> => {
       const diagnostics = new Diagnostics();
       await foldedOf([{ timeNs: 0, event, stack: ['main'] }], { diagnostics, weight });
@@ -100,24 +100,24 @@ describe('folded stacks: lines', () => {
     expect(await foldedText({ ...built, mappings })).toBe('app;clock_gettime 1000000\napp;main;sys_read_[k];ext4_read_[k] 1000000\n');
   });
 
-  test('have a frame for each inlined function, the outermost first', async () => {
+  test('have a frame per inlined function, the outermost first', async () => {
     const outer = { name: 'outer', inlined: [{ name: 'inner' }, { name: 'middle' }] };
     expect(await foldedOf([{ timeNs: 0, stack: ['main', outer, 'leaf'] }])).toEqual(['app;main;outer;middle;inner;leaf 1000000']);
   });
 
-  test('show address and DSO of an unresolved frame', async () => {
+  test('show the address and DSO of an unresolved frame', async () => {
     const frame = { name: '', dso: '/lib/libfoo.so', unresolved: true, address: 0x4f2c1 };
     expect(await foldedOf([{ timeNs: 0, stack: ['main', frame] }])).toEqual(['app;main;0x4f2c1 (libfoo.so) 1000000']);
   });
 
-  test('have names with separators replaced, and nothing else', async () => {
+  test('have names in which only separators are replaced', async () => {
     const names = ['Foo;bar', 'operator()<int, char>(void (*)(int)) const', 'a\nb\tc'];
     expect(await foldedOf([{ timeNs: 0, comm: 'V8 Worker;1', stack: names }])).toEqual([
       'V8_Worker:1;Foo:bar;operator()<int, char>(void (*)(int)) const;a b c 1000000',
     ]);
   });
 
-  test('are the comm alone for a sample without a stack', async () => {
+  test('have only the comm for a sample without a stack', async () => {
     expect(
       await foldedOf([
         { timeNs: 0, stack: [] },
@@ -137,7 +137,7 @@ describe('folded stacks: lines', () => {
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['a;a', 'a;m', 'a;m;a;x', 'a;m;z', 'b;z']);
   });
 
-  test('have all digits of large weights', async () => {
+  test('keep all digits of large weights', async () => {
     expect(await foldedOf([{ timeNs: 0, period: 2 ** 80, stack: ['main'] }])).toEqual([`app;main ${2n ** 80n}`]);
   });
 });
@@ -161,11 +161,11 @@ describe('folded stacks: events', () => {
     ]);
   });
 
-  test('the event asked for is written, also if its index is 0', async () => {
+  test('the requested event is written, even if its index is 0', async () => {
     expect(await foldedOf(samples, { event: 0 })).toEqual(['app;fault 7']);
   });
 
-  test('a single event makes no warning', async () => {
+  test('a single event causes no warning', async () => {
     const diagnostics = new Diagnostics();
     await foldedOf(samples.slice(1), { diagnostics });
     expect(diagnostics.list().filter(({ severity }) => severity !== 'info')).toEqual([]);
@@ -177,7 +177,7 @@ describe('folded stacks: events', () => {
   });
 });
 
-/** The expected lines, made in the simplest way: a Map of the text of each stack. */
+/** The expected lines, computed in the simplest way: a Map by the text of each stack. */
 function expectedLines(profile: Profile, event: number): Map<string, number> {
   const { locations, functions, mappings, stacks, strings, totals } = profile;
   const lines = new Map<string, number>();
@@ -200,7 +200,7 @@ function expectedLines(profile: Profile, event: number): Map<string, number> {
   return lines;
 }
 
-test('folded stacks: any profile has each stack once with its full weight, in order, and always the same bytes', async () => {
+test('folded stacks: each stack of any profile is written once with its full weight, in order, and always as the same bytes', async () => {
   await fc.assert(
     fc.asyncProperty(randomProfile, async (profile) => {
       for (const [event, { samples }] of profile.events.entries()) {

@@ -37,8 +37,8 @@ function write(writer: BinaryWriter, list: readonly Field[]): BinaryWriter {
   return writer;
 }
 
-describe('pprof: fields are encoded', () => {
-  test('as a protobuf library encodes them, one message in another', () => {
+describe('pprof: FieldBytes', () => {
+  test('encodes nested messages like a protobuf library', () => {
     fc.assert(
       fc.property(fc.array(anyField, { maxLength: 30 }), (list) => {
         const fields = new FieldBytes();
@@ -50,11 +50,11 @@ describe('pprof: fields are encoded', () => {
   });
 
   test.each([0, 0x7f, 0x80, 0x3fff, 0x4000, 0x1f_ffff, 0x20_0000, 0xfff_ffff, 0x1000_0000, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])(
-    'the varint of %i has the length that is foretold',
+    'encodes the varint of %i in the predicted length',
     (value) => expect(putVarint(new Uint8Array(10), 0, value)).toBe(varintLength(value)),
   );
 
-  test('numbers of two words in all 64 bits, signed or not', () => {
+  test('encodes all 64 bits of numbers in two words, signed or not', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.boolean(), (value, isSigned) => {
         const words = [Number(value & 0xffff_ffffn), Number(value >> 32n)];
@@ -68,7 +68,7 @@ describe('pprof: fields are encoded', () => {
     );
   });
 
-  test('texts with bytes that are no UTF-8 written out', () => {
+  test('writes bytes that are not UTF-8 as escapes', () => {
     const fields = new FieldBytes();
     fields.text(2, 'a\udcffb');
     expect(Buffer.from(fields.collected.subarray(2)).toString()).toBe('a\\xffb');

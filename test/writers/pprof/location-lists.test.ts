@@ -13,7 +13,7 @@ describe('pprof: the location ids of stacks', () => {
   const encodedLeaf = [0xf0, 0xa2, 4, 0xac, 2, 1];
   const encodedOther = [5, 0xac, 2, 1];
 
-  /** Puts stacks one after the other, and checks that each is as long as was foretold. */
+  /** Encodes stacks one after the other, and checks that each has the predicted length. */
   function put(lists: LocationLists, ...wanted: number[]): number[] {
     const bytes = new Uint8Array(100);
     let at = 0;
@@ -25,12 +25,12 @@ describe('pprof: the location ids of stacks', () => {
     return [...bytes.subarray(0, at)];
   }
 
-  test('are written leaf first, those of shared callers and of the same stack again as the first time', () => {
+  test('are written leaf first, also when callers or whole stacks are repeated', () => {
     const lists = new LocationLists(stacks, ids);
     expect(put(lists, leaf, otherLeaf, middle, leaf)).toEqual([...encodedLeaf, ...encodedOther, 0xac, 2, 1, ...encodedLeaf]);
   });
 
-  test('are written anew in the next piece, however many bytes came before', () => {
+  test('are encoded again in the next piece, however many bytes came before', () => {
     const lists = new LocationLists(stacks, ids);
     for (const length of [10, 2 ** 30, 7, 2 ** 30 + 5, 12]) {
       expect(put(lists, otherLeaf, leaf)).toEqual([...encodedOther, ...encodedLeaf]);

@@ -35,21 +35,21 @@ function withMappings(profile: Profile, mappings: readonly Partial<Mapping>[], m
 const ONE: SampleSpec[] = [{ timeNs: 0, stack: ['main', 'leaf'] }];
 
 describe('pprof: sample types', () => {
-  test('a clock event has the columns samples/count and cpu/nanoseconds', async () => {
+  test('a clock has the columns samples/count and cpu/nanoseconds', async () => {
     const pprof = await pprofOf(buildProfile([...ONE, { timeNs: 1, period: 2_000_000, stack: ['main', 'leaf'] }]));
     expect(pprof.types).toEqual(['samples/count', 'cpu/nanoseconds']);
     expect(pprof.defaultType).toBe('cpu');
     expect(pprof.samples.map(brief)).toEqual(['leaf < main: samples/count=2 cpu/nanoseconds=3000000']);
   });
 
-  test('an event that is no clock has a column of its name in counts', async () => {
+  test('another event has a column with its name, in counts', async () => {
     const pprof = await pprofOf(buildProfile([{ timeNs: 0, event: 'cycles:u', period: 12_345, stack: ['main'] }]));
     expect(pprof.types).toEqual(['samples/count', 'cycles:u/count']);
     expect(pprof.defaultType).toBe('cycles:u');
     expect(pprof.periodType).toBe('cycles:u/count');
   });
 
-  test('the event with the most samples comes first and has the plain names: the first on a tie, never a dummy or an empty one', async () => {
+  test('the event with the most samples comes first and has the plain names: on a tie the first one, never a dummy or one without samples', async () => {
     const profile = buildProfile([
       ...[0, 0, 0].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
       { timeNs: 0, event: 'page-faults', period: 3, stack: ['a'] },
@@ -89,7 +89,7 @@ describe('pprof: sample types', () => {
     expect(pprof.types).toEqual(['samples/count', 'dummy/count']);
   });
 
-  test('events of the same name get different columns, and so does an event named like an existing column', async () => {
+  test('events get different column names even if they have the same name, or that of an existing column', async () => {
     const profile = buildProfile(
       ['cpu-clock', 'cycles', 'other', 'cpu', 'samples'].flatMap((event, nth) =>
         Array.from({ length: nth === 0 ? 2 : 1 }, () => ({ timeNs: nth, event, period: 1, stack: ['a'] })),
@@ -135,7 +135,7 @@ describe('pprof: metadata', () => {
     expect(comments).toEqual([]);
   });
 
-  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which does not fit an int64, is left out', async (captureTimeNs) => {
+  test.each([-(1n << 63n) - 1n, 1n << 63n, -13261647112034281704n])('a time of %i, which does not fit into an int64, is left out', async (captureTimeNs) => {
     const { message } = await pprofOf(buildProfile(ONE, { meta: { captureTimeNs } }));
     expect(message.timeNanos).toBe(0n);
   });
@@ -211,7 +211,7 @@ describe('pprof: mappings', () => {
     expect((await pprofOf(profile)).mappings[0]).toMatchObject({ offset, start });
   });
 
-  test('the has_… flags of a mapping state what is known of its locations', async () => {
+  test('the has_… flags of a mapping tell what is known about its locations', async () => {
     const { mappings } = await pprofOf(
       buildProfile([
         {
@@ -249,8 +249,8 @@ describe('pprof: locations', () => {
     expect(samples[0].locations[0].frames).toEqual(['hot||/part.def:0|7:0']);
   });
 
-  test('a return address becomes the address before it, and locations that become equal are merged', async () => {
-    // f was sampled at 0x1fff, and made a call that returns to 0x2000: the same location.
+  test('a return address becomes the address before it, and locations that thereby become equal are merged', async () => {
+    // f was sampled at 0x1fff, and made a call that returns to 0x2000: they are the same location.
     const profile = buildProfile([
       { timeNs: 0, stack: [{ name: 'f', address: 0x1fff }] },
       {
@@ -320,7 +320,7 @@ function threadsOf({ processes, threads, tasks }: Profile): Pick<Profile, 'proce
 }
 
 describe('pprof: functions', () => {
-  test('the name of a mapping in brackets is the file of its functions without one; has_filenames stays as it is', async () => {
+  test('functions without a file get the name of a mapping in brackets as theirs; has_filenames stays unset', async () => {
     const stack = ['main', { name: 'read', dso: '[kernel.kallsyms]' }, { name: 'x', dso: '[kernel.kallsyms]', unresolved: true }];
     const { message } = await pprofOf(buildProfile([{ timeNs: 0, stack: [...stack, { name: 'read', dso: '/lib/libc.so' }, 'leaf'] }]));
     const text = (index: bigint): string => message.stringTable[Number(index)];
@@ -330,7 +330,7 @@ describe('pprof: functions', () => {
     expect(message.mapping.map(({ hasFilenames }) => hasFilenames)).not.toContain(true);
   });
 
-  test('what a name with scopes was made from is no system name', async () => {
+  test('a function whose name was completed with its scopes has no system name', async () => {
     const profile = buildProfile(ONE);
     const { functions, locations, strings } = profile;
     const index = (text: string): number => strings.intern(text);
@@ -362,7 +362,7 @@ describe('pprof: labels', () => {
     return pprof.samples.map((sample) => `${[...sample.labels].map(([key, value]) => `${key}=${value}`).join()} ${sample.values.get('samples/count')}`);
   };
 
-  test('labels are written in a fixed order, and unknown ids have none', async () => {
+  test('labels are written in a fixed order, and unknown ids get none', async () => {
     expect(await labelsOf(['thread', 'comm', 'tid', 'pid'])).toEqual([
       'pid=0,tid=0,comm=swapper,thread=swapper (0) 1',
       'pid=100,tid=101,comm=worker,thread=worker (101) 1',
@@ -371,13 +371,13 @@ describe('pprof: labels', () => {
     ]);
   });
 
-  test('samples of a stack that do not differ in a label are one Sample', async () => {
+  test('samples with the same stack and labels are one Sample', async () => {
     expect(await labelsOf(['comm'])).toEqual(['comm=swapper 1', 'comm=worker 2', 'comm=:-1 1']);
     expect(await labelsOf(['pid'])).toEqual(['pid=0 1', 'pid=100 2', ' 1']);
     expect(await labelsOf([])).toEqual([' 4']);
   });
 
-  test('by default, labels that are the same for all samples are comments: of those with samples, and only what is known', async () => {
+  test('by default, a known label that is the same for all samples becomes a comment', async () => {
     const two = await pprofOf(buildProfile(samples.slice(1, 3)), {});
     expect(two.samples.map(({ labels }) => [...labels])).toEqual(
       [[['tid', '101']], [['tid', '102']]].map((labels) => labels.map(([key, value]) => [key, expect.toSatisfy((one) => String(one) === value)])),
@@ -390,12 +390,12 @@ describe('pprof: labels', () => {
     expect([unknown.samples[0].labels.size, unknown.comments.slice(2)]).toEqual([0, ['comm: :-1']]);
   });
 
-  test('labels that are asked for stay, even if they are the same for all samples', async () => {
+  test('requested labels stay even if they are the same for all samples', async () => {
     const { samples: written, comments } = await pprofOf(buildProfile(samples.slice(1, 2)), { labels: ['comm'] });
     expect([[...written[0].labels.values()], comments.length]).toEqual([['worker'], 2]);
   });
 
-  test('numeric labels have a unit, without which pprof drops pid 0', async () => {
+  test('numeric labels have a unit, because pprof drops pid 0 without one', async () => {
     const { message } = await pprofOf(buildProfile(samples.slice(0, 1)), { labels: ['pid'] });
     const [label] = message.sample[0].label;
     expect([label.num, message.stringTable[Number(label.numUnit)]]).toEqual([0n, 'pid']);
@@ -417,7 +417,7 @@ describe('pprof: values and sizes', () => {
     expect((await pprofOf(buildProfile([{ timeNs: 0, stack: [] }]))).samples.map(brief)).toEqual([': samples/count=1 cpu/nanoseconds=1000000']);
   });
 
-  test('a large profile is written in pieces of about half a megabyte, whole in them all', async () => {
+  test('a large profile is written in pieces of about half a megabyte, and is complete', async () => {
     const profile = buildProfile(ONE);
     const locations = Array.from({ length: 20_000 }, (_, nth) => profile.locations.intern(0, 0x2000 + nth, 0, CPUMODE_USER, false));
     for (let nth = 0; nth < 150_000; nth++) {
@@ -434,7 +434,7 @@ describe('pprof: values and sizes', () => {
     const { message } = readPprof(Buffer.concat(pieces));
     const addressOf = new Map(message.location.map(({ id, address }) => [id, Number(address)]));
     const { bias } = profile.mappings[0];
-    // The first is that of ONE, which has return addresses.
+    // The first sample is that of ONE, which has return addresses.
     const wrong = message.sample.slice(1).filter(({ locationId }, nth) => {
       const stack: number[] = [];
       const depth = profile.stacks.locationsLeafFirst(profile.totals.stack(nth + 1), stack);
@@ -478,7 +478,7 @@ function locationText(profile: Profile, location: number): string {
     return `${name}|${systemName}|${file}:${functions.startLine(func)}|${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
   });
   if (frames.length === 0) frames.push(`${unresolvedName(profile, location)}||:0|0:0`);
-  // In mappings in brackets, what has no file has their names for one.
+  // In mappings in brackets, functions without a file have the name of the mapping instead.
   const inBrackets = mapping >= 0 && mappings[mapping].name.startsWith('[') ? mappings[mapping].name : '';
   frames.forEach((frame, i) => {
     frames[i] = frame.replace(/\|(:\d+\|\d+:\d+)$/, `|${inBrackets}$1`);
@@ -520,7 +520,7 @@ function columnsOf({ events }: Profile): number[] {
   return events.map((_, index) => (order.includes(index) ? order.indexOf(index) * 2 : -1));
 }
 
-test('pprof has callers one byte before their return addresses, and none before address 0, wherever the file is mapped', async () => {
+test('pprof: callers are one byte before their return addresses, but never before address 0, wherever the file is mapped', async () => {
   const addresses = [0x1000, 0x1001, 0x2000].map((address) => ({ name: `at ${address}`, address }));
   const profile = buildProfile([{ timeNs: 0, stack: [...addresses, { name: 'leaf', address: 0x1000 }] }]);
   const moved = { ...profile, mappings: profile.mappings.map((mapping) => ({ ...mapping, bias: -0x1000 })) };
@@ -529,7 +529,7 @@ test('pprof has callers one byte before their return addresses, and none before 
 });
 
 describe('pprof: random profiles', () => {
-  test('everything of the profile is written, and always the same bytes', async () => {
+  test('everything is written, and always as the same bytes', async () => {
     await fc.assert(
       fc.asyncProperty(randomProfile, async (profile) => {
         const options: PprofOptions = { labels: ['pid', 'tid', 'comm'] };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as schemas from '../../../src/proto/profile_pb.ts';
 import * as fields from '../../../src/writers/pprof/field-numbers.ts';
 
-describe('pprof: field-numbers.ts has the field numbers of profile.proto', () => {
+describe('pprof: field-numbers.ts agrees with profile.proto on the fields of', () => {
   const tables: [string, Record<string, number>, DescMessage][] = [
     ['Profile', fields.PROFILE, schemas.ProfileSchema],
     ['ValueType', fields.VALUE_TYPE, schemas.ValueTypeSchema],

@@ -13,6 +13,6 @@ test.each([
   [3.25, '3.25'],
   [0, '0.00'],
   [100, '100.00'],
-])('%d per cent are written as %s', (percent, text) => {
+])('report: %d per cent is written as %s', (percent, text) => {
   expect(percentText(percent)).toBe(text);
 });

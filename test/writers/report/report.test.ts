@@ -22,7 +22,7 @@ const SAMPLES: SampleSpec[] = [
 ];
 
 describe('report: tables', () => {
-  test('there is one per event, with readperf’s columns, sorted by falling period', async () => {
+  test('there is one per event, with readperf’s columns, sorted by decreasing period', async () => {
     expect(await reportOf(buildProfile(SAMPLES))).toBe(
       [
         '# cpu-clock: 4 samples, period 5500000 ns',
@@ -50,7 +50,7 @@ describe('report: tables', () => {
   });
 
   whenThorough(() => {
-    test('there may be more rows than a function takes arguments', async () => {
+    test('there can be more rows than a call can have arguments', async () => {
       const [samples, depth] = [70, 2000];
       const stackOf = (sample: number) => Array.from({ length: depth }, (_, frame) => `f${sample * depth + frame}`);
       const report = await reportOf(buildProfile(Array.from({ length: samples }, (_, timeNs) => ({ timeNs, stack: stackOf(timeNs) }))), { children: true });
@@ -58,14 +58,14 @@ describe('report: tables', () => {
     });
   });
 
-  test('a limit shows how many rows are left out', async () => {
+  test('a limit leaves out rows, and says how many', async () => {
     const report = await reportOf(buildProfile(SAMPLES), { limit: 1 });
     expect(report.split('\n').slice(1, 4)).toEqual(['   per       period samples function', ' 54.55      3000000       1 memcpy (libc.so.6)', '# 2 more']);
     expect(report).not.toContain('compute');
     expect(await reportOf(buildProfile(SAMPLES), { limit: 3 })).not.toContain('more');
   });
 
-  test('the weight may be the number of samples', async () => {
+  test('the weight can be the number of samples', async () => {
     const report = await reportOf(buildProfile(SAMPLES), { weight: 'samples', limit: 2 });
     expect(report.split('\n').slice(2, 4)).toEqual([' 50.00      2000000       2 compute (app)', ' 25.00      3000000       1 memcpy (libc.so.6)']);
   });
@@ -109,7 +109,7 @@ describe('report: tables', () => {
     expect(report).toContain('\n<100.00|100>      1000000       1 compute (app)\n');
   });
 
-  test('no samples and no sort keys are refused', async () => {
+  test('profiles without samples and empty lists of sort keys are refused', async () => {
     await expect(reportOf(buildProfile([]))).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
     await expect(reportOf(buildProfile(SAMPLES), { sort: [] })).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
   });
@@ -138,12 +138,12 @@ describe('report: sort keys', () => {
     expect((await rowsOf(['tid']))[1]).toBe(' 54.55      3000000       1 101:worker');
   });
 
-  test('pid and tid show only the number of what has no name', async () => {
+  test('pid and tid show only the number if there is no name', async () => {
     const gone = buildProfile([{ timeNs: 0, pid: -1, tid: -1, process: '', comm: ':-1', stack: ['main'] }]);
     expect((await reportOf(gone, { sort: ['pid', 'tid', 'comm'] })).split('\n')[2]).toBe('100.00      1000000       1 -1   -1   :-1');
   });
 
-  test('several keys make aligned columns, and with dso the function does not show it', async () => {
+  test('several keys make aligned columns, and with the key dso, functions do not show theirs', async () => {
     expect(await rowsOf(['comm', 'function', 'dso'])).toEqual([
       '   per       period samples comm    function  dso',
       ' 54.55      3000000       1 worker  memcpy    /usr/lib/libc.so.6',
@@ -169,7 +169,7 @@ describe('report: sort keys', () => {
 });
 
 describe('report: children', () => {
-  test('callers include what they call, self shows their own part, and recursion counts once', async () => {
+  test('callers include what they call, self shows their own share, and recursion counts once', async () => {
     const report = await reportOf(
       buildProfile([
         { timeNs: 0, period: 3, stack: ['main', 'fib', 'fib', 'fib'] },
@@ -186,7 +186,7 @@ describe('report: children', () => {
     ]);
   });
 
-  test('files include what they call with the key dso', async () => {
+  test('with the key dso, files include what they call', async () => {
     const report = await reportOf(buildProfile(SAMPLES.slice(2, 3)), { children: true, sort: ['dso'] });
     expect(report.split('\n').slice(2, -1)).toEqual(['100.00      3000000       1   0.00 /bin/app', '100.00      3000000       1 100.00 /usr/lib/libc.so.6']);
   });
@@ -203,7 +203,7 @@ function numbersOf(report: string): [number, number][][] {
   );
 }
 
-test('report: with any keys the rows of any profile add up to its events, and children never exceed them', async () => {
+test('report: with any keys, the rows of any profile add up to its events, and children never exceed them', async () => {
   const keys = fc.uniqueArray(fc.constantFrom(...REPORT_KEYS), { minLength: 1 });
   await fc.assert(
     fc.asyncProperty(randomProfile, keys, async (profile, sort) => {

@@ -15,7 +15,7 @@ import {
   type TraceFieldSpec,
 } from '../../support/perf-encoder.ts';
 
-// The expected texts are those that perf 6.1 printed for the same records.
+// The expected texts are what perf 6.1 printed for the same records.
 
 const MEMORY: AttrSpec['sampleType'] = [
   'identifier',
@@ -58,7 +58,7 @@ const rawPmu = (sample: SampleFields, byteOrder: ByteOrder = 'little', extra: At
   return encodeFile({ byteOrder, attrs, records: [record.sample({ ...sample })], features: { eventDesc: true } });
 };
 
-describe.each(['little', 'big'] as const)('script: details of samples, %s endian', (byteOrder) => {
+describe.each(['little', 'big'] as const)('script: details of samples, %s-endian', (byteOrder) => {
   it('are printed after the event and after the address of raw events', async () => {
     expect(await script(rawPmu(memorySample, byteOrder))).toBe(
       '           :4243  4243 [003]     5.123456:    1000003 r0:     7f0012345678        68100142 |OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A              77           401234 [unknown] ([unknown])       123456000 4K 2M\n',
@@ -88,7 +88,7 @@ describe.each(['little', 'big'] as const)('script: details of samples, %s endian
 });
 
 describe('script: fields', () => {
-  it('data_src is padded to the longest so far', async () => {
+  it('data_src is padded to the longest value so far', async () => {
     const attrs: AttrSpec[] = [{ name: 'r0', type: eventType.raw, ids: [7n], sampleType: MEMORY }];
     const records = [0x68100142n, 0x1e05080021n, 0x101a00000000n].map((dataSrc) => record.sample({ ...memorySample, dataSrc }));
     expect((await script(encodeFile({ attrs, records, features: { eventDesc: true } }), ['data_src'])).split('\n')).toEqual([
@@ -120,7 +120,7 @@ describe('script: fields', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'script-fields-missing', message: expect.stringContaining('brstack, trace') }]);
   });
 
-  it('choosing some fields and adding others is refused', async () => {
+  it('choosing some fields while adding others is refused', async () => {
     await expect(script(rawPmu(memorySample), ['comm', '+addr'])).rejects.toMatchObject({ code: 'usage' });
   });
 });
@@ -145,7 +145,7 @@ describe('script: tracepoints', () => {
     );
   });
 
-  it('show no payload where the recording does not describe it, and a diagnostic reports that', async () => {
+  it('show no payload if the recording does not describe it, which a diagnostic reports', async () => {
     const diagnostics = new Diagnostics();
     expect(await script(encodeFile({ attrs, records, features: { eventDesc: true } }), undefined, diagnostics)).toBe(
       '           :4243  4243     5.123456: sched:wake: \n',
@@ -153,7 +153,7 @@ describe('script: tracepoints', () => {
     expect(diagnostics.count('no-tracing-data')).toBe(1);
   });
 
-  it('are printed although the tracing data is damaged, which a diagnostic reports', async () => {
+  it('are converted even if the tracing data is damaged, which a diagnostic reports', async () => {
     const diagnostics = new Diagnostics();
     const damaged = tracingData.slice(0, tracingData.length - 30);
     await script(encodeFile({ attrs, records, features: { eventDesc: true, tracingData: damaged } }), undefined, diagnostics);

@@ -61,7 +61,7 @@ it("script: a source line shows its own file, even if that is not the function's
   expect(sink.text().split('\n')[2]).toBe('  part.def:7');
 });
 
-it('script: a recording may have more events than a call can have arguments', async () => {
+it('script: there can be more events than a call can have arguments', async () => {
   const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
   const events = new Array<(typeof profile.events)[number]>(200_000).fill(profile.events[0]);
   const sink = new BufferSink();
@@ -69,7 +69,7 @@ it('script: a recording may have more events than a call can have arguments', as
   expect(sink.text()).toContain(`${events[0].name}: `);
 });
 
-it('script: callchains of tracepoints from a pipe are as perf prints them, where that is asked for', async () => {
+it('script: callchains of tracepoints from a pipe are printed as by perf on request', async () => {
   const profile = buildProfile([{ timeNs: 0, stack: [{ name: 'main', dso: '/bin/app', address: 0x2000 }] }], {
     meta: { isStream: true },
   });

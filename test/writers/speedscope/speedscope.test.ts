@@ -36,7 +36,7 @@ const TWO_THREADS: SampleSpec[] = [
 ];
 
 describe('speedscope', () => {
-  it('there is a sampled profile per event and thread, the busiest first, with stacks root first and in time order', async () => {
+  it('each event and thread has a sampled profile, the busiest first, with stacks root first and in time order', async () => {
     const document = await convert(buildProfile(TWO_THREADS));
     expect(document.profiles.map(({ name, unit, endValue }) => [name, unit, endValue])).toEqual([
       ['all threads cpu-clock', 'nanoseconds', 8_000_000],
@@ -60,7 +60,7 @@ describe('speedscope', () => {
     expect(stacksOf(document, 0).slice(-3)).toEqual(['hot;recursion;recursion', 'hot;recursion;recursion', 'hot']);
   });
 
-  it('profiles add up to the periods of each event, in every grouping', async () => {
+  it('profiles add up to the period of each event in every grouping', async () => {
     const profile = buildProfile(TWO_THREADS);
     for (const group of ['thread', 'process', 'cpu', 'all'] as const) {
       const document = await convert(profile, { group });
@@ -72,7 +72,7 @@ describe('speedscope', () => {
     }
   });
 
-  it('profiles are named after thread, process or CPU, and event', async () => {
+  it('profiles are named after a thread, process or CPU, and the event', async () => {
     const names = async (group: SpeedscopeOptions['group']) => (await convert(buildProfile(TWO_THREADS), { group })).profiles.map(({ name }) => name);
     expect(await names('process')).toEqual(['nginx (100) cpu-clock', 'bash (200) cpu-clock', 'nginx (100) page-faults']);
     expect(await names('cpu')).toEqual(['CPU 3 cpu-clock', 'CPU 0 cpu-clock', 'CPU 0 page-faults']);
@@ -80,7 +80,7 @@ describe('speedscope', () => {
     expect((await convert(buildProfile([{ timeNs: 0, cpu: -1, stack: ['main'] }]), { group: 'cpu' })).profiles[0].name).toBe('unknown CPU cpu-clock');
   });
 
-  it('the weight may be the number of samples, without a unit of time', async () => {
+  it('the weight can be the number of samples, which has no unit', async () => {
     const document = await convert(buildProfile(TWO_THREADS), { weight: 'samples' });
     expect(document.profiles.map(({ unit, weights }) => [unit, weights])).toEqual([
       ['none', [1, 1, 1, 1]],
@@ -91,7 +91,7 @@ describe('speedscope', () => {
     ]);
   });
 
-  it('several threads come after one profile of all, with an entry for each distinct stack, the heavier ones first', async () => {
+  it('if there are several threads, a profile of all comes first, with one entry per distinct stack, heavier ones first', async () => {
     const samples: SampleSpec[] = [
       { timeNs: 0, pid: 1, period: 1, stack: ['main', 'light'] },
       { timeNs: 1, pid: 2, period: 2, stack: ['main', 'heavy', 'leaf'] },
@@ -111,14 +111,14 @@ describe('speedscope', () => {
     expect(counted.profiles[0].weights).toEqual([1, 1, 2, 1, 1]);
   });
 
-  it('sums of all threads beyond 2^53 keep all of their digits', async () => {
+  it('sums of all threads keep all digits beyond 2^53', async () => {
     const sink = new BufferSink();
     const huge = [1, 2, 3].map((pid): SampleSpec => ({ timeNs: pid, pid, period: 2 ** 53 - 1, stack: ['main'] }));
     await writeSpeedscope(buildProfile(huge), sink, DEFAULTS);
     expect(sink.text()).toContain('"weights":[27021597764222973]');
   });
 
-  it('each of the recordings that are kept apart has all of its threads first', async () => {
+  it('recordings that are kept apart each have a profile of all their threads, which comes first', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 1, stack: ['main'] },
       { timeNs: 1, pid: 2, stack: ['main'] },
@@ -130,7 +130,7 @@ describe('speedscope', () => {
     expect((await names(true)).slice(0, 2)).toEqual(['a.data: all threads cpu-clock', 'b.data: all threads cpu-clock']);
   });
 
-  it('the event shown first is the clock, even if another event comes before it', async () => {
+  it('the clock is shown first, even if another event was sampled before it', async () => {
     const document = await convert(
       buildProfile([
         { timeNs: 0, event: 'page-faults', period: 1e9, stack: ['main'] },
@@ -158,7 +158,7 @@ describe('speedscope', () => {
     ]);
   });
 
-  it('functions of the same name are different frames in each DSO if no source file is known', async () => {
+  it('functions of the same name in different DSOs are different frames if no source file is known', async () => {
     const document = await convert(
       buildProfile([
         {
@@ -176,7 +176,7 @@ describe('speedscope', () => {
     ]);
   });
 
-  it('two mappings of the same name, such as two builds of a library, count as one file', async () => {
+  it('mappings of the same name, such as two builds of a library, count as one file', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: [{ name: 'read', dso: '/lib/a.so' }] },
       { timeNs: 1, stack: [{ name: 'read', dso: '/lib/b.so' }] },
@@ -208,7 +208,7 @@ describe('speedscope', () => {
     expect(stacksOf(document, 0)).toEqual(['main;owner;middle;inner']);
   });
 
-  it('unresolved frames have one frame per address, and samples without a stack a frame of their own', async () => {
+  it('each unresolved address is a frame, and so is a missing stack', async () => {
     const unknown = (address: number) => ({ name: 'unused', dso: '/lib/libfoo.so', unresolved: true, address });
     const document = await convert(
       buildProfile([
@@ -221,7 +221,7 @@ describe('speedscope', () => {
     expect(document.shared.frames[0].file).toBe('/lib/libfoo.so');
   });
 
-  it('samples of weight 0 are written and counted', async () => {
+  it('samples of weight 0 are written, and the result counts them', async () => {
     const profile = buildProfile([
       { timeNs: 0, period: 0, stack: ['main'] },
       { timeNs: 1, period: 3, stack: ['main'] },
@@ -232,7 +232,7 @@ describe('speedscope', () => {
     expect(JSON.parse(sink.text()).profiles[0].weights).toEqual([0, 3]);
   });
 
-  it('any text and any number is written as valid JSON', async () => {
+  it('special characters and large numbers are written as valid JSON', async () => {
     const names = ['quote " and \\', 'line\nend\ttab\0nul', 'ünï → 日本 🦀', 'half \ud800 pair', '</script>'];
     const document = await convert(buildProfile([{ timeNs: 0, comm: names[0], period: 2 ** 40 + 1, stack: names }]));
     expect(document.shared.frames.map(({ name }) => name)).toEqual(names);
@@ -240,13 +240,13 @@ describe('speedscope', () => {
     expect(document.profiles[0].name).toBe(`${names[0]} (100) cpu-clock`);
   });
 
-  it('mangled names get a leading space only if they are too many for the demangler in the page', async () => {
+  it('mangled names get a leading space only if there are too many for the demangler in the page', async () => {
     const withNames = (count: number) => buildProfile(Array.from({ length: count }, (_, i) => ({ timeNs: i, stack: [`_ZN7project9component${i}E`] })));
     expect((await convert(withNames(10))).shared.frames[3].name).toBe('_ZN7project9component3E');
     expect((await convert(withNames(1000))).shared.frames[3].name).toBe(' _ZN7project9component3E');
   });
 
-  it('a path is quoted once for all addresses in it', async () => {
+  it('a path is quoted once, not for each address in it', async () => {
     const path = `/srv/"${'ä'.repeat(2000)}/lib.so`;
     const { profile, pathReads } = countingPaths(500, path);
     const { frames } = (await convert(profile)).shared;
@@ -264,7 +264,7 @@ describe('speedscope', () => {
     expect(Math.max(...sizes)).toBeLessThan(1.1 * 2 ** 20);
   });
 
-  it('without samples there are no profiles, and a profile read without its samples is refused', async () => {
+  it('without samples there are no profiles; a profile that was read without its samples is refused', async () => {
     expect((await convert(buildProfile([]))).profiles).toEqual([]);
     const totalsOnly = { ...buildProfile(TWO_THREADS), samples: undefined };
     await expect(writeSpeedscope(totalsOnly, new BufferSink(), DEFAULTS)).rejects.toThrow(PerfconvError);
