@@ -37,24 +37,24 @@ describe('help', () => {
     }
   });
 
-  test('without a command: the commands and the options of convert', async () => {
+  test('without a command, it shows the commands and the options of convert', async () => {
     const text = (await runMain(['--help'])).stdout.toString();
     for (const word of ['perfconv report', 'perfconv info', 'perfconv completion', '--symfs', 'Exit status: 0 success']) expect(text).toContain(word);
   });
 
-  test('--version is that of the package', async () => {
+  test('--version prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     for (const args of [['--version'], ['report', '--version']]) expect((await runMain(args)).stdout.toString()).toBe(`${version}\n`);
   });
 });
 
-test.each([[['-v', 'info', 'IN']], [['--strict', '--quiet', 'info', 'IN']], [['--json', 'info', 'IN']]])('options before the command: %j', async (words) => {
+test.each([[['-v', 'info', 'IN']], [['--strict', '--quiet', 'info', 'IN']], [['--json', 'info', 'IN']]])('options may precede the command: %j', async (words) => {
   const { status, stdout } = await runMain(words.map((word) => (word === 'IN' ? input : word)));
   expect(status).toBe(0);
   expect(stdout.toString()).toContain('fixture-host');
 });
 
-test("a command's name that is an option's value, or stands behind --, is no command", async () => {
+test("a command's name is no command as the value of an option or after --", async () => {
   expect(await runMain(['-t', 'folded', '-o', '-', '--comm', 'info', input])).toMatchObject({
     status: 1,
     stderr: expect.stringContaining('passes the filters'),
@@ -63,7 +63,7 @@ test("a command's name that is an option's value, or stands behind --, is no com
 });
 
 describe('report', () => {
-  test('functions with their binaries, per event', async () => {
+  test('shows functions with their binaries, per event', async () => {
     const { status, stdout } = await runMain(['report', input]);
     expect(status).toBe(0);
     const lines = stdout.toString().split('\n');
@@ -72,18 +72,18 @@ describe('report', () => {
     expect(lines[2].trim().split(/\s+/).slice(0, 3)).toEqual(['100.00', '2000000', '2']);
   });
 
-  test('sorted by other keys, inclusive, limited', async () => {
+  test('can be sorted by other keys, inclusive and limited', async () => {
     const { stdout } = await runMain(['report', '--sort', 'comm', '--children', '--limit', '1', '--weight', 'samples', '--event', 'cpu-clock', input]);
     expect(stdout.toString()).toMatch(/comm\n.* app\n$/);
   });
 
-  test('says which events are not there', async () => {
+  test('warns about missing events', async () => {
     const { status, stderr } = await runMain(['report', '--event', 'cpu-clock,cycles', input]);
     expect(status).toBe(0);
     expect(stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
   });
 
-  test('colours only on a terminal that wants them', async () => {
+  test('is coloured only on a terminal, unless NO_COLOR is set', async () => {
     const colour = String.fromCharCode(27);
     expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);
     expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(colour);
@@ -94,7 +94,7 @@ describe('report', () => {
 describe('completion', () => {
   const complete = async (...words: string[]): Promise<string[]> => (await runMain(['--get-completions', ...words])).stdout.toString().split('\n').slice(0, -1);
 
-  test('commands, options, values', async () => {
+  test('offers commands, options and values', async () => {
     expect(await complete('')).toEqual(['convert', 'report', 'info', 'dump', 'completion', 'help']);
     expect(await complete('re')).toEqual(['report']);
     expect(await complete('help', 'd')).toEqual(['dump']);
@@ -106,14 +106,14 @@ describe('completion', () => {
     expect(await complete('web.data', '--gro')).toEqual(['--group']);
   });
 
-  test('commands behind options and their values', async () => {
+  test('finds the command after options and their values', async () => {
     expect(await complete('-o', 'x', '')).toEqual(await complete(''));
     expect(await complete('-q', '-t', 'folded', 're')).toEqual(['report']);
     expect(await complete('-v', 'info', '--j')).toEqual(['--json']);
     expect(await complete('--sort', 'dso', 'report', '--sor')).toEqual(['--sort']);
   });
 
-  test('values joined to their option, as zsh and fish ask and as bash does, which takes them apart', async () => {
+  test('offers values after = in one word, as from zsh and fish, or in separate words, as from bash', async () => {
     expect(await complete('--format=s')).toEqual(['--format=speedscope', '--format=script']);
     expect(await complete('web.data', '-t=fo')).toEqual(['-t=folded']);
     expect(await complete('report', '--sort=dso,c')).toEqual(['--sort=dso,comm']);
@@ -122,18 +122,18 @@ describe('completion', () => {
     expect(await complete('--quiet=')).toEqual([]);
   });
 
-  test('nothing where a file name goes', async () => {
+  test('offers nothing in place of a file name', async () => {
     for (const words of [['-o', ''], ['--symfs', ''], ['report', ''], ['-t', 'folded', 'web.data', ''], ['--output='], ['--', '']])
       expect(await complete(...words)).toEqual([]);
   });
 
-  test.each(['bash', 'zsh', 'fish'])('a script for %s', async (shell) => {
+  test.each(['bash', 'zsh', 'fish'])('has a script for %s', async (shell) => {
     expect((await runMain(['completion', shell])).stdout.toString()).toContain('perfconv --get-completions');
     expect((await runMain(['completion'], { env: { SHELL: `/bin/${shell}` } })).stdout).toEqual((await runMain(['completion', shell])).stdout);
   });
 });
 
-test('event lists are split where no slash encloses the comma', () => {
+test('event lists are split at commas that are not between slashes', () => {
   expect(splitEvents('cycles,cpu/event=0x3c,umask=0/u,faults')).toEqual(['cycles', 'cpu/event=0x3c,umask=0/u', 'faults']);
   expect(splitEvents('sched:sched_switch')).toEqual(['sched:sched_switch']);
   expect(splitEvents('a,,b')).toEqual(['a', '', 'b']);

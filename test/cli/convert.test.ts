@@ -33,18 +33,18 @@ afterEach(() => {
 });
 
 describe('outputs', () => {
-  test('without options a recording becomes a compressed pprof profile beside it, and its path is printed', async () => {
+  test('without options, a compressed pprof profile is written beside the recording, and its path is printed', async () => {
     const result = await runMain([put('web.data', fileRecording())]);
     expect(result.status).toBe(0);
     expect(result.stdout).toHaveLength(0);
     expect(result.stderr).toContain(`perfconv: wrote ${at('web.pb.gz')}\n`);
     const bytes = readFileSync(at('web.pb.gz'));
     expect(gunzipSync(bytes).includes('page-faults')).toBe(true);
-    // No time in the gzip header: the same input gives the same bytes.
+    // No time in the gzip header, so that the same input gives the same bytes.
     expect(bytes.readUInt32LE(4)).toBe(0);
   });
 
-  test('names decide the formats, and all are written in one pass', async () => {
+  test('names decide the formats of several outputs', async () => {
     const input = put('perf.data', fileRecording());
     const names = ['a.pb', 'a.pb.gz', 'a.pprof', 'a.speedscope.json', 'a.trace.json.gz', 'a.txt', 'a.folded', 'a.folded.gz', 'tables.csv'];
     const result = await runMain([...names.flatMap((name) => ['-o', at(name)]), input]);
@@ -77,7 +77,7 @@ describe('outputs', () => {
     expect(files('1').map((path) => readFileSync(path))).toEqual(files('2').map((path) => readFileSync(path)));
   });
 
-  test('-o - writes nothing but the result on standard output', async () => {
+  test('-o - writes only the result to standard output', async () => {
     const input = put('perf.data', fileRecording());
     const result = await runMain(['-t', 'folded', '-o', '-', input]);
     expect(result.status).toBe(0);
@@ -86,14 +86,14 @@ describe('outputs', () => {
     expect(isGzip((await runMain(['-t', 'pprof', '-o', '-', input])).stdout)).toBe(true);
   });
 
-  test('with several outputs -t is for the one whose name says nothing', async () => {
+  test('with several outputs, -t applies to the one whose name says no format', async () => {
     const result = await runMain(['-t', 'folded', '-o', '-', '-o', at('a.pb'), put('perf.data', fileRecording())]);
     expect(result.status).toBe(0);
     expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
     expect(readFileSync(at('a.pb')).includes('page-faults')).toBe(true);
   });
 
-  test('tables go into a directory that is there already, beside what else it holds', async () => {
+  test('tables go into an existing directory, and leave its other files alone', async () => {
     mkdirSync(at('out'));
     put('out/stat.csv', 'old');
     put('out/notes.txt', 'mine');
@@ -103,14 +103,14 @@ describe('outputs', () => {
     expect(readdirSync(dir).sort()).toEqual(['out', 'perf.data']);
   });
 
-  test('several inputs without -o are converted one by one, and a bad one does not stop the others', async () => {
+  test('several inputs without -o are converted one by one, even if one is bad', async () => {
     const result = await runMain([put('a.data', fileRecording()), put('b.data', 'text that is no recording'), put('c.data', pipeRecording())]);
     expect(result.status).toBe(1);
     expect(result.stderr).toContain(`perfconv: ${at('b.data')}: not a perf.data file`);
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'a.pb.gz', 'b.data', 'c.data', 'c.pb.gz']);
   });
 
-  test('--no-demangle and --demangle-style exclude each other', async () => {
+  test('--no-demangle cannot be combined with --demangle-style', async () => {
     const result = await runMain(['-t', 'script', '--no-demangle', '--demangle-style', 'simple', '-o', '-', put('perf.data', fileRecording())]);
     expect(result.status).toBe(2);
     expect(result.stderr).toContain('--no-demangle cannot be combined with --demangle-style');
@@ -121,17 +121,17 @@ describe('standard input', () => {
   test.each([
     ['pipe form', pipeRecording],
     ['file form', fileRecording],
-  ])('a recording in %s is read from a pipe and goes to standard output', async (_, recording) => {
+  ])('can be a recording in %s from a pipe, and the result goes to standard output', async (_, recording) => {
     const result = await runMain(['-t', 'folded', '-'], { stdin: recording() });
     expect(result.status).toBe(0);
     expect(result.stdout.toString()).toBe('app;[app];[app] 2000000\n');
   });
 
-  test('words behind -- are inputs', async () => {
+  test('can be given as - after --', async () => {
     expect((await runMain(['-t', 'folded', '--', '-'], { stdin: pipeRecording() })).stdout.toString()).toContain('app;');
   });
 
-  test('bytes that come one by one', async () => {
+  test('can come byte by byte', async () => {
     const stdin = new PassThrough();
     const run = runMain(['-t', 'folded', '-'], { stdin });
     for (const byte of pipeRecording()) stdin.write(Uint8Array.of(byte));
@@ -139,7 +139,7 @@ describe('standard input', () => {
     expect((await run).stdout.toString()).toBe('app;[app];[app] 2000000\n');
   });
 
-  test('a stream that never ends is refused after its first bytes', async () => {
+  test('is refused after its first bytes if it is no recording and never ends', async () => {
     const stdin = new PassThrough();
     stdin.write(Buffer.alloc(1000, 'yes\n'));
     const result = await runMain(['-t', 'folded', '-'], { stdin });
@@ -149,7 +149,7 @@ describe('standard input', () => {
   });
 });
 
-describe('errors are one line each', () => {
+describe('errors', () => {
   const failing: [what: string, bytes: Uint8Array | string, message: RegExp][] = [
     ['an empty file', '', /not a perf.data file: it is empty$/],
     ['text', '#include <stdio.h>\n', /not a perf.data file: it is text that starts with "#include"$/],
@@ -162,7 +162,7 @@ describe('errors are one line each', () => {
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
   ];
-  test.each(failing)('%s', async (_, bytes, message) => {
+  test.each(failing)('%s is refused in one line', async (_, bytes, message) => {
     const input = put('in.data', bytes);
     const result = await runMain([input]);
     expect(result.status).toBe(1);
@@ -172,7 +172,7 @@ describe('errors are one line each', () => {
     expect(readdirSync(dir)).toEqual(['in.data']);
   });
 
-  test('a missing input, a directory, a directory recording without its main file', async () => {
+  test('a missing input, a directory, and a directory recording without its main file are refused in one line', async () => {
     expect(await runMain([at('nosuch.data')])).toMatchObject({ status: 1, stderr: `perfconv: ${at('nosuch.data')}: no such file or directory\n` });
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory, not a recording\n` });
     put('data.0', '');
@@ -182,7 +182,7 @@ describe('errors are one line each', () => {
     });
   });
 
-  test('filters that leave nothing, and an event that is not there', async () => {
+  test('a filter by a missing event leaves nothing, and the message names the events of the recording', async () => {
     const result = await runMain(['--event', 'cycles', put('perf.data', fileRecording())]);
     expect(result.status).toBe(1);
     expect(result.stderr).toMatch(
@@ -190,7 +190,7 @@ describe('errors are one line each', () => {
     );
   });
 
-  test('an event of times off the CPU that were not asked for', async () => {
+  test('an event of times off the CPU is refused with a hint at --off-cpu if that was not given', async () => {
     const input = put('switches.data', new SwitchRecords().tick(101, 1).sched(10, { prev: 101, state: 1, next: 102 }).file());
     const asked = await runMain(['--event', 'off-cpu:sleeping', input]);
     expect(asked.status).toBe(1);
@@ -201,17 +201,17 @@ describe('errors are one line each', () => {
     expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
   });
 
-  test('a filter by CPU says where samples carry none', async () => {
+  test('a filter by CPU that leaves nothing says so if samples carry no CPU', async () => {
     const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/none of the samples in the recording \(\d+\) passes the filters: they carry no CPU\n$/)]);
   });
 
-  test('tables tell of a recording without samples, too', async () => {
+  test('a recording without samples can be written as tables', async () => {
     expect((await runMain(['-o', at('out.csv'), put('perf.data', emptyRecording())])).status).toBe(0);
     expect(readFileSync(at('out.csv/stat.csv'), 'utf8')).toContain('COMM,1');
   });
 
-  test.each([[[]], [['report']]])('symbols that are named and not there, or not what they should be: %j', async (command) => {
+  test.each([[[]], [['report']]])('symbol files and directories that are missing or of the wrong kind are refused: %j', async (command) => {
     const input = put('perf.data', fileRecording());
     put('kallsyms', 'ffffffff81000000 T _text\n');
     const cases: [args: string[], message: string][] = [
@@ -228,7 +228,7 @@ describe('errors are one line each', () => {
     expect((await runMain([...command, '--kallsyms', at('kallsyms'), '--symfs', dir, '--debug-dir', dir, '--buildid-dir', dir, input])).status).toBe(0);
   });
 
-  test.each([[['-t', 'folded', '-o', '-']], [['report']]])('where perf takes a name for a place without symbols, so do we: %j', async (command) => {
+  test.each([[['-t', 'folded', '-o', '-']], [['report']]])('a place that perf accepts as one without symbols is accepted: %j', async (command) => {
     const input = put('perf.data', fileRecording());
     const { stdout } = await runMain([...command, input]);
     for (const name of ['--kallsyms', '--vmlinux', '--guestkallsyms', '--guestmodules', '--guestvmlinux']) {
@@ -242,7 +242,7 @@ describe('errors are one line each', () => {
     }
   });
 
-  test('an output that cannot be written leaves nothing, and the others are not written either', async () => {
+  test('an output that cannot be written is refused, and the others are not written either', async () => {
     const input = put('perf.data', fileRecording());
     put('plain', '');
     const cases: [output: string, message: RegExp][] = [
@@ -263,7 +263,7 @@ describe('errors are one line each', () => {
     expect(await runMain(['-t', 'pprof', '-o', dir, input])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory\n` });
   });
 
-  test('an output of which nobody can know whether it is a directory', async () => {
+  test('an output whose path cannot be followed is refused', async () => {
     const input = put('perf.data', fileRecording());
     symlinkSync('circle', at('circle'));
     const cases: [output: string, reason: string][] = [
@@ -280,7 +280,7 @@ describe('errors are one line each', () => {
     expect(readdirSync(dir).sort()).toEqual(['circle', 'perf.data']);
   });
 
-  test('a failed conversion leaves an older output as it was', async () => {
+  test('a failed conversion leaves an older output unchanged', async () => {
     put('a.pb.gz', 'old');
     expect((await runMain(['-o', at('a.pb.gz'), put('perf.data', 'no recording at all')])).status).toBe(1);
     expect(readFileSync(at('a.pb.gz'), 'utf8')).toBe('old');
@@ -349,7 +349,7 @@ describe('usage errors end with status 2', () => {
     expect(await runMain(args)).toMatchObject({ status: 2, stderr: `perfconv: ${message}\n` });
   });
 
-  test('the input is not written over, by whatever name', async () => {
+  test('the input is never overwritten, not even under another name', async () => {
     const input = put('perf.folded', fileRecording());
     expect(await runMain(['-o', join(dir, '.', 'perf.folded'), input])).toMatchObject({
       status: 2,
@@ -363,7 +363,7 @@ describe('usage errors end with status 2', () => {
     expect(readFileSync(input)).toEqual(Buffer.from(fileRecording()));
   });
 
-  test('an input is not written over from standard input either', async () => {
+  test('a file that is read as standard input is not overwritten', async () => {
     const input = put('perf.folded', fileRecording());
     const fd = openSync(input, 'r');
     const result = await runMain(['-o', input, '-'], { stdin: Object.assign(new PassThrough(), { fd }) });
@@ -372,7 +372,7 @@ describe('usage errors end with status 2', () => {
     expect(readFileSync(input)).toEqual(Buffer.from(fileRecording()));
   });
 
-  test('two inputs do not become one output, whatever it is called', async () => {
+  test('two inputs are never written to the same output', async () => {
     const [first, second] = [put('web.data', fileRecording()), put('web', fileRecording())];
     expect(await runMain([first, second])).toMatchObject({
       status: 2,
@@ -385,7 +385,7 @@ describe('usage errors end with status 2', () => {
     expect(readdirSync(dir).sort()).toEqual(['web', 'web.data']);
   });
 
-  test('one input is not written over by what becomes of another', async () => {
+  test('one input is not overwritten by the output of another', async () => {
     const [first, second] = [put('x.data', fileRecording()), put('x.pb.gz', pipeRecording())];
     expect(await runMain([first, second])).toMatchObject({
       status: 2,
@@ -395,20 +395,20 @@ describe('usage errors end with status 2', () => {
     expect(readdirSync(dir).sort()).toEqual(['x.data', 'x.pb.gz']);
   });
 
-  test('one output is not written over another by way of a symbolic link', async () => {
+  test('one output does not overwrite another through a symbolic link', async () => {
     symlinkSync('a.pb', at('b.pb'));
     const result = await runMain(['-o', at('a.pb'), '-o', at('b.pb'), put('perf.data', fileRecording())]);
     expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('b.pb')} is given twice\n` });
   });
 
-  test('a terminal gets no binary', async () => {
+  test('binary output is not written to a terminal', async () => {
     const result = await runMain(['-t', 'pprof', '-o', '-', put('perf.data', fileRecording())], { isTTY: true });
     expect(result).toMatchObject({ status: 2, stderr: 'perfconv: the output is binary and standard output is a terminal: give -o FILE\n' });
   });
 });
 
-describe('what is said at the end', () => {
-  test('each kind of finding once, with count and place', async () => {
+describe('messages at the end', () => {
+  test('tell each kind of finding once, with its place', async () => {
     const input = put('cut.data', truncatedRecording());
     const result = await runMain(['-t', 'folded', '-o', '-', input]);
     expect(result.status).toBe(0);
@@ -417,14 +417,14 @@ describe('what is said at the end', () => {
     expect(result.stderr).toMatch(/\(at 0x[0-9a-f]+\)/);
   });
 
-  test('with --quiet only that data was lost, in one line', async () => {
+  test('tell only that data was lost with --quiet, in one line', async () => {
     const cut = put('cut.data', truncatedRecording());
     const lossy = put('lossy.data', lossyRecording());
     const [one, two] = [
       /^perfconv: data lost: the recording is cut off: .*\n$/,
       /^perfconv: data lost: .*; and 1 other kind of loss, printed without --quiet\n$/,
     ];
-    // dump prints records as they are, that of a loss too.
+    // dump prints all records as they are, even those of losses.
     expect((await runMain(['dump', '-q', cut])).stderr).toMatch(one);
     for (const args of [['-t', 'folded', '-o', '-'], ['report']]) {
       expect((await runMain([...args, '-q', cut])).stderr).toMatch(one);
@@ -435,7 +435,7 @@ describe('what is said at the end', () => {
     expect(merged.stderr).toBe(`perfconv: ${cut}: ${(await runMain(['report', '-q', cut])).stderr.replace('perfconv: ', '')}`);
   });
 
-  test('--strict ends with status 3 when data were lost, and only then; the output is there all the same', async () => {
+  test('come with status 3 if data was lost with --strict, and the output is written nevertheless', async () => {
     const cut = put('cut.data', truncatedRecording());
     expect((await runMain(['--strict', '-q', '-o', at('cut.folded'), cut])).status).toBe(3);
     expect(readFileSync(at('cut.folded'), 'utf8')).toContain('app;');
@@ -444,7 +444,7 @@ describe('what is said at the end', () => {
     expect((await runMain(['info', '--strict', cut])).status).toBe(3);
   });
 
-  test('what explains that there are no samples, before the error; --strict then ends with 3', async () => {
+  test('explain why there are no samples before the error, and then --strict ends with status 3', async () => {
     const whole = pipeRecording(1);
     // Cut off within its only sample.
     const cut = put('cut.data', whole.subarray(0, whole.length - 20));
@@ -457,7 +457,7 @@ describe('what is said at the end', () => {
     }
   });
 
-  test('options that change nothing, and events that are not there', async () => {
+  test('warn about options without effect and missing events', async () => {
     const result = await runMain(['--group', 'cpu', '--ns', '--event', 'cpu-clock,cycles', '-o', at('a.folded'), put('perf.data', fileRecording())]);
     expect(result.status).toBe(0);
     expect(result.stderr).toContain('perfconv: warning: --group, --ns have no effect on folded\n');
@@ -478,11 +478,11 @@ describe('filters and weights', () => {
     [['--comm', 'app', '--weight', 'samples'], ' 2'],
     [['--time', '0.001,'], ' 1000000'],
     [['--time', ',0.001'], ' 1000000'],
-  ])('%j', async (args, weight) => {
+  ])('%j selects or weighs samples', async (args, weight) => {
     expect(await folded(...args)).toBe(`app;[app];[app]${weight}\n`);
   });
 
-  test('ids may be those of no process and of no thread, and CPUs those that were not recorded', async () => {
+  test('the ids of no process and no thread are accepted, and so is that of an unrecorded CPU', async () => {
     const attrs: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
     const records = [-1, -1, 5].map((id, i) => record.sample({ ip: 1n, pid: id, tid: id, time: BigInt(i + 1), period: BigInt(10 ** i) }));
     const input = put('ended.data', encodeFile({ attrs, records }));
@@ -496,7 +496,7 @@ describe('filters and weights', () => {
     expect(await weight('--cpu=-1')).toEqual(['11', '100']);
   });
 
-  test('a filter by CPU says which events have none, and so are left out', async () => {
+  test('a filter by CPU warns about events that it leaves out because their samples carry no CPU', async () => {
     const attrs: AttrSpec[] = [
       { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] },
       { name: 'page-faults', config: 2n, period: 1n, ids: [8n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] },
@@ -516,7 +516,7 @@ describe('filters and weights', () => {
 
   test('-F and --ns choose what perf-script text shows', async () => {
     const result = await runMain(['-t', 'script', '-F', 'comm,tid,time,event', '--ns', '-o', '-', put('perf.data', fileRecording(1))]);
-    // Without frames perf pads the name (observed, perf 6.1).
+    // Without frames, perf pads the name (observed, perf 6.1).
     expect(result.stdout.toString()).toBe('             app   100     0.000003000:   cpu-clock: \n');
   });
 });

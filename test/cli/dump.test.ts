@@ -39,7 +39,7 @@ afterAll(() => {
 const linesOf = async (...args: string[]): Promise<string[]> => (await runMain(['dump', ...args])).stdout.toString().split('\n').slice(0, -1);
 
 describe('dump', () => {
-  test('one line per record, in the order of the file', async () => {
+  test('prints one line per record, in the order of the file', async () => {
     const lines = await linesOf(input);
     expect(lines.map((line) => line.split(' ')[1])).toEqual(['COMM', 'MMAP2', 'SAMPLE', 'SAMPLE', 'SAMPLE', 'FINISHED_ROUND']);
     expect(lines[0]).toMatch(/^0x[0-9a-f]+ COMM size=\d+ misc=0x2000 pid=100 tid=100 comm=app isExec=true sampleId=\{pid=100 tid=100 time=1000 id=7 cpu=0\}$/);
@@ -47,7 +47,7 @@ describe('dump', () => {
     expect(lines[2]).toContain(' callchain=[0x400123,0x400200');
   });
 
-  test('nothing of a recording reaches the terminal but text; long bytes are cut short', async () => {
+  test('escapes control characters, and shortens long bytes', async () => {
     const [comm, sample, damaged] = await linesOf(rich);
     expect(comm).toContain('comm="two words\\n\\u009b"');
     expect(sample).toContain(`userStack={size=64 dynSize=64 bytes=${'ab'.repeat(32)}…(64 bytes)}`);
@@ -55,7 +55,7 @@ describe('dump', () => {
     expect(damaged).toMatch(/ DAMAGED size=16 misc=0x0 recordType=FORK problem="/);
   });
 
-  test('JSON for programs: 64-bit numbers as strings that lose nothing', async () => {
+  test('prints JSON for programs, with 64-bit numbers as strings without loss', async () => {
     const records = (await linesOf('--json', rich)).map((line) => JSON.parse(line));
     expect(records[0]).toMatchObject({ type: 'COMM', pid: 1, comm: 'two words\n\u009b', sampleId: { time: '5' } });
     expect(records[1]).toMatchObject({
@@ -73,14 +73,14 @@ describe('dump', () => {
     expect(attr).toMatchObject({ type: 'HEADER_ATTR', ids: ['7'], attr: { config: '0x0', flags: ['sample_id_all'] } });
   });
 
-  test('only the types asked for', async () => {
+  test('prints only the requested types', async () => {
     expect((await linesOf('--type', 'COMM,FINISHED_ROUND', input)).map((line) => line.split(' ')[1])).toEqual(['COMM', 'FINISHED_ROUND']);
     expect(await linesOf('--type', 'EXIT', input)).toEqual([]);
     expect(await runMain(['dump', '--type', 'MMAP3', input])).toMatchObject({ status: 2, stderr: expect.stringContaining('did you mean MMAP?') });
     expect([...RECORD_TYPES].sort()).toEqual([...PERF_RECORD_NAMES].sort());
   });
 
-  test('what is damaged is told of, and is a loss to --strict', async () => {
+  test('reports damage, which makes --strict fail', async () => {
     expect(await runMain(['dump', rich])).toMatchObject({
       status: 0,
       stderr: expect.stringMatching(/^perfconv: data lost: PERF_RECORD_FORK: sample_id trailer of 16 bytes overruns record of 16 bytes/),

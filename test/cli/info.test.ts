@@ -15,7 +15,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** What `perfconv info` prints of a recording. */
+/** What `perfconv info` prints for a recording. */
 async function infoOf(bytes: Uint8Array, ...options: string[]): Promise<string> {
   const file = join(dir, 'perf.data');
   writeFileSync(file, bytes);
@@ -35,8 +35,8 @@ function factsOf(lines: readonly string[]): Record<string, string> {
   return Object.fromEntries(lines.flatMap((line) => [...line.matchAll(/^ {2}(\S.*?) {2,}(.*)$/g)].map(([, name, value]) => [name, value])));
 }
 
-describe('for people', () => {
-  test('what was recorded, on what', async () => {
+describe('info for people', () => {
+  test('tells what was recorded, and on which machine', async () => {
     const text = await infoOf(encodeFile(EVERYTHING));
     expect(text.match(/^\S.*$/gm)).toEqual(['Recording', 'Machine', 'Events', 'Records', 'BPF programs', 'Build ids']);
     expect(factsOf(section(text, 'Recording'))).toMatchObject({
@@ -81,7 +81,7 @@ describe('for people', () => {
     expect(section(text, 'BPF programs')[0]).toBe('      5  5353535353535353  fentry_blk_account_io_start  0xffffffffc0248588 (72 bytes) and 1 more');
   });
 
-  test('events, their attrs and groups', async () => {
+  test('lists events with their attrs and groups', async () => {
     expect(section(await infoOf(encodeFile(EVERYTHING)), 'Events')).toEqual([
       '  cpu-clock: 2 samples, period 500,000',
       '    type 1 (software), config 0x0, config1 0x10, config2 0x11, config3 0x12, config4 0x13, sample_freq 4000,',
@@ -102,7 +102,7 @@ describe('for people', () => {
     ]);
   });
 
-  test('records by type', async () => {
+  test('counts records by type', async () => {
     expect(section(await infoOf(fileRecording()), 'Records')).toEqual([
       '  1  COMM                  16.7 %',
       '  3  SAMPLE                50.0 %',
@@ -112,7 +112,7 @@ describe('for people', () => {
     ]);
   });
 
-  test('long lists are cut, but not with --verbose', async () => {
+  test('shortens long lists, but not with --verbose', async () => {
     const cpus = Array.from({ length: 40 }, (_, i) => String(i));
     const bytes = encodeFile({
       ...EVERYTHING,
@@ -133,7 +133,7 @@ describe('for people', () => {
     expect(verbose).not.toContain('…');
   });
 
-  test('what is damaged', async () => {
+  test('reports damage', async () => {
     const file = join(dir, 'cut.data');
     writeFileSync(file, truncatedRecording());
     const { status, stdout } = await runMain(['info', file]);
@@ -142,7 +142,7 @@ describe('for people', () => {
     expect((await runMain(['info', '--strict', file])).status).toBe(3);
   });
 
-  test('control characters are shown, and a terminal gets bold headings unless it wants none', async () => {
+  test('escapes control characters, and has bold headings on a terminal unless NO_COLOR is set', async () => {
     const bytes = encodeFile({ ...EVERYTHING, features: { hostname: 'a\x1b[31mb' } });
     expect(await infoOf(bytes)).toContain('a\\x1b[31mb');
     const file = join(dir, 'perf.data');
@@ -152,8 +152,8 @@ describe('for people', () => {
   });
 });
 
-describe('for programs', () => {
-  test('a file', async () => {
+describe('info for programs', () => {
+  test('describes a file', async () => {
     const info = JSON.parse(await infoOf(fileRecording(), '--json'));
     expect(info).toMatchObject({
       input: join(dir, 'perf.data'),
@@ -181,7 +181,7 @@ describe('for programs', () => {
     });
   });
 
-  test('a recording without samples, and one from a pipe', async () => {
+  test('describes a recording without samples, and one from a pipe', async () => {
     const info = JSON.parse(await infoOf(emptyRecording(), '--json'));
     expect(info.sampleCount).toBe(0);
     expect(info).not.toHaveProperty('time');
@@ -191,7 +191,7 @@ describe('for programs', () => {
   });
 });
 
-test.each([[[]], [['--json']], [['--verbose']]])('--anonymous %j tells no names', async (options) => {
+test.each([[[]], [['--json']], [['--verbose']]])('info --anonymous %j tells no names', async (options) => {
   const bytes = encodeFile(EVERYTHING);
   expect(await infoOf(bytes, ...options)).toMatch(/fixture-host[\s\S]*jane/);
   const text = await infoOf(bytes, '--anonymous', ...options);

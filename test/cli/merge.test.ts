@@ -17,21 +17,21 @@ function put(name: string, bytes: Uint8Array | string): string {
   return at(name);
 }
 const text = (name: string): string => readFileSync(at(name), 'utf8');
-/** What is said besides that the recordings' program is not there to be named. */
+/** All messages except that the program of the recordings has no symbols. */
 const said = (stderr: string): string[] => stderr.split('\n').filter((line) => line !== '' && !line.includes('no symbols found'));
 
 let a: string;
 let b: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'perfconv-merge-'));
-  // Samples of the clock and page faults: 2 and 1, 4 and 2.
+  // They have 2 and 4 samples of the clock, and 1 and 2 page faults.
   a = put('a.data', fileRecording());
   b = put('b.data', pipeRecording(6));
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-describe('several inputs and an output', () => {
-  test('pprof: names are short unless a style or those of perf are asked for, as of one input', async () => {
+describe('several inputs with an output', () => {
+  test('pprof: names are short unless a style or --compat perf is given', async () => {
     const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
     const inputs = [fixture('threads.data'), fixture('plain.data'), '--symfs', fixture('symfs'), '-o', at('names.pb')];
     const names: string[] = [];
@@ -43,7 +43,7 @@ describe('several inputs and an output', () => {
     expect(names).toEqual(['work::reduce', 'double work::reduce<double>(std::vector<double, std::allocator<double> > const&)', 'work::reduce<double>']);
   });
 
-  test('pprof: what both count, labelled with the input', async () => {
+  test('pprof: samples are labelled with their input', async () => {
     const { status, stderr } = await runMain([a, b, '-o', at('all.pb.gz')]);
     expect([status, said(stderr)]).toEqual([0, []]);
     const lines = pprofText(gunzipSync(readFileSync(at('all.pb.gz')))).split('\n');
@@ -58,7 +58,7 @@ describe('several inputs and an output', () => {
   test.each([
     ['comm', 'sample 6 6000000 3 3: 1 2; "comm":"app"'],
     ['none', 'sample 6 6000000 3 3: 1 2; '],
-  ])('pprof: with --labels %s the inputs add up', async (labels, expected) => {
+  ])('pprof: with --labels %s, the inputs add up', async (labels, expected) => {
     await runMain([a, b, '--labels', labels, '-o', at('all.pb')]);
     const samples = pprofText(readFileSync(at('all.pb')))
       .split('\n')
@@ -66,7 +66,7 @@ describe('several inputs and an output', () => {
     expect(samples).toEqual([expected]);
   });
 
-  test('folded: stacks add up; with --by-input the recording is their root', async () => {
+  test('folded: stacks add up; with --by-input, the recording is their root', async () => {
     await runMain([a, b, '-q', '-o', at('all.folded')]);
     expect(text('all.folded')).toBe('app;[app];[app] 6000000\n');
     await runMain([a, b, '-q', '--by-input', '-o', at('all.folded')]);
@@ -97,14 +97,14 @@ describe('several inputs and an output', () => {
     expect(single.reduce((sum: number, profile: { endValue: number }) => sum + profile.endValue, 0)).toBe(6_000_000);
   });
 
-  test('report: callers are counted with --children only', async () => {
+  test('report: callers are counted only with --children', async () => {
     const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
     const inputs = [fixture('dwarf.data'), fixture('plain.data')];
     expect(`${(await runMain(['report', '--children', ...inputs])).stdout}`).toContain('[truncated]');
     expect(`${(await runMain(['report', ...inputs])).stdout}`).not.toContain('[truncated]');
   });
 
-  test('csv: counts add up, rows name their input in a last column', async () => {
+  test('csv: counts add up, and the last column of rows names their input', async () => {
     await runMain([a, b, '-o', `${at('tables')}/`]);
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');
     expect(text('tables/processes.csv').trimEnd().split('\n')).toEqual([
@@ -128,34 +128,34 @@ describe('several inputs and an output', () => {
     expect(kinds.lastIndexOf('SAMPLE a.data')).toBeLessThan(kinds.indexOf('COMM b.data'));
   });
 
-  test('csv: the tables of one recording have no such column', async () => {
+  test('csv: the tables of a single recording have no column for the input', async () => {
     await runMain([a, '-o', `${at('tables')}/`]);
     for (const name of readdirSync(at('tables'))) expect(text(`tables/${name}`)).not.toContain('input');
   });
 
-  test('several formats in one pass, standard output among them', async () => {
+  test('several formats can be written at once, one of them to standard output', async () => {
     const { status, stdout } = await runMain([a, b, '-q', '-t', 'folded', '-o', '-', '-o', at('all.pb.gz')]);
     expect([status, stdout.toString(), readdirSync(dir).sort()]).toEqual([0, 'app;[app];[app] 6000000\n', ['a.data', 'all.pb.gz', 'b.data']]);
   });
 
-  test('one of the inputs may be a pipe', async () => {
+  test('one of the inputs can be a pipe', async () => {
     const { status, stdout } = await runMain([a, '-', '-q', '--by-input', '-t', 'folded', '-o', '-'], { stdin: pipeRecording() });
     expect([status, stdout.toString()]).toEqual([0, 'a.data;app;[app];[app] 2000000\nstandard_input;app;[app];[app] 2000000\n']);
   });
 
-  test('filters hold for all; one that leaves nothing of an input is said', async () => {
-    // The fourth sample of the clock comes 4 ms after the first.
+  test('filters apply to all inputs, and a warning names those of which nothing is left', async () => {
+    // The fourth sample of the clock is 4 ms after the first.
     const { status, stderr } = await runMain([a, b, '--time', '+0.004,', '-t', 'folded', '-o', at('all.folded'), '--event', 'cpu-clock']);
     expect([status, said(stderr)]).toEqual([0, [`perfconv: ${a}: warning: adds no samples: none of the samples in the recording (3) passes the filters`]]);
     expect(text('all.folded')).toBe('app;[app];[app] 1000000\n');
   });
 
-  test('without an output each is converted by itself', async () => {
+  test('without an output, each input is converted by itself', async () => {
     expect((await runMain([a, b, '-q'])).status).toBe(0);
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'a.pb.gz', 'b.data', 'b.pb.gz']);
   });
 
-  test('an input is not written over', async () => {
+  test('no input is overwritten', async () => {
     expect(await runMain([a, put('c.folded', fileRecording()), '-o', at('c.folded')])).toMatchObject({
       status: 2,
       stderr: `perfconv: -o ${at('c.folded')} would overwrite the input\n`,
@@ -164,7 +164,7 @@ describe('several inputs and an output', () => {
 });
 
 describe('inputs that cannot be read', () => {
-  test('are reported; the others are merged, and the status is 1', async () => {
+  test('are reported, the others are merged, and the status is 1', async () => {
     const bad = put('bad.data', 'no recording at all');
     const { status, stderr } = await runMain([a, bad, at('missing.data'), b, '-t', 'csv', '-o', at('tables'), '-o', at('all.folded'), '--event', 'cpu-clock']);
     expect(status).toBe(1);
@@ -177,13 +177,13 @@ describe('inputs that cannot be read', () => {
     expect(text('tables/stat.csv')).toContain('SAMPLE,9\n');
   });
 
-  test('all of them: nothing is written', async () => {
+  test('leave nothing to write if there are no others', async () => {
     const result = await runMain([put('bad.data', 'nothing'), at('missing.data'), '-o', at('all.pb')]);
     expect(result).toMatchObject({ status: 1, stderr: expect.stringMatching(/perfconv: none of the inputs could be read: nothing was written\n$/) });
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'b.data', 'bad.data']);
   });
 
-  test('lost data: status 3 with --strict, and the result is there', async () => {
+  test('are different from inputs with lost data, which are merged, with status 3 for --strict', async () => {
     const cut = put('cut.data', truncatedRecording());
     const args = [a, cut, '-t', 'folded', '--event', 'cpu-clock', '-o', at('all.folded')];
     expect(await runMain(args)).toMatchObject({ status: 0, stderr: expect.stringContaining(`perfconv: ${cut}: data lost: `) });
@@ -193,7 +193,7 @@ describe('inputs that cannot be read', () => {
     expect((await runMain([...args, at('missing.data'), '--strict'])).status).toBe(1);
   });
 
-  test('no samples in one: it adds nothing; in none: no output but the tables', async () => {
+  test('are different from inputs without samples, which add nothing; if none has samples, only tables are written', async () => {
     const empty = put('empty.data', emptyRecording());
     const stat = put('stat.data', statRecording());
     const { status, stderr } = await runMain([a, empty, '-o', at('all.pb')]);
@@ -208,8 +208,8 @@ describe('inputs that cannot be read', () => {
   });
 });
 
-describe('report', () => {
-  test('adds up; input, pid and tid tell recordings apart', async () => {
+describe('report of several inputs', () => {
+  test('adds them up, but tells them apart by input, pid and tid', async () => {
     const report = async (...args: string[]) => (await runMain(['report', a, b, '--event', 'cpu-clock', ...args])).stdout.toString().split('\n');
     expect(await report()).toContain('100.00      6000000       6 [app]     /nonexistent/app');
     expect((await report('--sort', 'input')).slice(2)).toEqual([' 66.67      4000000       4 b.data', ' 33.33      2000000       2 a.data', '']);
@@ -225,14 +225,14 @@ describe('report', () => {
     ]);
   });
 
-  test('one bad input: the others are reported, status 1', async () => {
+  test('covers the others if one is bad, and the status is 1', async () => {
     const { status, stdout, stderr } = await runMain(['report', a, at('missing.data'), '--event', 'cpu-clock']);
     expect([status, stdout.toString().split('\n')[0]]).toEqual([1, '# cpu-clock: 2 samples, period 2000000 ns']);
     expect(stderr).toContain('the result holds 1 of 2 inputs');
   });
 });
 
-test('inputs are called by as much of their paths as tells them apart', () => {
+test('labels of inputs are as much of their paths as is needed to tell them apart', () => {
   expect(inputLabels(['a.data', '/x/b.data', '-'])).toEqual(['a.data', 'b.data', 'standard input']);
   expect(inputLabels(['/x/mon/perf.data', '/x/tue/perf.data', '/x/other.data'])).toEqual(['mon/perf.data', 'tue/perf.data', 'other.data']);
   expect(inputLabels(['/mon/run/perf.data', '/tue/run/perf.data', '/tue/perf.data'])).toEqual(['mon/run/perf.data', 'tue/run/perf.data', 'tue/perf.data']);

@@ -20,7 +20,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Every file below the directory with its content. */
+/** All files below the directory, with their contents. */
 const contents = (): [path: string, content: string][] =>
   readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -45,7 +45,7 @@ describe('a directory recording', () => {
     [['-o', 'soft.folded'], 'overwrite kcore_dir/kallsyms of the input'],
     [['-t', 'folded', '-o', 'web.data.d/data.7'], 'become part of the input'],
     [['-t', 'folded', '-o', 'web.data.d/kcore_dir/modules'], 'become part of the input'],
-  ])('keeps its files: %j', async (args, harm) => {
+  ])('is not overwritten: %j', async (args, harm) => {
     const before = contents();
     const output = at(args.at(-1)!);
     const result = await runMain([...args.slice(0, -1), output, recording]);
@@ -53,7 +53,7 @@ describe('a directory recording', () => {
     expect(contents()).toEqual(before);
   });
 
-  test('keeps its files from tables, too', async () => {
+  test('is not overwritten by tables', async () => {
     const before = contents();
     expect(await runMain(['-t', 'csv', '-o', recording, recording])).toMatchObject({
       status: 2,
@@ -70,12 +70,12 @@ describe('a directory recording', () => {
     expect(contents()).toEqual(before);
   });
 
-  test('takes other files beside its own', async () => {
+  test('accepts other files beside its own', async () => {
     expect((await runMain(['-q', '-o', join(recording, 'web.folded'), '-o', join(recording, 'tables.csv'), recording])).status).toBe(0);
     expect(readdirSync(recording).sort()).toEqual(['data', 'kcore_dir', 'tables.csv', 'web.folded']);
   });
 
-  test('is an input among several', async () => {
+  test('is not overwritten as one of several inputs', async () => {
     writeFileSync(at('other.data'), fileRecording());
     const output = join(recording, 'data');
     expect(await runMain(['-t', 'folded', '-o', output, at('other.data'), recording])).toMatchObject({
@@ -86,7 +86,7 @@ describe('a directory recording', () => {
 });
 
 describe('symbol files', () => {
-  test.each(['kallsyms', 'vmlinux', 'guestkallsyms', 'guestmodules', 'guestvmlinux'])('given with --%s are not written over', async (option) => {
+  test.each(['kallsyms', 'vmlinux', 'guestkallsyms', 'guestmodules', 'guestvmlinux'])('given with --%s are not overwritten', async (option) => {
     writeFileSync(at('perf.data'), fileRecording());
     writeFileSync(at('symbols.folded'), KALLSYMS);
     symlinkSync('symbols.folded', at('link.folded'));
@@ -99,7 +99,7 @@ describe('symbol files', () => {
     expect(readFileSync(at('symbols.folded'), 'utf8')).toBe(KALLSYMS);
   });
 
-  test('that were found are not written over, and then no output is', async () => {
+  test('that were found are not overwritten, and then no output is written', async () => {
     cpSync(join(fixtures, 'symfs'), at('symfs'), { recursive: true });
     const binary = at('symfs/opt/perfconv-fixtures/bin/tree');
     linkSync(binary, at('tree.folded'));
@@ -131,7 +131,7 @@ describe('standard output that was redirected to a file', () => {
     }
   };
 
-  test.each([[['-t', 'folded', '-o', '-']], [['report']], [['info']], [['dump']]])('is not the input, for %j', async (args) => {
+  test.each([[['-t', 'folded', '-o', '-']], [['report']], [['info']], [['dump']]])('must not be the input, for %j', async (args) => {
     const input = at('perf.data');
     writeFileSync(input, fileRecording());
     expect(await run([...args, input], input)).toEqual({ status: 2, stderr: 'perfconv: standard output would overwrite the input\n' });
@@ -140,7 +140,7 @@ describe('standard output that was redirected to a file', () => {
     expect(readFileSync(at('out')).length).toBeGreaterThan(0);
   });
 
-  test('is not another output either', async () => {
+  test('must not be another output either', async () => {
     writeFileSync(at('perf.data'), fileRecording());
     expect(await run(['-t', 'folded', '-o', at('out.folded'), '-o', '-', at('perf.data')], at('out.folded'))).toMatchObject({ status: 2 });
   });

@@ -21,14 +21,14 @@ function refusalOf(...words: string[]): string {
 }
 
 describe('values of options', () => {
-  test.each([[['--fields', 'ip']], [['--fields=ip']], [['-F', 'ip']], [['-F=ip']], [['-Fip']], [['-qFip']]])('%j', (words) => {
+  test.each([[['--fields', 'ip']], [['--fields=ip']], [['-F', 'ip']], [['-F=ip']], [['-Fip']], [['-qFip']]])('can be given as %j', (words) => {
     const args = argumentsOf(...words, 'web.data');
     expect(args.text('fields')).toBe('ip');
     expect(args.flag('quiet')).toBe(words[0].startsWith('-q'));
     expect(args.inputs).toEqual(['web.data']);
   });
 
-  test('may begin as options do where they are joined to them', () => {
+  test('can look like options only if they are in the same word', () => {
     expect(argumentsOf('-F=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--fields=-srcline').text('fields')).toBe('-srcline');
     expect(argumentsOf('--comm=--quiet').texts('comm')).toEqual(['--quiet']);
@@ -36,17 +36,17 @@ describe('values of options', () => {
     expect(refusalOf('--output', '--quiet')).toBe('--output needs a value; if --quiet is meant, write --output=--quiet');
   });
 
-  test('may be a dash, or a negative number', () => {
+  test('can be a dash or a negative number', () => {
     expect(argumentsOf('-o', '-', '-').texts('output')).toEqual(['-']);
     expect(argumentsOf('--time', '-5,3').text('time')).toBe('-5,3');
   });
 
-  test('keep the order in which they were given, whatever the option was called', () => {
+  test('keep their order, whichever name of the option was used', () => {
     expect(argumentsOf('-o', 'a', '--output=b', 'in', '-o=c').texts('output')).toEqual(['a', 'b', 'c']);
   });
 
   test.each([['"quoted"'], ["'quoted'"], ['a=b'], ['=a'], ['./a.b=c'], ['007'], ['1e3'], ['two\nlines'], ['true'], [' ']])(
-    'are read as they are: %j',
+    'are taken literally: %j',
     (value) => {
       for (const words of [[`--output=${value}`], ['--output', value], [`-o=${value}`], ['-o', value], ['-qo', value]]) {
         expect(argumentsOf(...words).texts('output')).toEqual([value]);
@@ -56,7 +56,7 @@ describe('values of options', () => {
     },
   );
 
-  test('are missing at the end, and when they are empty', () => {
+  test('count as missing at the end of the words or if they are empty', () => {
     expect(refusalOf('web.data', '--symfs')).toBe('--symfs needs a value');
     for (const words of [['--symfs='], ['-F='], ['--symfs', '']]) {
       const args = argumentsOf(...words);
@@ -66,18 +66,18 @@ describe('values of options', () => {
 });
 
 describe('flags', () => {
-  test('may be joined, and given twice', () => {
+  test('can be joined, and given twice', () => {
     const args = argumentsOf('-qv', '-q');
     expect([args.flag('quiet'), args.flag('verbose'), args.flag('strict')]).toEqual([true, true, false]);
   });
 
-  test('leave alone the word after them', () => {
+  test('do not take the next word as their value', () => {
     const args = argumentsOf('-q', 'true', '--strict', 'false');
     expect(args.inputs).toEqual(['true', 'false']);
     expect([args.flag('quiet'), args.flag('strict')]).toEqual([true, true]);
   });
 
-  test('may have names that begin with no-', () => {
+  test('can have names that begin with no-', () => {
     const args = argumentsOf('--no-inline', '--no-progress', 'web.data');
     expect([args.flag('no-inline'), args.flag('no-progress'), args.flag('no-demangle')]).toEqual([true, true, false]);
   });
@@ -89,7 +89,7 @@ describe('flags', () => {
   });
 });
 
-test('options that a command does not have are refused, and what was meant is named', () => {
+test('unknown options are refused, with a suggestion', () => {
   expect(refusalOf('--formatt', 'csv')).toBe('there is no option --formatt (did you mean --format?)');
   expect(refusalOf('-x')).toBe('there is no option -x');
   expect(refusalOf('-i', 'web.data')).toBe(
@@ -110,7 +110,7 @@ test('options that a command does not have are refused, and what was meant is na
   }
 });
 
-test('options of other commands are refused with the commands that have them', () => {
+test('options of other commands are refused, and the message names the commands that have them', () => {
   expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('the command report has no option --format; convert has it');
   expect(refusalOf('info', '-t', 'csv')).toBe('the command info has no option -t; convert has it');
   expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report has it');
@@ -118,7 +118,7 @@ test('options of other commands are refused with the commands that have them', (
   expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert and report have it');
 });
 
-test('words behind -- are inputs', () => {
+test('words after -- are inputs', () => {
   expect(argumentsOf('-q', 'a', '--', '-v', '--help', '--').inputs).toEqual(['a', '-v', '--help', '--']);
   expect(argumentsOf('--', 'convert').inputs).toEqual(['convert']);
   expect(argumentsOf('--', 'help').inputs).toEqual(['help']);
@@ -126,14 +126,14 @@ test('words behind -- are inputs', () => {
   expect(argumentsOf('info', 'view').inputs).toEqual(['view']);
 });
 
-test('a file whose name has the letters of the help in it is not taken for a question', () => {
+test('an unknown option is refused even if it contains the letters of --help or --version', () => {
   expect(refusalOf('-t', 'folded', '-dash.data')).toBe('there is no option -d; if -dash.data is an input, write ./-dash.data');
   expect(refusalOf('-xh')).toBe('there is no option -x');
   expect(refusalOf('-xV')).toBe('there is no option -x');
   expect(parseCommandLine(['-F', '-srcline', '--help'])).toEqual({ helpOf: undefined });
 });
 
-test('help and version are asked for whatever else is given', () => {
+test('help and version are shown whatever else is given', () => {
   for (const words of [['-h'], ['--help', '--bogus'], ['web.data', '-qh'], ['help']]) expect(parseCommandLine(words)).toEqual({ helpOf: undefined });
   for (const words of [
     ['info', '-h'],
@@ -155,17 +155,17 @@ describe('a command after options', () => {
     [['-oout', 'info', 'web.data']],
     [['--output', 'out', 'info', 'web.data']],
     [['--output=out', 'info', 'web.data']],
-  ])('%j', (words) => {
+  ])('is found in %j', (words) => {
     expect(splitCommandLine(words)).toMatchObject({ command: INFO, words: ['web.data'] });
   });
 
-  test('is none where its name is the value of an option', () => {
+  test('is not found if its name is the value of an option', () => {
     expect(splitCommandLine(['-qo', 'info', 'web.data'])).toMatchObject({ command: undefined, words: ['web.data'] });
     expect(splitCommandLine(['-F', 'info'])).toMatchObject({ command: undefined, words: [] });
   });
 });
 
-test('options of one name are alike in all commands, for which the words are told apart once', () => {
+test('options of the same name are alike in all commands, because words are split before the command is known', () => {
   const kinds = new Map<string, string>();
   for (const { name, alias, value } of COMMANDS.flatMap(({ options }) => options)) {
     const kind = `${alias ?? ''} ${value === undefined ? 'flag' : 'valued'}`;

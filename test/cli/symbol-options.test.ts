@@ -34,7 +34,7 @@ const folded = (args: readonly string[], env: Readonly<Record<string, string>> =
   runMain([input, '-t', 'folded', '-o', '-', ...args], { env: { HOME: dir, ...env } });
 
 describe('--explain-symbols', () => {
-  it('tells on standard error where was looked and what was found', async () => {
+  it('prints to standard error which places were searched and what was found', async () => {
     const { status, stdout, stderr } = await folded(['--explain-symbols', '--symfs', join(dir, 'symfs')]);
     expect([status, stdout.toString()]).toEqual([0, ':1073741808;serve 1\n']);
     expect(stderr).toContain(`symbols of 1 binary, the most sampled first
@@ -49,7 +49,7 @@ ${PATH}
     expect(stderr).not.toContain('warning');
   });
 
-  it('is there for report, and for each of several inputs', async () => {
+  it('works for report, and for several inputs', async () => {
     for (const args of [
       ['report', input],
       [input, join(dir, 'other.data'), '-o', join(dir, 'all.folded')],
@@ -61,7 +61,7 @@ ${PATH}
   });
 });
 
-describe('without it', () => {
+describe('without --explain-symbols', () => {
   it('one warning tells what is missing and what would help', async () => {
     const { stderr } = await folded([]);
     expect(stderr).toBe(
@@ -84,7 +84,7 @@ describe('--debuginfod', () => {
   });
 });
 
-it("pprof's directories are those of the environment, else the usual one", () => {
+it("pprof's directories come from the environment; otherwise, there is the usual one", () => {
   expect(pprofBinaryDirs({ PPROF_BINARY_PATH: ['/a', '', '/b'].join(delimiter), HOME: '/home/u' })).toEqual(['/a', '/b']);
   expect(pprofBinaryDirs({ HOME: '/home/u' })).toEqual([join('/home/u', 'pprof', 'binaries')]);
 });

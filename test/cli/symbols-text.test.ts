@@ -14,7 +14,7 @@ const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<Se
 });
 const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0 };
 
-it('tells nothing of lines that were not looked for', () => {
+it('the text about symbols does not mention lines if none were looked for', () => {
   const text = symbolsText([
     { name: '/bin/a', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: undefined, places: [] },
   ]);
@@ -22,7 +22,7 @@ it('tells nothing of lines that were not looked for', () => {
   expect(text).not.toMatch(/line|helps/);
 });
 
-it('tells what gives the rest of debug information that was split off', () => {
+it('the text about symbols tells how to get the rest of split debug information', () => {
   const places = [place('/opt/app', 'fits', { uses: ['addresses', 'symbols', 'lines'] }), place('/build/a.dwo', 'absent', { detail: 'the rest of one unit' })];
   const dso: DsoSymbols = {
     name: '/opt/app',
@@ -39,7 +39,7 @@ it('tells what gives the rest of debug information that was split off', () => {
   expect(symbolsText([{ ...dso, places: places.slice(0, 1) }])).not.toContain('what helps');
 });
 
-it('tells of each binary what was found where, in lines of 100 columns but for paths', () => {
+it('the text about symbols tells for each binary what was found where, in lines of at most 100 columns', () => {
   const dsos: DsoSymbols[] = [
     {
       name: '/opt/app/server',
@@ -100,7 +100,7 @@ base.apk
   expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
 });
 
-it('calls a file used for what came of it', () => {
+it('the text about symbols tells for what a file was of use, by what it named', () => {
   const holds = { code: true, symbols: 'dynsym', debugInfo: true } as const;
   const taken = place('/opt/app/server', 'fits', { holds, uses: ['addresses', 'symbols', 'lines'], detail: 'and more' });
   const dso: DsoSymbols = { name: '/opt/app/server', kind: 'file', buildId: ID, samples: 1, unnamedSamples: 1, ...counts, places: [taken] };

@@ -6,15 +6,15 @@ import { EVERY_FEATURE, EVERYTHING } from '../support/every-feature.ts';
 import { encodeFile, type FeatureSpec, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';
 
-/** What takes over a terminal, turns round what follows, is not seen, or passes for a line of ours. */
+/** Text that takes over a terminal, reverses what follows, is invisible, or imitates a line of perfconv. */
 const HOSTILE = '\x1b]0;title\x07\x1b[2J\x7f\x9b31m\r\t\nforged: \u202e\u2066\u200e\u061c\u2028\u2029\u200b\ufeff\u{e0041}';
-/** The same in the 15 bytes that a comm has. */
+/** The same in 15 bytes, the longest comm. */
 const COMM = 'c\x1b[2J\u202e\nforge';
 const TAG = new Uint8Array(8);
 
-/** Whatever has no place in a terminal's lines. */
+/** Characters that must not be in a line on a terminal. */
 const FORBIDDEN = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-/** Colours of ours, and the progress bar's way back to the start of its line. */
+/** perfconv's own colours, and the sequence with which the progress bar clears its line. */
 const OURS = /\x1b\[(?:1|22|31|32|39)m|\r\x1b\[2K/g;
 
 let dir: string;
@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Every text of a recording holds all that a terminal must not get. */
+/** A recording with the hostile text in every string. */
 function hostileRecording(): Uint8Array {
   const [clock, memory] = EVERYTHING.attrs;
   const event = `clock${HOSTILE}`;
@@ -54,7 +54,7 @@ function hostileRecording(): Uint8Array {
   });
 }
 
-/** A value with the hostile text behind each text in it, but for lists of CPUs and the words that the format knows. */
+/** A value with the hostile text after each string in it, except for lists of CPUs and the words that the format defines. */
 function hostile(value: unknown): unknown {
   if (typeof value === 'string') return /^[\d,-]*$|^\{/.test(value) ? value : value + HOSTILE;
   if (Array.isArray(value)) return value.map(hostile);
@@ -67,7 +67,7 @@ async function onTerminal(...args: string[]): Promise<{ status: number; stdout: 
   return { status, stdout: stdout.toString().replace(OURS, ''), stderr: stderr.replace(OURS, '') };
 }
 
-describe('a terminal gets no control character of a recording, and no line', () => {
+describe('a terminal gets no control characters and no forged lines from', () => {
   test.each([
     ['report'],
     ['report', '--children', '--explain-symbols', '-v'],
@@ -94,7 +94,7 @@ describe('a terminal gets no control character of a recording, and no line', () 
     expect(stdout).toContain('\\u202e');
   });
 
-  test('errors, and paths of outputs', async () => {
+  test('errors and paths of outputs', async () => {
     const texts: string[] = [];
     const name = `no\x1b[2J\u202e\nforged: `;
     for (const args of [
@@ -121,23 +121,23 @@ describe('a terminal gets no control character of a recording, and no line', () 
     }
   });
 
-  test('standard error is the same wherever it goes: a file of it is shown on a terminal one day', async () => {
+  test('standard error in a file, which may be shown on a terminal later', async () => {
     const { stderr } = await runMain(['-t', 'folded', '-v', '--explain-symbols', '-o', '-', file]);
     expect(stderr).toContain('forged');
     expect(FORBIDDEN.exec(stderr)).toBeNull();
   });
 });
 
-describe('what is written elsewhere', () => {
+describe('output that is not to a terminal', () => {
   test.each([
     ['script', `app${HOSTILE})`],
     ['folded', `[app${HOSTILE.replaceAll(';', ':').replace(/[\r\t\n\u2028\u2029]/g, ' ')}]`],
-  ])('%s has the names as recorded', async (format, shown) => {
+  ])('has names as recorded: %s', async (format, shown) => {
     const { stdout } = await runMain(['-t', format, '-o', '-', file]);
     expect(stdout.toString()).toContain(shown);
   });
 
-  test('folded stacks stay one line each', async () => {
+  test('has one line per folded stack', async () => {
     const { stdout } = await runMain(['-t', 'folded', '-o', '-', file]);
     expect(stdout.toString()).not.toMatch(/[\r\t\u2028\u2029]/);
     expect(stdout.toString().trimEnd().split('\n')).toEqual(['', ''].map(() => expect.stringMatching(/^c\x1b\[2J\u202e_forge;.* \d+$/)));
@@ -148,7 +148,7 @@ describe('what is written elsewhere', () => {
     ['info', '--json'],
     ['-t', 'speedscope', '-o', '-'],
     ['-t', 'chrome', '-o', '-'],
-  ])('JSON has the same values on a terminal: %s', async (...args) => {
+  ])('has the same values as JSON on a terminal: %s', async (...args) => {
     const [there, here] = await Promise.all([runMain([...args, file], { isTTY: true }), runMain([...args, file])]);
     expect(there.stdout.toString()).not.toBe(here.stdout.toString());
     expect(FORBIDDEN.exec(there.stdout.toString())).toBeNull();
@@ -171,7 +171,7 @@ describe('tables', () => {
     return ['overview', 'processes', 'results'].map((name) => readFileSync(join(out, `${name}.csv`), 'utf8'));
   };
 
-  test.each([[1], [2]])('have names as recorded; with --csv-safe none that a spreadsheet computes (%i inputs)', async (count) => {
+  test.each([[1], [2]])('have names as recorded, but none that a spreadsheet would compute with --csv-safe (%i inputs)', async (count) => {
     const inputs = Array.from({ length: count }, (_, nr) => {
       const path = join(dir, `formula-${nr}.data`);
       const bytes = encodeFile({
