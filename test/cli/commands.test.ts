@@ -48,11 +48,14 @@ describe('help', () => {
   });
 });
 
-test.each([[['-v', 'info', 'IN']], [['--strict', '--quiet', 'info', 'IN']], [['--json', 'info', 'IN']]])('options may precede the command: %j', async (words) => {
-  const { status, stdout } = await runMain(words.map((word) => (word === 'IN' ? input : word)));
-  expect(status).toBe(0);
-  expect(stdout.toString()).toContain('fixture-host');
-});
+test.each([[['-v', 'info', 'IN']], [['--strict', '--quiet', 'info', 'IN']], [['--json', 'info', 'IN']]])(
+  'options may precede the command: %j',
+  async (words) => {
+    const { status, stdout } = await runMain(words.map((word) => (word === 'IN' ? input : word)));
+    expect(status).toBe(0);
+    expect(stdout.toString()).toContain('fixture-host');
+  },
+);
 
 test("a command's name is no command as the value of an option or after --", async () => {
   expect(await runMain(['-t', 'folded', '-o', '-', '--comm', 'info', input])).toMatchObject({

@@ -6,7 +6,7 @@ import { codeCacheDir, loadScript } from '../../src/host/code-cache.ts';
 import { crc32 } from '../../src/host/crc32.ts';
 import { withLessInlining } from '../../src/host/inlining.ts';
 
-/** Chances that have a run look for more code than is kept, and that do not. */
+/** Random numbers that make a run look for more code than is kept, and that do not. */
 const LOOK = 0;
 const DO_NOT_LOOK = 0.999;
 
@@ -18,7 +18,7 @@ interface Exports {
   load(specifier: string): Promise<Record<string, unknown>>;
 }
 
-/** V8 compiles `large` only when it is called. It knows a script again that it has compiled before: each test has one of its own. */
+/** V8 compiles `large` only when it is called. It recognizes scripts that it has compiled before, so each test has its own. */
 const scriptOf = (test: number): string => `(function (exports, require, __filename, importModule) {
   // ${1000 + test}
   exports.small = function () { return 1; };
@@ -45,14 +45,14 @@ beforeEach(() => {
   writeFileSync(path, script);
 });
 
-describe('a script', () => {
-  test('gets its exports, and what it needs to load others', async () => {
+describe('code cache: a script', () => {
+  test('is loaded with its exports, and can load modules', async () => {
     const { exports, usesKeptCode } = loadScript<Exports>(path, undefined);
     expect([exports.small(), exports.filename, exports.separator, usesKeptCode]).toEqual([1, path, join('a', 'b')[1], false]);
     expect((await exports.load('node:os')).tmpdir).toBe(tmpdir);
   });
 
-  test('has no code kept while V8 has other options than those that it began with', async () => {
+  test('is not kept as long as V8 has other options than at the start', async () => {
     const { keepCode } = load();
     await withLessInlining(async () => keepCode());
     expect(names()).toEqual([]);
@@ -60,19 +60,19 @@ describe('a script', () => {
     expect(names()).toHaveLength(1);
   });
 
-  test('runs with the code that was kept, and imports modules as before', async () => {
+  test('runs with the code that was kept, and can still import modules', async () => {
     load().keepCode();
     const { exports, usesKeptCode } = load();
     expect([usesKeptCode, exports.small()]).toEqual([true, 1]);
     expect((await exports.load('node:os')).tmpdir).toBe(tmpdir);
   });
 
-  test('is not kept where there is no directory for it', () => {
+  test('is not kept if there is no directory for it', () => {
     loadScript(path, undefined).keepCode();
     expect(names()).toEqual([]);
   });
 
-  test('that changed does not run with the code of the one before', () => {
+  test('does not run with kept code of an older version', () => {
     load().keepCode();
     writeFileSync(path, script.replace('return 1;', 'return 2;'));
     const { exports, usesKeptCode } = load();
@@ -80,13 +80,13 @@ describe('a script', () => {
   });
 });
 
-describe('what is kept', () => {
-  test('is for its user alone', () => {
+describe('code cache: kept code', () => {
+  test('can be accessed only by its user', () => {
     load().keepCode();
     expect([statSync(caches).mode & 0o777, statSync(keptFile()).mode & 0o777]).toEqual([0o700, 0o600]);
   });
 
-  test('is replaced by more, when a run looks', () => {
+  test('is replaced if a run looks and there is more', () => {
     load().keepCode();
     const before = readFileSync(keptFile());
     const second = load();
@@ -97,9 +97,9 @@ describe('what is kept', () => {
     expect(readFileSync(keptFile()).length).toBeGreaterThan(before.length * 1.5);
   });
 
-  test('is not replaced by less', () => {
+  test('is not replaced if there is less', () => {
     load().keepCode();
-    // V8 takes no notice of what follows.
+    // V8 ignores what follows its data.
     const larger = Buffer.concat([readFileSync(keptFile()), Buffer.alloc(10_000)]);
     larger.writeUInt32LE(crc32(larger.subarray(12)), 4);
     writeFileSync(keptFile(), larger);
@@ -109,10 +109,10 @@ describe('what is kept', () => {
     expect(readFileSync(keptFile()).equals(larger)).toBe(true);
   });
 
-  test('is looked at again by a run that is longer than those before', () => {
+  test('is replaced by a run that is longer than those before', () => {
     load().keepCode();
     const bytes = readFileSync(keptFile());
-    // The third field: milliseconds.
+    // The third field is the length in milliseconds.
     bytes.writeUInt32LE(0, 8);
     writeFileSync(keptFile(), bytes);
     const second = load();
@@ -129,7 +129,7 @@ describe('what is kept', () => {
     ['is only a header', (bytes: Buffer) => bytes.subarray(0, 12)],
     ['is empty', () => Buffer.alloc(0)],
     ['is something else', () => Buffer.from('#!/bin/sh\necho something else, which is long enough\n')],
-  ])('is not used where it %s, and replaced', (_, damage) => {
+  ])('is not used, but replaced, if it %s', (_, damage) => {
     load().keepCode();
     const whole = readFileSync(keptFile());
     writeFileSync(keptFile(), damage(whole));
@@ -139,20 +139,20 @@ describe('what is kept', () => {
     expect(load().usesKeptCode).toBe(true);
   });
 
-  test.skipIf(process.platform === 'win32')('is not used where others may have written it', () => {
+  test.skipIf(process.platform === 'win32')('is not used if others may have written it', () => {
     load().keepCode();
     chmodSync(keptFile(), 0o620);
     expect(load().usesKeptCode).toBe(false);
   });
 
-  test.skipIf(process.platform !== 'linux')('is nothing where no directory can be made', () => {
+  test.skipIf(process.platform !== 'linux')('does not exist if no directory can be created, which is no error', () => {
     expect(() => loadScript<Exports>(path, '/proc/perfconv/code').keepCode()).not.toThrow();
     expect(existsSync('/proc/perfconv')).toBe(false);
   });
 
-  test('is of the newest versions alone', () => {
+  test('is of only the newest versions', () => {
     mkdirSync(caches, { recursive: true });
-    // Not ours.
+    // These are not files of the cache.
     mkdirSync(join(caches, 'other'));
     symlinkSync('nowhere', join(caches, 'link'));
     for (let age = 1; age <= 20; age++) {
@@ -165,14 +165,14 @@ describe('what is kept', () => {
     expect(load().usesKeptCode).toBe(true);
   });
 
-  test('is nothing where there is no place for it', () => {
+  test('does not exist if a file is in its place, which is no error', () => {
     writeFileSync(join(dir, 'caches'), 'a file');
     expect(() => load().keepCode()).not.toThrow();
     expect(load().usesKeptCode).toBe(false);
   });
 });
 
-describe('the directory', () => {
+describe('code cache: the directory', () => {
   test.each([
     [{ HOME: dir }, join(dir, '.cache/perfconv/code')],
     [{ HOME: dir, XDG_CACHE_HOME: '/var/c' }, '/var/c/perfconv/code'],

@@ -7,7 +7,7 @@ import { PerfconvError } from '../../src/base/errors.ts';
 import { decompress } from '../../src/host/decompress.ts';
 
 const TEXT = Buffer.from('debug information '.repeat(1000));
-/** A frame of one block of 17 same bytes: magic, single segment with a size of one byte, last RLE block. Source: RFC 8878. */
+/** A frame of one block, 17 times the same byte: magic, single segment with a size of one byte, last RLE block. Source: RFC 8878. */
 const ZSTD = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0x20, 17, (17 << 3) | (1 << 1) | 1, 0, 0, 0x61);
 const XZ = readFileSync(fileURLToPath(new URL('packed/words.xz', import.meta.url)));
 
@@ -18,7 +18,7 @@ const cases: readonly (readonly [Compression, Uint8Array, number])[] = [
 ];
 
 describe.each(cases)('decompress %s', (compression, packed, sizeBytes) => {
-  it('unpacks what is whole, up to the size asked for', async () => {
+  it('unpacks complete data up to the given size', async () => {
     const bytes = await decompress(compression, packed, sizeBytes);
     expect(bytes.length).toBe(sizeBytes);
     expect(Buffer.from(bytes).toString()).toBe(compression === 'zstd' ? 'a'.repeat(17) : TEXT.toString());
@@ -26,18 +26,18 @@ describe.each(cases)('decompress %s', (compression, packed, sizeBytes) => {
     await expect(decompress(compression, packed, sizeBytes - 1)).rejects.toThrow(`unpacks to more than ${sizeBytes - 1} bytes`);
   });
 
-  it('looks at nothing behind it', async () => {
+  it('ignores what follows the data', async () => {
     expect((await decompress(compression, Buffer.concat([packed, Buffer.from('something else')]), 1 << 20)).length).toBe(sizeBytes);
   });
 
-  it('refuses what is damaged or cut off', async () => {
+  it('refuses data that is damaged or cut off', async () => {
     for (const bytes of [packed.subarray(0, packed.length - 1), packed.subarray(0, 3), Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)]) {
       await expect(decompress(compression, bytes, 1 << 20)).rejects.toThrow(PerfconvError);
     }
   });
 });
 
-it('decompresses zlib in one piece and in many, here and on another thread', async () => {
+it('decompress zlib unpacks data of any size, on this and on another thread', async () => {
   const noise = Buffer.from(Uint32Array.from({ length: 1 << 18 }, (_, i) => Math.imul(i, 0x9e3779b1) ^ (i >>> 3)).buffer);
   const large = Buffer.concat([noise, noise, noise, noise, noise]);
   for (const bytes of [Buffer.alloc(1), noise.subarray(0, 1000), noise, Buffer.alloc(3 << 20), large, Buffer.alloc(9 << 20, 'x')]) {
@@ -48,19 +48,19 @@ it('decompresses zlib in one piece and in many, here and on another thread', asy
   }
 });
 
-it.each(cases.filter(([compression]) => compression !== 'zlib'))('decompress %s unpacks one frame behind the other', async (compression, packed, sizeBytes) => {
+it.each(cases.filter(([compression]) => compression !== 'zlib'))('decompress %s unpacks consecutive frames', async (compression, packed, sizeBytes) => {
   expect((await decompress(compression, Buffer.concat([packed, packed]), 1 << 20)).length).toBe(2 * sizeBytes);
 });
 
 describe('decompress xz', () => {
-  it('unpacks what is whole, up to the size asked for', async () => {
+  it('unpacks complete data up to the given size', async () => {
     const bytes = await decompress('xz', XZ, 1 << 20);
     expect(bytes.length).toBeGreaterThan(10);
     expect(await decompress('xz', XZ, bytes.length)).toEqual(bytes);
     await expect(decompress('xz', XZ, bytes.length - 1)).rejects.toThrow('unpacks to more than');
   });
 
-  it('refuses what is damaged or cut off, and unpacks on', async () => {
+  it('refuses data that is damaged or cut off, and continues with other data', async () => {
     await expect(decompress('xz', XZ.subarray(0, 30), 1 << 20)).rejects.toThrow(PerfconvError);
     await expect(decompress('xz', TEXT, 1 << 20)).rejects.toThrow(PerfconvError);
     expect((await decompress('xz', XZ, 1 << 20)).length).toBeGreaterThan(10);

@@ -25,7 +25,7 @@ const write = (name: string, bytes: Uint8Array | string): void => writeFileSync(
 const sample = (time: bigint, cpu: number): RecordSpec => record.sample({ ip: 0x400010n, pid: 9, tid: 9, time, cpu });
 const encodeRecords = (records: readonly RecordSpec[]): Uint8Array => Buffer.concat(records.map((one) => encodeRecord(one, [CLOCK])));
 
-/** A recording of three threads: each wrote its CPU's samples, in rounds of its own. */
+/** A recording by three threads: each wrote the samples of its CPU, in its own rounds. */
 function writeThreads(): void {
   const comm = record.comm({ pid: 9, tid: 9, comm: 'app' }, { sampleId: { time: 1n } });
   write('data', encodeFile({ attrs: [CLOCK], records: [comm], features: { eventDesc: true } }));
@@ -35,7 +35,7 @@ function writeThreads(): void {
   }
 }
 
-test("a directory's files are read as one recording, in the order of time", async () => {
+test("directory recordings: a directory's files are read as one recording, in the order of time", async () => {
   writeThreads();
   const diagnostics = new Diagnostics();
   const { source, modifiedNs, kcoreDir } = await openFile(dir, diagnostics);
@@ -55,7 +55,7 @@ test("a directory's files are read as one recording, in the order of time", asyn
   expect(Math.max(...positions)).toBeLessThanOrEqual(recordingBytes(source) ?? 0);
 });
 
-test('parts come in the order of their numbers, and other files are left alone', async () => {
+test('directory recordings: parts are in the order of their numbers, and other files are ignored', async () => {
   writeThreads();
   for (let number = 3; number <= 11; number++) write(`data.${number}`, '');
   for (const name of ['data.old', 'data.01', 'data.x', 'data.1.gz', '.data']) write(name, 'x');
@@ -64,7 +64,7 @@ test('parts come in the order of their numbers, and other files are left alone',
   await source.close();
 });
 
-test('a missing number is told', async () => {
+test('directory recordings: a missing number is reported', async () => {
   writeThreads();
   rmSync(join(dir, 'data.1'));
   const diagnostics = new Diagnostics();
@@ -75,7 +75,7 @@ test('a missing number is told', async () => {
   await expect(openFile(dir)).rejects.toMatchObject({ code: 'damaged', file: dir });
 });
 
-describe('what is no directory recording', () => {
+describe('directory recordings: refused or incomplete are', () => {
   test('an empty directory', async () => {
     await expect(openFile(dir)).rejects.toMatchObject({ code: 'io', message: `${dir}: is a directory, not a recording` });
   });
@@ -93,7 +93,7 @@ describe('what is no directory recording', () => {
     await source.close();
   });
 
-  test('directories that have the names of its files', async () => {
+  test('directories in place of its files', async () => {
     mkdirSync(join(dir, 'data'));
     await expect(openFile(dir)).rejects.toMatchObject({ code: 'io' });
     rmSync(join(dir, 'data'), { recursive: true });
@@ -108,7 +108,7 @@ describe('what is no directory recording', () => {
   });
 });
 
-test('links to files elsewhere are followed', async () => {
+test('directory recordings: links to files elsewhere are followed', async () => {
   writeThreads();
   const elsewhere = join(dir, '..', 'elsewhere');
   writeFileSync(elsewhere, encodeRecords([sample(5n, 3)]));
@@ -118,8 +118,8 @@ test('links to files elsewhere are followed', async () => {
   await source.close();
 });
 
-describe('the command line', () => {
-  test('takes a directory as it takes a file, slash or not', async () => {
+describe('directory recordings: the command line', () => {
+  test('accepts a directory like a file, with or without a slash at the end', async () => {
     writeThreads();
     for (const input of [dir, `${dir}/`]) {
       const { status, stderr } = await runMain([input, '-t', 'folded']);
@@ -127,7 +127,7 @@ describe('the command line', () => {
     }
   });
 
-  test("names the kernel's functions by the recording's own kallsyms", async () => {
+  test("names the kernel's functions by the recording's own kallsyms, unless --kallsyms is given", async () => {
     const kernelMap = record.mmap(
       { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000000n, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
       { misc: 1, sampleId: { time: 1n } },
@@ -136,7 +136,7 @@ describe('the command line', () => {
     write('data', encodeFile({ attrs: [CLOCK], records: [kernelMap, kernelSample], features: { eventDesc: true } }));
     mkdirSync(join(dir, 'kcore_dir'));
     write('kcore_dir/kallsyms', 'ffffffff81000000 T _text\nffffffff81000100 T recorded_function\nffffffff81000200 T next\n');
-    // Nothing opens it: it would be as large as the machine's memory.
+    // This is never opened: it would be as large as the machine's memory.
     write('kcore_dir/kcore', 'no ELF file');
     const { status, stdout, stderr } = await runMain([dir, '-t', 'folded', '-o', '-']);
     expect({ status, stdout: stdout.toString(), stderr }).toMatchObject({ status: 0, stdout: expect.stringContaining('recorded_function') });
@@ -145,12 +145,12 @@ describe('the command line', () => {
     expect((await runMain([dir, '-t', 'folded', '-o', '-', '--kallsyms', other])).stdout.toString()).toContain('asked_for');
   });
 
-  test('says of a directory that is none', async () => {
+  test('says if a directory is no recording', async () => {
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: expect.stringContaining('is a directory, not a recording') });
   });
 });
 
-test('a file recording that is called like a directory', async () => {
+test('directory recordings: the main file alone is read as a recording in a file', async () => {
   write('data', fileRecording());
   const { source } = await openFile(join(dir, 'data'));
   expect(source.parts).toBeUndefined();

@@ -40,7 +40,7 @@ async function decode({ source }: OpenInput): Promise<Outcome | PerfconvError> {
   }
 }
 
-/** A file, and a stream that comes in one piece: kept in memory in file form, else decoded as it comes. */
+/** A file, and a stream that comes in one piece, which is kept in memory in file form, and otherwise decoded as it comes. */
 const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => Promise<OpenInput>])[] = [
   [
     'a file',
@@ -55,7 +55,7 @@ const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => Promi
 const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, sampleType: ['ip', 'tid', 'time'] };
 const sample = (time: bigint): RecordSpec => record.sample({ ip: 0x400010n, pid: 9, time });
 
-/** An AUXTRACE record that says a trace of this size follows, and has none. */
+/** An AUXTRACE record that claims to be followed by a trace of this size, but is not. */
 function hostileAuxtrace(size: bigint): RecordSpec {
   const honest = toolRecords.auxtrace({ data: new Uint8Array(0) });
   return { ...honest, writeBody: (out) => out.u64(size).u64(0n).u64(0n).u32(0).u32(0).u32(0).u32(0) };
@@ -67,12 +67,12 @@ describe.each(WAYS)('%s', (way, open) => {
     ['file form', encodeFile],
   ])('in %s', (form, encode) => {
     test.each([1n << 31n, 1n << 32n, (1n << 53n) - 1n, 1n << 53n, 1n << 62n, 1n << 63n, (1n << 64n) - 1n, (1n << 64n) - 8n])(
-      'with an AUXTRACE record of %i bytes is read on behind that record, and says so',
+      'with an AUXTRACE record of %i bytes is read on after the record, with a report',
       async (size) => {
         const bytes = encode({ attrs: [ATTR], records: [sample(1n), hostileAuxtrace(size), sample(2n)] });
         const outcome = (await decode(await open(bytes))) as Outcome;
         expect(outcome).not.toBeInstanceOf(Error);
-        // What a stream has yet to give may be so much; nothing makes more in one piece.
+        // A stream may still bring so many bytes; no program writes more in one piece.
         const mayBeThere = way === 'a stream' && form === 'pipe form' && size <= 1n << 32n;
         expect(outcome.samples).toBe(mayBeThere ? 1 : 2);
         expect(outcome.diagnostics.hasLoss).toBe(true);
@@ -83,7 +83,7 @@ describe.each(WAYS)('%s', (way, open) => {
   test.each([
     ['pipe', pipeRecording],
     ['file', fileRecording],
-  ])('of a %s recording cut off anywhere gives its first samples or a typed error', async (_form, recording) => {
+  ])('of a %s recording that is cut off gives its first samples or a typed error', async (_form, recording) => {
     const whole = recording();
     let most = 0;
     for (const length of [...spread([...whole.keys()], 61), whole.length]) {
@@ -96,7 +96,7 @@ describe.each(WAYS)('%s', (way, open) => {
   });
 });
 
-test('a file that shrinks while it is read ends where it ends', async () => {
+test('a file that shrinks while it is read ends at its new end, with a report', async () => {
   writeFileSync(path, fileRecording(5000));
   const input = await openFile(path);
   truncateSync(path, 100_000);

@@ -17,7 +17,7 @@ beforeAll(() => {
 });
 afterAll(() => removeTempDir(directory));
 
-/** What the file holds that is opened; undefined when none is. */
+/** The content of the file that is opened; undefined if none is. */
 function contentOf(path: string, directories: JitDumpDirectories = {}, pid = 2 ** 22 + 1): string | undefined {
   const source = jitDumpsOf(directories)(path, pid);
   if (source === undefined || 'refusal' in source) return undefined;
@@ -30,7 +30,7 @@ function contentOf(path: string, directories: JitDumpDirectories = {}, pid = 2 *
 }
 
 describe('jitDumpsOf', () => {
-  it('opens a dump at its path, in a directory of dumps that were kept, or under symfs', () => {
+  it('opens a dump at its path, in a directory of kept dumps, or under symfs', () => {
     const path = join(directory, 'jit-1.dump');
     expect(contentOf(path)).toBe('at its path');
     expect(contentOf(path, { perfMapDir: join(directory, 'kept') })).toBe('kept');
@@ -39,7 +39,7 @@ describe('jitDumpsOf', () => {
     expect(contentOf(path, { symfs: join(directory, 'target') })).toBeUndefined();
   });
 
-  it('opens a dump that has the number of a thread in its name, too', () => {
+  it('opens a dump with the number of a thread in its name', () => {
     writeFileSync(join(directory, 'jit-7-6.dump'), 'of thread 7');
     expect(contentOf(join(directory, 'jit-7-6.dump'))).toBe('of thread 7');
   });
@@ -49,14 +49,14 @@ describe('jitDumpsOf', () => {
     expect(contentOf(join(directory, 'jit-5.dump'))).toBe('');
   });
 
-  it('opens nothing but regular files of that name', () => {
+  it('opens only regular files with the name of a dump', () => {
     for (const name of ['jit-3.dump', 'jit-4.dump', 'other.dump', '../jit-1.dump', 'kept/../jit-1.dump']) {
       expect(contentOf(`${directory}/${name}`)).toBeUndefined();
     }
     expect(contentOf('jit-1.dump')).toBeUndefined();
   });
 
-  it('looks where the process does while it lives', () => {
+  it('looks for the dump of a living process where that process sees it', () => {
     expect(contentOf(join(directory, 'jit-1.dump'), {}, process.pid)).toBe('at its path');
   });
 });

@@ -7,7 +7,7 @@ import { KeptSections } from '../../src/host/kept-sections.ts';
 const TEXT = Buffer.from('the lines of libc. '.repeat(50));
 const OTHER = Buffer.from('the lines of libm. '.repeat(50));
 
-/** Sections that are kept, and how often something was really unpacked. */
+/** Sections that are kept, and what was really unpacked. */
 function counted(maxSizeBytes?: number): { sections: KeptSections; unpacked: string[] } {
   const unpacked: string[] = [];
   const unpack = async (compression: Compression, bytes: Uint8Array, maxSize: number): Promise<Uint8Array> => {
@@ -19,7 +19,7 @@ function counted(maxSizeBytes?: number): { sections: KeptSections; unpacked: str
 }
 
 describe('kept sections', () => {
-  test('are unpacked once, wherever their bytes come from', async () => {
+  test('are unpacked only once, whatever buffer their bytes are in', async () => {
     const { sections, unpacked } = counted();
     for (let nth = 0; nth < 3; nth++) {
       expect(Buffer.from(await sections.decompress('zlib', deflateSync(TEXT), 5000))).toEqual(TEXT);
@@ -28,35 +28,35 @@ describe('kept sections', () => {
     expect(unpacked).toEqual(['libc', 'libm']);
   });
 
-  test('stay as they are when what was given is changed', async () => {
+  test('do not change if a caller changes the result', async () => {
     const { sections } = counted();
     const packed = deflateSync(TEXT);
     (await sections.decompress('zlib', packed, 5000)).fill(0);
     expect(Buffer.from(await sections.decompress('zlib', packed, 5000))).toEqual(TEXT);
   });
 
-  test('are refused where fewer bytes are wanted, as if nothing was kept', async () => {
+  test('are refused if they are larger than allowed, as if they were not kept', async () => {
     const { sections } = counted();
     const packed = deflateSync(TEXT);
     await sections.decompress('zlib', packed, TEXT.length);
     await expect(sections.decompress('zlib', packed, TEXT.length - 1)).rejects.toMatchObject({ code: 'damaged' });
   });
 
-  test('are forgotten where they would take too much memory, the oldest first', async () => {
+  test('are dropped if they would take too much memory, the oldest first', async () => {
     const packed = deflateSync(TEXT);
     const { sections, unpacked } = counted(1.5 * (packed.length + TEXT.length));
     for (const bytes of [packed, packed, deflateSync(OTHER), packed]) await sections.decompress('zlib', bytes, 5000);
     expect(unpacked).toEqual(['libc', 'libm', 'libc']);
   });
 
-  test('larger than all that may be kept push out no other', async () => {
+  test('do not displace others if they are too large to be kept', async () => {
     const { sections, unpacked } = counted(1.5 * (deflateSync(TEXT).length + TEXT.length));
     const large = deflateSync(Buffer.concat([OTHER, OTHER, OTHER]));
     for (const bytes of [deflateSync(TEXT), large, deflateSync(TEXT), large]) await sections.decompress('zlib', bytes, 5000);
     expect(unpacked).toEqual(['libc', 'libm', 'libm']);
   });
 
-  test('that are asked for twice at once are kept once', async () => {
+  test('are kept only once if they are requested twice at the same time', async () => {
     const size = deflateSync(TEXT).length + TEXT.length;
     const { sections, unpacked } = counted(2 * size + 10);
     await Promise.all([sections.decompress('zlib', deflateSync(TEXT), 5000), sections.decompress('zlib', deflateSync(TEXT), 5000)]);
@@ -64,7 +64,7 @@ describe('kept sections', () => {
     expect(unpacked.sort()).toEqual(['libc', 'libc', 'libm']);
   });
 
-  test('that cannot be unpacked are not kept', async () => {
+  test('are not kept if they cannot be unpacked', async () => {
     const { sections } = counted();
     for (let nth = 0; nth < 2; nth++) await expect(sections.decompress('zlib', TEXT, 5000)).rejects.toMatchObject({ code: 'damaged' });
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
 
-/** Descriptors of which there are only so many, and files that hold them. */
+/** A limited number of descriptors, and files that hold them. */
 function few(available: number, most: number) {
   const held = new OpenDescriptors(most);
   let free = available;
@@ -24,7 +24,7 @@ function few(available: number, most: number) {
   return { held, open, suspended, free: () => free };
 }
 
-test('of more files than are to be open, the one that was read longest ago is closed', () => {
+test('if too many files are open, the least recently read one is closed', () => {
   const { held, open, suspended } = few(10, 2);
   const a = open('a');
   open('b');
@@ -33,18 +33,18 @@ test('of more files than are to be open, the one that was read longest ago is cl
   expect(suspended).toEqual(['b']);
 });
 
-test('where there are no descriptors left, half of the files are closed, and as many stay free for others', () => {
+test('if no descriptors are left, half of the files are closed, and some descriptors stay free for others', () => {
   const { open, suspended, free } = few(4, 100);
   for (const name of 'abcdefgh') open(name);
   expect(suspended).toEqual([...'abcdef']);
   expect(free()).toBe(2);
 });
 
-test('where others hold all descriptors, that is an error', () => {
+test('if others hold all descriptors, that is an error', () => {
   expect(() => few(0, 10).open('a')).toThrow('too many open files');
 });
 
-test('a file that was closed for good is not closed again', () => {
+test('a file that was closed permanently is not closed again', () => {
   const { held, open, suspended } = few(10, 1);
   held.forget(open('a'));
   open('b');

@@ -17,7 +17,7 @@ afterEach(() => {
 
 const put = (name: string, content: string): void => writeFileSync(at(name), content);
 const read = (name: string): string => readFileSync(at(name), 'utf8');
-/** All names in the directory, and content and inode of those that are files. */
+/** All names in the directory, with the content and inode of files. */
 const state = (): unknown[] =>
   readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .sort()
@@ -30,24 +30,24 @@ async function stageOf(names: readonly string[], options: CommitOptions = {}): P
   return stage;
 }
 
-/** Moves as the system does, but refuses to put anything in some places. */
+/** Moves files like the system, but refuses to put anything in some places. */
 function refusing(codes: Readonly<Record<string, string>>): Required<CommitOptions>['rename'] {
   return (from, to) => {
     const code = codes[to.slice(dir.length + 1)];
-    // What is given its old name again is moved by the system.
+    // Old files that get their names back are moved by the system.
     if (code !== undefined && !readFileSync(from, 'utf8').startsWith('old')) throw Object.assign(new Error('refused'), { code });
     renameSync(from, to);
   };
 }
 
-/** Calls `act` in the turn in which the file `a` has grown: while it is written in place, a piece a turn. */
+/** Calls `act` once the file `a` has grown, while it is being written in place, a piece per turn of the event loop. */
 async function whenGrown(act: () => void): Promise<void> {
   while (statSync(at('a')).size < 1 << 20) await new Promise((resolve) => setImmediate(resolve));
   act();
 }
 
-describe('all outputs or none', () => {
-  test('a file that cannot be moved takes back those that were', async () => {
+describe('all outputs or none are committed', () => {
+  test('if a file cannot be moved, those that were are moved back', async () => {
     put('b', 'old b');
     chmodSync(at('b'), 0o604);
     const before = state();
@@ -58,7 +58,7 @@ describe('all outputs or none', () => {
     expect(statSync(at('b')).mode & 0o777).toBe(0o604);
   });
 
-  test('a directory that cannot be moved takes back those that were, and other way round', async () => {
+  test('if a directory cannot be moved, files that were are moved back, and vice versa', async () => {
     const before = state();
     for (const refused of ['a', 'tables']) {
       const stage = new OutputStage({
@@ -76,7 +76,7 @@ describe('all outputs or none', () => {
     }
   });
 
-  test('what came in the way since an output was opened is found before any is moved', async () => {
+  test('if something got in the way of an output since it was opened, none is moved', async () => {
     put('a', 'old a');
     const stage = await stageOf(['a', 'b']);
     mkdirSync(at('b'));
@@ -86,7 +86,7 @@ describe('all outputs or none', () => {
     expect([read('a'), statSync(at('a')).ino, readdirSync(dir).sort()]).toEqual(['old a', before, ['a', 'b']]);
   });
 
-  test('the tables of a directory that is there are one of them', async () => {
+  test('even if they are tables in an existing directory', async () => {
     mkdirSync(at('tables'));
     for (const name of ['stat.csv', 'results.csv', 'notes.txt']) put(`tables/${name}`, `old ${name}`);
     const before = state();
@@ -106,7 +106,7 @@ describe('all outputs or none', () => {
     expect([read('tables/notes.txt'), read('tables/stat.csv')]).toEqual(['old notes.txt', 'new stat.csv']);
   });
 
-  test('a directory in the place of a table is found before there is any work', async () => {
+  test('if there is a directory in place of a table, opening fails', async () => {
     mkdirSync(at('tables/stat.csv'), { recursive: true });
     const stage = new OutputStage();
     await expect(stage.openDirectory(at('tables'), ['overview.csv', 'stat.csv'])).rejects.toMatchObject({
@@ -116,7 +116,7 @@ describe('all outputs or none', () => {
     expect(readdirSync(at('tables'))).toEqual(['stat.csv']);
   });
 
-  test('a file that was read is none to be replaced', async () => {
+  test('if an output would replace a file that was read, none is moved', async () => {
     put('a', 'old a');
     put('b', 'old b');
     const before = state();
@@ -130,7 +130,7 @@ describe('all outputs or none', () => {
 });
 
 describe('a file that cannot be replaced', () => {
-  test.each(['EBUSY', 'EXDEV', 'EPERM', 'EACCES'])('is written in place, last of all: %s', async (code) => {
+  test.each(['EBUSY', 'EXDEV', 'EPERM', 'EACCES'])('is written in place: %s', async (code) => {
     put('b', 'old and longer than what comes');
     const { ino } = statSync(at('b'));
     const stage = await stageOf(['a', 'b', 'c'], { rename: refusing({ b: code }) });
@@ -140,19 +140,19 @@ describe('a file that cannot be replaced', () => {
     expect(readdirSync(dir).sort()).toEqual(['a', 'b', 'c']);
   });
 
-  test('is an error where there is none to be written to', async () => {
+  test('is an error if it does not exist yet', async () => {
     const stage = await stageOf(['a', 'b'], { rename: refusing({ b: 'EBUSY' }) });
     await expect(stage.commit()).rejects.toMatchObject({ code: 'io', message: `${at('b')}: is in use` });
     await stage.discard();
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test('gets its content back where another one fails', async () => {
+  test('gets its content back if another one fails', async () => {
     put('a', 'old a');
     put('b', 'old b');
     put('c', 'old c');
     const before = state();
-    // Once a was written in place, b is a directory.
+    // After a was written in place, b is a directory.
     const rename = refusing({ a: 'EBUSY', b: 'EBUSY' });
     const stage = await stageOf(['c'], { rename });
     await (await stage.openFile(at('a'))).write(new Uint8Array(4 << 20).fill(120));
@@ -169,7 +169,7 @@ describe('a file that cannot be replaced', () => {
     expect(state()).toEqual(before);
   });
 
-  test('gets its content back where a signal ends the program in the middle', async () => {
+  test('gets its content back if a signal ends the program in the middle', async () => {
     put('a', 'old a');
     put('b', 'old b');
     const before = state();
@@ -186,8 +186,8 @@ describe('a file that cannot be replaced', () => {
   });
 });
 
-describe('what a file that is there keeps', () => {
-  test('its hard links', async () => {
+describe('an existing file', () => {
+  test('keeps its hard links', async () => {
     put('a', 'old');
     linkSync(at('a'), at('other'));
     symlinkSync('other', at('soft'));
@@ -197,7 +197,7 @@ describe('what a file that is there keeps', () => {
     expect(readdirSync(dir).sort()).toEqual(['a', 'other', 'soft']);
   });
 
-  test.skipIf(process.platform === 'win32')('its secrecy, from the first byte on', async () => {
+  test.skipIf(process.platform === 'win32')('stays secret from the first byte on', async () => {
     put('a', 'old');
     chmodSync(at('a'), 0o600);
     const stage = await stageOf(['a']);

@@ -29,7 +29,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A frame of raw blocks. */
+/** A zstd frame of raw blocks. */
 function zstd(bytes: Uint8Array): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += 1000) blocks.push(zstdParts.raw([...bytes.subarray(at, at + 1000)], at + 1000 >= bytes.length));
@@ -54,7 +54,7 @@ async function* inPieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = new Uint8Array(bytes.subarray(at, at + pieceBytes));
     yield piece;
-    // As the readers of files do, whose buffer is used again.
+    // Readers of files use their buffer again, too.
     piece.fill(0xee);
   }
 }
@@ -71,7 +71,7 @@ async function unpack(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Arra
 }
 
 describe('unwrap', () => {
-  test.each(PACKED)('%s: %s', async (wrapping, _name, bytes) => {
+  test.each(PACKED)('unpacks %s: %s', async (wrapping, _name, bytes) => {
     for (const pieceBytes of [1, 100, 4096, bytes.length]) {
       const { bytes: unpacked, error, trailing } = await unpack(wrapping, inPieces(bytes, pieceBytes));
       expect({ error, trailing }).toEqual({ error: undefined, trailing: [] });
@@ -79,7 +79,7 @@ describe('unwrap', () => {
     }
   });
 
-  test.each(PACKED)('%s, cut off: %s', async (wrapping, name, bytes) => {
+  test.each(PACKED)('unpacks the beginning of %s that is cut off: %s', async (wrapping, name, bytes) => {
     for (const sizeBytes of [8, 60, 1000, 4000, bytes.length - 1]) {
       const { bytes: unpacked, error } = await unpack(wrapping, inPieces(bytes.subarray(0, sizeBytes), 512));
       expect(error, `${name}, ${sizeBytes}`).toMatchObject({ name: 'PerfconvError', code: 'damaged', message: expect.stringContaining('cut off') });
@@ -88,15 +88,15 @@ describe('unwrap', () => {
     }
   });
 
-  test.each(PACKED)('%s, damaged: %s', async (wrapping, _name, bytes) => {
+  test.each(PACKED)('reports damage of %s: %s', async (wrapping, _name, bytes) => {
     for (let at = 20; at < bytes.length; at += 397) {
       const damaged = new Uint8Array(bytes);
       damaged[at] ^= 0x55;
       const { bytes: unpacked, error } = await unpack(wrapping, inPieces(damaged, 4096));
-      // Our zstd has no checksum.
+      // This zstd data has no checksum.
       if (wrapping !== 'zstd') expect(error).toBeDefined();
       if (error !== undefined) expect(error).toMatchObject({ name: 'PerfconvError', code: 'damaged' });
-      // What is damaged may unpack to a little more before a checksum tells.
+      // Damaged data may unpack to a little more before a checksum reveals it.
       expect(unpacked.length).toBeLessThanOrEqual(words.length + 1000);
     }
   });
@@ -107,7 +107,7 @@ describe('unwrap', () => {
     ['gzip', gzipSync(words)],
     ['zlib', deflateSync(words)],
     ['xz', packed('words.xz')],
-  ] as const)('%s filled up with zeros', async (wrapping, bytes) => {
+  ] as const)('accepts %s that is padded with zeros', async (wrapping, bytes) => {
     for (const pieceBytes of PIECE_SIZES) {
       const { bytes: unpacked, error, trailing } = await unpack(wrapping, inPieces(new Uint8Array([...bytes, ...new Uint8Array(3000)]), pieceBytes));
       expect({ error, trailing }, `pieces of ${pieceBytes}`).toEqual({ error: undefined, trailing: [] });
@@ -124,9 +124,9 @@ describe('unwrap', () => {
     ['another recording', fileRecording()],
   ];
 
-  test.each(PACKED)('%s with other bytes behind is whole: %s', async (wrapping, _name, bytes) => {
+  test.each(PACKED)('unpacks all of %s that is followed by other bytes: %s', async (wrapping, _name, bytes) => {
     for (const [what, behind] of BEHIND) {
-      // Zeros are no padding to zstd, but they begin no frame either.
+      // For zstd, zeros are no padding, but they do not begin a frame either.
       for (const pieceBytes of [17, 1 << 20]) {
         const { bytes: unpacked, error, trailing } = await unpack(wrapping, inPieces(Buffer.concat([bytes, behind]), pieceBytes));
         const expected = { error: undefined, trailing: [`the ${wrapping} data is followed by other bytes, which were not read`] };
@@ -136,7 +136,7 @@ describe('unwrap', () => {
     }
   });
 
-  test('a gzip header with all that it may hold', async () => {
+  test('accepts a gzip header with everything that it can hold', async () => {
     const plain = gzipSync(words);
     const header = Buffer.concat([
       Buffer.from([0x1f, 0x8b, 8, 0x1e, 1, 2, 3, 4, 0, 3]),
@@ -161,7 +161,7 @@ describe('unwrap', () => {
     ['another method', 2, 1, 'unknown compression method'],
     ['another checksum', -8, 1, 'incorrect data check'],
     ['another size', -4, 1, 'incorrect length check'],
-  ])('gzip with %s is damaged', async (_name, at, change, reason) => {
+  ])('reports gzip with %s as damaged', async (_name, at, change, reason) => {
     const bytes = gzipSync(words);
     bytes[at < 0 ? bytes.length + at : at] ^= change;
     const { error } = await unpack('gzip', inPieces(bytes, 1000));
@@ -169,7 +169,7 @@ describe('unwrap', () => {
   });
 
   whenThorough(() => {
-    test('very many tiny gzip members are refused: each takes its time', async () => {
+    test('refuses very many tiny gzip members, because each takes time', async () => {
       const member = gzipSync('a');
       const { bytes, error } = await unpack('gzip', inPieces(Buffer.concat(Array.from({ length: 10_100 }, () => member)), 1 << 16));
       expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('tiny members') });
@@ -177,7 +177,7 @@ describe('unwrap', () => {
     });
   });
 
-  test('a second member or stream that is cut off is a loss, no other bytes', async () => {
+  test('reports a second member or stream that is cut off as damage, not as other bytes', async () => {
     for (const [wrapping, bytes] of [
       ['gzip', gzipSync(words)],
       ['zstd', zstd(words)],
@@ -192,23 +192,23 @@ describe('unwrap', () => {
     }
   });
 
-  test('damage within xz says what to do', async () => {
+  test('suggests unxz if xz data is damaged inside', async () => {
     const bytes = new Uint8Array(packed('words.xz'));
     bytes.fill(0x55, 2000, 2100);
     const { error } = await unpack('xz', inPieces(bytes, 500));
     expect(error).toMatchObject({ code: 'damaged', message: 'the xz data is damaged or compressed in a way that perfconv cannot read (run unxz)' });
   });
 
-  test('CRC-32, by Node or without it', () => {
+  test('has correct CRC-32s, with and without Node', () => {
     for (const sum of [crc32, crc32InJavaScript]) {
-      // The check value of its definition.
+      // The check value of the definition of CRC-32.
       expect(sum(Buffer.from('123456789'))).toBe(0xcbf43926);
       expect(sum(Buffer.from('6789'), sum(Buffer.from('12345')))).toBe(0xcbf43926);
       expect(sum(new Uint8Array(0))).toBe(0);
     }
   });
 
-  test('no more than a recording would be', async () => {
+  test('refuses data that unpack to more than any recording', async () => {
     const bomb = Buffer.concat([zstdParts.header(17), ...Array.from({ length: 2000 }, () => zstdParts.rle(0, 128 << 10))]);
     let unpackedBytes = 0;
     const drain = async (): Promise<void> => {
@@ -218,7 +218,7 @@ describe('unwrap', () => {
     expect(unpackedBytes).toBeLessThan(100 << 20);
   });
 
-  test('one xz stream can be left and another read', async () => {
+  test('can leave one xz stream and then read another', async () => {
     for await (const piece of unwrap('xz', inPieces(packed('words.xz'), 100), () => {})) {
       expect(piece.length).toBeGreaterThan(0);
       break;
@@ -246,7 +246,7 @@ describe.each(WAYS)('%s', (_, open) => {
     ['zstd', zstd],
   ];
 
-  test.each(pack)('packed by %s is unpacked: kept in file form, as it comes in pipe form', async (_name, packer) => {
+  test.each(pack)('packed by %s is unpacked: into memory in file form, as it comes in pipe form', async (_name, packer) => {
     const whole = await open(packer(fileRecording()));
     expect(whole.source).toBeInstanceOf(MemorySource);
     expect(Buffer.from(await readRange(whole.source, 0, 1 << 20)).equals(fileRecording())).toBe(true);
@@ -256,7 +256,7 @@ describe.each(WAYS)('%s', (_, open) => {
     expect(await samplesOf(streamed.source, new Diagnostics())).toBe(3);
   });
 
-  test('packed and cut off gives what came before, and says so', async () => {
+  test('packed and cut off gives what came before, with a report', async () => {
     for (const recording of [fileRecording(3000), pipeRecording(3000)]) {
       const bytes = gzipSync(recording);
       const diagnostics = new Diagnostics();
@@ -269,7 +269,7 @@ describe.each(WAYS)('%s', (_, open) => {
     }
   });
 
-  test('packed and cut off throws where nobody would hear of it', async () => {
+  test('packed and cut off is refused if there is nobody to report it to', async () => {
     const bytes = gzipSync(fileRecording(3000));
     await expect(open(bytes.subarray(0, bytes.length / 2))).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('cut off') });
   });
@@ -292,27 +292,27 @@ describe.each(WAYS)('%s', (_, open) => {
     await expect(open(Buffer.from('BZh91AY&SY'))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('run bunzip2 -k ') });
   });
 
-  test('packed with other bytes behind it gives all, and says so', async () => {
+  test('packed and followed by other bytes is read completely, with a report', async () => {
     const bytes = Buffer.concat([gzipSync(fileRecording()), Buffer.from('trailing garbage\n')]);
     const diagnostics = new Diagnostics();
     const { source } = await open(bytes, diagnostics);
     expect(await samplesOf(source, diagnostics)).toBe(3);
     expect(diagnostics.list()).toContainEqual(expect.objectContaining({ code: 'unpack-trailing', severity: 'warning' }));
     expect(diagnostics.hasLoss).toBe(false);
-    // Nothing is missing: no reason to refuse where nobody hears of it.
+    // Nothing is missing, so it is not refused if there is nobody to report it to.
     const unheard = await open(bytes);
     expect(Buffer.from(await readRange(unheard.source, 0, 1 << 20)).equals(fileRecording())).toBe(true);
     await unheard.source.close();
   });
 
-  test('packed twice is no recording', async () => {
+  test('packed twice is not a recording', async () => {
     const { source } = await open(gzipSync(gzipSync(fileRecording())));
     await expect(readProfile(source, {}, new Diagnostics())).rejects.toMatchObject({ code: 'not-perf-data', message: expect.stringContaining('gzip') });
     await source.close();
   });
 });
 
-test('the command line tells of a packed input that is cut off', async () => {
+test('the command line reports a packed input that is cut off', async () => {
   const path = join(dir, 'web.data.gz');
   const bytes = gzipSync(fileRecording(3000));
   writeFileSync(path, bytes.subarray(0, bytes.length / 2));
@@ -331,7 +331,7 @@ describe('a recording in file form that is still being written', () => {
     expect(diagnostics.list().map(({ code }) => code)).toContain('unfinished');
   });
 
-  test('cut off anywhere gives what is there or a typed error', async () => {
+  test('gives what is there, or a typed error, if it is cut off anywhere', async () => {
     const bytes = unfinished(fileRecording(5));
     let most = 0;
     for (const sizeBytes of [...spread([...bytes.keys()], 41), bytes.length]) {
@@ -345,7 +345,7 @@ describe('a recording in file form that is still being written', () => {
     expect(most).toBe(5);
   });
 
-  test('with places in its header that are elsewhere is kept whole', async () => {
+  test('is kept as a whole if its header has unexpected positions', async () => {
     for (const [at, value] of [
       [24, 1n << 40n],
       [32, 1n << 40n],
@@ -359,23 +359,23 @@ describe('a recording in file form that is still being written', () => {
     }
   });
 
-  test('that ended without data is kept whole: its features stand there', async () => {
+  test('is not confused with one that ended without data, which is kept as a whole', async () => {
     const bytes = fileRecording(0);
     const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, true));
     const dataSize = Number(new DataView(bytes.buffer).getBigUint64(48, true));
     const empty = Buffer.concat([bytes.subarray(0, dataStart), bytes.subarray(dataStart + dataSize)]);
     empty.writeBigUInt64LE(0n, 48);
-    // A table of features speaks of places in the file, all of which are small numbers.
+    // In place of the data, there is the table of features: positions in the file, all of them small numbers.
     const { source } = await openStream(Readable.from([empty]), 'ended');
     expect(source).toBeInstanceOf(MemorySource);
   });
 });
 
-describe('what must be kept', () => {
+describe('a stream that must be kept', () => {
   const bytes = wordyText(500_000, 5);
   const stream = (): StreamSource => new StreamSource(Readable.from([bytes.slice(0, 123_456), bytes.slice(123_456)]), 'pipe');
 
-  test('goes to a temporary file when it is large, which has no name', async () => {
+  test('is written to a temporary file without a name if it is large', async () => {
     const before = new Set(readdirSync(tmpdir()));
     const source = await keepWhole(stream(), 200_000, 50_000);
     expect(source).not.toBeInstanceOf(MemorySource);
@@ -388,7 +388,7 @@ describe('what must be kept', () => {
     await source.close();
   });
 
-  test('fails as the stream fails', async () => {
+  test('fails with the error of the stream', async () => {
     const broken = new StreamSource(
       (async function* () {
         yield bytes.slice(0, 300_000);
@@ -408,7 +408,7 @@ async function samplesOf(source: ByteSource, diagnostics: Diagnostics): Promise<
   }
 }
 
-/** As perf leaves it while it records: no size of the data, no features behind them. */
+/** As perf leaves it while it records: without the size of the data, and without features after them. */
 function unfinished(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const dataEnd = Number(view.getBigUint64(40, true)) + Number(view.getBigUint64(48, true));
@@ -420,13 +420,13 @@ function unfinished(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 describe('a small gzip file', () => {
   const text = wordyText(60_000);
 
-  test('that is damaged in its middle gives what came before but for a little', async () => {
+  test('that is damaged in its middle gives nearly all that came before', async () => {
     const gzip = gzipSync(text);
     const at = Math.floor(gzip.length / 2);
     gzip.fill(0xff, at, at + 64);
     const { bytes, error } = await unpack('gzip', inPieces(gzip, 64 << 10));
     expect(error).toMatchObject({ code: 'damaged' });
-    // Some thousand bytes of compressed data beside the damage.
+    // A few thousand bytes of compressed data are lost beside the damage.
     const before = bytes.findIndex((byte, i) => byte !== text[i]);
     expect(before < 0 ? bytes.length : before).toBeGreaterThan(text.length / 4);
   });

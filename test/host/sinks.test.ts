@@ -28,7 +28,7 @@ import { WritableSink } from '../../src/host/writable-sink.ts';
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 describe('GzipSink', () => {
-  test('compresses chunks whose buffer is used over and over, always to the same bytes', async () => {
+  test('compresses chunks whose buffer is reused, always to the same bytes', async () => {
     const compress = async (): Promise<{ packed: Uint8Array; plain: Uint8Array }> => {
       const target = new BufferSink();
       const plain = new BufferSink();
@@ -91,7 +91,7 @@ describe('GzipSink', () => {
     await gzip.destroy();
   });
 
-  test('a failure of the target comes out of write or end', async () => {
+  test('passes a failure of the target on from write or end', async () => {
     const failing = {
       async write(): Promise<void> {
         throw new PerfconvError('io', 'no space left on device');
@@ -108,7 +108,7 @@ describe('GzipSink', () => {
 });
 
 describe('WritableSink', () => {
-  test('waits for the stream, and types its failure', async () => {
+  test('waits for the stream, and gives its failure a type', async () => {
     const order: string[] = [];
     const slow = new Writable({
       write(chunk: Buffer, _encoding, done) {
@@ -136,7 +136,7 @@ describe('openStandardOutput', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  /** As Node's stream for a file: it writes what the disk has room for, and reports success. */
+  /** Like Node's stream for a file: it writes what the disk has room for, and reports success. */
   const takingOneByte = (fd: number): Writable & { fd: number; taken: string } => {
     const stream = Object.assign(new Writable(), { fd, taken: '' });
     stream._write = (chunk: Buffer, _encoding, done) => {
@@ -146,7 +146,7 @@ describe('openStandardOutput', () => {
     return stream;
   };
 
-  test('writes a file by its descriptor, from where it stands, and leaves it open', async () => {
+  test('writes a file through its descriptor, from the current position on, and leaves it open', async () => {
     const fd = openSync(join(dir, 'out'), 'w');
     const stream = takingOneByte(fd);
     writeFileSync(fd, 'before ');
@@ -157,7 +157,7 @@ describe('openStandardOutput', () => {
     expect(readFileSync(join(dir, 'out'), 'utf8')).toBe('before all of it after');
   });
 
-  test('leaves a terminal, and what has no descriptor, to its stream', async () => {
+  test('writes to a terminal through its stream', async () => {
     const fd = openSync(join(dir, 'out'), 'w');
     const terminal = Object.assign(takingOneByte(fd), { isTTY: true });
     await openStandardOutput(terminal, 'standard output').write(text('x'));
@@ -176,7 +176,7 @@ describe('OutputStage', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test('nothing is at its place before commit, and everything after it', async () => {
+  test('puts nothing in its place before commit, and then everything', async () => {
     const stage = new OutputStage();
     await (await stage.openFile(at('a'))).write(text('one'));
     await (await stage.openFile(at('b.gz'), true)).write(text('two'));
@@ -191,7 +191,7 @@ describe('OutputStage', () => {
     expect(readFileSync(at('c/x.csv'), 'utf8')).toBe('three');
   });
 
-  test.each(['discard', 'discardNow'] as const)('%s removes what was begun', async (method) => {
+  test.each(['discard', 'discardNow'] as const)('removes unfinished outputs with %s', async (method) => {
     const stage = new OutputStage();
     await (await stage.openFile(at('a.gz'), true)).write(text('one'));
     const openTable = await stage.openDirectory(at('c'));
@@ -201,7 +201,7 @@ describe('OutputStage', () => {
     await stage.discard();
   });
 
-  test('keeps the mode of a file that it replaces, and the symbolic link that leads to it', async () => {
+  test('keeps the mode of a file that it replaces, and a symbolic link to it', async () => {
     writeFileSync(at('real'), 'old');
     chmodSync(at('real'), 0o640);
     symlinkSync(at('real'), at('link'));
@@ -213,7 +213,7 @@ describe('OutputStage', () => {
     expect(statSync(at('real')).mode & 0o777).toBe(0o640);
   });
 
-  test('makes what a symbolic link points to, when it is not there yet', async () => {
+  test('creates the target of a symbolic link if it does not exist yet', async () => {
     mkdirSync(at('elsewhere'));
     symlinkSync('elsewhere/real', at('second'));
     symlinkSync(at('second'), at('first'));
@@ -229,7 +229,7 @@ describe('OutputStage', () => {
     expect(lstatSync(at('first')).isSymbolicLink() && lstatSync(at('second')).isSymbolicLink() && lstatSync(at('dir')).isSymbolicLink()).toBe(true);
   });
 
-  test('a symbolic link into a missing directory, and one that leads to itself', async () => {
+  test('refuses symbolic links into a missing directory or to themselves', async () => {
     symlinkSync('missing/real', at('link'));
     symlinkSync('circle', at('circle'));
     const stage = new OutputStage();
@@ -249,7 +249,7 @@ describe('ProgressBar', () => {
     bar.finish();
     return drawn;
   };
-  test('shows nothing of what is done at once', () => {
+  test('shows nothing if the work is done at once', () => {
     expect(
       draw(1e8, [
         [5e7, 10],
@@ -258,7 +258,7 @@ describe('ProgressBar', () => {
     ).toBe('');
   });
 
-  test('shows the share, not too often, and clears its line', () => {
+  test('shows the share that is done, not too often, and clears its line', () => {
     expect(
       draw(2e8, [
         [5e7, 600],
@@ -268,7 +268,7 @@ describe('ProgressBar', () => {
     ).toBe(`${clear}perf.data: [########......................] 25% of 200 MB${clear}perf.data: [###############...............] 50% of 200 MB${clear}`);
   });
 
-  test('shows what was read of a stream', () => {
+  test('shows how much of a stream was read', () => {
     expect(draw(undefined, [[5e7, 600]])).toBe(`${clear}perf.data: 50 MB${clear}`);
   });
 });

@@ -27,7 +27,7 @@ const read = async (source: ByteSource, position: number, length: number): Promi
 };
 
 describe('FileSource', () => {
-  test('reads at any position, and 0 bytes behind the end', async () => {
+  test('reads at any position, and 0 bytes beyond the end', async () => {
     const path = join(dir, 'plain');
     writeFileSync(path, bytes);
     const source = await FileSource.open(path);
@@ -43,7 +43,7 @@ describe('FileSource', () => {
     await expect(read(source, 0, 1)).rejects.toMatchObject({ code: 'io', file: path });
   });
 
-  test('a file of more than 4 GiB', async () => {
+  test('reads files of more than 4 GiB', async () => {
     const path = join(dir, 'sparse');
     const position = 5 * 2 ** 30;
     writeFileSync(path, '');
@@ -60,7 +60,7 @@ describe('FileSource', () => {
 });
 
 describe('StreamSource', () => {
-  test('goes forward, skips what is not asked for, and gives what it has', async () => {
+  test('reads forward, skips what is not requested, and gives what it has', async () => {
     const source = new StreamSource(Readable.from([bytes.slice(0, 10), bytes.slice(10, 20), bytes.slice(20, 30)]), 'pipe');
     expect(source.sizeBytes).toBeUndefined();
     expect(await read(source, 0, 4)).toEqual([0, 1, 2, 3]);
@@ -81,7 +81,7 @@ describe('StreamSource', () => {
     expect(await next).toEqual([99]);
   });
 
-  test('a position behind the end, and one behind us', async () => {
+  test('reads 0 bytes beyond the end, and fails at a position that it has passed', async () => {
     const source = new StreamSource(Readable.from([bytes.slice(0, 10)]), 'pipe');
     expect(await source.peek(4)).toEqual(bytes.slice(0, 4));
     expect(await read(source, 5, 1)).toEqual([5]);
@@ -89,14 +89,14 @@ describe('StreamSource', () => {
     expect(await read(source, 100, 1)).toEqual([]);
   });
 
-  test('peeking takes nothing, and ends where the stream does', async () => {
+  test('peeks without consuming anything, up to the end of the stream', async () => {
     const source = new StreamSource(Readable.from([bytes.slice(0, 3), bytes.slice(3, 5)]), 'pipe');
     expect(await source.peek(4)).toEqual(bytes.slice(0, 4));
     expect(await source.peek(100)).toEqual(bytes.slice(0, 5));
     expect(await read(source, 0, 100)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('a failure of the stream is typed', async () => {
+  test('gives a failure of the stream a type', async () => {
     const broken = new Readable({
       read() {
         this.destroy(Object.assign(new Error('no luck'), { code: 'EIO' }));
@@ -118,7 +118,7 @@ describe('MemorySource', () => {
     for (const position of [1000, 2 ** 62, -1, Number.NaN]) expect(await read(source, position, 1)).toEqual([]);
   });
 
-  test('of an empty stream', async () => {
+  test('can be empty', async () => {
     const source = await keepWhole(new StreamSource(Readable.from([]), 'pipe'));
     expect(source.sizeBytes).toBe(0);
     expect(await read(source, 0, 1)).toEqual([]);
@@ -126,7 +126,7 @@ describe('MemorySource', () => {
 });
 
 describe('opening', () => {
-  test('a stream in pipe form is decoded as it comes; one in file form is kept', async () => {
+  test('a stream in pipe form is decoded as it comes, but one in file form is kept', async () => {
     const pipe = await openStream(Readable.from([pipeRecording()]), 'x');
     expect(pipe.source).toBeInstanceOf(StreamSource);
     const file = await openStream(Readable.from([fileRecording()]), 'x');
@@ -135,7 +135,7 @@ describe('opening', () => {
     expect((await openStream(Readable.from(['no recording']), 'x')).source).toBeInstanceOf(StreamSource);
   });
 
-  test('standard input that is a file can be read at any place', async () => {
+  test('standard input that is a file can be read at any position', async () => {
     const path = join(dir, 'stdin');
     writeFileSync(path, bytes);
     const fd = openSync(path, 'r');
@@ -144,7 +144,7 @@ describe('opening', () => {
     expect(modifiedNs).toBeGreaterThan(0n);
     expect(await read(source, 500, 2)).toEqual([...bytes.subarray(500, 502)]);
     await source.close();
-    // It is not ours to close.
+    // The source must not close it.
     closeSync(fd);
   });
 });

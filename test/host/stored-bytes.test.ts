@@ -17,7 +17,7 @@ const spec = {
   records: Array.from({ length: 5000 }, () => record.sample({ ip: 1n, time: 1n })),
 };
 
-it('a packed recording is stored in its packed bytes, wherever it is unpacked to', async () => {
+it('stored bytes: a packed recording has its packed size, even if it is unpacked first', async () => {
   const packed = gzipSync(encodeFile(spec));
   const path = join(directory, 'a.data.gz');
   writeFileSync(path, packed);
@@ -27,7 +27,7 @@ it('a packed recording is stored in its packed bytes, wherever it is unpacked to
   await source.close();
 });
 
-it('of a packed stream it is what was read so far', async () => {
+it('stored bytes: a packed stream has the size of what was read so far', async () => {
   const packed = gzipSync(encodePipe(spec));
   const { source } = await openStream(Readable.from([packed.subarray(0, 100), packed.subarray(100)]), '-');
   expect(source.sizeBytes).toBeUndefined();
@@ -37,7 +37,7 @@ it('of a packed stream it is what was read so far', async () => {
   await source.close();
 });
 
-it('a file with holes is stored in fewer bytes than it has, and as a symbol file taken to end soon', async () => {
+it('stored bytes: a file with holes has fewer than its size, and as a symbol file counts as small', async () => {
   const path = join(directory, 'sparse');
   writeFileSync(path, encodeFile(spec));
   truncateSync(path, 2 ** 38);

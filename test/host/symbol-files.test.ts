@@ -11,7 +11,7 @@ import { identityOf } from '../../src/host/output-target.ts';
 import { openRegularFile } from '../../src/host/regular-file.ts';
 import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
 
-/** Where a link leads; empty where it is gone. */
+/** The target of a link; empty if the link is gone. */
 function linkOf(path: string): string {
   try {
     return readlinkSync(path);
@@ -30,7 +30,7 @@ describe('NodeSymbolFiles', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  it('reads anywhere in a file, up to its end, and closes twice', async () => {
+  it('reads anywhere in a file, up to its end, and can be closed twice', async () => {
     const source = (await files.open(join(dir, 'data')))!;
     expect(source.sizeBytes).toBe(6);
     expect(Buffer.from(await readRange(source, 2, 3)).toString()).toBe('cde');
@@ -41,7 +41,7 @@ describe('NodeSymbolFiles', () => {
     await expect(source.readAt(0, new Uint8Array(1))).rejects.toMatchObject({ name: 'PerfconvError', code: 'io' });
   });
 
-  it('reads more files than it holds open, and never one that took the place of another', async () => {
+  it('reads more files than it keeps open, but never one that replaced another', async () => {
     const held = new OpenDescriptors(3);
     const paths = Array.from({ length: 8 }, (_, i) => join(dir, `many-${i}`));
     for (const [i, path] of paths.entries()) writeFileSync(path, `file ${i}`);
@@ -59,7 +59,7 @@ describe('NodeSymbolFiles', () => {
       code: 'io',
       message: expect.stringContaining('was replaced while it was being read'),
     });
-    // The new file may get the number of the old one.
+    // The new file may get the inode number of the old one.
     rmSync(paths[2]);
     writeFileSync(paths[2], 'file 2');
     utimesSync(paths[2], 1, 1);
@@ -76,23 +76,23 @@ describe('NodeSymbolFiles', () => {
     expect(openNow).toBeLessThanOrEqual(128);
     for (const source of sources) expect(`${Buffer.from(await readRange(source, 0, 9))}`).toBe('abcdef');
     for (const source of sources) await source.close();
-    // What a process shows may be gone with it: it stays open.
+    // Files below /proc may vanish with their process, so they stay open.
     const shown = Array.from({ length: 200 }, () => openRegularFile(`/proc/${process.pid}/exe`, undefined, new OpenDescriptors(1))!);
     const open = readdirSync('/proc/self/fd').filter((fd) => linkOf(`/proc/self/fd/${fd}`) === process.execPath).length;
     expect(open).toBeGreaterThanOrEqual(200);
     for (const source of shown) await source.close();
   });
 
-  it('tells inode and time of a file, inodes of 64 bits as recordings have them', async () => {
+  it('tells the inode and time of a file, with 64-bit inodes as in recordings', async () => {
     const path = join(dir, 'data');
     const { ino, mtimeNs } = statSync(path, { bigint: true });
     expect(await files.stamp(path)).toEqual({ inode: `${ino}`, modifiedNs: mtimeNs });
     expect(await files.stamp(join(dir, 'missing'))).toBeUndefined();
-    // As Node reads what overlayfs with xino gives files, and what perf records of them.
+    // What Node reads, and perf records, for the inodes of overlayfs with xino.
     expect(stampOf({ ino: -9223372036854775802n, mtimeNs: 5n })).toEqual({ inode: '9223372036854775814', modifiedNs: 5n });
   });
 
-  it('notes a file that was fetched as the one that was opened, whatever has become of its path', async () => {
+  it('remembers a fetched file by the one that was opened, whatever happens to its path', async () => {
     const buildId = 'aa11111111111111111111111111111111111111';
     const path = join(dir, 'cache', buildId, 'debuginfo');
     mkdirSync(dirname(path), { recursive: true });
@@ -114,7 +114,7 @@ describe('NodeSymbolFiles', () => {
     await source?.close();
   });
 
-  it('opens neither what is missing nor directories', async () => {
+  it('opens neither missing files nor directories', async () => {
     expect(await files.open(join(dir, 'missing'))).toBeUndefined();
     expect(await files.open(dir)).toBeUndefined();
     expect(await files.open('')).toBeUndefined();
@@ -122,7 +122,7 @@ describe('NodeSymbolFiles', () => {
     expect((await files.open(join(dir, 'empty')))?.sizeBytes).toBe(0);
   });
 
-  it('does not take what is missing for forbidden', async () => {
+  it('does not consider missing files forbidden', async () => {
     for (const path of [join(dir, 'missing'), join(dir, 'data', 'below'), '', 'a\0b', join(dir, 'data')]) {
       expect(await files.isForbidden(path)).toBe(false);
       await (await files.open(path))?.close();
@@ -130,7 +130,7 @@ describe('NodeSymbolFiles', () => {
     }
   });
 
-  it('tells by inode and time that a file was made anew', async () => {
+  it('tells the inode and time of a file whose time was set', async () => {
     const path = join(dir, 'stamped');
     writeFileSync(path, 'old');
     utimesSync(path, 1, 1_700_000_000);

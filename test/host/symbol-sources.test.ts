@@ -12,9 +12,9 @@ const dir = mkdtempSync(join(tmpdir(), 'sources-'));
 afterAll(() => rmSync(dir, { recursive: true }));
 
 test.each([
-  ['reads the kernel’s symbols once', new SharedSymbols(), ['schedule', 'schedule']],
-  ['each reads them anew without it', undefined, ['schedule', undefined]],
-])('what recordings have in common: %s', async (_, shared, expected) => {
+  ['are read once if they are shared', new SharedSymbols(), ['schedule', 'schedule']],
+  ['are read by each recording if they are not shared', undefined, ['schedule', undefined]],
+])('symbols of the kernel %s', async (_, shared, expected) => {
   const kallsyms = join(dir, 'kallsyms');
   writeFileSync(kallsyms, 'ffffffff81000000 T _text\nffffffff81000100 T schedule\n');
   const places: SymbolPlaces = { kallsyms, debugDirs: [], ...(shared && { shared }) };
