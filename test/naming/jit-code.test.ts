@@ -12,12 +12,12 @@ const JIT = 0x7f00_0000_0000n;
 const MONO: Partial<AttrSpec> = { flags: ['sampleIdAll', 'useClockid', 'commExec'], clockid: 1 };
 
 interface Reading extends Partial<ReadProfileOptions> {
-  /** The dump's records; undefined: there is no dump. */
+  /** The dump's records; undefined if there is no dump. */
   readonly dump?: readonly JitRecordSpec[] | Uint8Array;
   readonly attr?: Partial<AttrSpec>;
 }
 
-/** Functions (with line) and DSOs of all samples, in order of time; leaf first. */
+/** The functions (with lines) and DSOs of all samples, in time order; leaf first. */
 async function read(records: readonly RecordSpec[], { dump, attr = MONO, ...options }: Reading) {
   const diagnostics = new Diagnostics();
   const asked: string[] = [];
@@ -59,7 +59,7 @@ async function read(records: readonly RecordSpec[], { dump, attr = MONO, ...opti
   return { frames, asked, places, problems: diagnostics.list().map(({ code }) => code) };
 }
 
-/** The map by which a JIT tells of its dump. */
+/** The map with which a JIT announces its dump. */
 const marker = (time: bigint, pid = 12, filename = PATH): RecordSpec =>
   record.mmap2({ pid, tid: pid, addr: 0x7e00_0000_0000n, len: 0x1000n, filename, ino: 5n }, { sampleId: { time, pid, tid: pid } });
 const memory = (time: bigint, pid = 12): RecordSpec =>
@@ -73,7 +73,7 @@ const LOADS: readonly JitRecordSpec[] = [
 ];
 
 describe('code of JITs', () => {
-  it('has the name that it has at its time', async () => {
+  it('has the name that was valid at the time of the sample', async () => {
     const records = [marker(10n), memory(11n), sample(15n), sample(20n), sample(39n), sample(40n), sample(45n, JIT + 0x13fn), sample(59n, JIT + 0x23fn)];
     const { frames, places, problems } = await read([...records, sample(60n, JIT + 0x23fn), sample(61n, JIT + 0x240n)], { dump: LOADS });
     const [jit, dump] = ['/tmp/perf-12.map', PATH];
@@ -83,7 +83,7 @@ describe('code of JITs', () => {
     expect(problems).toEqual([]);
   });
 
-  it('is returned to behind calls, or at its start, where no call stands', async () => {
+  it('is named for the call before a return address, or for a function that begins there if no code is before it', async () => {
     const callers = [JIT + 0x1040n, JIT + 0x1080n, JIT + 0x10c0n, JIT + 0x2000n];
     const dump: JitRecordSpec[] = [
       { load: 'before', at: JIT + 0x1000n, code: 0x80, index: 1n, time: 20n },
@@ -96,18 +96,18 @@ describe('code of JITs', () => {
     expect(frames).toEqual([['before', 'before', 'behind', 'apart', 'apart'].map((name) => `${name} ${PATH}`).join(' < ')]);
   });
 
-  it('is put into place in the order of time, whatever that of the dump is', async () => {
+  it('is loaded in time order, whatever the order of the dump', async () => {
     const { frames } = await read([marker(10n), sample(30n), sample(50n)], { dump: [LOADS[1], LOADS[0]] });
     expect(frames).toEqual([`first ${PATH}`, `second ${PATH}`]);
   });
 
-  it('lies over the memory that was there when perf came, and stays there when that is told of again', async () => {
+  it('covers memory that was mapped before perf started, and stays if that is recorded again', async () => {
     const before = [record.mmap2({ pid: 12, tid: 12, addr: 0x7e00_0000_0000n, len: 0x1000n, filename: PATH }, {}), memory(0n)];
     const { frames } = await read([...before, sample(100n), memory(101n), sample(102n)], { dump: LOADS });
     expect(frames).toEqual([`second ${PATH}`, `second ${PATH}`]);
   });
 
-  it('is gone when a file is mapped there, and at an exec; a child has it, too', async () => {
+  it('is gone after a file is mapped in its place and after exec, but is inherited by children', async () => {
     const library = record.mmap2({ pid: 12, tid: 12, addr: JIT, len: 0x1000n, filename: '/lib/x.so' }, { sampleId: { time: 75n, pid: 12, tid: 12 } });
     const fork = record.fork({ pid: 13, ppid: 12, tid: 13, ptid: 12, time: 70n }, { sampleId: { time: 70n, pid: 12, tid: 12 } });
     const exec = record.comm({ pid: 13, tid: 13, comm: 'x', exec: true }, { sampleId: { time: 90n, pid: 13, tid: 13 } });
@@ -125,16 +125,16 @@ describe('code of JITs', () => {
   });
 
   it.each<[string, Partial<AttrSpec>, bigint]>([
-    ["the recording's clock is another", { flags: ['sampleIdAll'] }, 0n],
-    ['the dump counts by another clock', MONO, 1n],
-  ])('is there from the start when %s', async (_, attr, flags) => {
+    ["the recording's clock is different", { flags: ['sampleIdAll'] }, 0n],
+    ['the clock of the dump is different', MONO, 1n],
+  ])('is there from the start if %s', async (_, attr, flags) => {
     const dump = encodeJitDump({ records: LOADS, flags });
     const { frames, problems } = await read([marker(10n), memory(11n), sample(12n), sample(13n, JIT + 0x13fn), sample(14n, JIT + 0x200n)], { dump, attr });
     expect(frames).toEqual([`second ${PATH}`, `first ${PATH}`, `first ${PATH}`]);
     expect(problems).toEqual(['jitdump-clock']);
   });
 
-  it('has lines where the JIT tells them, unless they are not wanted', async () => {
+  it('has lines if the JIT tells them and they are wanted', async () => {
     const dump: JitRecordSpec[] = [
       {
         debug: JIT + 0x100n,
@@ -152,13 +152,13 @@ describe('code of JITs', () => {
     expect((await read(records, { dump, debugInfo: 'none' })).frames).toEqual(names.map((name) => `${name[0]} ${PATH}`));
   });
 
-  it('of several processes is not mixed up', async () => {
+  it('is not mixed up between processes', async () => {
     const { frames, asked } = await read([marker(10n), marker(11n, 14), sample(50n, JIT + 0x104n, 13), sample(51n, JIT + 0x104n, 14)], { dump: LOADS });
     expect(frames).toEqual(['? -', `second ${PATH}`]);
     expect(asked).toEqual([`${PATH} 12`]);
   });
 
-  it('is asked for by the name of a dump that is mapped as code alone', async () => {
+  it('is asked for only by the name of a dump that is mapped as code', async () => {
     const names = [
       '/tmp/jit-12.dump.gz',
       '/tmp/jit-1-2-12.dump',
@@ -176,18 +176,18 @@ describe('code of JITs', () => {
     expect([frames, askedOnce]).toEqual([[`first ${PATH}`], [`${PATH} 12`]]);
   });
 
-  it('is found by the name that JavaScriptCore gives dumps, with the number of a thread before that of the process', async () => {
+  it('is found in dumps of JavaScriptCore, whose names have a tid before the pid', async () => {
     const path = '/tmp/jit-15-12.dump';
     const { frames, asked } = await read([marker(10n, 12, path), sample(30n)], { dump: LOADS });
     expect([frames, asked]).toEqual([[`first ${path}`], [`${path} 12`]]);
   });
 
-  it('is not looked for where perf does not', async () => {
+  it('is not looked for with compatPerf', async () => {
     const { asked, frames } = await read([marker(10n), memory(11n), sample(30n)], { dump: LOADS, compatPerf: true });
     expect([asked, frames]).toEqual([[], ['? /tmp/perf-12.map']]);
   });
 
-  it('without its dump, or with a damaged one, is said to have no names', async () => {
+  it('is reported to have no names if its dump is missing or damaged', async () => {
     const records = [marker(10n), memory(11n), sample(30n)];
     expect(await read(records, {})).toMatchObject({ frames: ['? /tmp/perf-12.map'], problems: ['jitdump-missing'] });
     expect(await read(records, { dump: new TextEncoder().encode('no dump') })).toMatchObject({ frames: ['? /tmp/perf-12.map'], problems: ['jitdump-damaged'] });
@@ -195,7 +195,7 @@ describe('code of JITs', () => {
     expect(await read(records, { dump: half })).toMatchObject({ frames: [`first ${PATH}`], problems: ['jitdump-damaged'] });
   });
 
-  it('is where it was moved to last, however much of it was moved over and over', async () => {
+  it('is where it was last moved to, however often it was moved', async () => {
     const size = 1 << 20;
     const moves = Array.from({ length: 2 ** 33 / size + 5 }, (_, i): JitRecordSpec => ({ move: 1n, to: JIT + BigInt(i % 2) * 0x20_0000n, time: 21n }));
     const dump: JitRecordSpec[] = [{ load: 'large', at: JIT + 0x40_0000n, code: size, index: 1n, time: 20n }, ...moves];
@@ -204,7 +204,7 @@ describe('code of JITs', () => {
   });
 
   whenThorough(() => {
-    it('is left out where processes put more of it into place than there can be', async () => {
+    it('is left out if processes load more of it than plausible', async () => {
       const moves = Array.from({ length: 4200 }, (_, i): JitRecordSpec => ({ move: 1n, to: JIT + BigInt(i % 2) * 0x1000n, time: 21n }));
       const dump: JitRecordSpec[] = [{ load: 'piece', at: JIT + 0x4000n, code: 16, index: 1n, time: 20n }, ...moves];
       const pids = Array.from({ length: 1000 }, (_, i) => 100 + i);
@@ -214,7 +214,7 @@ describe('code of JITs', () => {
     });
   });
 
-  it('is read of so many processes, and no more', async () => {
+  it('is read for only a limited number of processes', async () => {
     const pids = Array.from({ length: 1026 }, (_, i) => 100 + i);
     const records = [...pids.map((pid) => marker(10n, pid)), sample(30n, JIT + 0x104n, 100), sample(31n, JIT + 0x104n, 1125)];
     const { frames, problems } = await read(records, { dump: LOADS });

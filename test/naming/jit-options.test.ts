@@ -19,11 +19,11 @@ test.each([
   expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(`${option}, or the equivalent for another runtime`);
 });
 
-test('several runtimes are told each its option, in one order', () => {
+test('the advice for several runtimes has the option of each, in a fixed order', () => {
   expect(jitOptions(['/usr/bin/python3.12', '/usr/bin/node'])).toBe('node --perf-basic-prof, python -X perf, or the equivalent for another runtime');
 });
 
-test('where no runtime is known, the common ones are told theirs', () => {
+test('the advice for unknown runtimes has the options of common ones', () => {
   const common =
     'node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
   expect(jitOptions(['/usr/bin/qemu-arm', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);

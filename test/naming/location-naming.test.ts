@@ -13,7 +13,7 @@ const FRAMES: readonly SourceFrame[] = [
 ];
 const PLAIN: LocationNamingOptions = { debugInfo: 'inlines', demangle: 'full', compatPerf: false };
 
-/** Symbols of 0x100 bytes each from 0x1000 on. */
+/** Symbols of 0x100 bytes each, beginning at 0x1000. */
 function tableOf(...names: string[]): CodeSymbols['table'] {
   const builder = new SymbolTableBuilder();
   const text = new TextEncoder();
@@ -25,7 +25,7 @@ function tableOf(...names: string[]): CodeSymbols['table'] {
   return builder.build(text.encode(names.join('')));
 }
 
-/** Frames at some addresses, and which addresses were asked for. */
+/** Frames at some addresses, and the addresses that were asked for. */
 function linesOf(frames: Readonly<Record<number, readonly SourceFrame[]>>): { lines: CodeSymbols['lines']; asked: number[] } {
   const asked: number[] = [];
   return {
@@ -41,7 +41,7 @@ function linesOf(frames: Readonly<Record<number, readonly SourceFrame[]>>): { li
   };
 }
 
-/** What is known of a leaf at 0x1010, called from the instruction before 0x1120; root last. */
+/** What is known about a leaf at 0x1010 that is called from the instruction before 0x1120; root last. */
 async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> = {}): Promise<string[][]> {
   const profile = buildProfile([
     {
@@ -66,7 +66,7 @@ async function named(code: CodeSymbols, options: Partial<LocationNamingOptions> 
 }
 
 describe('naming locations', () => {
-  it('takes the outermost name from the symbol table, all else from debug information', async () => {
+  it('takes the outermost name from the symbol table, and everything else from debug information', async () => {
     const { lines, asked } = linesOf({ 4112: FRAMES, 4383: [FRAMES[1]] });
     expect(await named({ table: tableOf('_Z5aliasv', 'plain')!, lines: lines! })).toEqual([
       ['inner()|_Z5innerv|2|/src/inner.h:3:7|+16', 'alias()|_Z5aliasv|10|/src/outer.cc:12:1|+16'],
@@ -81,34 +81,34 @@ describe('naming locations', () => {
       builder.add(start, 9, 0, 12, RANK_GLOBAL);
       return builder.build(new TextEncoder().encode('__restore_rt'));
     };
-    /** By address: where the function begins that holds it. */
+    /** By address: where its function begins. */
     const knowing =
       (starts: Readonly<Record<number, number>>): NonNullable<CodeSymbols['functionStarts']> =>
       async (addresses) =>
         addresses.map((address) => starts[address] ?? -1);
 
     it.each<[string, Readonly<Record<number, number>>, string[]]>([
-      ['is named by it where no function is before it', {}, ['__restore_rt||0|:0:0|+0']],
-      ['is named by it where rules begin a byte before it, as those of __restore_rt', { 4382: 0x1100, 4383: 0x111f }, ['__restore_rt||0|:0:0|+0']],
-      ['has no name where another function may end in a call', { 4382: 0x1100, 4383: 0x1100 }, []],
+      ['gets its name if no function is before it', {}, ['__restore_rt||0|:0:0|+0']],
+      ['gets its name if rules begin a byte before it, like those of __restore_rt', { 4382: 0x1100, 4383: 0x111f }, ['__restore_rt||0|:0:0|+0']],
+      ['has no name if another function may end in a call', { 4382: 0x1100, 4383: 0x1100 }, []],
     ])('%s', async (_, starts, expected) => {
       expect(await named({ table: tableFrom(0x1120)!, functionStarts: knowing(starts) })).toEqual([[], expected]);
     });
 
-    it('has no name where nothing tells what is before it, and where the function begins elsewhere', async () => {
+    it('has no name if nothing tells what is before it, or if no function begins exactly there', async () => {
       expect(await named({ table: tableFrom(0x1120)! })).toEqual([[], []]);
       expect(await named({ table: tableFrom(0x1121)!, functionStarts: knowing({}) })).toEqual([[], []]);
       expect(await named({ table: tableFrom(0x1119)!, functionStarts: knowing({}) })).toEqual([[], ['__restore_rt||0|:0:0|+7']]);
     });
   });
 
-  it('takes the name of debug information where there is no symbol, and the symbol where there is no more', async () => {
+  it('takes the name from debug information if there is no symbol, and the symbol if there is nothing else', async () => {
     const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
     expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);
     expect(await named({ table: tableOf('_Z5aliasv')!, lines: lines! })).toEqual([['alias()|_Z5aliasv|0|:0:0|+16'], ['inner||2|/src/inner.h:3:7|+0']]);
   });
 
-  it('puts scopes in front of the name of a function without a linkage name; not for perf, which does not, nor for linkers, which know no scopes', async () => {
+  it('adds scopes to the name of a function without a linkage name, but not with compatPerf or undemangled names', async () => {
     const inner = { ...INNER, linkageName: '', name: 'inner<int>', scope: { name: 'n', linkageName: '', isNamespace: true, scope: null } };
     const { lines } = linesOf({ 4112: [{ ...FRAMES[0], function: inner }, FRAMES[1]] });
     const leaf = async (options: Partial<LocationNamingOptions>): Promise<string> => (await named({ lines: lines! }, options))[0][0];
@@ -119,7 +119,7 @@ describe('naming locations', () => {
     expect(await leaf({ demangle: 'none' })).toBe('inner<int>||2|/src/inner.h:3:7|+0');
   });
 
-  it('gives a function the file of its declaration, and a line its own where that is another', async () => {
+  it('gives a function the file of its declaration, and a line its own file if that is different', async () => {
     const { lines } = linesOf({ 4112: [{ ...FRAMES[1], file: '/src/part.def' }], 4383: [{ function: OUTER, file: '', line: 0, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([
       ['outer()|_Z5outerv|10|/src/outer.cc>/src/part.def:12:1|+0'],
@@ -132,13 +132,13 @@ describe('naming locations', () => {
     expect((await named({ lines: lines! }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
   });
 
-  it('leaves a line of an unknown function without symbol unresolved', async () => {
+  it('leaves a line of an unknown function unresolved if there is no symbol', async () => {
     const { lines } = linesOf({ 4112: [{ function: undefined, file: '/src/x.S', line: 5, column: 0 }] });
     expect(await named({ lines: lines! })).toEqual([[], []]);
     expect(await named({ table: tableOf('memcpy')!, lines: lines! })).toEqual([['memcpy||0|/src/x.S:5:0|+16'], []]);
   });
 
-  it('gives a function without description the file of the first of its lines', async () => {
+  it('gives a function without a description the file of its first line', async () => {
     const at = (file: string): SourceFrame[] => [{ function: undefined, file, line: 5, column: 0 }];
     const { lines } = linesOf({ 4112: at('/src/copy.S'), 4383: at('/src/macros.h') });
     const builder = new SymbolTableBuilder();
@@ -147,7 +147,7 @@ describe('naming locations', () => {
     expect(await named({ table, lines: lines! })).toEqual([['memcpy||0|/src/copy.S:5:0|+16'], ['memcpy||0|/src/copy.S>/src/macros.h:5:0|+288']]);
   });
 
-  it('leaves a function whole where some of its code has no line', async () => {
+  it('does not split a function if some of its code has no line', async () => {
     const { lines } = linesOf({ 4112: [FRAMES[1]] });
     const builder = new SymbolTableBuilder();
     builder.add(0x1000, 0x200, 0, 9, RANK_GLOBAL);
@@ -155,7 +155,7 @@ describe('naming locations', () => {
     expect(await named({ table, lines: lines! })).toEqual([['outer()|_Z5outerv|10|/src/outer.cc:12:1|+16'], ['outer()|_Z5outerv|10|/src/outer.cc:0:0|+288']]);
   });
 
-  it('demangles what JITs list themselves, but not as perf', async () => {
+  it('demangles names in maps of JITs, but not with compatPerf', async () => {
     const code: CodeSymbols = { table: tableOf('_Z5innerv', 'outer')!, isPerfMap: true };
     const names = async (options: Partial<LocationNamingOptions>) => (await named(code, options)).map(([line]) => line.split('|')[0]);
     expect(await names({})).toEqual(['inner()', 'outer']);
@@ -163,7 +163,7 @@ describe('naming locations', () => {
     expect((await named({ ...code, isPerfMap: false }, { compatPerf: true }))[0][0].split('|')[0]).toBe('inner()');
   });
 
-  it('takes a caller at the start of a function that a JIT lists for that function, elsewhere for the one before it', async () => {
+  it('names a caller at the start of a function after it if a JIT lists it, and otherwise after the one before it', async () => {
     const builder = new SymbolTableBuilder();
     builder.add(0x1000, 0x120, 0, 5, RANK_GLOBAL);
     builder.add(0x1120, 0x10, 5, 5, RANK_GLOBAL);
@@ -173,7 +173,7 @@ describe('naming locations', () => {
     expect(await names(false)).toEqual(['first||0|:0:0|+16', 'first||0|:0:0|+288']);
   });
 
-  it('demangles what stands before @plt or a version', async () => {
+  it('demangles the part of a name before @plt or a version', async () => {
     const { lines } = linesOf({});
     expect(await named({ table: tableOf('_Znwm@plt', '_ZdlPv@@GLIBCXX_3.4')!, lines: lines! }, { demangle: 'no-params' })).toEqual([
       ['operator new@plt|_Znwm@plt|0|:0:0|+16'],
@@ -183,7 +183,7 @@ describe('naming locations', () => {
     expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }, { demangle: 'none' }))[0]).toEqual(['_Znwm@plt||0|:0:0|+16']);
   });
 
-  it('without inlined functions keeps the outermost, with the line of the call in it', async () => {
+  it('keeps only the outermost function, with the line of the call, if inlined ones are not wanted', async () => {
     const { lines } = linesOf({ 4112: FRAMES });
     expect((await named({ lines: lines! }, { debugInfo: 'lines' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
     expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc>/src/inner.h:3:7|+0']);
@@ -191,7 +191,7 @@ describe('naming locations', () => {
 });
 
 describe('functions without names', () => {
-  it('have their start noted where it is known, for the instruction before a return address', async () => {
+  it('get the known start of their function, looked up for the instruction before a return address', async () => {
     const unnamed = (name: string, address: number) => ({ name, address, unresolved: true });
     const profile = buildProfile([{ timeNs: 0, stack: [unnamed('a', 0x1200), unnamed('b', 0x1300), { name: 'c', address: 0x1050 }, unnamed('d', 0x1100)] }]);
     const asked: number[] = [];

@@ -34,7 +34,7 @@ function reported(...dsos: DsoSymbols[]): Record<string, string> {
 }
 
 describe('missing symbols', () => {
-  it('are told of those binaries with the most samples, and what helps the first', () => {
+  it('are reported for the binaries with the most samples, with what helps for the first', () => {
     const dsos = [dso('/lib/little.so', 3), dso('/lib/none.so', 0), dso('/opt/app/server', 612), dso('/lib/tiny.so', 0.5), dso('/lib/some.so', 40)];
     expect(reported(...dsos)).toEqual({
       'warning no-symbols':
@@ -46,7 +46,7 @@ describe('missing symbols', () => {
     expect(reported(dso('/lib/tiny.so', 0.5))['warning no-symbols']).toContain('(< 0.1 % of the samples)');
   });
 
-  it('are told without the middle of names and places of thousands of letters', () => {
+  it('are reported without the middle of very long names and places', () => {
     const name = `/${'long/'.repeat(800)}server`;
     const message = reported(dso(name, 612, { places: [place('forbidden', { place: name })] }), dso(`${name}2`, 3))['warning no-symbols'];
     const short = (end: string): string => `${name.slice(0, 80)}…${`${name}${end}`.slice(-80)}`;
@@ -56,7 +56,7 @@ describe('missing symbols', () => {
     );
   });
 
-  it('are told of a binary whose symbols do not cover a notable share', () => {
+  it('are reported for a binary whose symbols do not cover a significant share', () => {
     const stripped = { places: [place('fits', { holds: { code: true, symbols: 'dynsym' }, uses: ['addresses', 'symbols'] })] };
     const message = reported(dso('/opt/app/server', 100, stripped))['warning few-symbols'];
     expect(message).toMatch(
@@ -65,7 +65,7 @@ describe('missing symbols', () => {
     expect(reported(dso('/opt/app/server', 9, stripped), dso('/opt/app/caller', 0, stripped))).toEqual({});
   });
 
-  it('are not expected of memory that is no code', () => {
+  it('are not reported for memory that is no code', () => {
     expect(reported(dso('//anon', 10, { kind: 'anon' }), dso('/tmp/perf-7.map', 0, { kind: 'anon' }))).toEqual({});
     expect(reported(dso('/tmp/perf-7.map', 10, { kind: 'anon' }))['warning no-symbols']).toContain('node --perf-basic-prof');
   });
@@ -77,19 +77,19 @@ describe('what helps', () => {
   const LINES = { namedLocations: 4, lineLocations: 4 };
 
   it.each<[string, DsoSymbols, string]>([
-    ['nothing where all is there', dso('/bin/a', 1, LINES), ''],
-    ['nothing where lines are not looked for', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED, lineLocations: undefined }), ''],
+    ['nothing if nothing is missing', dso('/bin/a', 1, LINES), ''],
+    ['nothing if lines are not wanted', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED, lineLocations: undefined }), ''],
     [
       'another file',
       dso('/bin/a', 1, { places: [place('other-build-id')] }),
       '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
     ],
     ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'put the file that ran at DIR/server and give --symfs DIR'],
-    ['a server, where the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
+    ['a server if the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
     [
-      'debug symbols of a stripped file, though another place has it cut off',
+      'debug symbols of a stripped file, even if it is cut off at another place',
       dso('/bin/a', 1, { places: [place('fits', { holds: { code: true, isCut: true } }), place('fits', { holds: { code: true, symbols: 'none' } })] }),
       'it is stripped',
     ],
@@ -97,27 +97,27 @@ describe('what helps', () => {
     ['the file before it was stripped', dso('/bin/a', 1, fits({ symbols: 'dynsym' })), 'or give the unstripped file with --symfs DIR'],
     ['debug symbols for the lines of a stripped file', dso('/bin/a', 1, { ...fits({ symbols: 'dynsym' }), ...NAMED }), 'for files and lines: it is stripped'],
     [
-      'the recorded file for one that was made anew, whatever else it lacks',
+      'the recorded file instead of a replaced one, whatever else that lacks',
       dso('/bin/a', 1, { places: [place('fits', { holds: { symbols: 'symtab' }, doubt: 'changed' })], ...NAMED }),
       '/opt/app/server may not be what was recorded: give the recorded file with --symfs DIR',
     ],
-    ['the same where all is named', dso('/bin/a', 1, { places: [place('fits', { doubt: 'changed' })], ...LINES }), 'may not be what was recorded'],
     [
-      'the recorded file for one that is none',
+      'the recorded file even if everything is named',
+      dso('/bin/a', 1, { places: [place('fits', { doubt: 'changed' })], ...LINES }),
+      'may not be what was recorded',
+    ],
+    [
+      'the recorded file instead of an unreadable one',
       dso('/opt/app/server', 1, { places: [place('damaged')] }),
       '/opt/app/server is not a readable binary: give the recorded file with --symfs DIR',
     ],
-    ['the file, where only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
+    ['the file if only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
     [
-      'to name the directory of a map that was not believed',
+      'to name the directory of a map that was not trusted',
       dso('/tmp/perf-7.map', 1, { kind: 'anon', places: [place('refused', { place: '/tmp/perf-7.map' })] }),
       '--perf-map-dir /tmp trusts what is there',
     ],
-    [
-      'nothing where there is debug information that has no line of the code',
-      dso('/bin/a', 1, { ...fits({ symbols: 'symtab', debugInfo: true }), ...NAMED }),
-      '',
-    ],
+    ['nothing if there is debug information without lines of the code', dso('/bin/a', 1, { ...fits({ symbols: 'symtab', debugInfo: true }), ...NAMED }), ''],
     ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
     ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],
     ['privilege', dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('damaged', { detail: 'kptr_restrict' })] }), 'run as root'],
@@ -128,7 +128,7 @@ describe('what helps', () => {
     else expect(symbolHelp(missing, [])).toContain(help);
   });
 
-  it('is permission where a file lies at the recorded path that may not be read', () => {
+  it('is permission if the file at the recorded path may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
     expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [])).toBe(
       'there is no permission to read /mnt/opt/app/server: convert the recording as a user who may read it',
@@ -138,7 +138,7 @@ describe('what helps', () => {
     expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }), [])).toContain('its file was not found');
   });
 
-  it('is no server where one was asked', () => {
+  it('is not a server if one was asked', () => {
     expect(
       symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] }), []),
     ).not.toContain('debuginfod');

@@ -9,7 +9,7 @@ import { type AttrSpec, encodeFile, encodeTracingData, eventType, misc, type Rec
 
 const TEXT = 0xffff_ffff_8100_0000n;
 const MODULE = 0xffff_ffff_c000_0000n;
-/** How far the recorded boot's kernel and module lie behind those of the list. */
+/** How far the kernel and module of the recorded boot are after those of the list. */
 const MOVED = 0x100_0000n;
 const MODULE_MOVED = 0x4000n;
 const LIST = 'ffffffff81000000 T _text\nffffffff81000100 T do_one\nffffffff81000200 T do_two\nffffffffc0000000 t gmod_one\t[gmod]\n';
@@ -34,7 +34,7 @@ function payloadOf(address: bigint): Uint8Array {
   return payload;
 }
 
-/** The payloads that hold addresses, as text; samples lie at `ip`. */
+/** Payloads with addresses, as text; the samples are at `ip`. */
 async function textsOf(addresses: readonly bigint[], files: MadeFiles, options: Partial<SymbolizerOptions>, ip = 0x1000n): Promise<string[]> {
   const attrs: AttrSpec[] = [
     { name: 'timer:run', type: eventType.tracepoint, config: 300n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'raw'], flags: ['sampleIdAll'] },
@@ -54,7 +54,7 @@ async function textsOf(addresses: readonly bigint[], files: MadeFiles, options: 
 }
 
 describe('addresses in payloads', () => {
-  it('have the names of the kernel and of its modules, though no sample lies in them', async () => {
+  it('are named after functions of the kernel and its modules even if no sample is in them', async () => {
     const files = new MadeFiles();
     files.content.set('/copy/kallsyms', new TextEncoder().encode(LIST));
     files.content.set('/copy/modules', new TextEncoder().encode('gmod 8192 0 - Live 0xffffffffc0000000\n'));
@@ -68,7 +68,7 @@ describe('addresses in payloads', () => {
     ]);
   });
 
-  it('are named by the symbols that name the samples: a vmlinux is read once for both', async () => {
+  it('are named with the symbols of the samples, so that a vmlinux is read only once', async () => {
     const files = new MadeFiles();
     const symbols = [
       { name: '_text', value: ELF_TEXT.vaddr, type: 0, sizeBytes: 0 },

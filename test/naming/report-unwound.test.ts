@@ -13,7 +13,7 @@ const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so',
   return { name, kind, buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false, wasFound: name === '/lib/ld.so' };
 });
 
-/** @param ends how many samples end so, and in which file */
+/** @param ends how many samples end in each way, and in which file */
 function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, stackOffset?: number])[], sampleStackUser = 8192): string[] {
   const counts = new UnwindEnds();
   for (const [count, end, file = 0, stackOffset = 10_000] of ends) for (let i = 0; i < count; i++) counts.add(end, file, stackOffset);
@@ -30,9 +30,9 @@ function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: nu
 }
 
 test.each<[string, Parameters<typeof said>, string[]]>([
-  ['nothing of stacks that are whole', [[[1000, 'complete']]], []],
+  ['nothing about complete stacks', [[[1000, 'complete']]], []],
   [
-    'which size of dumps would do',
+    'which size of dumps would suffice',
     [
       [
         [80, 'complete'],
@@ -42,7 +42,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)'],
   ],
   [
-    'that no dump reaches another stack',
+    'that dumps do not reach other stacks',
     [
       [
         [80, 'complete'],
@@ -55,7 +55,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'that perf takes no larger ones',
+    'that there are no larger dumps',
     [
       [
         [80, 'complete'],
@@ -68,7 +68,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'that stacks go on a little behind the largest ones, too',
+    'the same if stacks go on only a little beyond the largest dumps',
     [
       [
         [80, 'complete'],
@@ -82,7 +82,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'that local variables may be larger than any dump',
+    'that local variables may be larger than the largest dumps',
     [
       [
         [80, 'complete'],
@@ -107,7 +107,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'which is the largest',
+    'the largest size of dumps if less is not enough',
     [
       [
         [80, 'complete'],
@@ -118,7 +118,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ['warning: 20 % …: 20 % are cut off by the size of the stack dumps (record with --call-graph dwarf,65528)'],
   ],
   [
-    'one cause once, wherever it was met',
+    'each cause only once',
     [
       [
         [80, 'complete'],
@@ -131,7 +131,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'of code that a jitdump file names, but does not say how to unwind, that it was made at run time',
+    'that code was made at run time if a jitdump file names it, but does not say how to unwind it',
     [
       [
         [80, 'complete'],
@@ -153,7 +153,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ['warning: 20 % …: 20 % end where the recording does not say what was mapped'],
   ],
   [
-    'of files that lack the same the ones with the most samples',
+    'which files have the most samples among those that lack the same',
     [
       [
         [40, 'complete'],
@@ -169,7 +169,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'that files which were found have no code there',
+    'that files were found but have no code there',
     [
       [
         [80, 'complete'],
@@ -195,7 +195,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'as a note where there are few',
+    'it as a note if few stacks are affected',
     [
       [
         [10_000, 'complete'],
@@ -205,7 +205,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ['info: 0.1 % …: 0.1 % are broken'],
   ],
   [
-    'as a note where there are hardly any',
+    'it as a note if hardly any stacks are affected',
     [
       [
         [100_000, 'complete'],
@@ -214,6 +214,6 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
     ['info: fewer than 0.1 % …: fewer than 0.1 % are broken'],
   ],
-])('says %s', (_, args, expected) => {
+])('the report about unwound stacks says %s', (_, args, expected) => {
   expect(said(...args)).toEqual(expected);
 });

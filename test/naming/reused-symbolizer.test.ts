@@ -9,10 +9,10 @@ import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symboli
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { context, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
 
-/** Where the list has the kernel and a module. */
+/** Where the kernel and a module are in the list. */
 const TEXT = 0xffff_ffff_8100_0000n;
 const MODULE = 0xffff_ffff_c000_0000n;
-/** What other boots are moved by. */
+/** How far the kernel moved in each boot. */
 const SHIFTS = [0n, 0x1800_0000n, 0x200_0000n];
 
 const kernelList = (name: string): string =>
@@ -49,13 +49,13 @@ function recordingOf(...records: readonly RecordSpec[]): BufferSource {
   return new BufferSource(encodeFile({ attrs: [...attrs], records: [...records], features: { osRelease: '6.1.0' } }), 'perf.data');
 }
 
-/** A boot of the kernel whose image and module lie by `shift` away from where the list has them; a sample in a function of each. */
+/** A boot whose kernel and module are `shift` and twice that away from where they are in the list; samples in their functions. */
 function bootOf(shift: bigint): BufferSource {
   const [text, module] = [TEXT + shift, MODULE + 2n * shift];
   return recordingOf(kernelMap(text), moduleMap(module), sample(text + 0x110n), sample(text + 0x204n), sample(module + 0x20n));
 }
 
-/** Names and offsets of all locations. */
+/** The names and offsets of all locations. */
 function namesOf({ locations, functions, strings }: Profile): string[] {
   return Array.from({ length: locations.size }, (_, location) => {
     const name = locations.lineCount(location) > 0 ? strings.get(functions.name(locations.lineFunction(location, 0))) : '?';
@@ -68,14 +68,14 @@ async function framesOf(source: BufferSource, reused: Symbolizer, recording: { k
 }
 
 describe('one Symbolizer for several recordings', () => {
-  it("names each kernel's functions, and those of its modules, from where that kernel lay", async () => {
+  it('names the functions of each kernel and its modules according to where they were in that boot', async () => {
     const reused = symbolizer();
     for (const shift of [...SHIFTS, SHIFTS[1]]) {
       expect(await framesOf(bootOf(shift), reused)).toEqual(['listed_one+16', 'listed_two+4', 'listed_module+32']);
     }
   });
 
-  it('does so where the recordings are merged', async () => {
+  it('does so even if the recordings are merged', async () => {
     const reused = symbolizer();
     const needs = readingNeeds(['pprof'], {});
     const merger = new RecordingMerger({}, new Diagnostics());
@@ -83,7 +83,7 @@ describe('one Symbolizer for several recordings', () => {
     expect(namesOf(merger.finish()).filter((name) => name.startsWith('?'))).toEqual([]);
   });
 
-  it('takes for the modules of a recording without a kernel none of the kernel before', async () => {
+  it('does not apply the previous kernel to the modules of a recording without one', async () => {
     const alone = recordingOf(moduleMap(MODULE), sample(MODULE + 0x20n));
     const wanted = await framesOf(alone, symbolizer());
     const reused = symbolizer();
@@ -92,14 +92,14 @@ describe('one Symbolizer for several recordings', () => {
     expect(wanted).toEqual(['listed_module+32']);
   });
 
-  it('takes the list that came with each', async () => {
+  it('uses the list that came with each recording', async () => {
     const reused = new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
     for (const name of ['first', 'second']) put(`/${name}/kcore_dir/kallsyms`, kernelList(name));
     for (const name of ['first', 'second']) expect((await framesOf(bootOf(0n), reused, { kcoreDir: `/${name}/kcore_dir` }))[0]).toBe(`${name}_one+16`);
     expect((await framesOf(bootOf(0n), reused))[0]).toBe('?+-1');
   });
 
-  it('tells virtual machines of one number apart, and counts those of each recording', async () => {
+  it('tells apart virtual machines with the same pid, and limits their number per recording', async () => {
     const reused = symbolizer({ guest: { kallsyms: '/lists/kallsyms' } });
     for (const shift of SHIFTS) {
       const text = TEXT + shift;
@@ -112,7 +112,7 @@ describe('one Symbolizer for several recordings', () => {
     }
   });
 
-  it('asks anew which files a process has mapped: its number may be of another one', async () => {
+  it('asks again which files a process has mapped, because its pid may belong to another process', async () => {
     const reused = symbolizer();
     const identity = { pid: 7, tid: 7, addr: 0x40_0000n, len: 0x1000n, maj: 8, min: 1, ino: 4711n, filename: '/opt/app' };
     const recording = (): BufferSource => recordingOf(record.mmap2(identity, { misc: misc.user }), sample(0x40_0010n, 'kernel', 7), userSample());

@@ -9,7 +9,7 @@ import { type BpfProgSpec, btfObject, encodeFile, misc, type RecordSpec, record 
 const CODE = 0xffff_ffff_c002_5000n;
 const NAME = 'bpf_prog_0102030405060708_work';
 const BTF = btfObject('little', ['work', '/src/one.c', '/src/two.h']);
-/** Where a text stands among the strings of {@link BTF}, which lie behind its header of 24 bytes and its types. */
+/** The position of a text among the strings of {@link BTF}, which follow its header of 24 bytes and its types. */
 const offsetOf = (text: string): number => Buffer.from(BTF).indexOf(`${text}\0`) - 24 - Buffer.from(BTF).readUInt32LE(12);
 const FUNCTION = { address: CODE, size: 0x100, tag: new Uint8Array(8), typeId: 3 };
 const PROGRAM: BpfProgSpec = {
@@ -53,7 +53,7 @@ async function framesOf(programs: readonly BpfProgSpec[], ips: readonly bigint[]
 describe('BPF programs', () => {
   const ips = [CODE, CODE + 0x08n, CODE + 0x3fn, CODE + 0x40n, CODE + 0xffn, CODE + 0x100n];
 
-  it('have the files and lines that the recording has of them', async () => {
+  it('have the files and lines that are in the recording', async () => {
     expect(await framesOf([PROGRAM], ips)).toEqual([
       `${NAME}+0 /src/one.c:0:0`,
       `${NAME}+8 /src/one.c:12:3`,
@@ -64,7 +64,7 @@ describe('BPF programs', () => {
     ]);
   });
 
-  it('have none of another program that lay at the same place', async () => {
+  it('have none from another program at the same address', async () => {
     const without = [`${NAME}+8 :0:0`];
     expect(await framesOf([{ ...PROGRAM, functions: [{ ...FUNCTION, size: 0x80 }] }], [CODE + 8n])).toEqual(without);
     expect(await framesOf([{ ...PROGRAM, functions: [{ ...FUNCTION, typeId: 5 }] }], [CODE + 8n])).toEqual(without);
@@ -72,7 +72,7 @@ describe('BPF programs', () => {
     expect(await framesOf([], [CODE + 8n])).toEqual(without);
   });
 
-  it('have none where the kernel told none', async () => {
+  it('have none if the kernel recorded none', async () => {
     const { lines: _, ...bare } = PROGRAM;
     expect(await framesOf([bare, { ...PROGRAM, infoSize: 148 }], [CODE + 8n])).toEqual([`${NAME}+8 :0:0`]);
   });

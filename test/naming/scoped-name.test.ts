@@ -28,11 +28,11 @@ describe('a name with scopes', () => {
       'app::run()::{lambda(int)}::operator()',
     ],
     ['f', scope('Local', scope('c_function', undefined, { linkageName: 'c_function' })), 'c_function::Local::f', 'c_function::Local::f'],
-  ])('%s in %#', (name, around, full, simple) => {
+  ])('is correct for %s (case %#)', (name, around, full, simple) => {
     expect([scopedName({ name, scope: around }, 'full'), scopedName({ name, scope: around }, 'simple')]).toEqual([full, simple]);
   });
 
-  it('has the innermost scopes of a circle, and of scopes whose names are too long together', () => {
+  it('has only the innermost scopes if they are circular or too long in total', () => {
     const circle = { name: 'a', linkageName: '', scope: undefined as SourceScope | undefined };
     circle.scope = circle;
     expect(scopedName({ name: 'f', scope: circle }, 'full')).toBe(`${'a::'.repeat(64)}f`);
@@ -41,7 +41,7 @@ describe('a name with scopes', () => {
   });
 
   whenThorough(() => {
-    it('is made until there are too many letters; then functions have the names without scopes', () => {
+    it('is made until there are too many letters; then functions have names without scopes', () => {
       const strings = new StringTable();
       const names = new FunctionNames(strings, 'full');
       const long = scope('a'.repeat(60_000));

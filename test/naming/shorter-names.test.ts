@@ -10,7 +10,7 @@ import { readPprof } from '../support/read-pprof.ts';
 
 const MANGLED = '_ZSt4sortIPiEvT_S1_';
 
-/** A profile of `main`, into which a function with a linkage name and one with scopes were inlined. */
+/** A profile of `main`, into which a function with a linkage name and one with scopes are inlined. */
 function profileWithNames(shown: string): Profile {
   const profile = buildProfile([{ timeNs: 0, stack: ['main<1>'] }]);
   const { functions, locations, strings } = profile;
@@ -27,7 +27,7 @@ function namesIn({ functions, locations, strings }: Profile): string[] {
 }
 
 describe('names in the style `simple`', () => {
-  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'std::sort'])('are made of names that were made as %s', (shown) => {
+  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'std::sort'])('are derived from %s', (shown) => {
     const profile = profileWithNames(shown);
     const simple = withSimpleNames(profile);
     expect(namesIn(simple)).toEqual(['n::f()::{lambda(int)}::operator()', 'std::sort', 'main<1>']);
@@ -54,7 +54,7 @@ describe('names in the style `simple`', () => {
     ['_Z4workv.part.0', 'work'],
     ['runtime.memmove.abi0', 'runtime.memmove'],
     ['internal/bytealg.IndexByte.abi0', 'internal/bytealg.IndexByte'],
-  ])('lose the suffixes of clones, which stay in the names of linkers: %s', (linkageName, expected) => {
+  ])('have no suffixes of clones, which linkage names keep: %s', (linkageName, expected) => {
     const simple = withSimpleNames(buildProfile([{ timeNs: 0, stack: [linkageName] }]));
     const func = simple.locations.lineFunction(0, 0);
     expect([simple.functions.name(func), simple.functions.systemName(func)].map((index) => simple.strings.get(index))).toEqual([expected, linkageName]);
@@ -77,7 +77,7 @@ describe('names in the style `simple`', () => {
     expect([simple.functions.name(func), simple.functions.systemName(func)].map((index) => simple.strings.get(index))).toEqual([name, '']);
   });
 
-  it('go on for functions that are added later, which both profiles have', () => {
+  it('also cover functions that are added later, which both profiles have', () => {
     const profile = profileWithNames('std::sort');
     const simple = withSimpleNames(profile);
     const added = profile.functions.intern(profile.strings.intern('[unknown]'));
@@ -85,9 +85,9 @@ describe('names in the style `simple`', () => {
   });
 
   it.each<[string, WriteOptions, string]>([
-    ['where none was asked for', {}, 'std::sort'],
-    ['not where one was', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
-  ])('are those of pprof, %s', async (_, options, expected) => {
+    ['if no style is given', {}, 'std::sort'],
+    ['but not if one is given', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
+  ])('are used for pprof %s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('pprof', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
     const { stringTable, function: functions } = readPprof(sink.bytes()).message;
@@ -97,7 +97,7 @@ describe('names in the style `simple`', () => {
 });
 
 describe('names without parameters', () => {
-  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'shown'])('are made of names that were made as %s, and keep their scopes', (shown) => {
+  it.each(['void std::sort<int*>(int*, int*)', 'std::sort<int*>', 'shown'])('are derived from %s, and keep their scopes', (shown) => {
     expect(namesIn(withoutParameters(profileWithNames(shown)))).toEqual(['n::f(int)::{lambda(int)}::operator()<int>', 'std::sort<int*>', 'main<1>']);
   });
 
@@ -111,21 +111,21 @@ describe('names without parameters', () => {
     ['LFoo;<init>(I)V', 'Foo.<init>'],
     ['Lost.f(I)V', 'Lost.f(I)V'],
     ['main.main.func1', 'main.main.func1'],
-  ])('%s: %s', (linkageName, expected) => {
+  ])('%s is shown as %s', (linkageName, expected) => {
     const shown = withoutParameters(buildProfile([{ timeNs: 0, stack: [linkageName] }]));
     expect(shown.strings.get(shown.functions.name(shown.locations.lineFunction(0, 0)))).toBe(expected);
   });
 
   it.each<[string, WriteOptions, string]>([
-    ['where no style was asked for', {}, 'app;main<1>;std::sort<int*>;n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
-    ['not where one was', { demangle: 'full' }, 'app;main<1>;void std::sort<int*>(int*, int*);n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
-  ])('are those of folded stacks, %s', async (_, options, expected) => {
+    ['if no style is given', {}, 'app;main<1>;std::sort<int*>;n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+    ['but not if one is given', { demangle: 'full' }, 'app;main<1>;void std::sort<int*>(int*, int*);n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+  ])('are used for folded stacks %s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('folded', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
     expect(sink.text()).toBe(expected);
   });
 
-  it('make stacks one that only differ in overloads', async () => {
+  it('merge stacks that differ only in overloads', async () => {
     const sink = new BufferSink();
     const stacks = ['_ZN3app4workEi', '_ZN3app4workEd', '_ZN3app4workIiEEvT_'].map((leaf, i) => ({ timeNs: i, period: 10 ** i, stack: ['main', leaf] }));
     await writeProfile('folded', buildProfile(stacks), sink, {}, new Diagnostics());
@@ -136,7 +136,7 @@ describe('names without parameters', () => {
 describe('names in perf-script text', () => {
   it.each<[string, Parameters<typeof formatNaming>[0], string[]]>([
     ['have no scopes that perf does not print', {}, ['operator()<int>', 'std::sort<int*>', 'main<1>']],
-    ['have them where a style was asked for', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
+    ['have them if a style is given', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
   ])('%s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('script', profileWithNames('shown'), sink, { ...formatNaming(options), fields: ['ip', 'sym'] }, new Diagnostics());

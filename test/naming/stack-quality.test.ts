@@ -20,10 +20,10 @@ const NAMES = [
 type Binary = 'app' | 'libc' | 'ld' | 'jit' | 'jvm' | 'python';
 const INDEX: Record<Binary, number> = { app: 0, libc: 1, ld: 2, jit: 3, jvm: 4, python: 5 };
 
-/** `app:main`, `app` without a name, `kernel`, or an address in no mapping: `0x0`. */
+/** For example `app:main`, `app` (without a name), `kernel`, or `0x0`, an address in no mapping. */
 type Frame = string;
 
-/** A profile of stacks, leaf first, and how many samples each has. */
+/** A profile of stacks, leaf first, with the number of samples of each. */
 function profileOf(stacks: readonly (readonly [samples: number, ...frames: Frame[]])[], used = NAMES): Profile {
   const profile = buildProfile([{ timeNs: 0, stack: [] }]);
   const { functions, locations, strings } = profile;
@@ -66,18 +66,18 @@ const HEAP = '0x55550000';
 
 describe('stacks', () => {
   test.each<[string, string, readonly Frame[]]>([
-    ['reach where the program starts', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main']],
-    ['go on after where it starts, by chance', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main', 'app:register_tm_clones', GARBAGE]],
-    ['reach where a thread starts', '0/10', ['app:f', 'libc:start_thread', HEAP]],
-    ['are where it starts', '0/10', ['libc:__clone3']],
-    ['end in the kernel part of where it starts', '0/10', ['kernel', 'kernel', 'ld:_start']],
-    ['reach code of the C library without a name that called them', '0/10', ['app:f', 'app:main', 'libc', GARBAGE]],
+    ['reach the start of the program', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main']],
+    ['go on after the start of the program by chance', '0/10', ['app:f', 'app:main', 'libc:__libc_start_call_main', 'app:register_tm_clones', GARBAGE]],
+    ['reach the start of a thread', '0/10', ['app:f', 'libc:start_thread', HEAP]],
+    ['consist only of a start function', '0/10', ['libc:__clone3']],
+    ['consist of the kernel and the start of a program', '0/10', ['kernel', 'kernel', 'ld:_start']],
+    ['reach nameless code of the C library that called them', '0/10', ['app:f', 'app:main', 'libc', GARBAGE]],
     ['end by themselves after some frames', '0/10', ['app:f', 'app:g']],
     ['end in zeros after some frames', '0/10', ['app:f', 'app:g', '0x0']],
     ["are Go's", '0/10', ['app:main.f', 'app:runtime.goexit.abi0']],
-    ['are of the kernel alone', '0/0', ['kernel', 'kernel']],
-    ['begin in no code, of which nothing is known', '0/0', [HEAP, 'app:main']],
-  ])('are whole that %s', (_, expected, frames) => {
+    ['are only of the kernel, which do not count', '0/0', ['kernel', 'kernel']],
+    ['begin outside code, which do not count', '0/0', [HEAP, 'app:main']],
+  ])('are whole if they %s', (_, expected, frames) => {
     expect(broken([10, ...frames])).toBe(expected);
   });
 
@@ -88,33 +88,33 @@ describe('stacks', () => {
     ['lead to where no program has code', '10/10 app 10/10', ['app:f', 'app:g', GARBAGE]],
     ['lead to the heap', '10/10 app 10/10', ['libc:malloc', 'app:g', HEAP, 'app:main']],
     ['break in the C library', '10/10 libc.so.6 10/10', ['libc', 'libc:2', GARBAGE]],
-    ['break where nameless code has a name', '10/10 libc.so.6 10/10', ['app:cmp', 'libc:qsort', GARBAGE]],
-  ])('are broken that %s', (_, expected, frames) => {
+    ['break after a function of the C library that starts nothing', '10/10 libc.so.6 10/10', ['app:cmp', 'libc:qsort', GARBAGE]],
+  ])('are broken if they %s', (_, expected, frames) => {
     expect(broken([10, ...frames])).toBe(expected);
   });
 
-  test('of processes that begin, in the dynamic loader, do not count', () => {
+  test('do not count if they are in the dynamic loader of a starting process', () => {
     expect(broken([10, 'ld:_dl_relocate_object', GARBAGE])).toBe('0/10');
   });
 
-  test('that mostly end in one place deep down are whole, though something follows and nothing has a name', () => {
+  test('are whole if most end in the same place deep down, even if garbage follows and nothing has a name', () => {
     expect(broken([60, 'app:1', 'app:2', 'app:3', GARBAGE], [30, 'app:4', 'app:2', 'app:3', HEAP], [10, 'app:5'])).toBe('10/100 app 10/100');
     expect(broken([60, 'app:1', 'app:3', GARBAGE], [30, 'app:4', 'app:3', HEAP], [10, 'app:5'])).toBe('100/100 app 100/100');
   });
 
-  test('count for each of their binaries once', () => {
+  test('count once for each of their binaries', () => {
     expect(broken([10, 'libc:malloc', 'app:g', GARBAGE], [5, 'libc:read'], [2, 'app:f', 'app:g', 'app:f'])).toBe('15/17 app 10/12 libc.so.6 5/15');
   });
 });
 
 describe('start functions', () => {
   test.each(['_start', '__libc_start_main@@GLIBC_2.34', '__GI___clone3', '__clone', 'clone3', 'runtime.goexit', 'runtime.rt0_go.abi0', '_rt0_amd64_linux'])(
-    '%s',
+    'include %s',
     (name) => {
       expect(isStartFunction(name)).toBe(true);
     },
   );
-  test.each(['start', 'main', 'clone_tree', '_startup', '', 'runtime.goexit0', '@', '__GI_'])('not %j', (name) => {
+  test.each(['start', 'main', 'clone_tree', '_startup', '', 'runtime.goexit0', '@', '__GI_'])('do not include %j', (name) => {
     expect(isStartFunction(name)).toBe(false);
   });
 });
@@ -164,18 +164,18 @@ describe('broken stacks', () => {
     ['Java', ['jit:1'], '100 % of the samples of perf-7.map have broken stacks: run Java with -XX:+PreserveFramePointer, or record'],
     ['Python', ['python:f'], '100 % of the samples of python3.11 have broken stacks: run a Python that was built with -fno-omit-frame-pointer, or record'],
     ['the C library', ['libc:read'], '100 % of the samples of libc.so.6 have broken stacks: libc.so.6 has no frame pointers: record'],
-  ])('of %s have a remedy of their own', (_, frames, expected) => {
+  ])('of %s have their own remedy', (_, frames, expected) => {
     expect(said(profileOf([[20, ...frames]]))).toEqual([`warning broken-stacks: ${expected} with --call-graph dwarf`]);
   });
 
-  test('that end in a function of the C library which starts nothing are broken, too', () => {
+  test('include those that end in a function of the C library that starts nothing', () => {
     const inSort: [number, ...Frame[]] = [60, 'app:compare', 'libc:msort_with_tmp'];
     expect(broken(inSort, [40, ...FINE])).toBe('60/100 libc.so.6 60/100');
     expect(said(profileOf([inSort, [40, ...FINE]]))[0]).toContain('60 % of the samples of libc.so.6 have broken stacks');
     expect(broken([60, 'app:compare', 'libc:__libc_start_call_main'])).toBe('0/60');
   });
 
-  test('in code that nobody builds for a profile are blamed on it, and the advice is for the program', () => {
+  test('are attributed to a library that nobody builds for a profile, but the advice is for the program', () => {
     const used = NAMES.with(INDEX.python, '/usr/lib/x86_64-linux-gnu/libm.so.6');
     const stacks: [number, ...Frame[]][] = [
       [60, 'python:sin'],
@@ -185,7 +185,7 @@ describe('broken stacks', () => {
     expect(said(profileOf(stacks.slice(0, 1), used))[0]).toContain('have broken stacks: libm.so.6 has no frame pointers: record');
   });
 
-  test('are said of no binary that has hardly any, where those of all are many', () => {
+  test('are not reported for a binary that has hardly any', () => {
     const stacks: [number, ...Frame[]][] = [
       [60, 'libc:read'],
       [2, 'app:f'],
@@ -194,7 +194,7 @@ describe('broken stacks', () => {
     expect(said(profileOf(stacks))[0]).toMatch(/: \d+ % of the samples of libc\.so\.6 have broken stacks: libc\.so\.6 has no frame pointers: record/);
   });
 
-  test('of several binaries are said at once', () => {
+  test('of several binaries are reported together', () => {
     const [message] = said(
       profileOf(
         [
@@ -225,24 +225,24 @@ describe('broken stacks', () => {
       ],
     ],
     [
-      'fewer in the C library than programs with frame pointers have',
+      'no more in the C library than with frame pointers',
       [
         [190, 'libc:malloc'],
         [1000, ...FINE],
       ],
     ],
-  ])('are not worth a word: %s', (_, stacks) => {
+  ])('are not reported if there are %s', (_, stacks) => {
     expect(said(profileOf(stacks))).toEqual([]);
   });
 
   test.each([
-    ['dumps of them were recorded', { hasStackDumps: true }],
-    ['they were recorded as branches', { hasBranchCallStacks: true }],
-  ])('are not looked for where %s', (_, event) => {
+    ['stack dumps were recorded', { hasStackDumps: true }],
+    ['stacks were recorded as branches', { hasBranchCallStacks: true }],
+  ])('are not looked for if %s', (_, event) => {
     expect(said(profileOf([[100, 'app:f']]), event)).toEqual([]);
   });
 
-  test('where there are none at all, that is noted', () => {
+  test('are not the same as no stacks at all, which are noted', () => {
     const profile = profileOf([[100, 'app:f']]);
     const events = profile.events.map((event) => ({ ...event, samples: 100, hasCallchain: false }));
     expect(said({ ...profile, events }, { layout: { hasCallchain: false } })).toEqual([

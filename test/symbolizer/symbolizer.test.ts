@@ -48,15 +48,15 @@ async function nameOf(
   return index < 0 ? undefined : table!.name(index);
 }
 
-describe('files', () => {
-  it('takes the file at the recorded path', async () => {
+describe('Symbolizer: files', () => {
+  it('uses the file at the recorded path', async () => {
     files.content.set(PATH, elf('fromPath'));
     expect(await nameOf({})).toBe('fromPath');
     expect(await nameOf({ buildId: '' })).toBe('fromPath');
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('takes the functions that Go lists, where a program has no symbol table', async () => {
+  it("uses Go's table of functions if a program has no symbol table", async () => {
     const { bytes } = buildGoTable({
       version: 20,
       textStart: TEXT.vaddr,
@@ -74,7 +74,7 @@ describe('files', () => {
     files.content.set(PATH, stripped({ moreSections, dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr + 80, sizeBytes: 8 }] }));
     expect(await nameOf({})).toBe('main.run');
     expect(await nameOf({}, {}, TEXT.offset + 80)).toBe('exported');
-    // A small `.symtab` is what somebody kept; one with all functions of the runtime is used alone.
+    // A small `.symtab` has what somebody kept; one with all functions of the runtime is used alone.
     files.content.set(PATH, elf('keptMain', { moreSections }));
     expect(await nameOf({})).toBe('keptMain');
     expect(await nameOf({}, {}, TEXT.offset + 70)).toBe('main.other');
@@ -84,31 +84,31 @@ describe('files', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('reports a damaged table of Go’s functions, and does without', async () => {
+  it('reports a damaged table of Go’s functions, and continues without it', async () => {
     files.content.set(PATH, stripped({ moreSections: [{ name: '.gopclntab', content: new Uint8Array(64) }] }));
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: .gopclntab: unknown version` }]);
   });
 
-  it('takes a shorter id as padded with zeros', async () => {
+  it('considers a shorter build id padded with zeros', async () => {
     files.content.set(PATH, elf('fromPath', { buildId: 'aa11111111111111' }));
     expect(await nameOf({ buildId: `aa11111111111111${'0'.repeat(24)}` })).toBe('fromPath');
   });
 
-  it('refuses a file with another build id, and says which', async () => {
+  it('refuses a file with another build id, with a report', async () => {
     files.content.set(PATH, elf('wrong', { buildId: OTHER_ID }));
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()).toMatchObject([{ code: 'build-id-mismatch', severity: 'warning', message: expect.stringContaining(PATH), count: 1 }]);
   });
 
-  it('refuses a file without a build id where the recording knows one, and says so', async () => {
+  it('refuses a file without a build id if the recording has one, with a report', async () => {
     files.content.set(PATH, elfWithoutId('replaced'));
     expect(await nameOf({})).toBeUndefined();
     expect(diagnostics.list()[0]).toMatchObject({
       code: 'build-id-mismatch',
       message: `${PATH} is not the file that was recorded: it has no build id, but the recording has ${ID}`,
     });
-    // Where nothing is known of the recorded file there is nothing to check.
+    // If nothing is known about the recorded file, there is nothing to check.
     expect(await nameOf({ buildId: '' })).toBe('replaced');
     expect(await nameOf({ buildId: '0'.repeat(40) })).toBe('replaced');
   });
@@ -129,7 +129,7 @@ describe('files', () => {
     ['a debug file beside it, by its debug link', '/opt/app/bin/server.dbg'],
     ['a debug file in .debug, by its debug link', '/opt/app/bin/.debug/server.dbg'],
     ['a debug file under the debug directory, by its debug link', '/usr/lib/debug/opt/app/bin/server.dbg'],
-  ])('takes the symbols of %s where the binary has none; as perf also where it has', async (_, place) => {
+  ])('uses the symbols of %s if the binary has none; with compatPerf, even if it has', async (_, place) => {
     files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
     files.content.set(place, elf('preferred', { isDebugFile: true }));
     expect(await nameOf({})).toBe('fromPath');
@@ -146,18 +146,18 @@ describe('files', () => {
     expect(await nameOf({ buildId: '' }, { compatPerf: true })).toBe('fromPath');
   });
 
-  it('takes the symbols of a debug file when the binary has none', async () => {
+  it('uses the symbols of a debug file in .debug if the binary has none', async () => {
     files.content.set(PATH, stripped());
     files.content.set('/opt/app/bin/.debug/server', elf('fromDebug', { isDebugFile: true }));
     expect(await nameOf({})).toBe('fromDebug');
   });
 
-  it('finds a binary in the build-id cache when the path is gone', async () => {
+  it('finds a binary in the build-id cache if it is no longer at its path', async () => {
     files.content.set('/cache/.build-id/aa/11111111111111111111111111111111111111/elf', elf('cached'));
     expect(await nameOf({}, { buildIdDir: '/cache' })).toBe('cached');
   });
 
-  it('looks under symfs first, and at this machine only with a build id to check', async () => {
+  it('searches symfs first, and this machine only with a build id to check', async () => {
     files.content.set(PATH, elf('fromHere'));
     expect(await nameOf({}, { symfs: '/sysroot' })).toBe('fromHere');
     expect(await nameOf({ buildId: '' }, { symfs: '/sysroot' })).toBeUndefined();
@@ -176,12 +176,12 @@ describe('files', () => {
       };
       await nameOf({ name }, { symfs: '/sysroot' });
       await nameOf({ name, buildId: '' }, { symfs: '/sysroot' });
-      // By build id it is looked for there, whatever it is called.
+      // It is looked for by build id there, whatever its name.
       expect(asked.filter((path) => path.startsWith('/sysroot') && !path.startsWith('/sysroot/usr/lib/debug/.build-id/aa/'))).toEqual([]);
     },
   );
 
-  it('reports a damaged file and goes on', async () => {
+  it('reports a damaged file and continues', async () => {
     files.content.set('/usr/lib/debug/opt/app/bin/server', elf('cut').subarray(0, 20));
     files.content.set('/opt/app/bin/.debug/server', elf('fromDebug', { isDebugFile: true }));
     files.content.set(PATH, stripped());
@@ -189,7 +189,7 @@ describe('files', () => {
     expect(diagnostics.count('symbol-file-damaged')).toBe(1);
   });
 
-  it('keeps the names of symbols where debug information cannot be read, and says so', async () => {
+  it('keeps the names of symbols if debug information cannot be read, with a report', async () => {
     const link = Buffer.from('../.dwz/server\0link');
     const bytes = elf('kept', {
       moreSections: [
@@ -221,7 +221,7 @@ describe('files', () => {
     expect(files.openCount).toBe(0);
   });
 
-  it('asks for no path made of a build id that is none', async () => {
+  it('asks for no path that is made from an invalid build id', async () => {
     await nameOf({ buildId: '../../etc' });
     await nameOf({ buildId: '0000000000000000' });
     expect(files.asked.filter((path) => path.includes('.build-id'))).toEqual([]);
@@ -234,7 +234,7 @@ describe('files', () => {
   });
 });
 
-describe('the vdso', () => {
+describe('Symbolizer: the vdso', () => {
   const vdso = { name: '[vdso]', kind: 'vdso' } as const;
 
   it('comes from the build-id cache', async () => {
@@ -242,7 +242,7 @@ describe('the vdso', () => {
     expect(await nameOf(vdso)).toBe('__vdso_time');
   });
 
-  it('is that of this process only when it is the same', async () => {
+  it('is that of this process only if it is the same', async () => {
     files.vdso = elf('__vdso_own');
     expect(await nameOf(vdso)).toBe('__vdso_own');
     files.vdso = elf('__vdso_own', { buildId: OTHER_ID });
@@ -254,7 +254,7 @@ describe('the vdso', () => {
   });
 });
 
-describe('the kernel', () => {
+describe('Symbolizer: the kernel', () => {
   const text = -0x7f000000;
   const kernel = {
     name: '[kernel.kallsyms]',
@@ -272,7 +272,7 @@ describe('the kernel', () => {
   const CACHED = '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/kallsyms';
   const LIVE = '/proc/kallsyms';
 
-  it("has its names from the recording's own list before those of this machine", async () => {
+  it("gets its names from the recording's own list rather than from those of this machine", async () => {
     files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
     files.content.set(LIVE, list('live'));
     files.content.set(CACHED, list('cached'));
@@ -286,7 +286,7 @@ describe('the kernel', () => {
     expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100, { kcoreDir })).toBe('given');
   });
 
-  it('has no names from a list larger than any kernel has', async () => {
+  it('gets no names from a list that is larger than that of any kernel', async () => {
     const symbols = list('recorded');
     files.content.set('/huge/kallsyms', symbols);
     const open = files.open.bind(files);
@@ -300,7 +300,7 @@ describe('the kernel', () => {
     expect(files.openCount).toBe(0);
   });
 
-  it('has its names from the file given, else the build-id cache, else the running kernel', async () => {
+  it('gets its names from the given file, else the build-id cache, else the running kernel', async () => {
     files.kernel = { osRelease: '6.1.0', buildId: KERNEL_ID };
     files.content.set(LIVE, list('live'));
     expect(await nameOf(kernel, {}, text + 0x100)).toBe('live');
@@ -312,7 +312,7 @@ describe('the kernel', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('is the running one by build id, or by release when an id is unknown', async () => {
+  it('is the running one according to its build id, or its release if an id is unknown', async () => {
     files.content.set(LIVE, list('live'));
     files.kernel = { osRelease: '6.1.0', buildId: OTHER_ID };
     expect(await nameOf(kernel, {}, text + 0x100)).toBeUndefined();
@@ -323,7 +323,7 @@ describe('the kernel', () => {
     expect(await nameOf(kernel, {}, text + 0x100)).toBeUndefined();
   });
 
-  it('is moved by what the reference symbol moved, and then modules are not named', async () => {
+  it('is moved as far as the reference symbol moved, and then modules are not named', async () => {
     files.content.set('/given', list('moved', 'ffffffff9a000000'));
     const symbols = symbolizer({ kallsyms: '/given' });
     const table = (await symbols.symbolsFor(kernel))!.table!;
@@ -332,32 +332,32 @@ describe('the kernel', () => {
     expect(await symbols.symbolsFor(module)).toBeUndefined();
   });
 
-  it('of another boot is moved by what its own reference symbol moved, and so are its modules', async () => {
+  it('of another boot is moved as far as its own reference symbol moved, and its modules are not named', async () => {
     files.content.set('/given', list('moved'));
     const symbols = symbolizer({ kallsyms: '/given' });
     for (const shift of [0, 0x1800_0000, 0x200_0000, 0x1800_0000]) {
       const other = { ...kernel, referenceAddress: text + shift };
       const table = (await symbols.symbolsFor(other))!.table!;
       expect(table.start(table.find(other.referenceAddress + 0x180))).toBe(other.referenceAddress + 0x100);
-      // Modules lie where they lay then, which the list tells only of its own boot.
+      // Modules are where they were in that boot, which the list tells only about its own boot.
       expect((await symbols.symbolsFor(module)) === undefined).toBe(shift !== 0);
     }
     expect(files.asked.filter((path) => path === '/given')).toHaveLength(1);
   });
 
-  it('is not named by a list without the reference symbol', async () => {
+  it('gets no names from a list without the reference symbol', async () => {
     files.content.set('/given', list('other'));
     expect(await nameOf({ ...kernel, referenceSymbol: '_other' }, { kallsyms: '/given' }, text + 0x100)).toBeUndefined();
     expect(diagnostics.count('kallsyms-mismatch')).toBe(1);
   });
 
-  it('reports a list without addresses instead of using it', async () => {
+  it('gets no names from a list without addresses, which is reported', async () => {
     files.content.set('/given', new TextEncoder().encode('0000000000000000 T _text\n0000000000000000 t do_one\n'));
     expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100)).toBeUndefined();
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['kallsyms-hidden']);
   });
 
-  it('has modules and generated code by name, from one reading of the list', async () => {
+  it('has modules and generated code, which are found by name after reading the list once', async () => {
     files.content.set('/given', list('given'));
     const symbols = symbolizer({ kallsyms: '/given' });
     expect(await symbols.symbolsFor({ ...module, name: '[nf_tables]' })).toBeDefined();

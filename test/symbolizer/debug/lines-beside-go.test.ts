@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SourceFrame, SourceLines } from '../../../src/symbol-table/code-symbols.ts';
 import { LinesBesideGo } from '../../../src/symbolizer/debug/lines-beside-go.ts';
 
-/** Knows these addresses, all in one file. */
+/** Lines of these addresses, all in one file. */
 function linesOf(file: string, known: readonly number[]): SourceLines {
   return {
     async lookup(addresses, visit) {
@@ -22,12 +22,12 @@ async function found(lines: SourceLines, ...addresses: number[]): Promise<(strin
 }
 
 describe('debug information of a Go program', () => {
-  test('that is of C alone leaves the other addresses to Go’s table', async () => {
+  test('leaves other addresses to Go’s table if it is only of C', async () => {
     const lines = new LinesBesideGo(linesOf('a.c', [2]), async () => linesOf('main.go', [1, 2, 3]));
     expect(await found(lines, 1, 2, 3, 4)).toEqual(['main.go:1', 'a.c:2', 'main.go:3', undefined]);
   });
 
-  test('that is of Go is asked alone', async () => {
+  test('is the only source if it is of Go', async () => {
     let opened = 0;
     const lines = new LinesBesideGo(linesOf('main.go', [2]), async () => {
       opened++;
@@ -37,7 +37,7 @@ describe('debug information of a Go program', () => {
     expect(opened).toBe(0);
   });
 
-  test('is enough where it knows all addresses, or there is no table', async () => {
+  test('is enough if it knows all addresses, or if there is no table', async () => {
     const lines = new LinesBesideGo(linesOf('a.c', [1, 2]), async () => undefined);
     expect(await found(lines, 1, 2)).toEqual(['a.c:1', 'a.c:2']);
     expect(await found(lines, 1, 3)).toEqual(['a.c:1', undefined]);

@@ -22,7 +22,7 @@ function fileWithDebugInfo(): Uint8Array {
 }
 
 describe('openAhead', () => {
-  it('begins to unpack what each look-up reads', async () => {
+  it('starts to unpack the sections that every look-up reads', async () => {
     const begun: string[] = [];
     const host = Object.assign(new MadeFiles(), {
       decompress: async (...args: Parameters<typeof decompress>) => {
@@ -36,7 +36,7 @@ describe('openAhead', () => {
     expect(Buffer.from((await sections!.section('abbrev').read(0, 6)).bytes).toString()).toBe('abbrev');
   });
 
-  it('gives nothing where a file cannot be read, and leaves it to others to say so', async () => {
+  it('returns nothing if a file cannot be read, and does not report it', async () => {
     const bytes = fileWithDebugInfo();
     const elf = await ElfFile.open(new BufferSource(bytes));
     elf.source.readAt = () => Promise.reject(new PerfconvError('io', 'cannot be read'));

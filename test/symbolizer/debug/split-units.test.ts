@@ -52,7 +52,7 @@ async function infoOf(sections: DebugSections | undefined): Promise<string> {
   return Buffer.from((await info.read(0, 1000)).bytes).toString('hex');
 }
 
-/** An index of one column for each section id, whose row i has offset 100 i and size 10 + i there. */
+/** An index with one column for each section id, where row i has offset 100 i and size 10 + i. */
 function makeIndex(version: 2 | 5, ids: readonly string[], sectionIds: readonly number[], littleEndian = true): Uint8Array {
   const slots = 8;
   const fields = new ByteFields(littleEndian);
@@ -69,7 +69,7 @@ function makeIndex(version: 2 | 5, ids: readonly string[], sectionIds: readonly 
 }
 
 describe('places', () => {
-  it('of a .dwo file are where it was written, beside the binary and under the debug directories', () => {
+  it('of a .dwo file are where it was written, beside the binary, and under the debug directories', () => {
     expect(dwoPlaces(REQUEST, DIRS)).toEqual([
       '/build/obj/a.dwo',
       '/opt/app/bin/obj/a.dwo',
@@ -84,14 +84,14 @@ describe('places', () => {
     ]);
   });
 
-  it('are no files that the kernel makes up, nor directories above the binary', () => {
+  it('never are files of the kernel such as /proc/kcore, or directories above the binary', () => {
     expect(dwoPlaces({ ...REQUEST, dwoName: '/proc/kcore' }, DIRS)).toEqual(['/opt/app/bin/kcore', '/usr/lib/debug/kcore']);
     expect(dwoPlaces({ ...REQUEST, dwoName: '../../../../proc/x', compDir: '/a' }, DIRS)).toEqual(['/opt/app/bin/x', '/usr/lib/debug/x']);
     expect(dwoPlaces({ ...REQUEST, dwoName: '..', compDir: '' }, DIRS)).toEqual([]);
     expect(dwoPlaces({ ...REQUEST, dwoName: '', compDir: '' }, DIRS)).toEqual([]);
   });
 
-  it('of a package are beside the binary, also where a debug file stands for it', () => {
+  it('of a package are beside the binary and its debug file', () => {
     expect(dwpPlaces({ ...DIRS, paths: ['/usr/lib/debug/opt/app/bin/server.debug'] })).toEqual([
       '/usr/lib/debug/opt/app/bin/server.debug.dwp',
       '/usr/lib/debug/opt/app/bin/server.dwp',
@@ -124,7 +124,7 @@ describe('SplitUnits', () => {
     expect(await new SplitUnits(machine, DIRS).openSplit({ ...REQUEST, dwoId: '1122334455667789' })).toBeUndefined();
   });
 
-  it('passes over files of other builds and says so', async () => {
+  it('skips files of other builds, with a report', async () => {
     machine.content.set('/build/obj/a.dwo', dwo(splitUnit('1122334455667789')));
     machine.content.set('/opt/app/bin/obj/a.dwo', Buffer.from('no ELF file'));
     machine.content.set('/usr/lib/debug/a.dwo', dwo(Buffer.concat([splitUnit('0000000000000001'), splitUnit(REQUEST.dwoId)])));
@@ -136,14 +136,14 @@ describe('SplitUnits', () => {
     ]);
   });
 
-  it('counts what is missing, and stops looking where nothing is there', async () => {
+  it('counts missing units, and stops looking if it finds none', async () => {
     const units = new SplitUnits(machine, DIRS);
     for (let i = 0; i < 2000; i++) await units.openSplit({ ...REQUEST, dwoName: `${i}.dwo` });
     expect(units.missing).toEqual({ count: 2000, firstName: '0.dwo' });
     expect(machine.asked.length).toBeLessThan(2000);
   });
 
-  it('stops looking where hardly anything is there', async () => {
+  it('stops looking if it finds hardly any units', async () => {
     machine.content.set('/build/obj/a.dwo', dwo(splitUnit(REQUEST.dwoId)));
     const units = new SplitUnits(machine, DIRS);
     await units.openSplit(REQUEST);
@@ -152,7 +152,7 @@ describe('SplitUnits', () => {
     expect(machine.asked.length).toBeLessThan(2500);
   });
 
-  it('does not read files over and over for units that take turns with them', async () => {
+  it('does not read the same files over and over for alternating units', async () => {
     for (const name of ['a', 'b']) machine.content.set(`/build/${name}.dwo`, Buffer.concat([dwo(splitUnit(REQUEST.dwoId)), new Uint8Array(1 << 20)]));
     const units = new SplitUnits(machine, { ...DIRS, debugDirs: [], paths: [] });
     let found = 0;
@@ -164,7 +164,7 @@ describe('SplitUnits', () => {
     expect(machine.openCount).toBe(0);
   });
 
-  it('finds a unit in a package, and keeps that open', async () => {
+  it('finds a unit in a package, which stays open', async () => {
     const info = new ByteFields().put(new Uint8Array(100)).put(splitUnit('aaaaaaaa00000002')).done();
     const index = makeIndex(5, ['bbbbbbbb00000001', 'aaaaaaaa00000002'], [1, 3]);
     const sections = [
@@ -176,7 +176,7 @@ describe('SplitUnits', () => {
     const found = await units.openSplit({ ...REQUEST, dwoId: 'aaaaaaaa00000002' });
     expect(await infoOf(found)).toBe(Buffer.from(info.subarray(100, 111)).toString('hex'));
     expect(found!.section('info').sizeBytes).toBe(11);
-    // What a package lacks may still lie in a file of its own.
+    // A unit that a package lacks may still be in its own file.
     machine.content.set('/build/obj/a.dwo', dwo(splitUnit(REQUEST.dwoId)));
     expect(await units.openSplit(REQUEST)).toBeDefined();
     expect(machine.asked.filter((path) => path.endsWith('.dwp'))).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('SplitUnits', () => {
     expect(machine.openCount).toBe(0);
   });
 
-  describe('what is told of the search', () => {
+  describe('tells about the search', () => {
     let search: SymbolSearch;
     const told = () => search.places.map(({ place, outcome, detail, uses }) => [place, outcome, detail, ...uses]);
     const packages = [
@@ -204,7 +204,7 @@ describe('SplitUnits', () => {
       expect(told()).toEqual([...packages, ['/build/a.dwo', 'fits', '2 other .dwo files are also used', 'lines']]);
     });
 
-    it('where the first missing file was looked for, what lay there instead, and how many more are missing', async () => {
+    it('where the first missing file was looked for, what was there instead, and how many more are missing', async () => {
       machine.content.set('/build/obj/a.dwo', dwo(splitUnit('1122334455667789')));
       machine.content.set('/opt/app/bin/obj/a.dwo', Buffer.from('no ELF file'));
       const isForbidden = async (path: string): Promise<boolean> => path === '/opt/app/bin/a.dwo';
@@ -220,7 +220,7 @@ describe('SplitUnits', () => {
       ]);
     });
 
-    it('a package that is used, and one that has none of the units', async () => {
+    it('whether a package is used or has none of the units', async () => {
       const place = '/opt/app/bin/server.dwp';
       const sections = [
         { name: '.debug_info.dwo', content: splitUnit(REQUEST.dwoId) },
@@ -246,7 +246,7 @@ describe('SplitIndex', () => {
     [2, false],
     [5, true],
     [5, false],
-  ] as const)('of version %s, little-endian %s', async (version, littleEndian) => {
+  ] as const)('finds the sections of a unit (version %s, little-endian: %s)', async (version, littleEndian) => {
     const index = makeIndex(version, ['0000000100000002', 'ffffffff00000003'], [1, 3, 4, 5, 6, 7, 8], littleEndian);
     const unit = (await SplitIndex.read(sectionsWith(index, littleEndian), 'cu_index')).unit('ffffffff00000003')!;
     for (const name of ['info', 'abbrev', 'line', 'str_offsets'] as const) {
@@ -262,7 +262,7 @@ describe('SplitIndex', () => {
   it.each([
     [2, 'types', 2],
     [5, 'info', 1],
-  ] as const)('of version %s finds type units in .debug_%s', async (version, section, id) => {
+  ] as const)('finds type units (version %s: in .debug_%s)', async (version, section, id) => {
     const [compile, types] = [makeIndex(version, ['0000000100000002', 'ffffffff00000003'], [1, 3]), makeIndex(version, ['1', '0000000200000004'], [id, 3])];
     const sections = memorySections({ info: whole, types: whole, abbrev: whole, cu_index: compile, tu_index: types });
     const unit = (await SplitIndex.read(sections, 'cu_index')).unit('0000000100000002')!;
@@ -277,7 +277,7 @@ describe('SplitIndex', () => {
     expect((await SplitIndex.read(sectionsWith(makeIndex(5, ['0000000100000002'], [1])), 'cu_index')).unit('0000000000000000')).toBeUndefined();
   });
 
-  it('may be damaged', async () => {
+  it('is refused if it is damaged', async () => {
     const good = makeIndex(5, ['0000000100000002'], [1]);
     await expect(SplitIndex.read(sectionsWith(good.subarray(0, 20)), 'cu_index')).rejects.toThrow('overrun 20 bytes');
     await expect(SplitIndex.read(sectionsWith(good.subarray(0, 8)), 'cu_index')).rejects.toThrow('8 bytes are too few for an index');

@@ -40,15 +40,15 @@ function elfOf(...sections: Parameters<typeof buildSectionElf>[0]['sections']): 
 }
 
 describe('readSupplementaryLink', () => {
-  it('reads what dwz writes', async () => {
+  it('reads links that dwz writes', async () => {
     expect(await readSupplementaryLink(await elfOf(altlink('../.dwz/x')))).toEqual({ path: '../.dwz/x', id: ID, kind: 'build-id' });
   });
 
-  it('reads what DWARF 5 says', async () => {
+  it('reads links of DWARF 5', async () => {
     expect(await readSupplementaryLink(await elfOf(sup(0, '/d/shared.debug', '0102')))).toEqual({ path: '/d/shared.debug', id: '0102', kind: 'checksum' });
   });
 
-  it('finds none in other files, nor in the shared file itself', async () => {
+  it('finds no links in other files, or in the shared file itself', async () => {
     const cut = { name: '.debug_sup', content: new ByteFields().u16(5).bytes(0).text('x').uleb(200).done() };
     for (const sections of [[], [sup(1, '', '0102')], [altlink('', ID)], [altlink('/x', '')], [{ ...altlink('/x'), content: Buffer.from('/x') }], [cut]]) {
       expect(await readSupplementaryLink(await elfOf(...sections))).toBeUndefined();
@@ -57,10 +57,10 @@ describe('readSupplementaryLink', () => {
 });
 
 describe('supplementaryPlaces', () => {
-  it('are the path itself, from the debug file on, and the debug directories', () => {
+  it('are the path, relative to the debug file, and the debug directories', () => {
     expect(supplementaryPlaces(DEBUG_FILE, { path: '../../.dwz/pkg/x.debug', id: ID, kind: 'build-id' }, DIRS)).toEqual([
       '/usr/lib/debug/usr/bin/../../.dwz/pkg/x.debug',
-      // Not the debug file itself, which is of that name.
+      // Not the debug file itself, which has that name.
       '/usr/lib/debug/.dwz/pkg/x.debug',
       '/usr/lib/debug/.dwz/x.debug',
       `/usr/lib/debug/.build-id/aa/${ID.slice(2)}.debug`,
@@ -73,7 +73,7 @@ describe('supplementaryPlaces', () => {
     ]);
   });
 
-  it('are no files that the kernel makes up', () => {
+  it('never are files of the kernel such as /proc/kcore', () => {
     expect(supplementaryPlaces(DEBUG_FILE, { path: '/proc/kcore', id: '01', kind: 'checksum' }, DIRS)).not.toContain('/proc/kcore');
   });
 });
@@ -86,7 +86,7 @@ describe('openSupplementaryFile', () => {
     files = new CheckedFiles(machine, new SymbolSearch(), new Diagnostics());
   });
 
-  it('takes only the file with the build id', async () => {
+  it('opens only the file with the build id', async () => {
     machine.content.set('/d/x', buildSectionElf({ sections: [buildIdNote(ID.replace('a', 'b'))] }));
     machine.content.set('/usr/lib/debug/.dwz/x', buildSectionElf({ sections: [buildIdNote(ID)] }));
     const found = await openSupplementaryFile(await elfOf(altlink('/d/x')), files, DIRS);
@@ -95,7 +95,7 @@ describe('openSupplementaryFile', () => {
     expect(machine.openCount).toBe(0);
   });
 
-  it('takes only the file with the checksum, and one that is to be shared', async () => {
+  it('opens only the file with the checksum that is meant to be shared', async () => {
     machine.content.set('/d/x', buildSectionElf({ sections: [sup(0, '/d/x', '0102')] }));
     machine.content.set('/usr/lib/debug/usr/bin/x', buildSectionElf({ sections: [sup(1, '', '0103')] }));
     machine.content.set('/usr/lib/debug/.dwz/x', buildSectionElf({ sections: [sup(1, '', '0102')] }));
@@ -103,7 +103,7 @@ describe('openSupplementaryFile', () => {
     expect(found?.source.name).toBe('/usr/lib/debug/.dwz/x');
   });
 
-  it('asks for nothing where nothing is shared', async () => {
+  it('asks for no file if nothing is shared', async () => {
     expect(await openSupplementaryFile(await elfOf(), files, DIRS)).toBeUndefined();
     expect(machine.asked).toEqual([]);
   });

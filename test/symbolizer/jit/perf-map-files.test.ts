@@ -15,7 +15,7 @@ function put(path: string, text: string): void {
   files.content.set(path, new TextEncoder().encode(text));
 }
 
-/** What is found at 0x1004. */
+/** The name found at 0x1004. */
 async function nameOf(name: string, options: Partial<SymbolizerOptions> = {}): Promise<string | undefined> {
   const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false, ...options }, new Diagnostics());
   const code = await symbolizer.symbolsFor({ name, kind: 'anon', buildId: '', osRelease: '' }, { lines: true, search });
@@ -32,7 +32,7 @@ describe('maps of JITs', () => {
     expect(await nameOf('/tmp/perf-13.map')).toBeUndefined();
   });
 
-  it('are looked for in a directory of their own first, then in what the process sees as /tmp', async () => {
+  it('are looked for in perfMapDir first, then in what the process sees as /tmp', async () => {
     put('/maps/perf-12.map', '1000 10 kept\n');
     put('/proc/12/status', 'Name:\tx\nNSpid:\t12\t7\nPid:\t12\n');
     put('/proc/12/root/tmp/perf-7.map', '1000 10 container\n');
@@ -55,21 +55,21 @@ describe('maps of JITs', () => {
     expect(files.asked).not.toContain('/tmp/perf-12.map');
   });
 
-  it('that list nothing are no symbols', async () => {
+  it('give no symbols if they list nothing', async () => {
     put('/maps/perf-12.map', '');
     put('/tmp/perf-12.map', 'nothing\nat all\n');
     expect(await nameOf('/tmp/perf-12.map', { perfMapDir: '/maps' })).toBeUndefined();
     expect(search.places.map(({ outcome }) => outcome)).toEqual(['damaged', 'damaged', 'absent']);
   });
 
-  it('say how many of their lines are damaged', async () => {
+  it('are listed with the number of their damaged lines', async () => {
     put('/tmp/perf-12.map', '1000 10 f\nx\ny\n');
     expect(await nameOf('/tmp/perf-12.map')).toBe('f');
     expect(search.places[0].detail).toBe('2 of its lines could not be parsed');
   });
 
   it.each(['[heap]', '//anon', '[stack]', '/tmp/perf-12.map.map', '/tmp/perf-.map', '/tmp/perf-1/../2.map', '/tmp/perf-99999999999.map', ''])(
-    'are not looked for by the name %j',
+    'are not looked for under the name %j',
     async (name) => {
       expect(await nameOf(name)).toBeUndefined();
       expect(files.asked).toEqual([]);

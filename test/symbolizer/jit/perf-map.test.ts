@@ -7,7 +7,7 @@ function parse(text: string): Promise<PerfMap> {
   return readPerfMap(new BufferSource(new TextEncoder().encode(text)));
 }
 
-/** `name+offset` of what is found at an address. */
+/** The symbol at an address, as `name+offset`. */
 function at({ table }: PerfMap, address: number): string | undefined {
   const index = table.find(address);
   return index < 0 ? undefined : `${table.name(index)}+${address - table.start(index)}`;
@@ -38,7 +38,7 @@ describe('readPerfMap', () => {
     },
   );
 
-  it('ends an entry before its end, and finds nothing between entries', async () => {
+  it('excludes the end of an entry, and finds nothing between entries', async () => {
     const map = await parse('1000 10 a\n1020 10 b\n');
     expect([0xfff, 0x1000, 0x100f, 0x1010, 0x101f, 0x1020, 0x102f, 0x1030].map((address) => at(map, address))).toEqual([
       undefined,
@@ -52,7 +52,7 @@ describe('readPerfMap', () => {
     ]);
   });
 
-  it('lets what was written later cover what was written before, which keeps the rest', async () => {
+  it('lets later entries cover parts of earlier ones', async () => {
     const map = await parse('1000 40 old\n1010 10 inner\n1030 40 over the end\n1000 8 again\n');
     expect([0x1000, 0x1008, 0x1010, 0x1020, 0x102f, 0x1030, 0x106f, 0x1070].map((address) => at(map, address))).toEqual([
       'again+0',
@@ -66,13 +66,13 @@ describe('readPerfMap', () => {
     ]);
   });
 
-  it('names nothing by an entry of size 0', async () => {
+  it('ignores entries of size 0', async () => {
     const { table, damagedLines } = await parse('1000 0 label\n');
     expect(table.size).toBe(0);
     expect(damagedLines).toBe(0);
   });
 
-  it('finds the last written entry of any', async () => {
+  it('always finds the entry that was written last', async () => {
     const entry = fc.record({ start: fc.integer({ min: 0, max: 60 }), size: fc.integer({ min: 0, max: 20 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(entry, { maxLength: 40 }), async (entries) => {
@@ -85,14 +85,14 @@ describe('readPerfMap', () => {
     );
   });
 
-  it('takes little time for entries that all overlap', async () => {
+  it('takes little time if all entries overlap', async () => {
     const count = 100_000;
     const lines = Array.from({ length: count }, (_, i) => `${i.toString(16)} ${(2 * (count - i)).toString(16)} f${i}`);
     expect(at(await parse(lines.join('\n')), count)).toBe(`f${count - 1}+1`);
     expect(at(await parse(lines.reverse().join('\n')), count - 1)).toBe(`f0+${count - 1}`);
   });
 
-  it('reads lines that lie across what is read at once, and cuts what is longer', async () => {
+  it('reads lines that are split between pieces of the file, and shortens long ones', async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `${(0x1000 + 16 * i).toString(16)} 10 function_${i}`);
     const long = `f000000 10 ${'x'.repeat(700_000)}`;
     const map = await parse([...lines.slice(0, 30_000), long, ...lines.slice(30_000)].join('\n'));
@@ -101,7 +101,7 @@ describe('readPerfMap', () => {
     expect([map.table.size, map.damagedLines, map.leftOut]).toEqual([60_001, 0, '']);
   });
 
-  it('steps over holes, but not over any number of them', async () => {
+  it('skips holes, but not too many of them', async () => {
     const lines = new TextEncoder().encode('1000 10 before\n2000 10 cut off');
     const after = new TextEncoder().encode('3000 10 after\n');
     const hole = new Uint8Array(3 << 20);

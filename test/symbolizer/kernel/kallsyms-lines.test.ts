@@ -5,7 +5,7 @@ import { PlainLines } from '../../../src/symbolizer/kernel/plain-lines.ts';
 import { WINDOW_SIZE_BYTES } from '../../../src/symbolizer/kernel/wasm/contract.ts';
 import { runs } from '../../support/thoroughness.ts';
 
-/** All that was read of a list, as plain values. */
+/** Everything that was read from a list, as plain values. */
 function contents(bytes: Uint8Array, plain: PlainLines | undefined) {
   const { count, starts, nameOffsets, nameLengths, groups, ...rest } = new KallsymsLines(bytes, plain);
   return { ...rest, columns: [starts, nameOffsets, nameLengths, groups].map((column) => Array.from(column.subarray(0, count))) };
@@ -18,7 +18,7 @@ function expectSame(text: string): void {
   expect(contents(bytes, plain)).toEqual(contents(bytes, undefined));
 }
 
-/** Plain lines from an address on. */
+/** Plain lines with ascending addresses. */
 function plainLines(count: number, tail = ''): string {
   return Array.from({ length: count }, (_, i) => `${(0xffffffff81000000n + BigInt(i) * 16n).toString(16)} t function_${i}${tail}\n`).join('');
 }
@@ -53,7 +53,7 @@ describe('KallsymsLines', () => {
   });
   const lists = fc.array(line, { maxLength: 30 });
 
-  it('reads lines of any form in WebAssembly as without it', () => {
+  it('reads lines of any form in the same way with and without WebAssembly', () => {
     fc.assert(
       fc.property(lists, (list) =>
         expectSame(list.map(({ address, gap, type, name, tail, end }) => `${address}${gap}${type}${gap}${name}${tail}${end}`).join('')),
@@ -62,32 +62,32 @@ describe('KallsymsLines', () => {
     );
   });
 
-  it('reads lists longer than what is in memory at a time', () => {
+  it("reads lists that are longer than WebAssembly's window", () => {
     const text = `${plainLines(6000)}${plainLines(6000, '\t[mod_a]')}${plainLines(100)}`;
     expect(text.length).toBeGreaterThan(3 * WINDOW_SIZE_BYTES);
     expectSame(text);
-    // Lines then begin at other places of the windows.
+    // This way, lines begin at other places in the windows.
     for (let i = 1; i < 40; i += 3) expectSame(`${'x'.repeat(i)}\n${text}`);
   });
 
-  it('reads a line longer than what is in memory at a time', () => {
+  it("reads a line that is longer than WebAssembly's window", () => {
     expectSame(`${plainLines(10)}ffffffff82000000 t ${'n'.repeat(2 * WINDOW_SIZE_BYTES)}\nffffffff82000010 t after\n${plainLines(10)}`);
   });
 
-  it('leaves nearly no line of a usual list to TypeScript', () => {
+  it('leaves hardly any lines of a usual list to TypeScript', () => {
     const bytes = new TextEncoder().encode(`${plainLines(3000)}${plainLines(3000, '\t[mod_a]')}`);
-    // One after each window, and one where the module begins.
+    // One line after each window, and one where the module begins.
     expect(callsFor(bytes, 6000)).toBeLessThanOrEqual(2 + Math.ceil(bytes.length / WINDOW_SIZE_BYTES));
   });
 
-  it('seldom asks WebAssembly about lines that are all of another form', () => {
+  it('rarely calls WebAssembly if all lines are of another form', () => {
     const text = `${'\n'.repeat(10_000)}${plainLines(100)}`;
     expect(callsFor(new TextEncoder().encode(text), 100)).toBeLessThan(300);
     expectSame(text);
   });
 });
 
-/** How often WebAssembly is called for a list with so many symbols. */
+/** How often WebAssembly is called for a list with this number of symbols. */
 function callsFor(bytes: Uint8Array, count: number): number {
   const plain = PlainLines.over(bytes);
   const read = vi.spyOn(plain!, 'read');

@@ -32,7 +32,7 @@ describe('Kallsyms', () => {
     return index < 0 ? undefined : table!.name(index);
   };
 
-  it('keeps text, weak, data and BSS, each running to the next', () => {
+  it('keeps text, weak, data and BSS symbols, each extending to the next', () => {
     expect(nameAt('ffffffff81000000')).toBe('_text');
     expect(nameAt('ffffffff810000ff')).toBe('_text');
     expect(nameAt('ffffffff810001ff')).toBe('do_one');
@@ -40,9 +40,9 @@ describe('Kallsyms', () => {
     expect(nameAt('ffffffff82000fff')).toBe('bss_one');
   });
 
-  it('prefers a strong name to a weak one', () => expect(nameAt('ffffffff81000200')).toBe('strong_one'));
+  it('prefers strong names to weak ones', () => expect(nameAt('ffffffff81000200')).toBe('strong_one'));
 
-  it('gives the kernel no names of modules, and modules none of the kernel', () => {
+  it('keeps the names of the kernel and of modules apart', () => {
     const list = parse(LIST);
     expect(nameAt('ffffffffc0000000', list)).toBeUndefined();
     const module = list.module('nf-tables')!;
@@ -54,7 +54,7 @@ describe('Kallsyms', () => {
     expect(list.modules).toEqual(['nf_tables', 'bpf']);
   });
 
-  it('finds the address of any symbol by its whole name', () => {
+  it('finds the address of any symbol by its complete name', () => {
     const list = parse(LIST);
     expect(list.addressOf('_text')).toBe(address('ffffffff81000000'));
     expect(list.addressOf('absolute_is_skipped')).toBe(address('ffffffff82000200'));
@@ -63,12 +63,12 @@ describe('Kallsyms', () => {
     expect(list.addressOf('one')).toBeUndefined();
   });
 
-  it('takes no address from another line than the name', () => {
+  it('never takes an address from another line than the name', () => {
     expect(parse('ffffffff81000000\nffffffff81000100 T _text\n').addressOf('_text')).toBe(address('ffffffff81000100'));
     expect(parse('ffffffff81000000\n').addressOf('_text')).toBeUndefined();
   });
 
-  it('looks at each byte of a list without symbols a few times', () => {
+  it('looks only a few times at each byte of a list without symbols', () => {
     const bytes = new Uint8Array(1 << 17).fill(0x0a);
     let looked = 0;
     bytes.indexOf = (byte, from = 0) => {
@@ -89,7 +89,7 @@ describe('Kallsyms', () => {
     expect(parse('').isHidden).toBe(false);
   });
 
-  it('leaves functions without an address out, and counts them', () => {
+  it('counts functions without an address, but leaves them out', () => {
     const list = parse(`0000000000000000 D per_cpu_first\n0000000000000000 t hidden_one\n${LIST}0000000000000000 t hidden_two\t[nf_tables]\n`);
     expect(list.hiddenCount).toBe(2);
     expect(list.isHidden).toBe(false);
@@ -97,7 +97,7 @@ describe('Kallsyms', () => {
     expect(list.module('nf_tables')!.size).toBe(2);
   });
 
-  it('lets a symbol run to the next of all, and the last of the kernel to the end of its page and one more', () => {
+  it('extends each symbol to the next of any module, and the last of the kernel to the end of its page and one more page', () => {
     // Observed: perf 6.1.
     const list = parse(`0000000000020000 D per_cpu_last
 ffffffff81000000 T _text
@@ -134,13 +134,13 @@ ffffffffc0060000 t plain_after
     expect(table.start(table.find(0xc0008104))).toBe(0xc0008100);
   });
 
-  it('takes a list without a last newline, and skips lines of other forms', () => {
+  it('reads a list without a final newline, and skips lines of other forms', () => {
     const list = parse('\nnonsense\nffffffff81000000\nffffffff81000000 T\nffffffff81000000  T a\nzz T b\nffffffff81000010 T good\nffffffff81000020 T last');
     const table = list.kernel(0)!;
     expect(Array.from({ length: table.size }, (_, i) => table.name(i))).toEqual(['good', 'last']);
   });
 
-  it('survives every cut', () => {
+  it('reads a list that is cut off anywhere', () => {
     const bytes = new TextEncoder().encode(LIST);
     for (let length = 0; length <= bytes.length; length++) {
       const list = Kallsyms.parse(bytes.subarray(0, length));
@@ -150,14 +150,14 @@ ffffffffc0060000 t plain_after
     }
   });
 
-  describe('makes the tables that follow from the rules', () => {
+  describe('makes the same tables as a simple implementation of the rules', () => {
     interface Row {
       readonly at: number;
       readonly type: string;
       readonly module: string;
     }
 
-    /** By the rules as they are written down: all symbols get their sizes in the order of addresses, then the best of each address is chosen. */
+    /** The rules in their simplest form: all symbols get their sizes in the order of addresses, then the best of each address is chosen. */
     const naiveTable = (list: readonly Row[], module: string, shift: number): SymbolTable | undefined => {
       const ordered = list.map((row, i) => ({ ...row, name: nameOf(i) })).sort((a, b) => a.at - b.at);
       const builder = new SymbolTableBuilder();
@@ -198,7 +198,7 @@ ffffffffc0060000 t plain_after
     const other = fc.constantFrom('mod_a', 'mod_b');
     const shift = fc.constantFrom(0, 0x1000);
 
-    it('of lists as kernels have them', () => {
+    it('from lists like those of kernels', () => {
       fc.assert(
         fc.property(rows(lower, image), rows(upper, image), rows(modules, other), shift, (low, high, others, by) =>
           check([...byAddress(low), ...byAddress(high), ...others], by),
@@ -207,7 +207,7 @@ ffffffffc0060000 t plain_after
       );
     });
 
-    it('of lists that reach to the end of all addresses', () => {
+    it('from lists that reach to the end of the address space', () => {
       const last = fc.integer({ min: -8200, max: -1 });
       const first = fc.integer({ min: 1, max: 8200 });
       fc.assert(
@@ -218,7 +218,7 @@ ffffffffc0060000 t plain_after
       );
     });
 
-    it('of lists in any order', () => {
+    it('from lists in any order', () => {
       fc.assert(
         fc.property(rows(fc.oneof(lower, upper, modules), fc.oneof(image, other)), shift, (list, by) => check(list, by)),
         { numRuns: runs(1000, 80) },

@@ -23,7 +23,7 @@ beforeEach(() => {
   search = new SymbolSearch();
 });
 
-/** A vmlinux with `_text` at its start, and that function behind it. */
+/** A vmlinux with `_text` at its start, followed by that function. */
 function vmlinux(name: string, more: Partial<ElfPlan> = {}): Buffer {
   const symbols = [
     { name: '_text', value: TEXT.vaddr, type: 0, sizeBytes: 0 },
@@ -76,7 +76,7 @@ describe('a vmlinux', () => {
     expect(outcomeAt(place)).toMatchObject({ outcome: 'fits', uses: ['symbols'] });
   });
 
-  it('is moved to where the kernel ran, and its ends of sections are no functions', async () => {
+  it('is moved to where the kernel ran, and its ends of sections do not count as functions', async () => {
     files.content.set(RELEASED, vmlinux('linked'));
     expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT)).toBe('_text');
     expect(await nameOf(KERNEL, {}, RUN_TIME_TEXT + 0xff)).toBe('_text');
@@ -85,7 +85,7 @@ describe('a vmlinux', () => {
     expect(await nameOf({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1a000000 }, {}, RUN_TIME_TEXT + 0x1a000100)).toBe('linked');
   });
 
-  it('of another build is refused, and said; the list stands in', async () => {
+  it('of another build is refused with a report, and the list is used instead', async () => {
     files.kernel = { osRelease: '6.1.0', buildId: ID };
     files.content.set(LIVE, list('live'));
     files.content.set(RELEASED, vmlinux('wrong', { buildId: OTHER_ID }));
@@ -95,7 +95,7 @@ describe('a vmlinux', () => {
     expect(diagnostics.count('build-id-mismatch')).toBe(2);
   });
 
-  it('is believed without a build id only where its path tells the release', async () => {
+  it('is used without a build id only if its path tells the release', async () => {
     const unknown = { ...KERNEL, buildId: '' };
     files.content.set('vmlinux', vmlinux('here'));
     files.content.set('/boot/vmlinux', vmlinux('booted'));
@@ -103,19 +103,19 @@ describe('a vmlinux', () => {
     expect(await nameOf(unknown, { vmlinux: 'vmlinux' })).toBe('here');
     files.content.set('/boot/vmlinux-6.1.0', vmlinux('released'));
     expect(await nameOf(unknown)).toBe('released');
-    // With a tree of another machine's files, this machine's are not that machine's.
+    // With symfs, the files of this machine do not count.
     expect(await nameOf(unknown, { symfs: '/mnt/target' })).toBeUndefined();
     files.content.set('/mnt/target/boot/vmlinux-6.1.0', vmlinux('target'));
     expect(await nameOf(unknown, { symfs: '/mnt/target' })).toBe('target');
   });
 
-  it('that lacks the recorded symbol is of another kernel', async () => {
+  it('that lacks the recorded symbol is refused', async () => {
     files.content.set(RELEASED, vmlinux('linked'));
     expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' })).toBeUndefined();
     expect(search.places.map(({ detail }) => detail)).toContain('it has no symbol _other');
   });
 
-  it('comes after a list that was named or recorded', async () => {
+  it('is used only if no list was given or recorded', async () => {
     files.content.set(RELEASED, vmlinux('linked'));
     files.content.set('/given', list('given'));
     files.content.set('/recording/kcore_dir/kallsyms', list('recorded'));
@@ -124,7 +124,7 @@ describe('a vmlinux', () => {
     expect(await nameOf(KERNEL, { kallsyms: '/missing' })).toBe('linked');
   });
 
-  it('is looked for by no release that is a path', async () => {
+  it('is not looked for if the release is a path', async () => {
     for (const osRelease of ['../../etc', 'a/b', '..', '']) await nameOf({ ...KERNEL, osRelease });
     expect(files.asked.filter((path) => /etc|a\/b|\.\./.test(path))).toEqual([]);
   });
@@ -135,7 +135,7 @@ describe('symbol lists', () => {
     [{ osRelease: '6.1.0', buildId: OTHER_ID }, `its build id is ${OTHER_ID}, but the recording has ${ID}`],
     [{ osRelease: '5.10.0', buildId: ID }, 'it is Linux 5.10.0, but the recording is from 6.1.0'],
     [undefined, 'this machine does not run Linux'],
-  ])('of the running kernel %o are of another one: why is told', async (kernel, why) => {
+  ])('of the running kernel %o are skipped if it is another one, with the reason', async (kernel, why) => {
     files.kernel = kernel;
     files.content.set(LIVE, list('live'));
     expect(await nameOf(KERNEL)).toBeUndefined();
@@ -143,7 +143,7 @@ describe('symbol lists', () => {
     expect(files.asked).not.toContain(LIVE);
   });
 
-  it('that hide some addresses name the others, and that is said once', async () => {
+  it('that hide some addresses name the others, with a single report', async () => {
     files.content.set('/given', new TextEncoder().encode(`0000000000000000 t hidden\n${new TextDecoder().decode(list('given'))}`));
     const symbols = symbolsOf({ kallsyms: '/given' });
     await asked((checked) => symbols.kernel(KERNEL, false, checked));
@@ -165,7 +165,7 @@ describe('modules of another boot', () => {
     return index < 0 ? undefined : table!.name(index);
   };
 
-  it('are named where the list of modules tells where they lay', async () => {
+  it('are named if the list of modules tells where they were', async () => {
     files.content.set('/copy/kallsyms', list('given', 'ffffffff81000000', 'ffffffffc0000040'));
     expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x3f000000 + 0x44)).toBeUndefined();
     files.content.set('/copy/modules', new TextEncoder().encode('nf_tables 311296 0 - Live 0xffffffffc0000000 (E)\n'));

@@ -3,7 +3,7 @@ import { LastList } from '../../../src/symbolizer/kernel/last-list.ts';
 
 const LIST = new TextEncoder().encode('ffffffff81000000 T _text\nffffffff81000100 T schedule\n');
 
-test('a list is read once for recordings that follow one another', async () => {
+test('a kernel list is read once for consecutive recordings', async () => {
   const lists = new LastList();
   const read: string[] = [];
   const open = async (path: string): Promise<Uint8Array> => {
@@ -18,7 +18,7 @@ test('a list is read once for recordings that follow one another', async () => {
   expect(read).toEqual(['/proc/kallsyms', '/kcore/kallsyms', '/proc/kallsyms']);
 });
 
-test('a list that is not there is asked for again', async () => {
+test('a missing kernel list is asked for again', async () => {
   const lists = new LastList();
   expect(await lists.at('/proc/kallsyms', async () => undefined)).toBeUndefined();
   await expect(lists.at('/proc/kallsyms', async () => Promise.reject(new Error('too many open files')))).rejects.toThrow('too many open files');

@@ -45,7 +45,7 @@ describe('the vdso', () => {
     expect(await nameOf({})).toBeUndefined();
   });
 
-  it("of a kernel whose build id is unknown is that release's", async () => {
+  it('without a build id is found by the release of its kernel', async () => {
     files.content.set(INSTALLED, vdso('found'));
     expect(await nameOf({ buildId: '' })).toBe('found');
     expect(await nameOf({ buildId: '', osRelease: '6.2.0' })).toBeUndefined();
@@ -55,7 +55,7 @@ describe('the vdso', () => {
     expect(await nameOf({ buildId: '', dirs: { debugDirs: [], symfs: '/mnt' } })).toBe('target');
   });
 
-  it('of 32-bit programs is never the one of this process', async () => {
+  it('of 32-bit programs is never that of this process', async () => {
     files.vdso = vdso('own');
     files.kernel = { osRelease: '6.1.0', buildId: '' };
     expect(await nameOf({ name: '[vdso32]', buildId: '' })).toBeUndefined();
@@ -65,7 +65,7 @@ describe('the vdso', () => {
     expect(await nameOf({ name: '[vdso]' })).toBe('compatible');
   });
 
-  it('in memory has the names of a file that has more of them', async () => {
+  it('of this process gets the names of a file if that has more of them', async () => {
     files.vdso = buildElf({ classBits: 64, littleEndian: true, buildId: ID, dynamicSymbols: [{ name: '__vdso_time', value: TEXT.vaddr, sizeBytes: 64 }] });
     expect(await nameOf({})).toBe('__vdso_time');
     files.content.set(`/usr/lib/debug${INSTALLED}`, vdso('local_one'));

@@ -23,7 +23,7 @@ const named = (symbol: string, more: Partial<ElfPlan> = {}): Buffer =>
   buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
 const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
 
-/** A machine that asks a server, too. */
+/** A machine that also asks a server. */
 class ServedFiles extends MadeFiles {
   readonly served = new Map<DebugFileKind, Buffer>();
   readonly fetched: string[] = [];
@@ -46,7 +46,7 @@ beforeEach(() => {
   diagnostics = new Diagnostics();
 });
 
-/** The name found at the start of `.text`; what was looked at is in `search` then. */
+/** The name found at the start of `.text`; afterwards, `search` has the places that were searched. */
 async function nameOf(
   object: Partial<CodeObject> = {},
   options: Partial<SymbolizerOptions> = {},
@@ -85,7 +85,7 @@ describe('files of a binary that is not at its path', () => {
     expect(outcomeOf(place)).toMatchObject({ outcome: 'fits', uses: ['addresses', 'symbols'] });
   });
 
-  it('come from no process that is not the recorded one', async () => {
+  it('never come from a process that is not the recorded one', async () => {
     for (const place of ['/proc/7/exe', `/proc/7/root${PATH}`]) files.content.set(place, named('found'));
     expect(await nameOf({ pid: 7 })).toBeUndefined();
     files.content.set('/proc/7/comm', Buffer.from('server'));
@@ -105,7 +105,7 @@ describe('files of a binary that is not at its path', () => {
       files.content.set(PATH, named('other', { buildId: OTHER_ID }));
     });
 
-    it('are known by device and inode where no build id tells, or one that is shared', async () => {
+    it('are recognized by device and inode if the build id is unknown or shared', async () => {
       expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('mapped');
       expect(await nameOf({ ...MAPPED, buildId: '', name: `${PATH} (deleted)` })).toBe('mapped');
       expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('mapped');
@@ -113,7 +113,7 @@ describe('files of a binary that is not at its path', () => {
       expect(await nameOf({ ...MAPPED, buildId: OTHER_ID })).toBe('other');
     });
 
-    it('are what the process was started from, which not only root may open', async () => {
+    it('may be what the process was started from, which not only root may open', async () => {
       files.content.delete(MAP_FILE);
       files.content.set('/proc/7/exe', named('started'));
       const startedFrom = (inode: string) => async (path: string) => (path === '/proc/7/exe' ? { inode, modifiedNs: 0n } : undefined);
@@ -123,7 +123,7 @@ describe('files of a binary that is not at its path', () => {
       expect(await nameOf({ ...MAPPED, buildId: '' })).toBe('other');
     });
 
-    it('are looked for in a list that is read once for all files of the process', async () => {
+    it('are looked up in a list that is read once for all files of the process', async () => {
       const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, diagnostics);
       for (const fileIdentity of ['254:1:4711', '254:1:471', '254:1:47']) {
         await symbolizer.symbolsFor({ name: PATH, kind: 'file', buildId: '', osRelease: '', pid: 7, fileIdentity });
@@ -131,13 +131,13 @@ describe('files of a binary that is not at its path', () => {
       expect(files.asked.filter((path) => path === '/proc/7/maps')).toHaveLength(1);
     });
 
-    it('have debug files of their own build id', async () => {
+    it('have debug files with their own build id', async () => {
       files.content.set(MAP_FILE, stripped());
       files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('debug'));
       expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('debug');
     });
 
-    it('are no others', async () => {
+    it('are not confused with other files', async () => {
       for (const fileIdentity of ['254:1:47', '254:0:4711', '0:0:0', '']) expect(await nameOf({ pid: 7, fileIdentity, buildId: '' })).toBe('other');
       expect(await nameOf({ ...MAPPED, buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
       expect(await nameOf({ ...MAPPED, buildId: '' }, { compatPerf: true })).toBe('other');
@@ -146,7 +146,7 @@ describe('files of a binary that is not at its path', () => {
     });
   });
 
-  it('that are cut off are used as far as they go, and that is said', async () => {
+  it('are used as far as they go if they are cut off, with a report', async () => {
     const whole = named('whole', { withoutNoteSection: true });
     const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
     const cut = 'it is cut off: its section headers would lie beyond its end';
@@ -162,17 +162,17 @@ describe('files of a binary that is not at its path', () => {
     }
   });
 
-  it('that are cut off give way to whole ones of the same build id', async () => {
+  it('give way to complete files with the same build id if they are cut off', async () => {
     const whole = named('whole', { withoutNoteSection: true });
     files.content.set(`/mnt${PATH}`, whole.subarray(0, Number(whole.readBigUInt64LE(40))));
     expect(await nameOf({}, { symfs: '/mnt' })).toBeUndefined();
     files.content.set(PATH, whole);
     expect(await nameOf({}, { symfs: '/mnt' })).toBe('whole');
-    // Without a build id, nothing says that it is the same.
+    // Without a build id, nothing tells that the other file is the same.
     expect(await nameOf({ buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
   });
 
-  it('are in doubt at the recorded path where they were made anew, and no build id was recorded', async () => {
+  it('are in doubt at the recorded path if they were replaced and no build id was recorded', async () => {
     const stamp = { inode: '4711', modifiedNs: 1_000n };
     files.stamp = async (path) => (path === PATH ? stamp : undefined);
     files.content.set(PATH, named('perhaps'));
@@ -189,20 +189,20 @@ describe('files of a binary that is not at its path', () => {
     expect(outcomeOf(PATH)).toMatchObject({ outcome: 'fits', doubt: 'changed', detail: expect.stringContaining('its inode is not the recorded one') });
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 999n })).toContain('it was changed after the recording was made');
     expect(await doubts({ fileIdentity: '254:1:4711' }, {}, { modifiedNs: 1_000n })).toBe('');
-    // Of memory and of old recordings no inode is known.
+    // The inode is unknown for memory and in old recordings.
     for (const fileIdentity of ['0:0:0', '']) expect(await doubts({ fileIdentity })).toBe('');
     expect(await doubts({ buildId: ID, fileIdentity: '254:1:4712' })).toBe('');
     expect(await doubts({ fileIdentity: '254:1:4712' }, { symfs: '/mnt' })).toBe('');
   });
 
-  it('are no directories and the like: those are not said to be missing', async () => {
+  it('are not reported as missing if they are directories and the like', async () => {
     files.stamp = async (path) => (path === PATH ? { inode: '1', modifiedNs: 0n } : undefined);
     expect(await nameOf()).toBeUndefined();
     expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'it is not a regular file' });
     expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)).toMatchObject({ outcome: 'absent' });
   });
 
-  it('are in doubt where the build id may be that of another file of the path', async () => {
+  it('are in doubt if the build id may be that of another file with the same path', async () => {
     files.content.set(PATH, named('perhaps'));
     expect(await nameOf({ sharesName: true })).toBe('perhaps');
     expect(diagnostics.list()).toMatchObject([{ code: 'build-id-shared', severity: 'warning', message: expect.stringContaining(PATH) }]);
@@ -212,13 +212,13 @@ describe('files of a binary that is not at its path', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('that was deleted are no other ones', async () => {
+  it('are not taken from its path if it was deleted and no build id was recorded', async () => {
     for (const place of [PATH, `/usr/lib/debug${PATH}.debug`, `/opt/app/bin/.debug/server`]) files.content.set(place, named('new'));
     expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
   });
 
   it.each(['/proc/self/mem', '/opt/../proc/kcore', '/sys/kernel/debug/tracing/trace_pipe', 'server', '', '//anon', '../server'])(
-    'are not looked for at %j, which is no path of a file',
+    'are not looked for at %j, which is not the path of a file',
     async (name) => {
       files.content.set('/opt/app/bin/server', named('other'));
       await nameOf({ name });
@@ -231,9 +231,9 @@ describe('files of a binary that is not at its path', () => {
 
 describe('debug files', () => {
   it.each<[string, Partial<ElfPlan>, string | undefined]>([
-    ['is the one that was linked, by its CRC', {}, 'fromDebug'],
-    ['is another one', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
-  ])('that a debug link leads to, without build ids: %s', async (_, more, name) => {
+    ['used if their CRC is right', {}, 'fromDebug'],
+    ['refused if their CRC is wrong', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
+  ])('without build ids, to which a debug link leads, are %s', async (_, more, name) => {
     const built = { classBits: 64, littleEndian: true, isDebugFile: true, symbols: [{ name: 'fromDebug', value: TEXT.vaddr, sizeBytes: 64 }] } as const;
     const right = buildElf(built);
     const debugLinkCrc = await fileCrc(new BufferSource(right));
@@ -244,14 +244,14 @@ describe('debug files', () => {
     expect(diagnostics.list().map(({ code }) => code)).toEqual(name === undefined ? ['debug-link-mismatch'] : []);
   });
 
-  it('without the binary are read at the offsets from which its code was mapped', async () => {
+  it('without their binary are read at the offsets from which its code was mapped', async () => {
     files.content.set(`/usr/lib/debug${BY_ID}.debug`, named('fromDebug', { isDebugFile: true, keepsSegments: true }));
     expect(await nameOf()).toBeUndefined();
     expect(outcomeOf(`/usr/lib/debug${BY_ID}.debug`)).toMatchObject({ outcome: 'fits', uses: [] });
     expect(await nameOf({ codeStart: TEXT.offset })).toBe('fromDebug');
   });
 
-  it('of which none has .symtab leave .gnu_debugdata, together with .dynsym', async () => {
+  it('without .symtab are replaced by .gnu_debugdata, together with .dynsym', async () => {
     const mini = named('local', { isDebugFile: true });
     Object.assign(files, { decompress: async (compression: string, bytes: Uint8Array) => (compression === 'xz' ? Buffer.from(bytes).reverse() : bytes) });
     const plan = {
@@ -273,21 +273,21 @@ describe('debug files', () => {
     expect(await nameOf({}, { compatPerf: true, debugDirs: [] })).toBe('fromDebug');
   });
 
-  it('say when .gnu_debugdata is damaged', async () => {
+  it('are reported if .gnu_debugdata is damaged', async () => {
     files.content.set(PATH, stripped({ moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('no xz') }] }));
     expect(await nameOf()).toBeUndefined();
     expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: expect.stringContaining(`.gnu_debugdata in ${PATH}: `) }]);
   });
 });
 
-it('a file that may not be read is not said to be missing', async () => {
+it('a file that may not be read is not reported as missing', async () => {
   Object.assign(files, { isForbidden: async (path: string) => path === PATH });
   expect(await nameOf()).toBeUndefined();
   expect(outcomeOf(PATH)?.outcome).toBe('forbidden');
   expect(outcomeOf(`/home/u/.debug${BY_ID}/elf`)?.outcome).toBe('absent');
 });
 
-it('a debug link points beside the binary where that was found', async () => {
+it('a debug link is followed from where the binary was found', async () => {
   files.content.set('/pprof/server', stripped({ debugLink: 'server.dbg' }));
   for (const place of ['/pprof/server.dbg', '/pprof/.debug/server.dbg']) {
     files.content.set(place, named('linked', { isDebugFile: true }));
@@ -296,7 +296,7 @@ it('a debug link points beside the binary where that was found', async () => {
   }
 });
 
-it('no byte of a binary or its debug file that is broken throws anything, or leaves a file open', async () => {
+it('a broken byte in a binary or its debug file never causes an exception or leaves a file open', async () => {
   const altlink = Buffer.concat([Buffer.from('/usr/lib/debug/.dwz/common\0'), Buffer.from(OTHER_ID, 'hex')]);
   const debugFile = named('fromDebug', {
     isDebugFile: true,
@@ -312,7 +312,7 @@ it('no byte of a binary or its debug file that is broken throws anything, or lea
     dynamicSymbols: [{ name: 'exported', value: TEXT.vaddr }],
     moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('fd377a585a000004', 'hex') }],
   });
-  // Behind the code, of which nothing is read.
+  // Not in the code, of which nothing is read.
   const places = [...Array(0x100).keys(), ...Array.from({ length: binary.length - 0x2400 }, (_, i) => 0x2400 + i)];
   for (const place of spread(places, 13)) {
     for (const value of [0x00, 0x7f, 0xff]) {
@@ -332,7 +332,7 @@ it('no byte of a binary or its debug file that is broken throws anything, or lea
 });
 
 describe('servers', () => {
-  it('are asked for what is not on this machine, and for nothing else', async () => {
+  it('are asked only for what is not on this machine', async () => {
     files.content.set(PATH, named('here'));
     expect(await nameOf()).toBe('here');
     expect(files.fetched).toEqual([]);
@@ -348,14 +348,14 @@ describe('servers', () => {
     expect(files.fetched.slice(2)).toEqual(['debuginfo', 'executable']);
   });
 
-  it('are not asked without a build id, or to be like perf', async () => {
+  it('are not asked without a build id, or with compatPerf', async () => {
     expect(await nameOf({ buildId: '' })).toBeUndefined();
     expect(await nameOf({ buildId: '0'.repeat(40) })).toBeUndefined();
     expect(await nameOf({}, { compatPerf: true })).toBeUndefined();
     expect(files.fetched).toEqual([]);
   });
 
-  it('that send another file, or fail, are told of', async () => {
+  it('are reported if they send another file or fail', async () => {
     files.served.set('debuginfo', named('other', { buildId: OTHER_ID }));
     files.failure = 'it answered with status 503';
     expect(await nameOf()).toBeUndefined();
@@ -381,7 +381,7 @@ describe('rules for unwinding', () => {
     return found?.module.hasRules;
   };
 
-  it('are looked for in debug files of this machine, whether lines are wanted or not, but not on servers', async () => {
+  it('are looked for in debug files of this machine even if no lines are wanted, and on servers only if they are', async () => {
     files.content.set(PATH, named('here'));
     files.served.set('debuginfo', named('served', { isDebugFile: true, ...withRules }));
     expect(await hasRules(false)).toBe(false);
@@ -397,23 +397,23 @@ describe('rules for unwinding', () => {
 describe('a debug link', () => {
   const linkOf = async (plan: Partial<ElfPlan>) => readDebugLink(await ElfFile.open(new BufferSource(stripped(plan))));
 
-  it.each([true, false])('has a name and a CRC (little endian: %s)', async (littleEndian) => {
+  it.each([true, false])('has a name and a CRC (little-endian: %s)', async (littleEndian) => {
     for (const debugLink of ['a', 'abc', 'abcd', 'server.debug']) {
       expect(await linkOf({ littleEndian, debugLink, debugLinkCrc: 0x12345678 })).toEqual({ fileName: debugLink, crc: 0x12345678 });
     }
   });
 
-  it('leads to no other directory', async () => {
+  it('never leads to another directory', async () => {
     for (const debugLink of ['', '.', '..', '../a', '/etc/a', '..\\a']) expect(await linkOf({ debugLink })).toBeUndefined();
     expect(await linkOf({})).toBeUndefined();
   });
 
-  it('is cut off without its CRC', async () => {
+  it('is ignored if its CRC is cut off', async () => {
     expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug') }] })).toBeUndefined();
     expect(await linkOf({ moreSections: [{ name: '.gnu_debuglink', content: Buffer.from('server.debug\0\0\0\0') }] })).toBeUndefined();
   });
 
-  it('has the CRC-32 of every size of file', async () => {
+  it('has the CRC-32 of a file of any size', async () => {
     const crcOf = (text: string) => fileCrc(new BufferSource(Buffer.from(text)));
     expect(await crcOf('')).toBe(0);
     // The check value of the CRC catalogue.
