@@ -11,7 +11,7 @@ const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
 const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));
 
 describe('a recording in memory', () => {
-  test('is not read from paths, nor from streams', async () => {
+  test('cannot be opened from paths or streams', async () => {
     for (const input of ['perf.data', undefined, new ArrayBuffer(8), new Blob([threads]).stream()]) {
       await expect(openRecording(input as never)).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('a Uint8Array, a Blob') });
     }
@@ -20,7 +20,7 @@ describe('a recording in memory', () => {
   test.each([
     ['bytes', (): Uint8Array => new Uint8Array(threads)],
     ['a Blob', (): Blob => new Blob([threads])],
-  ])('is read from %s, with the names that Node gives it where no files are opened', async (_, input) => {
+  ])('is read from %s with the same result as in Node', async (_, input) => {
     const recording = await openRecording(input(), { modifiedNs: 1_767_545_300_000_000_000n });
     const known = await nodeLibrary.openRecording(threads, { modifiedNs: 1_767_545_300_000_000_000n });
     expect(recording.name).toBe('perf.data');
@@ -36,20 +36,20 @@ describe('a recording in memory', () => {
     await known.close();
   });
 
-  test('of a File has its name and its time', async () => {
+  test('has the name and time of its File', async () => {
     const file = Object.assign(new Blob([threads]), { name: 'web.data', lastModified: 1_767_545_300_000 });
     const recording = await openRecording(file);
     expect([recording.name, (await recording.info()).modifiedTime]).toEqual(['web.data', '2026-01-04T16:48:20.000000000Z']);
   });
 
-  test('is compressed by what browsers have for it', async () => {
+  test('is converted to outputs that are compressed with the means of browsers', async () => {
     const profile = await (await openRecording(fileRecording())).profile();
     const plain = await profile.toBytes('pprof', { gzip: false });
     expect(gunzipSync(await profile.toBytes('pprof'))).toEqual(Buffer.from(plain));
     expect(gunzipSync(await profile.toBytes('folded', { gzip: true })).toString()).toBe(Buffer.from(await profile.toBytes('folded')).toString());
   });
 
-  test('has names from the files that are opened for it', async () => {
+  test('gets names from symbolFiles', async () => {
     const recording = await openRecording(threads);
     const named = Buffer.from(
       await (await recording.profile({ symbolFiles: new FixtureSymbolFiles(), symfs: '/symfs', kallsyms: '/kallsyms' })).toBytes('folded'),
@@ -59,7 +59,7 @@ describe('a recording in memory', () => {
     await expect(recording.profile({ debuginfod: 'env' } as object)).rejects.toThrow('there is no option debuginfod');
   });
 
-  test('that is none is refused with a PerfconvError', async () => {
+  test('is refused with a PerfconvError if it is not a recording', async () => {
     for (const input of [new Uint8Array(0), new TextEncoder().encode('no recording'), new Blob(['no recording'])]) {
       const error = await openRecording(input).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(PerfconvError);
@@ -67,7 +67,7 @@ describe('a recording in memory', () => {
     }
   });
 
-  test('merges with others', async () => {
+  test('can be merged with others', async () => {
     const profiles = await Promise.all(['mon/a.data', 'tue/a.data'].map(async (name) => (await openRecording(fileRecording(), { name })).profile()));
     const merged = await mergeProfiles(profiles);
     expect(merged.events.map(({ samples }) => samples)).toEqual([4, 2]);
@@ -77,7 +77,7 @@ describe('a recording in memory', () => {
   });
 });
 
-test('is given back at the end of its block', async () => {
+test('a recording that is opened with await using is closed at the end of its block', async () => {
   const opened = await openRecording(fileRecording());
   expect(opened[Symbol.asyncDispose]).toBeTypeOf('function');
   {

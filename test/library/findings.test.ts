@@ -4,7 +4,7 @@ import { Findings } from '../../src/library/findings.ts';
 const codesOf = (findings: Findings): [string, unknown][] => findings.list().map(({ code, count }) => [code, count]);
 
 describe('findings of several readings', () => {
-  test('list each kind once, as the reading that met most of it has it', async () => {
+  test('list each kind once, as found by the reading with the highest count', async () => {
     const findings = new Findings();
     for (const count of [2, 5, 3]) {
       await findings.during(async (diagnostics) => {
@@ -19,7 +19,7 @@ describe('findings of several readings', () => {
     expect(findings.list()[0].message).toBe('5 lost');
   });
 
-  test('list what a reading that is not over has found so far, and keep nothing of one that is', async () => {
+  test('include those of a running reading, but ignore what is added after its end', async () => {
     const findings = new Findings();
     const running = findings.begin();
     running.add('first', 'info', 'first');
@@ -30,7 +30,7 @@ describe('findings of several readings', () => {
     expect(codesOf(findings)).toEqual([['first', 1]]);
   });
 
-  test('keep what a reading that failed had found', async () => {
+  test('include those of a reading that failed', async () => {
     const findings = new Findings();
     const reading = findings.during(async (diagnostics) => {
       diagnostics.add('damaged', 'loss', 'damaged');
@@ -40,7 +40,7 @@ describe('findings of several readings', () => {
     expect(codesOf(findings)).toEqual([['damaged', 1]]);
   });
 
-  test('are also those of a parent, and of others', async () => {
+  test('are passed on to the parent, and included in those that combine several', async () => {
     const parent = new Findings();
     const child = new Findings(parent);
     const all = new Findings(undefined, [child]);

@@ -18,9 +18,9 @@ const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/
 
 let dir: string;
 const at = (...names: string[]): string => join(dir, ...names);
-/** A directory recording with names of every kind. */
+/** A directory recording with all kinds of names. */
 let directory: string;
-/** Recordings of a program that is not there to be named, in file form and in pipe form. */
+/** Recordings of a program without symbols, in file form and in pipe form. */
 let small: string;
 let piped: string;
 beforeAll(() => {
@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** An output's bytes; of CSV, those of its tables, one after the other. */
+/** The bytes of an output; for CSV, those of its tables, one after the other. */
 function contentOf(path: string, format: Format): Buffer {
   return format === 'csv' ? Buffer.concat(readdirSync(path).map((name) => readFileSync(join(path, name)))) : readFileSync(path);
 }
@@ -78,8 +78,8 @@ async function failure(work: Promise<unknown>): Promise<[PerfconvErrorCode, stri
   return [error.code, error.message];
 }
 
-describe('a recording gives what the command line writes', () => {
-  test.each(FORMATS)('a directory with kernel list, jitdump file and inlined functions, as %s', async (format) => {
+describe('the library gives the same as the command line for', () => {
+  test.each(FORMATS)('a directory with a kernel list, jitdump file and inlined functions, as %s', async (format) => {
     const written = await byLibrary(format, directory);
     expect(written.equals(await byCommandLine(format, [directory]))).toBe(true);
     const text = format === 'pprof' ? gunzipSync(written) : written;
@@ -92,17 +92,17 @@ describe('a recording gives what the command line writes', () => {
     ['events', 'folded', { event: 'cpu-clock' }, {}, ['--event', 'cpu-clock']],
     ['processes', 'script', { pid: [1, 12] }, {}, ['--pid', '1,12']],
     ['names of threads', 'folded', { comm: ['worker 1', 'worker 2'] }, {}, ['--comm', 'worker 1,worker 2']],
-    ['CPUs, of which these samples carry none', 'folded', { cpu: [-1] }, {}, ['--cpu=-1']],
+    ['CPUs, although the samples carry none', 'folded', { cpu: [-1] }, {}, ['--cpu=-1']],
     ['a span of time', 'script', { time: '10%-50%' }, {}, ['--time', '10%-50%']],
     ['the depth of stacks', 'folded', { maxStack: 2 }, {}, ['--max-stack', '2']],
-    ['only whole stacks', 'folded', { truncated: 'drop' }, {}, ['--truncated', 'drop']],
-    ['no inlined functions, where files and lines are shown', 'pprof', { inlines: false }, {}, ['--no-inline']],
-    ['no inlined functions, where they are not', 'folded', { inlines: false }, {}, ['--no-inline']],
+    ['only complete stacks', 'folded', { truncated: 'drop' }, {}, ['--truncated', 'drop']],
+    ['no inlined functions if files and lines are shown', 'pprof', { inlines: false }, {}, ['--no-inline']],
+    ['no inlined functions if they are not shown', 'folded', { inlines: false }, {}, ['--no-inline']],
     ['perf 6.1', 'script', { compat: 'perf' }, { fields: ['+srcline'] }, ['--compat', 'perf', '-F', '+srcline']],
-    ['names as linkers know them', 'folded', { demangle: 'none' }, {}, ['--no-demangle']],
+    ['mangled names', 'folded', { demangle: 'none' }, {}, ['--no-demangle']],
     ['full names', 'pprof', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['short names', 'pprof', { demangle: 'simple' }, {}, ['--demangle-style', 'simple']],
-    ['a style of names for script, which has one of its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
+    ['a style of names for script, which has its own', 'script', { demangle: 'full' }, {}, ['--demangle-style', 'full']],
     ['weights', 'speedscope', {}, { weight: 'samples', group: 'process' }, ['--weight', 'samples', '--group', 'process']],
     ['labels', 'pprof', {}, { labels: ['comm'] }, ['--labels', 'comm']],
     ['no labels', 'pprof', {}, { labels: 'none' }, ['--labels', 'none']],
@@ -111,7 +111,7 @@ describe('a recording gives what the command line writes', () => {
     ['fields', 'script', {}, { fields: ['comm', 'ip'], ns: true }, ['-F', 'comm,ip', '--ns']],
     ['compact traces', 'chrome', {}, { chromeStyle: 'profile' }, ['--chrome-style', 'profile']],
     ['tables for spreadsheets', 'csv', {}, { csvSafe: true }, ['--csv-safe']],
-  ])('with the same options: %s', async (_, format, options, writing, args) => {
+  ])('the same options: %s', async (_, format, options, writing, args) => {
     const filtersAll = args[0] === '--pid';
     if (filtersAll) {
       const recording = await openRecording(fixture('threads.data'));
@@ -125,7 +125,7 @@ describe('a recording gives what the command line writes', () => {
     }
   });
 
-  test('formats that were named beforehand are read together, as for several outputs of one command', async () => {
+  test('several formats, which are read together if they were announced', async () => {
     const recording = await openRecording(directory);
     const progress: number[] = [];
     const profile = await recording.profile({ formats: ['pprof', 'speedscope', 'script', 'csv'], onProgress: (bytes) => progress.push(bytes) });
@@ -136,7 +136,7 @@ describe('a recording gives what the command line writes', () => {
       expect(contentOf(path, format).equals(await byCommandLine(format, [directory]))).toBe(true);
     }
     expect(progress.length).toBe(readings);
-    // That one was not.
+    // These were not announced.
     await profile.toBytes('chrome');
     await profile.toBytes('script', { fields: ['addr'] });
     expect(progress.length).toBeGreaterThanOrEqual(readings);
@@ -145,7 +145,7 @@ describe('a recording gives what the command line writes', () => {
     expect(await failure(profile.toBytes('script', { fields: ['addr'] }))).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });
 
-  test('samples, periods and all else of info --json', async () => {
+  test('samples, periods and everything else in info --json', async () => {
     const recording = await openRecording(fixture('events.data'));
     const { stdout } = await runMain(['info', '--json', fixture('events.data')]);
     const info = await recording.info();
@@ -217,7 +217,7 @@ describe('several recordings', () => {
     for (const recording of recordings) await recording.close();
   });
 
-  test('go by the labels that are given', async () => {
+  test('are labelled as requested', async () => {
     const profiles = await Promise.all(inputs().map(async (path) => (await openRecording(path)).profile()));
     const merged = await mergeProfiles(profiles, { labels: ['base', 'base'] });
     const [table] = await merged.report({ sort: ['input'] });
@@ -238,7 +238,7 @@ describe('several recordings', () => {
     expect(again.events[0].samples).toBe(8);
   });
 
-  test('are refused where there is nothing to merge', async () => {
+  test('are refused if there is nothing to merge', async () => {
     expect(await failure(mergeProfiles([]))).toEqual(['usage', 'there is no profile to merge']);
     const profile = await (await openRecording(inputs()[0])).profile();
     expect(await failure(mergeProfiles([profile], { labels: [] }))).toEqual(['usage', 'there are 0 labels for 1 recordings']);
@@ -255,7 +255,7 @@ describe('an input', () => {
     ['packed bytes', () => gzipSync(readFileSync(small))],
     ['a packed stream of a recording in pipe form', () => Readable.from([gzipSync(readFileSync(piped))])],
   ];
-  test.each(forms)('can be %s, and is read any number of times', async (name, make) => {
+  test.each(forms)('can be %s, and can be read any number of times', async (name, make) => {
     const input = make();
     const file = name.includes('pipe') ? piped : small;
     const recording = await openRecording(input, { name: file });
@@ -271,7 +271,7 @@ describe('an input', () => {
     if (typeof input === 'number') closeSync(input);
   });
 
-  test('that is no recording, or not there, is refused at once', async () => {
+  test('is refused at once if it is missing or not a recording', async () => {
     writeFileSync(at('notes.txt'), 'no recording');
     expect(await failure(openRecording(at('notes.txt')))).toEqual(['not-perf-data', expect.any(String)]);
     expect(await failure(openRecording(at('nothing')))).toEqual(['io', expect.stringContaining('nothing: no such file')]);
@@ -279,7 +279,7 @@ describe('an input', () => {
   });
 });
 
-describe('a recording that is closed while it is read', () => {
+describe('closing a recording while it is read', () => {
   const forms: readonly [string, () => Parameters<typeof openRecording>[0]][] = [
     ['a file', () => small],
     ['a file in pipe form', () => piped],
@@ -289,7 +289,7 @@ describe('a recording that is closed while it is read', () => {
     ['packed bytes, which are kept', () => gzipSync(readFileSync(small))],
     ['packed bytes in pipe form, which are unpacked for each reading', () => gzipSync(readFileSync(piped))],
   ];
-  test.each(forms)('says so: %s', async (_, make) => {
+  test.each(forms)('makes the reading fail: %s', async (_, make) => {
     for (const read of ['profile', 'info'] as const) {
       const recording = await openRecording(make(), { name: 'web.data' });
       const reading = failure(recording[read]());
@@ -298,7 +298,7 @@ describe('a recording that is closed while it is read', () => {
     }
   });
 
-  test('says so where records are read one by one', async () => {
+  test('makes the reading of single records fail', async () => {
     const recording = await openRecording(small);
     const first = failure(recording.records().next());
     await recording.close();
@@ -306,8 +306,8 @@ describe('a recording that is closed while it is read', () => {
   });
 });
 
-test('a recording is read again after a reading that the machine had no room for', async () => {
-  // What is packed and in file form is kept in a file where it is larger than 64 MiB.
+test('a recording can be read again after a reading that failed for lack of space', async () => {
+  // Packed recordings in file form are kept in a file if they are larger than 64 MiB.
   const packed = gzipSync(Buffer.concat([readFileSync(small), Buffer.alloc(64 << 20)]), { level: 1 });
   const { TMPDIR } = process.env;
   process.env.TMPDIR = at('no-such-directory');
@@ -323,7 +323,7 @@ test('a recording is read again after a reading that the machine had no room for
 });
 
 describe('findings', () => {
-  test('are plain values, and the same damage counts once however often it is read', async () => {
+  test('are plain values, and count the same damage only once however often it is read', async () => {
     writeFileSync(at('lossy.data'), lossyRecording());
     const recording = await openRecording(at('lossy.data'));
     expect(recording.findings).toEqual([]);
@@ -344,7 +344,7 @@ describe('findings', () => {
     await recording.close();
   });
 
-  test('of a directory and of a packed input belong to each reading', async () => {
+  test('about a directory or a packed input belong to each reading', async () => {
     const cut = gzipSync(truncatedRecording());
     const recording = await openRecording(cut.subarray(0, cut.length - 12));
     for (let reading = 0; reading < 2; reading++) {
@@ -365,7 +365,7 @@ describe('findings', () => {
     await incomplete.close();
   });
 
-  test('name options whose directory is missing', async () => {
+  test('name options with a missing directory', async () => {
     const recording = await openRecording(small);
     const { findings } = await recording.profile({ symfs: at('no-such-directory') });
     expect(findings.find(({ code }) => code === 'symbol-path')?.message).toBe(
@@ -376,7 +376,7 @@ describe('findings', () => {
 });
 
 describe('an output', () => {
-  test('is a stream, which is not ended', async () => {
+  test('can be a stream, which is not ended', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     const stream = new PassThrough();
@@ -389,7 +389,7 @@ describe('an output', () => {
     await recording.close();
   });
 
-  test('appears whole or not at all', async () => {
+  test('does not appear if writing fails', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     const before = readdirSync(dir);
@@ -400,7 +400,7 @@ describe('an output', () => {
     await recording.close();
   });
 
-  test('does not replace what is read', async () => {
+  test('must not replace a file that is read', async () => {
     const copy = at('copy.data');
     const kallsyms = at('kallsyms');
     writeFileSync(copy, readFileSync(small));
@@ -420,7 +420,7 @@ describe('an output', () => {
     await whole.close();
   });
 
-  test('that cannot be written is an error of type io', async () => {
+  test('is an error of type io if it cannot be written', async () => {
     const recording = await openRecording(small);
     const full = new Writable({ write: (_chunk, _encoding, done) => done(Object.assign(new Error('no space'), { code: 'ENOSPC' })) });
     expect((await failure((await recording.profile()).write('folded', full)))[0]).toBe('io');
@@ -428,7 +428,7 @@ describe('an output', () => {
     await recording.close();
   });
 
-  test('of a recording without samples is refused, but for CSV, which shows other records, too', async () => {
+  test('is refused for a recording without samples, except CSV, which also shows other records', async () => {
     const recording = await openRecording(emptyRecording());
     const profile = await recording.profile();
     expect(profile.events.map(({ samples }) => samples)).toEqual([0]);
@@ -439,7 +439,7 @@ describe('an output', () => {
   });
 });
 
-/** Options whose values are of another type than they have. */
+/** Options with values of wrong types. */
 const ofOtherTypes = {
   reading: [
     ...[{ event: 5 }, { comm: [null] }, { pid: '1' }, { symfs: ['/'] }, { debugDir: [5] }, { kallsyms: true }, { perfMapDir: {} }],
@@ -453,7 +453,7 @@ const ofOtherTypes = {
 };
 
 describe('options', () => {
-  test('that are misspelt, contradict each other or name files that are not there are refused', async () => {
+  test('are refused if they are misspelt, contradict each other or name missing files', async () => {
     const recording = await openRecording(small);
     const refused = (options: object): Promise<[PerfconvErrorCode, string]> => failure(recording.profile(options));
     expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
@@ -471,7 +471,7 @@ describe('options', () => {
     expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });
 
-  test('with values that they cannot have are refused', async () => {
+  test('are refused if their values are invalid', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     const refusals: [string, () => Promise<unknown>][] = [
@@ -507,7 +507,7 @@ describe('options', () => {
     await recording.close();
   });
 
-  test('that are no object are refused', async () => {
+  test('are refused if they are not an object', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     for (const options of [null, 'pprof', 5, ['pprof'], () => {}] as unknown[]) {
@@ -531,7 +531,7 @@ describe('options', () => {
     await recording.close();
   });
 
-  test('that are undefined have their defaults', async () => {
+  test('have their defaults if they are undefined', async () => {
     const recording = await openRecording(small, { name: undefined } as object);
     const all = { event: undefined, inlines: undefined, formats: undefined, symfs: undefined, debuginfod: undefined, maxStack: undefined };
     const profile = await recording.profile(all as object);
@@ -543,7 +543,7 @@ describe('options', () => {
     await recording.close();
   });
 
-  test('do not make up for an output or profiles that are missing', async () => {
+  test('are not a replacement for a missing output or missing profiles', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     for (const output of [undefined, null, 5, {}, [at('x')]]) {
@@ -555,7 +555,7 @@ describe('options', () => {
     await recording.close();
   });
 
-  test('cannot make a recording of what is none', async () => {
+  test('cannot be given in place of an input', async () => {
     for (const input of [undefined, null, -1, {}, [small], new URL('file:///x'), new ArrayBuffer(8)]) {
       expect(await failure(openRecording(input as string))).toEqual(['usage', expect.stringContaining('is opened from a path')]);
     }

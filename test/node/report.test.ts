@@ -14,7 +14,7 @@ const SYMBOLS = { symfs: join(fixtures, 'symfs'), kallsyms: join(fixtures, 'kall
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'perfconv-report-'));
-  // A sample whose callchain does not begin with its own address, and a thread that was off its CPU.
+  // A sample whose callchain does not begin with its own address, and a thread that was off the CPU.
   const own = record.sample({ time: 10n, ip: 0x7000_0010n, pid: 100, tid: 100, cpu: 3, period: 250_000n, callchain: [context.user, 0x1000n] });
   const off = sampleAt(1500n, [context.user, 0x1000n], { attr: 1, period: 1n });
   const features = [simpleperfFeatures.metaInfo({ trace_offcpu: 'true', event_type_info: 'cpu-clock,1,0\nsched:sched_switch,2,47' })];
@@ -27,10 +27,10 @@ const RECORDINGS: readonly (readonly [string, () => string])[] = [
   ...readdirSync(fixtures)
     .filter((name) => name.endsWith('.data'))
     .map((name) => [name, () => join(fixtures, name)] as const),
-  ['a recording that was made for this', () => join(dir, 'made.data')],
+  ['a synthetic recording', () => join(dir, 'made.data')],
 ];
 
-/** Rows as the command line prints them, with single blanks. */
+/** The rows that the command line prints, with single blanks. */
 async function byCommandLine(args: readonly string[]): Promise<string[]> {
   const { status, stdout, stderr } = await runMain(['report', '--symfs', SYMBOLS.symfs, '--kallsyms', SYMBOLS.kallsyms, ...args]);
   if (status !== 0) throw new Error(stderr);
@@ -50,7 +50,7 @@ async function byLibrary(profile: Profile, options: ReportOptions): Promise<stri
   );
 }
 
-describe('a report has the rows of perfconv report', () => {
+describe('a report by the library has the rows of', () => {
   const cases: readonly (readonly [string, ProfileOptions, readonly string[]])[] = [
     ['', { lines: false, demangle: 'no-params' }, []],
     [', read for CSV', { lines: false, demangle: 'no-params', formats: ['csv'] }, []],

@@ -10,7 +10,7 @@ import { emptyRecording, fileRecording } from '../support/cli-recordings.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { context, encodeFile, misc, record } from '../support/perf-encoder.ts';
 
-/** Counts how often the recording's data section is read. */
+/** Counts how often large pieces of the recording are read. */
 class CountingSource extends BufferSource {
   reads = 0;
 
@@ -20,7 +20,7 @@ class CountingSource extends BufferSource {
   }
 }
 
-test('a recording is decoded once for all outputs, and they are the same as one by one', async () => {
+test('a recording is decoded once for all outputs, which are the same as if written one by one', async () => {
   const tables = new Map<string, InstanceType<typeof BufferSink>>();
   const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
     tables.set(name, new BufferSink());
@@ -41,7 +41,7 @@ test('a recording is decoded once for all outputs, and they are the same as one 
   }
 });
 
-test('samples are kept only where a format shows them one by one', async () => {
+test('samples are kept only if a format shows them one by one', async () => {
   const profileOf = async (format: 'pprof' | 'folded' | 'script'): Promise<Profile> =>
     (await convert(new BufferSource(fileRecording()), [{ format, sink: new BufferSink() }], {}, new Diagnostics())).profile;
   expect((await profileOf('pprof')).samples).toBeUndefined();
@@ -49,7 +49,7 @@ test('samples are kept only where a format shows them one by one', async () => {
   expect((await profileOf('script')).samples?.size).toBe(3);
 });
 
-test('errors are typed, findings are collected, nothing is printed', async () => {
+test('errors have types, and findings are collected', async () => {
   const diagnostics = new Diagnostics();
   const outputs = [{ format: 'folded' as const, sink: new BufferSink() }];
   await expect(convert(new BufferSource(emptyRecording()), outputs, {}, diagnostics)).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
@@ -58,7 +58,7 @@ test('errors are typed, findings are collected, nothing is printed', async () =>
   expect(diagnostics.list().map(({ code }) => code)).toContain('folded-one-event');
 });
 
-test('names are demangled by the outputs alone where all have a style of their own, which makes no difference to them', async () => {
+test('names are demangled only in outputs if all have their own styles, which makes no difference to the outputs', async () => {
   const text = 0xffff_ffff_8100_0000n;
   const names = ['_ZN3app4sortIiEEvPT_', '_Z4workv.part.0', '_RNvC3app4main', 'Lapp/Main;::run(I)V', 'plain.cold', '_ZN3app4sortIlEEvPT_'];
   const files = new MadeFiles();

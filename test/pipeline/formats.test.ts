@@ -19,22 +19,22 @@ test.each([
   ['.folded', 'folded', false],
   ['a.firefox.json', 'firefox', false],
   ['a.firefox.json.gz', 'firefox', true],
-])('%s is %s', (path, format, gzip) => {
+])('the name %s means format %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });
 
-test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.html', '-'])('%s tells nothing', (path) => {
+test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.html', '-'])('the name %s means no format', (path) => {
   expect(outputFormatOf(path)).toBeUndefined();
 });
 
-test('a format that was chosen otherwise is compressed as the name says; pprof also without a word', () => {
+test('a format that was not chosen by name is compressed if the name says so, and pprof also if it says nothing', () => {
   expect(isGzipped('folded', 'out')).toBe(false);
   expect(isGzipped('folded', 'out.gz')).toBe(true);
   expect(isGzipped('pprof', '-')).toBe(true);
   expect(isGzipped('pprof', 'out.pb')).toBe(false);
 });
 
-test('default names: .data goes, anything else stays', () => {
+test('default names keep everything except .data', () => {
   expect(defaultOutputName('perf.data', 'pprof')).toBe('perf.pb.gz');
   expect(defaultOutputName('runs/web.data', 'speedscope')).toBe('runs/web.speedscope.json');
   expect(defaultOutputName('runs/web.data/', 'pprof')).toBe('runs/web.pb.gz');

@@ -8,10 +8,10 @@ import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 
-/** A recording of 38 stacks to be unwound, 13 of which are cut off where no symbols are given. */
+/** A recording of 38 stacks to be unwound, 13 of which are cut off if there are no symbols. */
 const RECORDING = new URL('../../fixtures/dwarf.data', import.meta.url);
 
-/** The rows of a report, without the line above them, and the codes of what was found. */
+/** The rows of a report, without its heading, and the codes of the findings. */
 async function reported(options: ReadRecordingOptions & Partial<ReportOptions>): Promise<{ rows: string[]; found: string[] }> {
   const diagnostics = new Diagnostics();
   const sink = new BufferSink();
@@ -22,7 +22,7 @@ async function reported(options: ReadRecordingOptions & Partial<ReportOptions>):
   return { rows, found: diagnostics.list().map(({ code }) => code) };
 }
 
-test('a report of functions by themselves unwinds no stacks, and says nothing of where they end', async () => {
+test('a report without children unwinds no stacks, and does not report where they end', async () => {
   const { rows, found } = await reported({});
   expect(rows).toEqual(['100.00     38038038      38 [frameless]']);
   expect(found).toEqual(['no-symbols']);
@@ -34,7 +34,7 @@ test('a report with children unwinds stacks', async () => {
   expect(found).toEqual(['no-symbols', 'truncated-stacks']);
 });
 
-test('a report without the samples whose stacks are cut off has to unwind them', async () => {
+test('a report that drops samples with truncated stacks unwinds stacks', async () => {
   const { rows } = await reported({ truncated: 'drop' });
   expect(rows).toEqual(['100.00     25025025      25 [frameless]']);
 });

@@ -14,7 +14,7 @@ async function findings(format: 'speedscope' | 'chrome', names: readonly string[
   return diagnostics;
 }
 
-test('every format but csv, which is no stream, is written', async () => {
+test('every format except csv, which is not a stream, is written', async () => {
   for (const format of FORMATS) {
     const sink = new BufferSink();
     const written = writeProfile(format as 'pprof', buildProfile([{ timeNs: 0, stack: ['main'] }]), sink, {}, new Diagnostics());
@@ -25,14 +25,14 @@ test('every format but csv, which is no stream, is written', async () => {
   await expect(unknown).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
 });
 
-describe('findings', () => {
-  test('speedscope: names that were kept from the demangler in its page', async () => {
+describe('findings include', () => {
+  test('speedscope: names that were hidden from the demangler in its page', async () => {
     expect((await findings('speedscope', ['_Z4work'])).count('shielded-names')).toBe(0);
     const many = Array.from({ length: 2000 }, (_, i) => `_ZN4work${String(i).padStart(5, '0')}Ev`);
     expect((await findings('speedscope', many)).list().find(({ code }) => code === 'shielded-names')).toMatchObject({ severity: 'info', count: 1 });
   });
 
-  test.each(['speedscope', 'chrome'] as const)('%s: samples without a CPU, where CPUs are asked for', async (format) => {
+  test.each(['speedscope', 'chrome'] as const)('%s: samples without a CPU if they are grouped by CPU', async (format) => {
     const found = async (cpus: readonly number[], group: WriteOptions['group']): Promise<string[]> => {
       const diagnostics = new Diagnostics();
       const profile = buildProfile(cpus.map((cpu, i) => ({ timeNs: i * 1_000_000, cpu, stack: ['main'] })));
@@ -49,9 +49,9 @@ describe('findings', () => {
     ]);
   });
 
-  test('chrome: a trace that DevTools does not open', async () => {
+  test('chrome: a trace that is too large for DevTools', async () => {
     expect((await findings('chrome', ['work'], { chromeStyle: 'events' })).count('chrome-too-large')).toBe(0);
-    // Two names in turn: each sample is a bar of its own, with a megabyte of name.
+    // With alternating names, each sample is a separate bar with a name of one megabyte.
     const names = ['a', 'b'].map((letter) => letter.repeat(1 << 20));
     const diagnostics = await findings(
       'chrome',
