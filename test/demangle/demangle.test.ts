@@ -3,7 +3,7 @@ import { PerfconvError } from '../../src/base/errors.ts';
 import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
 
 describe('demangle', () => {
-  it.each(['bogus', 'none', 'constructor'])('refuses %s, which is no style, whatever the name', (style) => {
+  it.each(['bogus', 'none', 'constructor'])('refuses %s, which is not a style, for any name', (style) => {
     for (const name of ['_ZN3fooIiE3barEv', 'main']) {
       expect(() => demangle(name, style as DemangleStyle)).toThrow(
         new PerfconvError('usage', `${style}: unknown style; expected one of full, no-params, simple`),

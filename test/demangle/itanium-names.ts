@@ -1,4 +1,4 @@
-/** A mangled name, and what it is in the styles full, no-params and simple; undefined if it is not demangled. */
+/** A mangled name, and the demangled names in the styles full, no-params and simple; undefined if it is not demangled. */
 export type DemangledName = readonly [mangled: string, full: string | undefined, noParams: string | undefined, simple: string | undefined];
 
 /**
@@ -8,7 +8,7 @@ export type DemangledName = readonly [mangled: string, full: string | undefined,
 export const GNU_NAMES: readonly DemangledName[] = [
   ['_ZZ1fvE1x_12', 'f()::x', 'f()::x', 'f()::x'],
   ['_ZZ1fvE1x__12_', 'f()::x', 'f()::x', 'f()::x'],
-  // Qualifiers of a function type stand behind its own parameters, not behind those of a function that it returns.
+  // Qualifiers of a function type follow its own parameters, not those of a function that it returns.
   ['_Z3barPM4BaseKFPFvS_EcE', 'bar(void (* (Base::**)(char) const)(Base))', 'bar', 'bar'],
   ['_Z3barM4BaseFPFvS_EcE', 'bar(void (* (Base::*)(char))(Base))', 'bar', 'bar'],
   ['_Z3barM4BaseVFRA2_icOE', 'bar(int (& (Base::*)(char) volatile &&) [2])', 'bar', 'bar'],
@@ -469,8 +469,8 @@ export const GNU_NAMES: readonly DemangledName[] = [
 ];
 
 /**
- * Names that c++filt 2.40 does not know, or where it and the Go package differ from each other or from the ABI. Expected: of the Go
- * package; of c++filt where that knows the name and it makes sense; for the rest (alignof's T_ is a candidate for substitution, const
+ * Names that c++filt 2.40 does not know, or where it and the Go package differ from each other or from the ABI. Expected: the result of the
+ * Go package; that of c++filt if it has one that makes sense; for the rest (alignof's T_ is a candidate for substitution, const
  * before a name needs a space, a constructor keeps GNU's name in all styles) what the ABI says.
  */
 export const OTHER_NAMES: readonly DemangledName[] = [
@@ -481,7 +481,7 @@ export const OTHER_NAMES: readonly DemangledName[] = [
   ['_ZN3SonCI56MotherIiEIcEET_', 'Son::Mother<char>(char)', 'Son::Mother<char>', 'Son::Mother'],
   ['_ZN3SonIiECI46MotherIiEET_', 'Son<int>::Mother(int)', 'Son<int>::Mother', 'Son::Mother'],
   ['_ZN3SonCI66MotherEc', undefined, undefined, undefined],
-  // The arguments behind operator T_ are the operator's: what they refer to is counted from the operator's name on.
+  // The arguments after operator T_ belong to the operator: their references count from the operator's name on.
   [
     '_ZNK3BoxcvT_ISt4listI3TagSaIS3_EES3_EEv',
     'Box::operator std::list<Tag, std::allocator<Tag> ><std::list<Tag, std::allocator<Tag> >, Tag>() const',

@@ -8,36 +8,36 @@ import { GNU_NAMES, OTHER_NAMES } from './itanium-names.ts';
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 
 describe('C++ names', () => {
-  it.each([...GNU_NAMES, ...OTHER_NAMES])('%s', (mangled, full, noParams, simple) => {
+  it.each([...GNU_NAMES, ...OTHER_NAMES])('are demangled in all styles: %s', (mangled, full, noParams, simple) => {
     expect(STYLES.map((style) => demangle(mangled, style))).toEqual([full, noParams, simple]);
   });
 
-  it('are shown in full unless asked otherwise', () => {
+  it('are shown in full by default', () => {
     expect(demangle('_Z3fooi')).toBe('foo(int)');
   });
 
   it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])(
-    'are not what %j is',
+    'do not include %j',
     (name) => {
       expect(STYLES.map((style) => demangle(name, style))).toEqual([undefined, undefined, undefined]);
     },
   );
 
-  it('have identifiers whose lengths are in bytes of UTF-8', () => {
+  it('have identifiers whose lengths count bytes of UTF-8', () => {
     expect(demangle('_Z5f\u00f6\u00f6v')).toBe('f\u00f6\u00f6()');
     expect(demangle('_ZN3f\u00f61gIcEEiT_', 'no-params')).toBe('f\u00f6::g<char>');
     expect(demangle('_Z4f\u{1d4b3}v')).toBeUndefined();
     expect(demangle('_Z5f\u{1d4b3}v')).toBe('f\u{1d4b3}()');
   });
 
-  it('do not depend on the name before, nor on one that failed', () => {
+  it('do not depend on the previous name, even if that failed', () => {
     for (const [failing] of [['_ZNK3fooIXtl1ALi1'], ['_ZZN1AC1EvENKUlT_'], ['_Z1fIXsr1A1bEE1CEv_']]) {
       demangle(failing);
       expect(demangle('_ZNK3fooIiE3barEv')).toBe('foo<int>::bar() const');
     }
   });
 
-  it('end where they end, though a longer one was there before', () => {
+  it('end at their end, even after a longer name', () => {
     const long = '_ZN3foo3barEPKciiiiii';
     for (let end = 2; end < long.length; end++) {
       const alone = demangle(long.slice(0, end));
@@ -49,8 +49,8 @@ describe('C++ names', () => {
   });
 });
 
-describe('hostile names', () => {
-  /** Ends within the limits of work, or fails: what is made of them is short. */
+describe('hostile C++ names have short results:', () => {
+  /** Whether demangling ends within its limits, or fails, so that the result is short. */
   const isBounded = (name: string): boolean => STYLES.every((style) => (demangle(name, style)?.length ?? 0) < 8 * MAX_OUTPUT);
 
   it.each<[string, string]>([
@@ -82,7 +82,7 @@ describe('hostile names', () => {
     expect(isBounded(name)).toBe(true);
   });
 
-  it('of substitutions that double with each parameter', () => {
+  it('substitutions that double with each parameter', () => {
     let name = '_Z1fI1aE';
     for (let i = 0; i < 30; i++)
       name += `1bIS${i === 0 ? '' : (2 * i - 1).toString(36).toUpperCase()}_S${i === 0 ? '' : (2 * i - 1).toString(36).toUpperCase()}_E`;
@@ -91,31 +91,31 @@ describe('hostile names', () => {
     for (let i = 0; i < 60; i++)
       pairs += `PFvS${i === 0 ? '' : (2 * i - 1).toString(36).toUpperCase()}_S${i === 0 ? '' : (2 * i - 1).toString(36).toUpperCase()}_E`;
     expect(isBounded(pairs)).toBe(true);
-    // What the doubling of 60 parameters would need: more than the limits.
+    // The doubling of 60 parameters would need more than the limits.
     expect(demangle(pairs)).toBeUndefined();
   });
 
-  it('of expansions in expansions', () => {
+  it('expansions in expansions', () => {
     const pack = 'i'.repeat(200);
     expect(isBounded(`_Z1fIJ${pack}EEvDp${'1aIJDp'.repeat(6)}T_${'EE'.repeat(6)}`)).toBe(true);
     expect(isBounded(`_Z1fIJ${pack}EJ${pack}EJ${pack}EEvDp1aIJT_DpT0_DpT1_EE`)).toBe(true);
   });
 
-  it('of the most nodes', () => {
+  it('the maximum number of nodes', () => {
     expect(isBounded(`_Z1fI${'Li1E'.repeat(MAX_NODES)}Evv`)).toBe(true);
   });
 
   const names = [...GNU_NAMES, ...OTHER_NAMES].map(([mangled]) => mangled);
   const alphabet = [...'0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.$\u00e9\u0000'];
 
-  it('of any characters', () => {
+  it('any characters', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...alphabet), { maxLength: 60 }), (characters) => isBounded(`_Z${characters.join('')}`)),
       { numRuns: runs(5000, 1000) },
     );
   });
 
-  it('of pieces of names', () => {
+  it('pieces of names', () => {
     const piece = fc.tuple(fc.constantFrom(...names), fc.nat(60), fc.nat(20)).map(([name, from, length]) => name.slice(2).slice(from, from + length));
     fc.assert(
       fc.property(fc.array(piece, { minLength: 1, maxLength: 8 }), (pieces) => isBounded(`_Z${pieces.join('')}`)),
@@ -123,7 +123,7 @@ describe('hostile names', () => {
     );
   });
 
-  it('with one character changed, left out or put in', () => {
+  it('names with one character changed, removed or inserted', () => {
     const mutated = fc.tuple(fc.constantFrom(...names), fc.nat(80), fc.nat(2), fc.constantFrom(...alphabet)).map(([name, at, kind, character]) => {
       const end = kind === 2 ? at : at + 1;
       return name.slice(0, at) + (kind === 1 ? '' : character) + name.slice(end);

@@ -4,7 +4,7 @@ import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 
 describe('names of Java methods', () => {
-  // The second column is what perf 6.1 prints.
+  // The names in the style no-params are what perf 6.1 prints.
   it.each([
     ['Ljava/lang/String;hashCode()I', 'java.lang.String.hashCode()', 'java.lang.String.hashCode()', 'java.lang.String.hashCode'],
     [
@@ -21,7 +21,7 @@ describe('names of Java methods', () => {
     ['LFoo;a(BCDFIJSZ)D', 'Foo.a(byte, char, double, float, int, long, short, boolean)', 'Foo.a(byte, char, double, float, int, long, short, ', 'Foo.a'],
     ['Lcom/a/B;lambda$x$0(Ljava/util/List;I)V', 'com.a.B.lambda$x$0(java.util.List, int)', 'com.a.B.lambda$x$0(java.util.List, int)', 'com.a.B.lambda$x$0'],
     ['La/F$MH.0x00007f;invoke(La/b.0x1;)La/B;', 'a.F$MH.0x00007f.invoke(a.b.0x1)', 'a.F$MH.0x00007f.invoke(a.b.0x1)', 'a.F$MH.0x00007f.invoke'],
-  ])('%s', (mangled, full, noParams, simple) => {
+  ])('are demangled in all styles: %s', (mangled, full, noParams, simple) => {
     expect(STYLES.map((style) => demangle(mangled, style))).toEqual([full, noParams, simple]);
   });
 
@@ -46,11 +46,11 @@ describe('names of Java methods', () => {
     'Ljava/lang/String;::hashCode',
     'Interpreter',
     'Lambda(I)V',
-  ])('are not what %j is', (name) => {
+  ])('do not include %j', (name) => {
     expect(demangle(name)).toBeUndefined();
   });
 
-  it('are cut off between characters', () => {
+  it('are never cut off within a character', () => {
     for (let before = 20; before < 60; before++) {
       for (let after = 0; after < 60; after++) {
         const shown = demangle(`La;m(${'I'.repeat(before)}L😀;${'I'.repeat(after)})V`, 'no-params');
@@ -59,7 +59,7 @@ describe('names of Java methods', () => {
     }
   });
 
-  it('may be of any length', () => {
+  it('can have any length', () => {
     for (const parameters of ['I', '[', '[LA;', 'LA;'].map((one) => one.repeat(50_000))) {
       for (const style of STYLES) expect((demangle(`LFoo;a(${parameters}I)V`, style)?.length ?? 0) < 1_000_000).toBe(true);
     }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { demangle } from '../../src/demangle/demangle.ts';
 
 describe('names of OCaml', () => {
-  // As perf 6.1 prints them.
+  // As printed by perf 6.1.
   it.each([
     ['camlFib__fold_90', 'Fib.fold_90'],
     ['camlStdlib__List__iter_123', 'Stdlib.List.iter_123'],
@@ -16,7 +16,7 @@ describe('names of OCaml', () => {
     ['camlA$zz$$41', 'A$zz$A'],
     ['camlA', 'A'],
     ['camlFib__fold_90.cold', 'Fib.fold_90.cold'],
-  ])('%s', (mangled, shown) => {
+  ])('are demangled: %s', (mangled, shown) => {
     for (const style of ['full', 'no-params', 'simple'] as const) expect(demangle(mangled, style)).toBe(shown);
   });
 
@@ -25,15 +25,15 @@ describe('names of OCaml', () => {
     expect(demangle('camlCaf$e9_1')).toBe('Caf\udce9_1');
   });
 
-  it('keep what stands for no printable character as it is', () => {
+  it('keep escapes of unprintable characters', () => {
     expect(demangle('camlA__b$0ac$00$7f')).toBe('A.b$0ac$00$7f');
   });
 
-  it.each(['caml', 'caml_alloc', 'caml1', 'camlfib__x_1', '_camlFib__x_1', 'caml$41x', 'Camlp4'])('are not what %j is', (name) => {
+  it.each(['caml', 'caml_alloc', 'caml1', 'camlfib__x_1', '_camlFib__x_1', 'caml$41x', 'Camlp4'])('do not include %j', (name) => {
     expect(demangle(name)).toBeUndefined();
   });
 
-  it('may be of any length', () => {
+  it('can have any length', () => {
     for (const part of ['$2b', '$', '__', '_', '$c3']) expect(demangle(`camlA${part.repeat(100_000)}`)!.length).toBeLessThan(1_000_000);
   });
 });

@@ -3,7 +3,7 @@ import { demangleRustLegacy } from '../../src/demangle/rust-legacy.ts';
 
 const HASH = '17h0123456789abcdefE';
 
-/** A name of these parts. */
+/** A mangled name with these parts. */
 function mangled(...parts: string[]): string {
   return `_ZN${parts.map((part) => part.length + part).join('')}${HASH}`;
 }
@@ -32,11 +32,11 @@ describe('demangleRustLegacy', () => {
     ['b$ud800$', 'foo::b$ud800$'],
     ['b$u110000$', 'foo::b$u110000$'],
     ['$toString$', 'foo::$toString$'],
-  ])('leaves %s, which escapes no character, as it stands', (part, shown) => {
+  ])('keeps %s, which escapes no character', (part, shown) => {
     expect(demangleRustLegacy(mangled('foo', part), 'full')).toBe(shown);
   });
 
-  it('drops what LLVM appended and keeps what linkers did', () => {
+  it('removes suffixes of LLVM and keeps those of linkers', () => {
     const name = mangled('foo', 'bar');
     expect(demangleRustLegacy(`${name}.llvm.1234567890`, 'full')).toBe('foo::bar');
     expect(demangleRustLegacy(`${name}.llvm.12AB.cold`, 'full')).toBe('foo::bar');
@@ -47,16 +47,16 @@ describe('demangleRustLegacy', () => {
   it.each([
     ['a C++ name', '_ZN3foo3barE'],
     ['a C++ name with parameters', `_ZN3foo3bar${HASH}v`],
-    ['a hash of too few different digits', '_ZN3foo3bar17h0000111122223333E'],
+    ['a hash with too few different digits', '_ZN3foo3bar17h0000111122223333E'],
     ['a hash in capitals', '_ZN3foo3bar17h0123456789ABCDEFE'],
-    ['a hash alone', `_ZN${HASH}`],
+    ['only a hash', `_ZN${HASH}`],
     ['a part that overruns the hash', `_ZN9foo3bar${HASH}`],
-    ['a part of unsaid length', `_ZN3foobar${HASH}`],
+    ['a part without a length', `_ZN3foobar${HASH}`],
     ['a length with a leading zero', `_ZN03foo${HASH}`],
     ['other characters', mangled('foo', 'a-b')],
     ['no name at all', ''],
     ['a name cut short', '_ZN3foo17h0123'],
-  ])('does not take %s for Rust', (_, name) => {
+  ])('does not mistake %s for Rust', (_, name) => {
     expect(demangleRustLegacy(name, 'full')).toBeUndefined();
   });
 
@@ -72,7 +72,7 @@ describe('demangleRustLegacy', () => {
     expect(demangleRustLegacy(name, 'simple')).toBe(shown);
   });
 
-  it('takes time by the length of the name alone', () => {
+  it('takes time in proportion to the length of the name', () => {
     const name = mangled(...new Array<string>(20_000).fill('a$LT$b..'));
     expect(demangleRustLegacy(name, 'simple')).toBeDefined();
     expect(demangleRustLegacy(mangled('$LT$'.repeat(50_000)), 'simple')).toHaveLength(50_000);

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { demangleRustV0 } from '../../src/demangle/rust-v0.ts';
 
-/** As libiberty of binutils 2.40 prints them; rustc-demangle 0.1.28 does the same, but for what follows a dot. */
+/** As printed by libiberty of binutils 2.40, and by rustc-demangle 0.1.28 except for what follows a dot. */
 const PRINTED_ALIKE: readonly (readonly [string, string])[] = [
   ['_RC3foo', 'foo'],
   ['_RNvC3foo3bar', 'foo::bar'],
@@ -80,7 +80,7 @@ const PRINTED_ALIKE: readonly (readonly [string, string])[] = [
   ['_RNvINtC3foo1AeE3bar', 'foo::A::<str>::bar'],
 ];
 
-/** As rustc-demangle prints them: libiberty leaves them mangled, or prints them wrong. */
+/** As printed by rustc-demangle; libiberty leaves them mangled, or prints them wrong. */
 const BEYOND_LIBIBERTY: readonly (readonly [string, string])[] = [
   ['_RINvC3foo3barKo1ffffffffffffffff_E', 'foo::bar::<0x1ffffffffffffffff>'],
   ['_RINvC3foo3barKnn80000000000000000000000000000000_E', 'foo::bar::<-0x80000000000000000000000000000000>'],
@@ -141,7 +141,7 @@ describe('demangleRustV0', () => {
     '_RINvC3foo3barFKu3foo_aeEeE',
     '_RINvC3foo3barDNtC3foo1TEE',
     '_RINvC3foo3barFGZZZZZZZZZZZ_EuE',
-  ])('leaves %s, which is damaged or no such name', (name) => {
+  ])('does not demangle %s, which is damaged or another kind of name', (name) => {
     expect(demangleRustV0(name, 'full')).toBeUndefined();
   });
 
@@ -157,14 +157,14 @@ describe('demangleRustV0', () => {
     expect(demangleRustV0(name, 'simple')).toBe(shown);
   });
 
-  it('shows what a reference leads back to as it is shown where the reference stands', () => {
+  it('shows the target of a reference in the way that is right at the place of the reference', () => {
     expect(demangleRustV0('_RINvINtC3foo1AhE3barB2_NtB5_1CE', 'full')).toBe('foo::A::<u8>::bar::<foo::A<u8>, foo::C>');
-    // The innermost lifetime is another one within a further binder.
+    // The innermost lifetime is a different one within a further binder.
     expect(demangleRustV0('_RINvC3foo3barFG_RL0_eBe_FG_Be_EuEuE', 'full')).toBe("foo::bar::<for<'a> fn(&'a str, &'a str, for<'b> fn(&'b str))>");
   });
 
-  it('gives up on names that unfold without end', () => {
-    // Each tuple holds the one before it twice.
+  it('gives up on names that expand without end', () => {
+    // Each tuple contains the previous one twice.
     let name = '_RINvC1a1bTeeE';
     let last = name.length - 5;
     for (let i = 0; i < 60; i++) {
@@ -180,7 +180,7 @@ describe('demangleRustV0', () => {
     expect(demangleRustV0(`_R${'N'.repeat(10_000)}`, 'full')).toBeUndefined();
   });
 
-  it('gives up on references to what they stand in, before it has read many arguments at each level', () => {
+  it('gives up on references to what contains them, before it has read many arguments at each level', () => {
     const looked = vi.spyOn(String.prototype, 'charCodeAt');
     try {
       expect(demangleRustV0(`_RINvC1a1b${'a'.repeat(5000)}B_E`, 'full')).toBeUndefined();
@@ -190,13 +190,13 @@ describe('demangleRustV0', () => {
     }
   });
 
-  it('knows numbers of more than 64 bits, but not of hundreds', () => {
+  it('reads numbers of somewhat more than 64 bits, but not of hundreds', () => {
     expect(demangleRustV0(`_RNvCs${'Z'.repeat(32)}_1a1b`, 'full')).toBe('a::b');
     expect(demangleRustV0(`_RNvCs${'0'.repeat(33)}_1a1b`, 'full')).toBeUndefined();
     expect(demangleRustV0(`_RINvC1a1bReB${'0'.repeat(33)}_E`, 'full')).toBeUndefined();
   });
 
-  it('gives up on references to references that make it read the same over and over', () => {
+  it('survives long chains of references to references', () => {
     let name = '_RINvC1a1bRe';
     for (let i = 0; i < 10_000; i++) name += `B${base62(name.length - 2 - (i === 0 ? 2 : 3))}`;
     expect(() => demangleRustV0(`${name}E`, 'full')).not.toThrow();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inDemanglerTerms, simplifySourceName } from '../../src/demangle/source-names.ts';
 
-describe('a name in the source is shortened as demangled ones are', () => {
+describe('a name in source code is shortened like a demangled one', () => {
   it.each([
     ['main', 'main'],
     ['std::sort<int*, less<int> >', 'std::sort'],
@@ -32,6 +32,6 @@ describe('a name in the source is shortened as demangled ones are', () => {
   ])('%s', (name, simple) => expect(simplifySourceName(name)).toBe(simple));
 });
 
-it('a type that gcc names after its lambda is called as demanglers call it', () => {
+it('a type that gcc names after its lambda gets the name that demanglers use', () => {
   expect(['<lambda(int, int)>', '<lambda', 'lambda(int)', ''].map(inDemanglerTerms)).toEqual(['{lambda(int, int)}', '<lambda', 'lambda(int)', '']);
 });

@@ -14,13 +14,13 @@ test.each([
   ['/usr/lib/home.so', '/usr/lib/home.so'],
   ['/home', '/home'],
   ['[kernel.kallsyms]', '[kernel.kallsyms]'],
-])('%s is %s', (path, without) => expect(withoutHome(path)).toBe(without));
+])('without homes, %s is %s', (path, without) => expect(withoutHome(path)).toBe(without));
 
-test('in a sentence', () => {
+test('paths within a sentence lose their homes, too', () => {
   expect(withoutHomes('no symbols for /home/jane/app and /usr/lib/x.so (12 of 13), /root/y')).toBe('no symbols for ~/app and /usr/lib/x.so (12 of 13), ~/y');
 });
 
-test('a path of many parts takes no long time', () => {
+test('a path with many parts does not take long', () => {
   const path = '/a'.repeat(50_000);
   expect(withoutHomes(path)).toBe(path);
 });

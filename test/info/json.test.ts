@@ -9,14 +9,14 @@ import { encodeFile, encodePipe, type FileSpec, record } from '../support/perf-e
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Names of all fields below a schema. */
+/** The names of all fields below a schema. */
 function fieldNames(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const own = 'properties' in node ? Object.keys(node.properties as object) : [];
   return [...own, ...Object.values(node).flatMap(fieldNames)];
 }
 
-/** Names of all fields in a value. */
+/** The names of all fields in a value. */
 function keysOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(keysOf)];
@@ -37,12 +37,12 @@ describe('the schema', () => {
     expectDescribed(await jsonOf(bytes, true));
   });
 
-  it('describes no field that never comes', async () => {
+  it('describes no field that never occurs', async () => {
     const seen = new Set(keysOf([await jsonOf(encodeFile(EVERYTHING)), await jsonOf(encodeFile(EVERYTHING).subarray(0, -300))]));
     expect([...new Set(fieldNames(schema))].filter((name) => !seen.has(name))).toEqual(['simpleperf', 'value'].filter((name) => !seen.has(name)));
   });
 
-  it('refuses what is wrong', async () => {
+  it('rejects wrong values', async () => {
     const info = await jsonOf(encodeFile(EVERYTHING));
     expect(isValid({ ...info, schemaVersion: 2 })).toBe(false);
     expect(isValid({ ...info, sampleCount: -1 })).toBe(false);
@@ -57,11 +57,11 @@ test('docs/info-json.md names every field', () => {
   expect(fieldNames(schema).filter((name) => !new RegExp(`\\b${name}\\b`).test(text) && !/^config[23]$/.test(name))).toEqual([]);
 });
 
-describe('what is told', () => {
+describe('info --json tells', () => {
   it.each([
     ['little-endian', EVERYTHING],
     ['big-endian', { ...EVERYTHING, byteOrder: 'big' } satisfies FileSpec],
-  ])('of every feature, %s', async (byteOrder, spec) => {
+  ])('every feature, %s', async (byteOrder, spec) => {
     expect(await jsonOf(encodeFile(spec))).toMatchObject({
       schemaVersion: 1,
       mode: 'file',
@@ -110,7 +110,7 @@ describe('what is told', () => {
     });
   });
 
-  it('of the wall clock: by a moment in both clocks', async () => {
+  it('the wall-clock time from a moment in both clocks', async () => {
     expect((await jsonOf(encodeFile(EVERYTHING))).time).toEqual({
       firstNs: '5000003000',
       lastNs: '5002003000',
@@ -121,21 +121,21 @@ describe('what is told', () => {
     });
   });
 
-  it('of the wall clock: because samples carry it', async () => {
+  it('the wall-clock time if samples carry it', async () => {
     const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll', 'useClockid'] as const, clockid: 0 }));
     const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {} }));
     expect(info.clock).toEqual({ clockid: 0, name: 'realtime' });
     expect(info.time).toMatchObject({ wallClockFirst: '1970-01-01T00:00:05.000003000Z', wallClockSource: 'clock' });
   });
 
-  it('of the wall clock: by the time of the file', async () => {
+  it('the wall-clock time from the time of the file', async () => {
     const attrs = EVERYTHING.attrs.map((attr) => ({ ...attr, flags: ['sampleIdAll'] as const }));
     const info = await jsonOf(encodeFile({ ...EVERYTHING, attrs, features: {} }));
     expect(info.clock).toEqual({ name: 'perf' });
     expect(info.time).toMatchObject({ wallClockLast: '2026-01-04T16:48:20.000000001Z', wallClockSource: 'file' });
   });
 
-  it('of a group: its members alone', async () => {
+  it('only the members of a group', async () => {
     const groupDesc = [
       { name: '{anon_group}', leaderIdx: 1, nrMembers: 1 },
       { name: 'clocks', leaderIdx: 0, nrMembers: 1 },
@@ -146,12 +146,12 @@ describe('what is told', () => {
     ]);
   });
 
-  it('of a recording without samples: no time', async () => {
+  it('no time for a recording without samples', async () => {
     expect(await jsonOf(encodeFile({ ...EVERYTHING, records: [] }))).not.toHaveProperty('time');
   });
 });
 
-it('nothing that names people is in it with --anonymous', async () => {
+it('info --json names no people or hosts with --anonymous', async () => {
   const open = JSON.stringify(await jsonOf(encodeFile(EVERYTHING)));
   const info = await jsonOf(encodeFile(EVERYTHING), true);
   for (const word of ['jane', 'fixture-host', "it's"]) {

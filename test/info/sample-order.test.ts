@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SampleOrder } from '../../src/info/sample-order.ts';
 import { recordRow } from '../support/record-row.ts';
 
-/** Times in the order of the file; a sample without time is delivered at once. */
+/** Times in the order of the file; a sample without a time is delivered at once. */
 test.each([
   [[], 0],
   [[1, 2, 3], 0],
@@ -12,7 +12,7 @@ test.each([
   [[3, 2, 1], 2],
   [[5, 6, 7, 1, 2, 3], 3],
   [[Number.NaN, 2, Number.NaN, 1], 1],
-])('of samples at %j stand before an older one: %i', (times, count) => {
+])('among samples at %j, the number of those before an older one is %i', (times, count) => {
   const order = new SampleOrder();
   const rank = (timeNs: number): number => (Number.isNaN(timeNs) ? 0 : timeNs);
   const inTime = times.map((timeNs, nr) => ({ timeNs, nr })).sort((a, b) => rank(a.timeNs) - rank(b.timeNs) || a.nr - b.nr);
@@ -22,7 +22,7 @@ test.each([
   expect(byDefinition).toHaveLength(count);
 });
 
-test('of samples that come in the order of the file, those behind a newer one', () => {
+test('among samples that are delivered in the order of the file, those after a newer one are counted', () => {
   const order = new SampleOrder();
   for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(recordRow({ nr, timeNs }));
   expect(order.outOfOrder).toBe(2);

@@ -10,7 +10,7 @@ function read(records: readonly JitRecordSpec[], more: Partial<JitDumpSpec> = {}
   return dump;
 }
 
-/** The functions by themselves. */
+/** The functions, without where their code was placed. */
 function functionsOf({ functions: { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths }, names }: JitDump) {
   return fileOffsets.map((fileOffset, i) => ({
     name: decodeText(names.subarray(nameOffsets[i], nameOffsets[i] + nameLengths[i])),
@@ -20,7 +20,7 @@ function functionsOf({ functions: { fileOffsets, sizesBytes, firstLines, nameOff
   }));
 }
 
-/** Each piece of code: when it came where, which it is. */
+/** For each placement of code: its time, its address, and which function it is. */
 function placements(dump: JitDump): string[] {
   const { timeLo, timeHi, addresses, functions: of } = dump.placements;
   const functions = functionsOf(dump);
@@ -30,7 +30,7 @@ function placements(dump: JitDump): string[] {
 const LONG_AGO = 0x1_0000_0001n;
 
 describe('readJitDump', () => {
-  it.each([false, true])('reads functions and where their code lies, big-endian: %s', (bigEndian) => {
+  it.each([false, true])('reads functions and where their code is (big-endian: %s)', (bigEndian) => {
     const records: JitRecordSpec[] = [
       { load: 'first', at: 0x7f00_0000_1000n, code: 16, index: 1n, time: LONG_AGO },
       { load: 'LFoo;::bar()I', at: 0x7f00_0000_2000n, code: 5, index: 2n, time: LONG_AGO + 1n },
@@ -46,7 +46,7 @@ describe('readJitDump', () => {
     expect(read([], { bigEndian, flags: 1n }).hasArchTimes).toBe(true);
   });
 
-  it('moves the last function of an index', () => {
+  it('moves the last function with an index', () => {
     const dump = read([
       { load: 'a', at: 0x1000n, code: 16, index: 7n, time: 1n },
       { load: 'b', at: 0x2000n, code: 16, index: 7n, time: 2n },
@@ -63,7 +63,7 @@ describe('readJitDump', () => {
     expect([dump.damagedRecords, dump.damage]).toEqual([1, 'JIT_CODE_MOVE of code that was not loaded at 0xfc']);
   });
 
-  it('gives lines to the function that follows them, in the order of its code', () => {
+  it('assigns lines to the function that follows them, in the order of its code', () => {
     const dump = read([
       {
         debug: 0x1000n,
@@ -85,7 +85,7 @@ describe('readJitDump', () => {
     expect(dump.files).toEqual(['a.py', 'b.py', 'lost.py']);
   });
 
-  it('believes no line of a function when one is of another place', () => {
+  it('ignores all lines of a function if one is outside its code', () => {
     const lines = (last: bigint): JitRecordSpec[] => [
       {
         debug: 0x1000n,
@@ -107,7 +107,7 @@ describe('readJitDump', () => {
     }
   });
 
-  it('leaves out lines of what is just before the code, as Erlang has them of the heads of functions', () => {
+  it('ignores lines just before the code, like those of Erlang for the heads of functions', () => {
     const lines: [bigint, number, number, string][] = [
       [0x0fcen, 7, 0, 't.erl'],
       [0x1000n, 8, 0, 't.erl'],
@@ -120,7 +120,7 @@ describe('readJitDump', () => {
     expect(dump).toMatchObject({ lines: { offsets: [0, 8], lines: [8, 9] }, damagedRecords: 0 });
   });
 
-  it('takes the 64 bytes out of the lines of V8, and its columns', () => {
+  it('subtracts the 64 bytes from the line addresses of V8, and reads its columns', () => {
     const records: JitRecordSpec[] = [
       { debug: 0x1000n, lines: [[0x1048n, 12, 3, 'a.js']] },
       { load: 'JS:*f a.js:1:2', at: 0x1000n, code: 16 },
@@ -128,7 +128,7 @@ describe('readJitDump', () => {
     expect(read(records, { pad1: 0xdeadbeef }).lines).toEqual({ offsets: [8], lines: [12], columns: [3], files: [0] });
   });
 
-  it('passes over unwinding information and records to come, and ends at CLOSE', () => {
+  it('skips unwinding information and unknown records, and ends at CLOSE', () => {
     const dump = read([
       { other: 4, body: new Uint8Array(48) },
       { other: 99, body: new Uint8Array(3) },
@@ -140,7 +140,7 @@ describe('readJitDump', () => {
     expect(dump.damage).toBe('');
   });
 
-  it('finds its way behind code that is larger than what is read at once', () => {
+  it('continues after code that is larger than what is read at once', () => {
     const dump = read([
       { load: 'large', at: 0x1000n, code: 1 << 20 },
       { load: 'next', at: 0x20_0000n, code: 16 },
@@ -174,13 +174,13 @@ describe('readJitDump', () => {
     ['the last record is cut off', Uint8Array.of(0, 0, 0)],
     ['the last record is cut off', Uint8Array.from({ length: 20 }, (_, i) => (i === 4 ? 200 : 0))],
     ['a record says that it has 15 bytes', Uint8Array.from({ length: 20 }, (_, i) => (i === 4 ? 15 : 0))],
-  ])('stops where %s', (what, raw) => {
+  ])('stops if %s', (what, raw) => {
     const dump = read([{ load: 'f', at: 0x1000n, code: 16 }, { raw }]);
     expect(functionsOf(dump).map(({ name }) => name)).toEqual(['f']);
     expect(dump.damage).toBe(`${what} at 0x72`);
   });
 
-  it('passes over what forked children have written before their parent wrote it, too', () => {
+  it('skips what forked children wrote before their parent wrote it again', () => {
     const ofEachFork = fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 40 });
     fc.assert(
       fc.property(ofEachFork, fc.integer({ min: 64, max: 400 }), (forks, bufferBytes) => {
@@ -195,27 +195,27 @@ describe('readJitDump', () => {
           const whole = ends[i] - ((ends[i] - position) % bufferBytes);
           written.push(plain.subarray(position, whole));
           position = whole;
-          // As few bytes as are less than a record's header may be the same by chance.
+          // Fewer bytes than a record's header may be the same by chance.
           for (let child = 0; child < children && ends[i] - position >= 16; child++) written.push(plain.subarray(position, ends[i]));
         });
         written.push(plain.subarray(position));
         const dump = readJitDump(blockingSource(Buffer.concat(written)));
         if (typeof dump === 'string') throw new Error(dump);
-        // What was written twice from the start of a record on cannot be told from the same told twice.
+        // If whole records were written twice, that cannot be distinguished from two such records.
         expect([...new Set(placements(dump))]).toEqual(placements(read(records)));
         expect([dump.damagedRecords, dump.damage]).toEqual([0, '']);
       }),
     );
   });
 
-  it('says of zeros behind the last record that they are none, though zeros are before them', () => {
+  it('reports zeros after the last record as damage, even if they also end that record', () => {
     const plain = encodeJitDump({ records: [{ load: 'f', at: 0x1000n, code: 32, index: 0n, time: LONG_AGO }] });
     plain.fill(0, plain.length - 32);
     const dump = readJitDump(blockingSource(Buffer.concat([plain, new Uint8Array(100)])));
     expect(typeof dump === 'string' ? dump : dump.damage).toBe(`a record says that it has 0 bytes at 0x${plain.length.toString(16)}`);
   });
 
-  it('takes no more names than any JIT has, and says so', () => {
+  it('limits the total length of names, with a report', () => {
     const [header, record] = [40, 40 + 56 + 60_001 + 1];
     const one = encodeJitDump({ records: [{ load: 'x'.repeat(60_000), at: 0x1000n, code: 1, index: 0n }] }).subarray(0, record);
     const many = new Uint8Array(header + 1200 * (record - header));
@@ -227,7 +227,7 @@ describe('readJitDump', () => {
     expect(dump.damage).toMatch(/^only the first 67108864 bytes of names are used at 0x/);
   });
 
-  it('says what is no jitdump', () => {
+  it('says why a file is not a jitdump file', () => {
     const complaint = (bytes: Uint8Array) => readJitDump(blockingSource(bytes));
     expect(complaint(new Uint8Array(0))).toBe('it is empty');
     expect(complaint(new Uint8Array(3))).toBe('it is not a jitdump file: it does not begin with JiTD');
@@ -238,7 +238,7 @@ describe('readJitDump', () => {
     expect(complaint(small)).toBe('its header says that it has 39 bytes');
   });
 
-  it('reads whatever bytes follow the header', () => {
+  it('accepts any bytes after the header', () => {
     const start = encodeJitDump({ records: [] });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.integer({ min: 0, max: 4 }), (bytes, id) => {

@@ -12,7 +12,7 @@ import { runs } from '../support/thoroughness.ts';
 
 type Sums = Map<string, readonly [samples: number, period: number]>;
 
-/** What a profile counts, by event, thread name and the texts of all frames: whatever its tables look like. */
+/** What a profile counts, by event, thread name and the texts of all frames, so that the layout of its tables does not matter. */
 function sumsOf(profile: Profile, sums: Sums = new Map()): Sums {
   const { events, functions, locations, mappings, stacks, strings, tasks, totals } = profile;
   const nthOfKind = events.map((event, index) => events.slice(0, index).filter(({ name, unit }) => name === event.name && unit === event.unit).length);
@@ -42,7 +42,7 @@ function merge(...profiles: Profile[]): Profile {
 
 const sample = (stack: SampleSpec['stack'], more: Partial<SampleSpec> = {}): SampleSpec => ({ timeNs: 0, stack, ...more });
 
-test('any profiles: every stack of the result counts what it counts in all inputs together', () => {
+test('merging any profiles adds up the counts of each stack', () => {
   fc.assert(
     fc.property(randomProfile, randomProfile, randomProfile, (a, b, c) => {
       const expected: Sums = new Map();
@@ -53,7 +53,7 @@ test('any profiles: every stack of the result counts what it counts in all input
   );
 });
 
-test('places in code keep the start of their function, and places that have another one are kept apart', () => {
+test('merged locations keep the start of their function, and those with different starts are kept apart', () => {
   const [a, b, c] = [0x1200, 0x1200, -1].map((start) => {
     const profile = buildProfile([sample([{ name: 'f', unresolved: true, address: 0x1234 }])]);
     if (start >= 0) profile.locations.setFunctionStart(0, start);
@@ -63,10 +63,10 @@ test('places in code keep the start of their function, and places that have anot
   expect(Array.from({ length: locations.size }, (_, location) => locations.functionStart(location))).toEqual([0x1200, -1]);
 });
 
-test('a merge of one is what it was', async () => {
+test('merging a single profile does not change it', async () => {
   await fc.assert(
     fc.asyncProperty(randomProfile, async (profile) => {
-      // Tables are used from their beginning on, so that pprof's ids are the same.
+      // Entries of tables keep their order, so that pprof's ids are the same.
       const [one, merged] = [new BufferSink(), new BufferSink()];
       await writePprof(profile, one, { labels: ['pid', 'tid', 'comm'] });
       await writePprof(merge(profile), merged, { labels: ['pid', 'tid', 'comm'] });
@@ -76,8 +76,8 @@ test('a merge of one is what it was', async () => {
   );
 });
 
-describe('what is shared', () => {
-  test('strings, functions, binaries, places and stacks are, and the same stack adds up', () => {
+describe('in a merged profile', () => {
+  test('strings, functions, binaries, locations and stacks are shared, and the same stack adds up', () => {
     const input = () => buildProfile([sample(['main', 'work']), sample(['main'])]);
     const merged = merge(input(), input());
     const { strings, functions, mappings, locations, stacks } = input();
@@ -94,7 +94,7 @@ describe('what is shared', () => {
     ]);
   });
 
-  test('processes and threads are not, whatever their numbers', () => {
+  test('processes and threads are not shared, whatever their ids', () => {
     const input = () => buildProfile([sample(['main'], { pid: 7, tid: 8, comm: 'worker' })]);
     const { processes, threads, tasks, totals, inputs } = merge(input(), input());
     expect(processes.map(({ pid, input: of = -1 }) => [pid, inputs?.[of].label])).toEqual([
@@ -109,7 +109,7 @@ describe('what is shared', () => {
     expect([totals.size, totals.task(0), totals.task(1)]).toEqual([2, 0, 1]);
   });
 
-  test('a binary is the same by name and build id, wherever it was mapped', () => {
+  test('binaries with the same name and build id are shared, wherever they were mapped', () => {
     const input = (buildId: string, bias: number, start: number, limit: number) => {
       const profile = buildProfile([sample(['main'])]);
       return { ...profile, mappings: profile.mappings.map((mapping) => ({ ...mapping, buildId, bias, start, limit })) };
@@ -122,7 +122,7 @@ describe('what is shared', () => {
     expect(mainMapping).toBe(0);
   });
 
-  test('an address that is another function in another recording is kept apart', () => {
+  test('addresses with different functions in different recordings are kept apart', () => {
     const input = (name: string) => buildProfile([sample([{ name, address: 0x1234 }])]);
     const merged = merge(input('before'), input('after'), input('before'));
     expect([merged.mappings.length, merged.locations.size]).toEqual([1, 2]);
@@ -137,7 +137,7 @@ describe('what is shared', () => {
   });
 });
 
-describe('events', () => {
+describe('merged events', () => {
   test('are matched by name', () => {
     const a = buildProfile([sample(['main']), sample(['main'], { event: 'page-faults', period: 3 })]);
     const b = buildProfile([sample(['main'], { event: 'page-faults', period: 4 }), sample(['main'], { event: 'cycles', period: 5 })]);
@@ -148,7 +148,7 @@ describe('events', () => {
     ]);
   });
 
-  test('of one name in one recording stay apart: the first goes with the first', () => {
+  test('stay apart if they have the same name in one recording: the first is matched with the first', () => {
     const twice = () => {
       const profile = buildProfile([sample(['main'], { event: 'cycles', period: 1 }), sample(['main'], { event: 'other', period: 10 })]);
       return { ...profile, events: profile.events.map((event) => ({ ...event, name: 'cycles' })) };
@@ -159,7 +159,7 @@ describe('events', () => {
     ]);
   });
 
-  test('that do not count the same stay apart, and that is said', () => {
+  test('stay apart if they have different units, with a report', () => {
     const input = (unit: 'count' | 'nanoseconds') => buildProfile([sample(['main'], { event: 'e' })], { units: { e: unit } });
     const diagnostics = new Diagnostics();
     const inputs = [input('count'), input('nanoseconds'), input('count')].map((profile) => ({ profile, label: 'x' }));
@@ -170,7 +170,7 @@ describe('events', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'merge-units', severity: 'warning', message: expect.stringContaining('the event e counts') }]);
   });
 
-  test('have the largest distance between samples that any recording asked for', () => {
+  test('have the largest distance between samples that any recording requested', () => {
     const input = (samplePeriod: number, sampleFreq: number) => {
       const profile = buildProfile([sample(['main'])]);
       return { ...profile, events: profile.events.map((event) => ({ ...event, samplePeriod, sampleFreq })) };
@@ -182,30 +182,30 @@ describe('events', () => {
   });
 });
 
-describe('the whole', () => {
+describe('a merged profile', () => {
   const input = (captureTimeNs: bigint | undefined, last: number, hostName = 'host') =>
     buildProfile([sample(['main']), sample(['main'], { timeNs: last })], { meta: { captureTimeNs, hostName, commandLine: ['perf', hostName] } });
 
-  test('starts with the earliest recording, and lasts as long as all together, as pprof merges', () => {
+  test('starts with the earliest recording, and lasts as long as all together, like profiles merged by pprof', () => {
     expect(merge(input(50n, 10), input(20n, 30), input(undefined, 5)).meta).toMatchObject({ captureTimeNs: 20n, durationNs: 45 });
     expect(merge(input(undefined, 1)).meta.captureTimeNs).toBeUndefined();
   });
 
-  test('says what all recordings say alike', () => {
+  test('says what is the same in all recordings', () => {
     expect(merge(input(1n, 1), input(1n, 1)).meta).toMatchObject({ hostName: 'host', commandLine: ['perf', 'host'], arch: 'x86_64', cpuCount: 2 });
     const { meta, inputs } = merge(input(1n, 1), input(1n, 1, 'other'));
     expect(meta).toMatchObject({ hostName: '', commandLine: [], arch: 'x86_64' });
     expect(inputs?.map((one) => one.meta.hostName)).toEqual(['host', 'other']);
   });
 
-  test('has the names of all recordings, each one once', () => {
+  test('has the distinct names of all recordings, shortened if there are many', () => {
     const inputs = (count: number) => Array.from({ length: count }, () => ({ profile: input(1n, 1), label: 'perf.data' }));
     expect(mergeProfiles(inputs(3)).meta.inputName).toBe('perf.data, perf.data#2, perf.data#3');
     expect(mergeProfiles(inputs(5)).meta.inputName).toBe('perf.data and 4 more');
     expect(() => mergeProfiles([])).toThrow('there is no profile to merge');
   });
 
-  test('keeps the samples of each recording with times of their own, if all have them', () => {
+  test('keeps the samples of each recording with their own times if all have samples', () => {
     const a = buildProfile([sample(['main'], { timeNs: 1, cpu: 3 }), sample(['main', 'work'], { timeNs: 5, period: 7 })]);
     const b = buildProfile([sample([], { timeNs: 0, event: 'cycles' }), sample(['main', 'work'], { timeNs: 2 })]);
     const { samples, events, stacks } = merge(a, b);

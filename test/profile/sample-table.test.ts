@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 
-it('Samples keep their events where a recording has more of them than 16 bits can number, also when the table grows', () => {
+it('SampleTable keeps the events of samples even if there are more than 16 bits can number, and while it grows', () => {
   const table = new SampleTable();
   const sample = new SampleRow();
   for (let row = 0; row < 5000; row++) {

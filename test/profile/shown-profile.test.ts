@@ -10,18 +10,18 @@ import { buildProfile } from '../support/build-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
 
-/** Names of mappings 0, 1, 2 …; code in no mapping is in −1. */
+/** A place in a mapping, by index; −1 for code in no mapping. */
 interface Place {
   readonly mapping: number;
   readonly address: bigint;
   readonly name?: string;
   readonly start?: number;
   readonly cpumode?: number;
-  /** Default: all but the last of a stack. */
+  /** By default, true for all but the last of a stack. */
   readonly isReturnAddress?: boolean;
 }
 
-/** A profile with a sample of period 10 for each stack, root first. */
+/** A profile with one sample of period 10 for each stack, root first. */
 function profileOf(mappings: readonly string[], stacks: readonly (readonly Place[])[]): Profile {
   const profile = buildProfile([{ timeNs: 0, stack: [] }]);
   const { functions, locations, strings, tasks } = profile;
@@ -60,7 +60,7 @@ const MAIN: Place = { mapping: 0, address: 0x1000n, name: 'main' };
 const HEAP: Place = { mapping: -1, address: 0x5555_1234_0000n };
 
 describe('unknown code', () => {
-  test.each([OFF_CPU, TRUNCATED])('in no binary is not %s in a merged profile, where that stands at no address either', (name) => {
+  test.each([OFF_CPU, TRUNCATED])('in no binary is not confused with %s, which has no address either, in a merged profile', (name) => {
     const profile = profileOf([], [[HEAP]]);
     const { functions, locations, stacks, strings, totals } = profile;
     const standIn = locations.intern(-1, 0, 0, CPUMODE_USER, false, 2);
@@ -73,7 +73,7 @@ describe('unknown code', () => {
     expect(totalsOf(showUnknownCode(merged, 'binary')).sort()).toEqual(['[unknown] 1 10', '[unknown] 1 10', `${name} 1 10`, `${name} 1 10`].sort());
   });
 
-  test('of a binary is one function for all of it', () => {
+  test('of a binary is one function in total', () => {
     const names = ['/usr/lib/libfoo.so.1', '[kernel.kallsyms]', '[vdso]', '//anon', '', '/tmp/perf-7.map'];
     const profile = profileOf(
       names,
@@ -89,7 +89,7 @@ describe('unknown code', () => {
     ]);
   });
 
-  test('is a function of its own where it is known that one begins, in the addresses of the file', () => {
+  test('is a separate function if its start is known, with its address in the file', () => {
     const profile = profileOf(
       ['/lib/libfoo.so'],
       [[MAIN, { mapping: 0, address: 0x2020n, start: 0x12f0 }, { mapping: 0, address: 0x2030n, start: 0x12f0 }, { mapping: 0, address: 0x9000n }]],
@@ -99,7 +99,7 @@ describe('unknown code', () => {
     expect(showUnknownCode(profile, 'address')).toBe(profile);
   });
 
-  test('in no binary is one frame, however many of them follow one another, and stacks add up', () => {
+  test('in no binary is one frame even if several are consecutive, and stacks add up', () => {
     const other: Place = { mapping: -1, address: 0x5555_9999_0000n };
     const profile = profileOf(
       ['app'],
@@ -112,7 +112,7 @@ describe('unknown code', () => {
     expect(totalsOf(showUnknownCode(profile, 'function'))).toEqual(['main;[unknown] 2 20', 'main;[unknown];f;[unknown] 1 10']);
   });
 
-  test('in no binary keeps the kernel apart from programs', () => {
+  test('in no binary is kept apart for the kernel and programs', () => {
     const profile = profileOf(['app'], [[MAIN, HEAP, { mapping: -1, address: 0xffff_ffff_8100_0000n, cpumode: CPUMODE_KERNEL }]]);
     expect(totalsOf(showUnknownCode(profile, 'function'))).toEqual(['main;[unknown];[unknown] 1 10']);
   });
@@ -123,23 +123,23 @@ describe('unknown code', () => {
     ['text', 0x8b48_28ec_8348_5354n],
     ['of the kernel', 0xffff_ffff_8100_0000n],
     ['just beyond all programs', 1n << 56n],
-  ])('a return address that cannot be one ends the chain: %s', (_, address) => {
+  ])('has no callers beyond an impossible return address: %s', (_, address) => {
     const profile = profileOf(['app'], [[MAIN, MAIN, { mapping: -1, address }, HEAP, { ...MAIN, name: 'f', address: 0x40n }]]);
     expect(totalsOf(showUnknownCode(profile, 'function'))).toEqual(['[unknown];f 1 10']);
   });
 
   test.each([
     ['of the page after the first', { mapping: -1, address: 0x1000n }],
-    ['the last that a program might have', { mapping: -1, address: (1n << 56n) - 1n }],
+    ['the highest that a program might have', { mapping: -1, address: (1n << 56n) - 1n }],
     ['the sampled one', { mapping: -1, address: 0n, isReturnAddress: false }],
     ["a guest's", { mapping: -1, address: 0n, cpumode: CPUMODE_GUEST_USER }],
     ['mapped', { mapping: 0, address: 0x10n, name: '[unknown]' }],
-  ])('other addresses do not: %s', (_, place) => {
+  ])('has callers beyond any other address: %s', (_, place) => {
     const profile = profileOf(['app'], [[MAIN, place, { ...MAIN, name: 'f', address: 0x40n }]]);
     expect(totalsOf(showUnknownCode(profile, 'function'))).toEqual(['main;[unknown];f 1 10']);
   });
 
-  test('locations keep addresses and mappings, and are told from named ones', () => {
+  test('keeps addresses and mappings, and is distinguishable from named code', () => {
     const profile = profileOf(['app'], [[MAIN, { mapping: 0, address: 0x2020n }]]);
     const { locations } = showUnknownCode(profile, 'binary');
     expect([0, 1].map((location) => [locations.mapping(location), locations.address(location), locations.isStandIn(location)])).toEqual([
@@ -150,17 +150,17 @@ describe('unknown code', () => {
     expect([profile.locations.lineCount(1), profile.locations.isStandIn(1)]).toEqual([0, false]);
   });
 
-  test('names of any length are cut, since there is one for each function', () => {
+  test('has names that are shortened, because there is one for each function', () => {
     const profile = profileOf([`/lib/${'é'.repeat(254)}😀.so`], [[{ mapping: 0, address: 0x10n, start: 1 }]]);
     expect(totalsOf(showUnknownCode(profile, 'function'))).toEqual([`${'é'.repeat(254)}+0x1 1 10`]);
   });
 
-  test('a profile without any is not copied', () => {
+  test('causes no copy of a profile that has none', () => {
     const profile = buildProfile([{ timeNs: 0, stack: ['main', 'f'] }]);
     expect(showUnknownCode(profile, 'function')).toBe(profile);
   });
 
-  test('sums beyond 2^53 stay exact where stacks become one', () => {
+  test('keeps sums exact beyond 2^53 if stacks become one', () => {
     const profile = profileOf(
       ['app'],
       [
@@ -176,7 +176,7 @@ describe('unknown code', () => {
     expect(BigInt(shown.period(0)) + BigInt(shown.periodRemainder(0))).toBe(2n ** 53n + 2n ** 52n + 2n ** 51n + 28n);
   });
 
-  test('samples keep their order and columns, and have the stacks of their totals', () => {
+  test('leaves the order and columns of samples, which have the stacks of their totals', () => {
     const profile = profileOf(['app'], [[MAIN, HEAP], [], [MAIN], [MAIN, { ...HEAP, address: 0x6666_0000n }]]);
     const { samples, totals } = showUnknownCode(profile, 'function');
     expect([samples?.size, samples?.period, samples?.timeNs]).toEqual([4, profile.samples?.period, profile.samples?.timeNs]);
@@ -184,7 +184,7 @@ describe('unknown code', () => {
     expect(totals.stack(1)).toBe(-1);
   });
 
-  test('of any profile leaves the sums of each event and task', () => {
+  test('leaves the sums of each event and task in any profile', () => {
     fc.assert(
       fc.property(randomProfile, fc.constantFrom('function' as const, 'binary' as const), (profile, mode) => {
         expect(sums(showUnknownCode(profile, mode))).toEqual(sums(profile));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CPUMODE_USER, LocationTable } from '../../src/profile/location-table.ts';
 
-test('locations keep their functions and lines, whichever kind, while the table grows', () => {
+test('LocationTable keeps functions, lines and stand-ins while it grows', () => {
   const locations = new LocationTable();
   const size = 5000;
   for (let nth = 0; nth < size; nth++) locations.intern(0, nth, 0, CPUMODE_USER, false);

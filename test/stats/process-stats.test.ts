@@ -14,12 +14,12 @@ async function statsOf(...records: RecordSpec[]) {
 
 const at = (time: number, task = {}) => ({ sampleId: { time: BigInt(time), ...task } });
 
-test('counts the maps, forks and exits of the process that a record names, and when it began and ended', async () => {
+test('process stats: maps, forks, exits and times are those of the process that a record names', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'app', exec: true }, at(1)),
     record.mmap2({ pid: 100, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(2)),
     record.mmap({ pid: 100, addr: 0x9000n, len: 0x1000n, filename: '/lib/libc.so' }, at(3)),
-    // A thread, then a child; the trailer of a FORK names the parent that was running.
+    // First a thread, then a child; the trailer of a FORK names the parent, which was running.
     record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, at(4)),
     record.fork({ pid: 200, ppid: 100, tid: 200, ptid: 101 }, at(5, { pid: 100, tid: 101 })),
     record.mmap2({ pid: 200, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(6)),
@@ -33,7 +33,7 @@ test('counts the maps, forks and exits of the process that a record names, and w
   ]);
 });
 
-test('a process has the last name of its main thread, else that of another thread, else its pid as perf prints it', async () => {
+test('process stats: a process has the last name of its main thread, or that of another thread, or its pid as printed by perf', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'before' }, at(1)),
     record.comm({ pid: 100, comm: 'after', exec: true }, at(2)),
@@ -50,7 +50,7 @@ test('a process has the last name of its main thread, else that of another threa
   ]);
 });
 
-test('two processes that had one pid in turn are two', async () => {
+test('process stats: processes that had the same pid one after the other are separate', async () => {
   const stats = await statsOf(
     record.fork({ pid: 50, ppid: 1 }, at(1)),
     record.comm({ pid: 50, comm: 'first', exec: true }, at(2)),
@@ -66,7 +66,7 @@ test('two processes that had one pid in turn are two', async () => {
   ]);
 });
 
-test('repeated exits, and exits of other threads, do not move the end of a process', async () => {
+test('process stats: repeated exits and exits of other threads do not change when a process ended', async () => {
   const [stats] = await statsOf(
     record.fork({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(2)),
     record.exit({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(3)),
@@ -77,7 +77,7 @@ test('repeated exits, and exits of other threads, do not move the end of a proce
   expect(stats).toMatchObject({ forkTime: undefined, exitTime: 4n, forks: 1, exits: 3, threads: 2 });
 });
 
-test('times are exact in 64 bits', async () => {
+test('process stats: 64-bit times are exact', async () => {
   const boot = 0xff00_0000_0000_0001n;
   const stats = await statsOf(
     record.comm({ pid: 50, comm: 'app' }, { sampleId: { time: boot } }),
@@ -87,7 +87,7 @@ test('times are exact in 64 bits', async () => {
   expect(stats[1]).toMatchObject({ forkTime: boot + 2n, exitTime: boot + 79_680_289_557_761n });
 });
 
-test('without sample_id trailers, the times inside FORK and EXIT count', async () => {
+test('process stats: without sample_id trailers, the times in FORK and EXIT count', async () => {
   const log = new RecordLog();
   const attrs = [{ ...attr, flags: [] }];
   const own = 0x8000_0000_0000_0001n;
@@ -96,7 +96,7 @@ test('without sample_id trailers, the times inside FORK and EXIT count', async (
   expect(processStats(session, log).find(({ pid }) => pid === 50)).toMatchObject({ forkTime: own, exitTime: own + 8n });
 });
 
-test('what belongs to no process, such as the kernel’s maps, is a row of its own, the last', async () => {
+test('process stats: records of no process, such as the kernel’s maps, are in a separate last row', async () => {
   const stats = await statsOf(
     record.mmap(
       { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000n, filename: '[kernel.kallsyms]_text' },

@@ -3,7 +3,7 @@ import type { SideBand } from '../../src/perfdata/records/side-band.ts';
 import { RecordLog } from '../../src/stats/record-log.ts';
 import { recordRow } from '../support/record-row.ts';
 
-/** Three numbers that no double holds. */
+/** Three numbers that do not fit into doubles. */
 const range = { startLo: 1, startHi: 0x8000_0000, lengthLo: 0x9fff_ffff, lengthHi: 0xffff_ffff, pageOffsetLo: 3, pageOffsetHi: 0x7fff_ffff };
 const map = {
   ...range,
@@ -20,7 +20,7 @@ const map = {
 };
 const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, timeLo: 5, timeHi: 0x8000_0000, isSynthesized: false };
 
-/** Logs one record as a session does, with another pid and tid in its trailer than in itself. */
+/** Logs one record like a session, with another pid and tid in its trailer than in the record. */
 function logged(sideBand: SideBand): RecordLog {
   const log = new RecordLog();
   log.sideBand(recordRow({ nr: 3, timeNs: 42, pid: 1, tid: 2 }), sideBand);
@@ -43,7 +43,7 @@ describe('RecordLog', () => {
     ['FORK', { kind: 'fork', type: 7, misc: 0, record: life }, 20, 21, { kind: 'fork', ppid: 10, timeLo: 5, timeHi: 0x8000_0000 }],
     ['EXIT', { kind: 'exit', type: 4, misc: 0, record: life }, 20, 21, { kind: 'exit', timeLo: 5, timeHi: 0x8000_0000 }],
   ];
-  test.each(own)('%s is about the process that it names, not about the one that its trailer names', (name, sideBand, pid, tid, details) => {
+  test.each(own)('assigns %s to the process that it names, not to the one in its trailer', (name, sideBand, pid, tid, details) => {
     const log = logged(sideBand);
     expect([log.nr(0), log.typeName(0), log.type(0), log.timeNs(0), log.pid(0), log.tid(0)]).toEqual([3, name, sideBand.type, 42, pid, tid]);
     expect(log.details(0)).toEqual(details);
@@ -69,13 +69,13 @@ describe('RecordLog', () => {
     ['unknown', { kind: 'other', type: 40, misc: 0 }, { kind: 'unknown', type: 40 }],
     ['unknown', { kind: 'other', type: 32_900, misc: 0 }, { kind: 'unknown', type: 32_900 }],
   ];
-  test.each(foreign)('%s names no process of its own: the trailer tells', (name, sideBand, details) => {
+  test.each(foreign)('assigns %s, which names no process, to the one in its trailer', (name, sideBand, details) => {
     const log = logged(sideBand);
     expect([log.typeName(0), log.type(0), log.pid(0), log.tid(0)]).toEqual([name, sideBand.type, 1, 2]);
     expect(log.details(0)).toEqual(details);
   });
 
-  test('grows, and keeps texts and ranges of each record apart', () => {
+  test('keeps the texts and ranges of all records while it grows', () => {
     const log = new RecordLog();
     const count = 10_000;
     for (let nr = 0; nr < count; nr++) {
