@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest';
 const src = fileURLToPath(new URL('../src', import.meta.url));
 
 /**
- * What each room may import, in full: the picture in CONTRIBUTING.md leaves out arrows that only go past a room. `base` is left out of the lists: every
+ * Everything that each room may import: the picture in CONTRIBUTING.md leaves out arrows that only skip a room. `base` is not in the lists, because every
  * room may import it.
- * `entries` are the modules at the root of src/, which only export what others hold.
+ * `entries` are the modules at the root of src/, which only export what others contain.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   base: [],
@@ -29,10 +29,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // The code that it names.
   symbolizer: ['dwarf', 'gopclntab', 'elf', 'symbol-table', 'unwind'],
   naming: ['session', 'perfdata', 'symbolizer', 'symbol-table', 'demangle', 'jitdump', 'tracing', 'profile'],
-  // What is made of them.
+  // What is made from them.
   profile: [],
   stats: ['session', 'perfdata'],
-  // CSV reads the rows of stats; a test below keeps the others from it.
+  // CSV reads the rows of stats; a test below makes sure that other writers do not.
   writers: ['profile', 'stats'],
   pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'demangle'],
   records: ['session', 'perfdata'],
@@ -42,13 +42,13 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   library: ['pipeline', 'records', 'info', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle'],
   node: ['library', 'pipeline', 'host'],
   cli: ['library', 'pipeline', 'records', 'info', 'naming', 'host'],
-  // Generated types: published beside the library, used by none of it.
+  // Generated types, which are published beside the library but not used in it.
   proto: [],
 };
 
 /** The modules at the root of src/: what package.json exports. */
 const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts', 'unwind.ts'];
-/** Rooms of what runs in Node only. */
+/** Rooms whose code runs only in Node. */
 const NODE_ROOMS = ['host', 'node', 'cli'];
 
 interface Import {
@@ -65,12 +65,12 @@ const textOf = (file: string): string =>
     .replace(/^\s*\/\/.*$/gm, '');
 const imports = files.flatMap((file) => importsOf(textOf(file)).map((specifier): Import => ({ file, specifier })));
 
-/** What a module's text imports: statically, for the types alone, by `export … from`, by `import()`. */
+/** What a module's text imports: statically, only for types, with `export … from`, or with `import()`. */
 function importsOf(text: string): string[] {
   return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*['"]([^'"]+)['"]/g)].map((match) => match[1]);
 }
 
-/** The files that import one. */
+/** The files that import a file. */
 function importersOf(file: string): string[] {
   return imports.filter((one) => one.specifier.startsWith('.') && join(dirname(one.file), one.specifier).split(sep).join('/') === file).map((one) => one.file);
 }
@@ -96,7 +96,7 @@ describe('imports', () => {
     expect(imports.length).toBeGreaterThan(files.length);
   });
 
-  test('run one way, along the arrows', () => {
+  test('follow the arrows', () => {
     const wrong = imports.filter((one) => {
       const target = targetOf(one);
       if (target === undefined) return false;
@@ -106,22 +106,22 @@ describe('imports', () => {
     expect(wrong.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
   });
 
-  test('writers take nothing from stats but for CSV', () => {
+  test('from stats are made only by the CSV writer, among writers', () => {
     const takers = imports.filter((one) => roomOf(one.file) === 'writers' && targetOf(one)?.startsWith('stats/')).map((one) => one.file);
     expect(takers.filter((file) => !file.startsWith('writers/csv/'))).toEqual([]);
   });
 
-  test('every room is on the picture', () => {
+  test('are listed for every room', () => {
     expect([...new Set(files.map(roomOf))].filter((room) => room !== 'entries' && !(room in ARROWS))).toEqual([]);
   });
 
-  test('there are no arrows that nobody goes', () => {
+  test('exist for every arrow', () => {
     const gone = new Set(imports.map((one) => `${roomOf(one.file)} → ${roomOf(targetOf(one) ?? '')}`));
     const drawn = Object.entries(ARROWS).flatMap(([from, targets]) => targets.map((to) => `${from} → ${to}`));
     expect(drawn.filter((arrow) => !gone.has(arrow))).toEqual([]);
   });
 
-  test('at the root there are entries alone, which hold no code of their own', () => {
+  test('at the root are only those of entries, which just re-export', () => {
     expect(files.filter((file) => roomOf(file) === 'entries').sort()).toEqual(ENTRIES);
     const statements = ENTRIES.map((file) =>
       textOf(file)
@@ -131,7 +131,7 @@ describe('imports', () => {
     expect(statements).toEqual(ENTRIES.map(() => ''));
   });
 
-  test('go round in no circle', () => {
+  test('form no cycles', () => {
     const targets = new Map(files.map((file) => [file, imports.filter((one) => one.file === file).map(targetOf)]));
     const done = new Set<string>();
     const circles: string[] = [];
@@ -146,7 +146,7 @@ describe('imports', () => {
   });
 });
 
-describe('what runs in a browser, too', () => {
+describe('code that also runs in browsers', () => {
   const portable = files.filter((file) => !NODE_ROOMS.includes(roomOf(file)) && file !== 'node.ts');
 
   test('imports nothing of Node', () => {
@@ -159,7 +159,7 @@ describe('what runs in a browser, too', () => {
     ).toEqual([]);
   });
 
-  test('imports packages that run there', () => {
+  test('imports only packages that run there', () => {
     const packages = imports.filter(({ file, specifier }) => portable.includes(file) && !specifier.startsWith('.') && !specifier.startsWith('node:'));
     expect([...new Set(packages.map(({ specifier }) => specifier))].filter((name) => !name.startsWith('@bufbuild/protobuf'))).toEqual([]);
   });
@@ -171,18 +171,18 @@ test('only the command line prints and exits', () => {
   expect(files.filter((file) => roomOf(file) !== 'cli' && isForbidden(textOf(file)))).toEqual([]);
 });
 
-test('each of the terminal’s streams has one place that writes to it, and makes names fit for it', () => {
+test('each of the terminal’s streams is written in one place, which makes names fit for it', () => {
   const writersTo = (stream: RegExp): string[] => files.filter((file) => roomOf(file) === 'cli' && stream.test(textOf(file)));
   expect(writersTo(/\bstderr\.write\(/)).toEqual(['cli/standard-error.ts']);
   expect(writersTo(/\bterminal\.stdout\.write\(|\bnew WritableSink\(|\bopenStandardOutput\(/)).toEqual(['cli/standard-output.ts']);
 });
 
-describe('what a recording says', () => {
-  test('starts no program and becomes no code', () => {
+describe('the contents of a recording', () => {
+  test('never start a program or become code', () => {
     const runs = imports.filter(({ specifier }) => /^(node:)?(child_process|vm|cluster)$/.test(specifier)).map(({ file }) => file);
     const evaluates = files.filter((file) => /\beval\(|\bnew Function\(/.test(textOf(file)));
     expect(evaluates).toEqual([]);
-    // The program itself is a script that runs in a thread; what is loaded stands in its own text.
+    // perfconv itself is a script that runs in a thread; what it loads is in its own text.
     expect(runs).toEqual(['host/code-cache.ts']);
     expect(importersOf('host/code-cache.ts')).toEqual(['cli/run-program.ts']);
     expect(textOf('cli/run-program.ts')).toContain("loadScript<Program>(fileURLToPath(new URL('./program.cjs', import.meta.url))");
@@ -192,7 +192,7 @@ describe('what a recording says', () => {
     expect(textOf('cli/entry.ts')).toContain("runInThread(new URL('./worker.cjs', import.meta.url)");
   });
 
-  test('names no file that is written: only outputs are, a temporary file that has no name, compiled code, and the hex digits of build ids in a cache', () => {
+  test('never name a file that is written: only outputs, a nameless temporary file, compiled code, and files named by build id in a cache are', () => {
     const writes =
       /\b(openSync|openDescriptor|open)\([^)]*'(w|wx|a|ax|r\+|w\+|wx\+)'|\b(writeFile|appendFile|createWriteStream|rename|mkdir|mkdtemp|unlink|link|symlink|copyFile|truncate)(Sync)?\(|\bO_(WRONLY|RDWR|CREAT)\b/;
     const writers = files.filter((file) => NODE_ROOMS.includes(roomOf(file)) && writes.test(textOf(file)));

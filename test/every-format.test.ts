@@ -6,15 +6,15 @@ import { requireMergeable } from '../src/pipeline/merge-recordings.ts';
 import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
 import { runMain } from './support/run-main.ts';
 
-// What there is to be of each format besides its writer, as far as no compiler asks for it: see "Adding a format" in CONTRIBUTING.md.
+// What each format needs besides its writer, as far as the compiler does not ask for it: see "Adding a format" in CONTRIBUTING.md.
 
 const pathOf = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const textOf = (path: string): string => readFileSync(pathOf(path), 'utf8');
 
-/** What a file of the format ends in by default: `.folded`. */
+/** The default ending of a file in the format: `.folded`. */
 const endingOf = (format: Format): string => defaultOutputName('web', format).slice('web'.length);
 
-/** The row of a format in a table of formats, `| [`folded`](#folded-stacks) | `.folded` | flamegraph.pl |`: its cells. */
+/** The cells of a format's row in a table of formats: `| [`folded`](#folded-stacks) | `.folded` | flamegraph.pl |`. */
 function rowOf(format: Format, page: string): string[] {
   const row = textOf(page)
     .split('\n')
@@ -22,7 +22,7 @@ function rowOf(format: Format, page: string): string[] {
   return (row ?? '').split('|').slice(1, -1);
 }
 
-/** A heading as links name it: `## Folded stacks` → `folded-stacks`. */
+/** The headings of a page as they are in links: `## Folded stacks` → `folded-stacks`. */
 const anchorsOf = (page: string): string[] => (textOf(page).match(/^#+ .*$/gm) ?? []).map((line) => line.replace(/^#+ /, '').toLowerCase().replace(/ /g, '-'));
 
 function isMergeable(format: Format): boolean {
@@ -36,28 +36,28 @@ function isMergeable(format: Format): boolean {
 
 let help: string;
 beforeAll(async () => {
-  // Lines are broken at blanks.
+  // Undoes the line breaks, which are at blanks.
   help = (await runMain(['convert', '--help'])).stdout.toString().replace(/\s+/g, ' ');
 });
 
 describe.each(FORMATS)('the format %s', (format) => {
-  test('is chosen by the name that its files have by default, and is none that is still to come', () => {
+  test('is chosen by the default name of its files, and is not announced for the future', () => {
     expect(outputFormatOf(defaultOutputName('web.data', format))?.format).toBe(format);
     expect(FORMATS_TO_COME.map(({ name }) => name)).not.toContain(format);
   });
 
-  test.each(['README.md', 'docs/formats.md'])('has a row in the table of %s, with what its files end in', (page) => {
+  test.each(['README.md', 'docs/formats.md'])('has a row in the table of %s, with the ending of its files', (page) => {
     const [, names = '', viewers = ''] = rowOf(format, page);
     expect(names).toContain(`\`${endingOf(format)}\``);
     expect(viewers.trim()).not.toBe('');
   });
 
-  test('has a section of its own in docs/formats.md, to which its row leads', () => {
+  test('has its own section in docs/formats.md, to which its row leads', () => {
     const [, anchor] = /\]\(#([^)]+)\)/.exec(rowOf(format, 'docs/formats.md')[0] ?? '') ?? [];
     expect(anchorsOf('docs/formats.md')).toContain(anchor);
   });
 
-  test('is in the help of convert and in the message about names that say no format, with what its files end in', async () => {
+  test('is in the help of convert with its ending, which is also in the message about names that say no format', async () => {
     const [, text = ''] = /-t, --format FORMAT (.*?) -o, --output /.exec(help) ?? [];
     expect(text, 'src/cli/options.ts').toMatch(new RegExp(`\\b${format}\\b`));
     expect(text, 'src/cli/options.ts').toContain(endingOf(format));
@@ -66,7 +66,7 @@ describe.each(FORMATS)('the format %s', (format) => {
     expect(stderr).toContain(endingOf(format));
   });
 
-  test('is listed where several recordings are merged, if it can hold them', () => {
+  test('is listed for merging if it can hold several recordings', () => {
     const [, inHelp = ''] = /merge them into one profile \(([^)]*)\)/.exec(help) ?? [];
     expect(inHelp.split(', ').includes(format)).toBe(isMergeable(format));
     const page = textOf('docs/command-line.md');
@@ -75,7 +75,7 @@ describe.each(FORMATS)('the format %s', (format) => {
     expect(new RegExp(`^- .*\`${format}\`.* cannot be merged`, 'm').test(page)).toBe(!isMergeable(format));
   });
 
-  test('has a golden product that is named after it, and a file of it', () => {
+  test('has a golden product that is named after it, with a file', () => {
     const products = Object.keys(GOLDEN_PRODUCTS).filter((name) => name.includes(format));
     expect(products).not.toEqual([]);
     const files = readdirSync(pathOf('test/golden'), { recursive: true, encoding: 'utf8' });
@@ -83,7 +83,7 @@ describe.each(FORMATS)('the format %s', (format) => {
   });
 
   test.each(['package.json', 'CHANGELOG.md'])('is named in %s', (path) => {
-    // In words: CPU profiles for `cpuprofile`.
+    // As words, such as CPU profiles for `cpuprofile`.
     expect(
       textOf(path)
         .toLowerCase()
@@ -95,11 +95,11 @@ describe.each(FORMATS)('the format %s', (format) => {
     ...['test/support/invariants.ts', 'test/untimed-samples.test.ts', 'test/raw-names.test.ts', 'test/writers/empty-names.test.ts'],
     ...['fuzz/output-checks.ts', 'fuzz/totals-check.ts'],
   ];
-  test.each(LISTS)('is looked at in %s', (path) => {
+  test.each(LISTS)('is covered in %s', (path) => {
     expect(textOf(path)).toMatch(new RegExp(`\\b${format}`, 'i'));
   });
 
-  test('has a check of its outputs in the fuzzer, a row among the names of formats, and tests of its writer', () => {
+  test('has a check of outputs in the fuzzer, a row in the test of names, and tests of its writer', () => {
     expect(textOf('fuzz/output-checks.ts')).toMatch(new RegExp(`^  ${format}[,:]`, 'm'));
     expect(textOf('test/pipeline/formats.test.ts')).toContain(`'${format}', `);
     expect(readdirSync(pathOf('test/writers'))).toContain(format);

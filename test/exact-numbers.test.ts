@@ -9,7 +9,7 @@ import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './supp
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
 
-// Numbers of 64 bits in every table and text, to the last digit: doubles have them up to 2^53 only.
+// 64-bit numbers must be exact in every table and text; doubles are so only up to 2^53.
 
 const ATTR: AttrSpec = {
   name: 'cycles',
@@ -37,7 +37,7 @@ const put = (name: string, attrs: readonly AttrSpec[], records: readonly RecordS
 
 const run = async (...args: string[]): Promise<string> => {
   const { status, stdout, stderr } = await runMain(['-q', ...args]);
-  // One of the recordings holds a LOST record.
+  // One of the recordings has a LOST record.
   expect(stderr.replace(/^perfconv: data lost: perf could not keep up .*\n/, '')).toBe('');
   expect(status).toBe(0);
   return stdout.toString();
@@ -46,7 +46,7 @@ const run = async (...args: string[]): Promise<string> => {
 const sample = (period: bigint, time: bigint, ip = 0x40_0010n): RecordSpec => record.sample({ id: 7n, ip, pid: 100, time, period });
 const map = record.mmap2({ pid: 100, addr: 0x40_0000n, len: 0x2000n, filename: '/bin/app' }, { sampleId: { time: 1n } });
 
-/** What every format says of the sums of a recording's periods. */
+/** The sum of all periods of a recording, according to every format. */
 async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
   const add = (numbers: Iterable<string | bigint>): bigint => [...numbers].reduce((sum: bigint, number) => sum + BigInt(number), 0n);
   const tables = join(dir, 'tables');
@@ -57,7 +57,7 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
   await run(...inputs, '-o', join(dir, 'all.speedscope.json'));
   const speedscope = readFileSync(join(dir, 'all.speedscope.json'), 'utf8');
   const profiles = speedscope.split('{"type":"sampled"').slice(1);
-  // Where there are several, the first one is the sum of the others.
+  // If there are several, the first one is the sum of the others.
   const threads = profiles.length === 1 ? profiles : profiles.slice(1);
   const periods = (table: string) => parseCsv(readFileSync(join(tables, `${table}.csv`), 'utf8')).map(({ period }) => period);
   const report = await run('report', ...inputs);
@@ -84,11 +84,11 @@ const everywhere = (sum: bigint) =>
 
 describe('periods', () => {
   test.each([
-    ['one', [ODD]],
+    ['of one sample', [ODD]],
     ['that add up beyond 2^53', [2n ** 53n - 1n, 1n, 1n]],
     ['that are odd and even', [ODD, ODD + 1n, 3n, ODD + 2n]],
     ['of 2^62 and more', [LARGE, ODD]],
-  ])('%s: sums are exact in every format', async (_what, periods) => {
+  ])('%s have exact sums in every format', async (_what, periods) => {
     const input = put('sums.data', [ATTR], [map, ...periods.map((period, i) => sample(period, BigInt(i + 2), i % 2 === 0 ? 0x40_0010n : 0x40_0011n))]);
     const sum = periods.reduce((all, period) => all + period);
     expect(await sumsOf(input)).toEqual(everywhere(sum));
@@ -110,7 +110,7 @@ describe('periods', () => {
     expect(readFileSync(join(dir, 'single/overview.csv'), 'utf8')).toContain(`,4194320,${period},`);
   });
 
-  test('that were asked for, and not carried by the samples', async () => {
+  test('that were requested, but are not in the samples, have exact sums', async () => {
     const attr: AttrSpec = { ...ATTR, period: ODD, sampleType: ['identifier', 'ip', 'tid', 'time'] };
     const input = put('fixed.data', [attr], [map, sample(0n, 2n), sample(0n, 3n)]);
     expect(await sumsOf(input)).toEqual(everywhere(2n * ODD));
@@ -119,7 +119,7 @@ describe('periods', () => {
     expect(await run('info', input)).toContain(`sample_period ${ODD}`);
   });
 
-  test('that counters have grown by', async () => {
+  test('that are differences of counters have exact sums', async () => {
     const attr: AttrSpec = { ...ATTR, sampleType: [...(ATTR.sampleType ?? []), 'read'], readFormat: ['id'] };
     const start = 2n ** 60n + 1n;
     const read = (value: bigint, time: bigint) => record.sample({ id: 7n, ip: 0x40_0010n, pid: 100, time, period: 1n, read: { values: [{ value, id: 7n }] } });
@@ -129,11 +129,11 @@ describe('periods', () => {
   });
 });
 
-describe('addresses, lengths, offsets and counts', () => {
+describe('64-bit numbers are exact', () => {
   const attrs = [{ ...ATTR, ids: [7n, ODD] }];
   const kernel = { addr: 0x1234_5678_9abc_def1n, len: 0xffff_ffff_9fff_ffffn, pgoff: 0x8765_4321_0fed_cba9n };
 
-  test('of maps, of symbols of the kernel, and of what was lost', async () => {
+  test('in maps, symbols of the kernel, and records of losses', async () => {
     const records = [
       record.mmap({ pid: -1, tid: 0, ...kernel, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel, sampleId: { time: 1n } }),
       record.mmap2({ pid: 100, addr: kernel.pgoff, len: kernel.addr, pgoff: kernel.len, filename: '/bin/app' }, { sampleId: { time: 2n } }),
@@ -156,7 +156,7 @@ describe('addresses, lengths, offsets and counts', () => {
     expect(dumped).toContain(`"lost":"${ODD}"`);
   });
 
-  test('of what was lost, in messages and added up', async () => {
+  test('in messages about losses, and in their sums', async () => {
     const lost = [ODD, 2n ** 64n - 3n, 1n];
     const records = lost.flatMap((count, i) => [
       record.lost({ lost: count }, { sampleId: { time: BigInt(i) } }),
@@ -170,7 +170,7 @@ describe('addresses, lengths, offsets and counts', () => {
     expect(diagnostics.map(({ count }: { count: unknown }) => count)).toEqual(counts);
   });
 
-  test('of memory and clocks', async () => {
+  test('in sizes of memory and resolutions of clocks', async () => {
     const path = join(dir, 'machine.data');
     const features = { totalMem: ODD, clockid: ODD, numaTopology: [{ node: 0, total: ODD, free: 7n, cpus: '0' }], dirFormat: ODD } as const;
     writeFileSync(path, encodeFile({ attrs: [ATTR], records: [sample(1n, 5n)], features }));
@@ -180,14 +180,14 @@ describe('addresses, lengths, offsets and counts', () => {
     expect(await run('info', path)).toContain(`resolution ${ODD} ns`);
   });
 
-  test('of ids', async () => {
+  test('in ids of events', async () => {
     const input = put('ids.data', attrs, [sample(1n, 5n)]);
     expect(JSON.parse(await run('info', '--json', input)).events[0].ids).toEqual([7, String(ODD)]);
     expect(await run('info', input)).toContain(`7 ${ODD}`);
   });
 });
 
-test('ExactSums has every digit, whatever the order', () => {
+test('ExactSums keeps every digit, whatever the order', () => {
   const numbers = fc.array(fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 9n })), { minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(numbers, (list) => {

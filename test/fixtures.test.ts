@@ -20,23 +20,23 @@ test.each(listed)('%s is the file that PROVENANCE.md describes', (name) => {
   expect(row).toContain(createHash('sha256').update(bytes).digest('hex'));
 });
 
-test('PROVENANCE.md lists no file that is not there', () => {
+test('PROVENANCE.md lists no missing file', () => {
   const rows = [...provenance.matchAll(/^\| (\S+) \|(?=.*\b[0-9a-f]{64}\b)/gm)].map((match) => match[1]);
   expect(rows.sort()).toEqual([...listed].sort());
 });
 
-test.each(recordings.filter((name) => name.startsWith('fuzz/')))('%s shows no path of a machine', (name) => {
+test.each(recordings.filter((name) => name.startsWith('fuzz/')))('%s contains no path of a machine', (name) => {
   const text = readFileSync(join(directory, name), 'latin1');
-  // Those that the encoder's recordings have are nobody's.
+  // The paths in recordings of the encoder are not from a machine.
   expect(pathsIn(text).filter((path) => !/^\/(?:opt\/bin\/\w+|tmp\/jit-200\.dump)$/.test(path))).toEqual([]);
 });
 
-test.each(recordings.filter((name) => !name.startsWith('fuzz/')))('%s shows no path but of the fixtures and the system, and no host', (name) => {
+test.each(recordings.filter((name) => !name.startsWith('fuzz/')))('%s contains only paths of the fixtures and the system, and no real host name', (name) => {
   const text = readFileSync(join(directory, name), 'latin1');
   const paths = pathsIn(text);
   expect(paths.filter((path) => !/^\/(?:opt\/perfconv-fixtures|usr\/(?:lib|bin)|lib|lib64|etc\/ld\.so|bin)\b/.test(path))).toEqual([]);
   expect(paths.length).toBeGreaterThan(0);
-  // perf pads the string to 64 bytes and puts its length before it.
+  // perf pads the string to 64 bytes, and puts that length before it.
   expect(text).toContain(`\x40\0\0\0fixture-host\0`);
 });
 
@@ -44,8 +44,8 @@ function pathsIn(text: string): string[] {
   return [...text.matchAll(/\/[\w.@+:-]+(?:\/[\w.@+: -]+)+/g)].map((match) => match[0]);
 }
 
-// /core is where Rust's own library lies below its folder, /@ the name of a unit.
-test.each(programs)('%s shows no path of a machine', (name) => {
+// /core is where Rust's own library is below its folder; /@ is the name of a unit.
+test.each(programs)('%s contains no path of a machine', (name) => {
   const paths = pathsIn(readFileSync(join(directory, name), 'latin1'));
   expect(paths.filter((path) => !/^\/(?:src|rustc|core|@)\//.test(path))).toEqual([]);
 });

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
 
-// Each file test/golden/NAME/PRODUCT holds what perfconv makes of fixtures/NAME.data; `npm run goldens` rewrites them.
-// To add one, create it empty and run that. Read the diff before you commit it: a golden file is worth no more than what
+// Each file test/golden/NAME/PRODUCT is what perfconv makes from fixtures/NAME.data; `npm run goldens` rewrites them.
+// To add one, create it empty and run that. Read the diff before you commit it: a golden file is worth only as much as what
 // was checked by hand, against perf, when it was made.
 
 const goldens = fileURLToPath(new URL('golden/', import.meta.url));
@@ -15,7 +15,7 @@ const cases = readdirSync(goldens, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .flatMap(({ name: recording }) => readdirSync(join(goldens, recording)).map((product) => [recording, product] as const));
 
-test.each(cases)('the golden file %s/%s is what perfconv makes of the fixture', async (recording, product) => {
+test.each(cases)('the golden file %s/%s is what perfconv makes from the fixture', async (recording, product) => {
   const name = `${recording}.data`;
   const text = await GOLDEN_PRODUCTS[product]({ name, bytes: readFileSync(join(fixtures, name)) });
   await expect(text).toMatchFileSnapshot(join(goldens, recording, product));

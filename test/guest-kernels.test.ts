@@ -3,7 +3,7 @@ import { framesOf, inGuest, kernelMap, MODULE, moduleMap, nextTime, sample, TEXT
 import { misc, type RecordSpec, record } from './support/perf-encoder.ts';
 
 describe('kernels of virtual machines', () => {
-  it('are named for a number of machines, and beyond that is said', async () => {
+  it('are named for a limited number of machines; more are reported', async () => {
     const pids = Array.from({ length: 65 }, (_, i) => 1000 + i);
     const records = pids.flatMap((pid) => [kernelMap(pid, TEXT), sample(pid, TEXT + 0x110n)]);
     const { frames, diagnostics } = await framesOf(records, { guest: { kallsyms: '/guest.kallsyms' } });
@@ -11,7 +11,7 @@ describe('kernels of virtual machines', () => {
     expect(diagnostics.count('guest-kernels-excess')).toBe(1);
   });
 
-  it('are named from the lists given, moved to where they ran', async () => {
+  it('are named from the given lists, moved to where they ran', async () => {
     const moved = TEXT + 0x1000_0000n;
     const records = [
       kernelMap(0, moved),
@@ -24,12 +24,12 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['guest_one [guest.kernel.kallsyms]', 'guest_two [guest.kernel.kallsyms]', 'gmod_one [gmod]']);
   });
 
-  it('know where a module is though no sample lies in the kernel itself', async () => {
+  it('are known to have moved even if no sample is in them, so that modules are not misnamed', async () => {
     const records = [kernelMap(0, TEXT + 0x1000_0000n), moduleMap(0, MODULE), sample(812, MODULE + 0x10n)];
     expect((await framesOf(records, { guest: { kallsyms: '/guest.kallsyms' } })).frames).toEqual(['? [gmod]']);
   });
 
-  it('are each at its own addresses, and none at the addresses of the machine itself', async () => {
+  it("are each at their own addresses, apart from the host's", async () => {
     const host = record.mmap({ pid: -1, tid: 0, addr: TEXT, len: 0x100_0000n, pgoff: TEXT, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel });
     const records = [
       host,
@@ -43,7 +43,7 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['guest_two [guest.kernel.kallsyms.812]', 'guest_one [guest.kernel.kallsyms.813]', '? -']);
   });
 
-  it('follow a map that comes later', async () => {
+  it('are named only after their map, if that comes later', async () => {
     const at = (): RecordSpec => sample(812, TEXT + 0x110n);
     const before = at();
     const map = record.mmap(
@@ -54,7 +54,7 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['? -', 'guest_one [guest.kernel.kallsyms]']);
   });
 
-  it('without a list are not named, and what would help is said; their programs never are', async () => {
+  it('are not named without a list, which is reported with what would help; their programs never are', async () => {
     const { frames, diagnostics } = await framesOf([kernelMap(0, TEXT), sample(812, TEXT + 0x110n), sample(812, 0x40_1000n, 'guestUser')]);
     expect(frames).toEqual(['? [guest.kernel.kallsyms]', '? -']);
     const said = diagnostics.list();

@@ -12,7 +12,7 @@ import { spread } from './support/thoroughness.ts';
 
 describeInvariants(spread(fixtureNames, 3).map((name) => [name, fixtureFile(name)] as const));
 
-describe('names of control characters', () => {
+describe('names with control characters', () => {
   let directory = '';
   let path = '';
   beforeAll(async () => {
@@ -22,9 +22,9 @@ describe('names of control characters', () => {
   });
   afterAll(() => removeTempDir(directory));
 
-  it('reach no terminal', () => expectNoControls(path, directory));
+  it('never reach a terminal', () => expectNoControls(path, directory));
 
-  it('leave JSON and pprof readable, with the same totals', async () => {
+  it('do not affect the totals in JSON and pprof, which stay readable', async () => {
     const { profile } = await read(path);
     const expected = totalsText(profileTotals(profile));
     expect(expected.length).toBe(CONTROL_NAMES.length);

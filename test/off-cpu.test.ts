@@ -17,7 +17,7 @@ const S = 1;
 const D = 2;
 const R = 0;
 
-/** Three threads, which sleep, block and are preempted; a fourth one of which only records tell. */
+/** Three threads, which sleep, block and are preempted, and a fourth one that only records of switches tell about. */
 const recording = new SwitchRecords().tick(101, 1 * MS).tick(102, 2 * MS);
 for (let round = 0; round < 10; round++) {
   const at = (10 + 10 * round) * MS;
@@ -31,7 +31,7 @@ for (let round = 0; round < 10; round++) {
     .tick(101, at + 7 * MS);
   for (let nth = 0; nth < 4; nth++) recording.out(104, at + (8 + nth / 4) * MS).in(104, at + (8.25 + nth / 4) * MS);
 }
-// Percentages of time are of that between the first sample and the last.
+// Percentages of time refer to the time between the first and the last sample.
 recording.tick(101, 115 * MS);
 const OFF_CPU = { offCpu: true };
 const directory = mkdtempSync(join(tmpdir(), 'off-cpu-'));
@@ -52,7 +52,7 @@ interface TraceEvent {
 }
 
 describe('times off the CPU', () => {
-  it('are one track of each thread in a trace, in blocks that are called after the state', async () => {
+  it('are in one track per thread of a trace, as blocks that are named after the state', async () => {
     const { profile } = await read(path, { tids: [102] }, OFF_CPU);
     const bytes = await bytesAs('chrome', profile, { chromeStyle: 'events' });
     const { traceEvents } = JSON.parse(new TextDecoder().decode(bytes)) as { traceEvents: TraceEvent[] };
@@ -60,7 +60,7 @@ describe('times off the CPU', () => {
     expect(tracks.map(({ args }) => args?.name)).toEqual([':102', ':102 sched:sched_switch [tid 102]', ':102 off-CPU [tid 102]']);
     const blocks = traceEvents.filter(({ name, ph }) => ph === 'X' && name.startsWith('off-CPU: '));
     expect([...new Set(blocks.map(({ tid }) => tid))]).toEqual([tracks[2].tid]);
-    // The first sample, at 2 ms, is microsecond 1. A wait lasts from 12 ms to 20 ms; the last one until the recording ends, at 115 ms.
+    // The first sample, at 2 ms, is microsecond 1. A wait lasts from 12 ms to 20 ms, and the last one until the recording ends, at 115 ms.
     expect(blocks.map(({ name, ts, dur }) => [name, ts, dur])).toEqual(
       Array.from({ length: 10 }, (_, i) => [`off-CPU: ${i % 2 === 0 ? 'blocked' : 'preempted'}`, 10_001 + 10_000 * i, i === 9 ? 13_000 : 8000]),
     );
@@ -68,12 +68,12 @@ describe('times off the CPU', () => {
     expect(inside).toHaveLength(3);
   });
 
-  it('are those of one event in a CPU profile', async () => {
+  it('are a single event in a CPU profile', async () => {
     const { profile } = await read(path, { events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
     expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(15);
   });
 
-  it('are intervals on the tracks of Firefox Profiler, by state and with the stack', async () => {
+  it('are intervals on the tracks of Firefox Profiler, with their state and stack', async () => {
     const { profile } = await read(path, {}, OFF_CPU);
     const { threads } = readFirefox(await bytesAs('firefox', profile, {}));
     const markers = threads.flatMap(({ markers: own, thread }) =>
@@ -94,7 +94,7 @@ describe('times off the CPU', () => {
     ]);
   });
 
-  it('end in Firefox Profiler when they do, and not before the profile, where no sample comes after them', async () => {
+  it('end at the right time in Firefox Profiler, and extend the profile, even if no sample follows', async () => {
     const asleep = new SwitchRecords()
       .tick(101, 1 * MS)
       .sched(2 * MS, { prev: 101, state: S, next: 0 })
@@ -130,7 +130,7 @@ describe('times off the CPU', () => {
     expect(await shown(open, switched)).toEqual({ waits: until, end: 902 });
   });
 
-  it('are what the command line and the library are asked for, and not there otherwise', async () => {
+  it('are read only if the command line or the library is asked for them', async () => {
     const eventsOf = async (options: { offCpu?: boolean }): Promise<string[]> => {
       const recording = await openRecording(path);
       const { events } = await recording.profile(options);
@@ -147,14 +147,14 @@ describe('times off the CPU', () => {
     expect([await reported(), await reported('--off-cpu')]).toEqual([recorded, [...recorded, ...waits]]);
   });
 
-  it('are hinted at where their events are asked for, and not they', async () => {
+  it('are hinted at if their events are requested without --off-cpu', async () => {
     const { stderr } = await runMain(['report', path, '--event', 'off-cpu:sleeping']);
     expect(stderr).toContain('the recording has no event off-cpu:sleeping; it has cpu-clock, sched:sched_switch, context-switches; --off-cpu adds the events');
     const { stderr: other } = await runMain(['report', path, '--off-cpu', '--event', 'off-cpu:asleep']);
     expect(other).toMatch(/has no event off-cpu:asleep; it has .*off-cpu:waiting\n/);
   });
 
-  it('leave the names and numbers of pprof that its tools look for to what ran on the CPU', async () => {
+  it('leave the sample types that tools of pprof look for to what ran on the CPU', async () => {
     const typesOf = async (events?: readonly string[]): Promise<string[]> => {
       const { profile } = await read(path, events && { events }, OFF_CPU);
       const { sampleType, stringTable } = fromBinary(ProfileSchema, await bytesAs('pprof', profile, {}));

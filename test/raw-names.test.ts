@@ -17,7 +17,7 @@ import { runMain } from './support/run-main.ts';
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
-/** Two threads with binaries, whose names differ in one byte that is no UTF-8. */
+/** Two threads with binaries whose names differ in one byte that is not UTF-8. */
 const recording = ((): Uint8Array => {
   const samples = [1, 2].flatMap((nr) => [
     record.comm({ pid: nr, comm: `t@${nr}`, exec: true }, { sampleId: { time: BigInt(nr * 10) } }),
@@ -29,7 +29,7 @@ const recording = ((): Uint8Array => {
     records: samples,
     features: { cmdline: ['perf', 'record', 'd@1/app'], eventDesc: true },
   });
-  // The encoder writes UTF-8 only.
+  // The encoder writes only UTF-8.
   return Buffer.from(latin1(bytes).replaceAll('@1', '\xff\xe4').replaceAll('@2', '\xfe\xe4'), 'latin1');
 })();
 
@@ -40,13 +40,13 @@ async function converted(format: StreamFormat): Promise<Uint8Array> {
 }
 
 describe('names that are not UTF-8', () => {
-  it('are told apart, and can be turned back into their bytes', async () => {
+  it('are distinguished, and can be converted back into their bytes', async () => {
     const { profile } = await readProfile(new BufferSource(recording), {}, new Diagnostics());
     expect(profile.mappings.map(({ name }) => latin1(encodeText(name)))).toEqual(['/none/d\xff\xe4/app', '/none/d\xfe\xe4/app']);
     expect(new Set(profile.tasks.map(({ comm }) => comm)).size).toBe(2);
   });
 
-  it('come out as they were recorded in perf-script text, folded stacks and tables', async () => {
+  it('are written as recorded in perf-script text, folded stacks and tables', async () => {
     const script = latin1(await converted('script'));
     expect(script).toContain('/none/d\xff\xe4/app)\n');
     // Sixteen columns are sixteen bytes.
@@ -59,7 +59,7 @@ describe('names that are not UTF-8', () => {
     expect(latin1(tables.get('processes.csv')!.bytes())).toContain('"t\xff\xe4"');
   });
 
-  it('are written out where there must be Unicode', async () => {
+  it('are written with escapes in formats that must be Unicode', async () => {
     const strict = new TextDecoder('utf-8', { fatal: true });
     for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox'] as const) {
       const text = strict.decode(await converted(format));
@@ -71,7 +71,7 @@ describe('names that are not UTF-8', () => {
     expect(message.stringTable.join()).not.toMatch(/\ufffd|\p{Surrogate}/u);
   });
 
-  it('are written out on the terminal and in JSON', async () => {
+  it('are printed with escapes on the terminal and in JSON', async () => {
     const { profile } = await readProfile(new BufferSource(recording), {}, new Diagnostics());
     const report = new BufferSink();
     await writeReport(profile, report, { sort: ['comm', 'dso'] });
@@ -96,7 +96,7 @@ describe('names that are not UTF-8', () => {
     expect(profile.totals.size).toBe(comm.includes('\ufffd') ? 2 : 1);
   });
 
-  it('stay what they are in symbol tables and through the demangler', () => {
+  it('stay unchanged in symbol tables and through the demangler', () => {
     const names = Buffer.from('_Z3f\xff\xe4v', 'latin1');
     const table = new SymbolTable({
       starts: Float64Array.of(0),
@@ -107,7 +107,7 @@ describe('names that are not UTF-8', () => {
     });
     expect(table.name(0)).toBe('_Z3f\udcff\udce4v');
     expect(demangle(table.name(0))).toBe('f\udcff\udce4()');
-    // Lengths count bytes; a whole character beside raw ones is two of them.
+    // Lengths count bytes: the character beside the raw one has two.
     expect(demangle('_Z4ä\udcff_v')).toBe('ä\udcff_()');
   });
 });

@@ -11,7 +11,7 @@ import { exampleRecording } from './support/example-recording.ts';
 import { encodeFile, encodePipe } from './support/perf-encoder.ts';
 import { runMain } from './support/run-main.ts';
 
-// The README and the pages under docs/: their commands run, the output that they show is real, their links lead somewhere.
+// The README and the pages under docs/: their commands run, the output that they show is real, and their links work.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (page: string): string => readFileSync(join(root, page), 'utf8');
@@ -23,10 +23,10 @@ const LINKING_PAGES = [...PAGES, ...FURTHER_PAGES];
 const COMMAND_LINES = PAGES.flatMap((page) => commandsOf(read(page)).map((shown) => ({ page, ...shown })));
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(read('package.json')).scripts;
 
-/** Programs of others that pages may show. Nothing of them is started here. */
+/** Other programs that pages may show. They are not started here. */
 const OTHERS = new Set(['curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'mkdir', 'node', 'npm', 'parca-push', 'perf', 'sed', 'sort', 'source', 'tail', 'tar']);
 
-/** Options that the pages explain and that are not perfconv's. */
+/** Options of other programs that the pages explain. */
 const FOREIGN_OPTIONS: readonly string[] = [
   ...['add-counter', 'no-unwind', 'trace-offcpu'], // simpleperf
   ...[
@@ -72,7 +72,7 @@ test('every page of docs/ is linked from the README', () => {
   expect(docs.filter((name) => !linked.includes(`docs/${name}`))).toEqual([]);
 });
 
-describe('commands of the pages', () => {
+describe('commands in the documentation', () => {
   let dir: string;
   const before = process.cwd();
   beforeAll(() => {
@@ -85,7 +85,7 @@ describe('commands of the pages', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  test.each(COMMAND_LINES)('$page: this runs, and prints what the page shows: $command', async ({ command, output }) => {
+  test.each(COMMAND_LINES)('run, and print what the page shows: $page: $command', async ({ command, output }) => {
     let printed = '';
     for (const call of callsOf(command)) printed = await run(call, printed);
     if (output === undefined) return;
@@ -94,13 +94,13 @@ describe('commands of the pages', () => {
     expect(isWhole ? lines : lines.slice(0, output.length - 1)).toEqual(isWhole ? output : output.slice(0, -1));
   });
 
-  test.each(PAGES)('%s: commands in the text have options that exist', (page) => {
+  test.each(PAGES)('have only options that exist, even within text: %s', (page) => {
     for (const [, code] of withoutBlocks(read(page)).matchAll(/`((?:npx )?perfconv [^`]+)`/g)) {
       for (const { program, args } of callsOf(code)) if (program === 'perfconv') expect(() => parseCommandLine(args)).not.toThrow();
     }
   });
 
-  /** Runs a program of a command line, and gives what it prints. */
+  /** Runs a program of a command line, and returns what it prints. */
   async function run({ program, args, isPiped }: Call, piped: string): Promise<string> {
     if (program === 'perfconv') return runPerfconv(args, isPiped);
     if (program === 'grep') return lines(piped, (line) => line.includes(args[0]));
@@ -113,7 +113,7 @@ describe('commands of the pages', () => {
   }
 
   async function runPerfconv(words: readonly string[], isPiped: boolean): Promise<string> {
-    // Nothing is asked of the network.
+    // The network is not used.
     if (words.includes('--debuginfod')) {
       expect(() => parseCommandLine(words)).not.toThrow();
       return '';
@@ -125,7 +125,7 @@ describe('commands of the pages', () => {
   }
 });
 
-describe('relative links lead to a file, and to a heading in it', () => {
+describe('all relative links lead to a file, and to a heading in it, in', () => {
   test.each(LINKING_PAGES)('%s', (page) => {
     const broken = linksOf(read(page)).filter(({ path, anchor }) => {
       const target = join(root, dirname(page), path === '' ? page.slice(page.lastIndexOf('/') + 1) : path);
@@ -136,7 +136,7 @@ describe('relative links lead to a file, and to a heading in it', () => {
   });
 });
 
-test("options that the pages name are perfconv's, or known to be of another program", () => {
+test('options in the documentation are known, of perfconv or another program', () => {
   const known = new Set(['help', 'version', ...COMMANDS.flatMap(({ options }) => options.map(({ name }) => name)), ...FOREIGN_OPTIONS]);
   const named = PAGES.flatMap((page) =>
     [...withoutBlocks(read(page)).matchAll(/`[^`\n]+`/g)].flatMap(([code]) => [...code.matchAll(/(?<![\w-])--([a-z][\w-]*)(?!…)\b/g)]),
@@ -145,7 +145,7 @@ test("options that the pages name are perfconv's, or known to be of another prog
 });
 
 interface Link {
-  /** Empty where the link stays on its page. */
+  /** Empty if the link stays on its page. */
   readonly path: string;
   readonly anchor: string | undefined;
 }
@@ -173,7 +173,7 @@ function lines(text: string, isWanted: (line: string, index: number) => boolean)
   return text.trimEnd().split('\n').filter(isWanted).join('\n');
 }
 
-/** The files that commands of the pages name. */
+/** Creates the files that commands in the pages name. */
 function fillWorkingDirectory(dir: string): void {
   const bytes = encodeFile(exampleRecording());
   symlinkSync(join(root, 'fixtures'), join(dir, 'fixtures'), 'junction');

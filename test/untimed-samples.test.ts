@@ -10,7 +10,7 @@ import { runMain } from './support/run-main.ts';
 import { CLOCK, SWITCHES, sampleAt } from './support/simpleperf-recordings.ts';
 import { spread } from './support/thoroughness.ts';
 
-/** Times that no sample can be shown at: see RecordingClock. */
+/** Times at which no sample can be shown: see RecordingClock. */
 const NO_TIMES = { '0': 0n, '2^64-1': 0xffff_ffff_ffff_ffffn, '~0<<32': 0xffff_ffffn << 32n };
 const STACK = [context.user, 0x1000n];
 const switchOff = (time: bigint) => sampleAt(time, STACK, { attr: 1, period: 1n });
@@ -41,7 +41,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
 
   const filters: string[][] = [[], ['--event', 'sched:sched_switch'], ['--time', '0,'], ['--time', '0%-100%']];
 
-  test.each(filters.map((filter) => [filter.join(' '), filter] as const))('is a sound document in every format %s', async (_text, filter) => {
+  test.each(filters.map((filter) => [filter.join(' '), filter] as const))('makes a valid document in every format %s', async (_text, filter) => {
     for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'folded', 'pprof', 'csv']) {
       const output = join(directory, `out-${format}`);
       const result = await runMain(['-q', input, '-t', format, '-o', output, ...filter]);
@@ -69,7 +69,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
     }
   });
 
-  test('is reported', async () => {
+  test('causes no failure in report, info and dump', async () => {
     for (const command of [['report'], ['report', '--event', 'sched:sched_switch'], ['info'], ['info', '--json'], ['dump'], ['dump', '--json']]) {
       const result = await runMain([...command, input]);
       expect(`${result.stderr}${result.stdout}`, command.join(' ')).not.toMatch(/internal error|NaN|Infinity/);

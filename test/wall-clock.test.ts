@@ -11,10 +11,10 @@ import { mergeProfiles } from './support/merge-profiles.ts';
 import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/perf-encoder.ts';
 import { runMain } from './support/run-main.ts';
 
-/** 2026-11-21 11:44:12.473786 UTC, when the recording's clock stood at 1859.5 seconds. */
+/** 2026-11-21 11:44:12.473786 UTC, when the recording's clock was at 1859.5 seconds. */
 const clockData = { clockid: 1, wallClockNs: 1_795_261_452_473_786_000n, clockidTimeNs: 1_859_500_000_000n };
 
-/** Samples at 1859.5 s and, 26 ms later, in the next second of the wall clock and at 0.526 s of the recording's. */
+/** Samples at 1859.5 s and 526 ms later, which is in the next second of the wall clock. */
 function recording(attr: Partial<AttrSpec>, features: FeatureSpec = {}): Uint8Array {
   const clock: AttrSpec = { name: 'cpu-clock', period: 1_000_000n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], ...attr };
   const sample = (time: bigint) => record.sample({ ip: 0x400123n, pid: 100, tid: 100, time, period: 1_000_000n });
@@ -29,32 +29,32 @@ async function profileOf(bytes: Uint8Array, name = 'x.data'): Promise<Profile> {
   return (await readProfile(new BufferSource(bytes, name), { keepSamples: true }, new Diagnostics())).profile;
 }
 
-describe('what a recording tells of the wall clock', () => {
-  test('a moment in both clocks', async () => {
+describe('the wall-clock time of a recording', () => {
+  test('comes from a moment in both clocks', async () => {
     const { meta } = await profileOf(recording({}, { clockData }));
     expect(meta).toMatchObject({ wallClockOffsetNs: 1_795_259_592_973_786_000n, captureTimeNs: 1_795_261_452_473_786_000n });
   });
 
-  test('not when its file was written, which may be a copy', async () => {
+  test('does not come from the time of its file, which may be a copy', async () => {
     const source = new BufferSource(recording({}), 'x.data');
     const { meta } = (await readProfile(source, { modifiedNs: 1_795_261_452_473_786_000n }, new Diagnostics())).profile;
     expect(meta.captureTimeNs).toBeUndefined();
   });
 
-  test('CLOCK_REALTIME: its times are the wall clock', async () => {
+  test('is the time of its samples if they are of CLOCK_REALTIME', async () => {
     const { meta } = await profileOf(recording({ flags: ['useClockid'], clockid: 0 }));
     expect(meta).toMatchObject({ wallClockOffsetNs: 0n, captureTimeNs: 1_859_500_000_000n });
   });
 
   test.each([
     ['the default clock', {}],
-    ['another clock alone', { flags: ['useClockid'], clockid: 1 }],
+    ['only another clock', { flags: ['useClockid'], clockid: 1 }],
     ['clock 0 that is not used', { clockid: 0 }],
-  ] as const)('nothing: %s', async (_name, attr) => {
+  ] as const)('is unknown with %s', async (_name, attr) => {
     expect((await profileOf(recording(attr))).meta).toMatchObject({ wallClockOffsetNs: undefined, captureTimeNs: undefined });
   });
 
-  test('merged recordings count from the earliest, if all tell', async () => {
+  test('begins with the earliest of merged recordings if it is known for all', async () => {
     const early = await profileOf(recording({}, { clockData }));
     const late = await profileOf(recording({}, { clockData: { ...clockData, wallClockNs: clockData.wallClockNs + 5n } }));
     const silent = await profileOf(recording({}));
@@ -89,11 +89,11 @@ describe('--wall-clock', () => {
       ['--wall-clock', '-F', 'tid,time,period,event'],
       '  100 2026-11-21 17:14:12.473786    1000000 cpu-clock: \n  100 2026-11-21 17:14:13.000000    1000000 cpu-clock: \n',
     ],
-  ])('script %j: the time of day, in the local time zone', async (args, expected) => {
+  ])('script %j shows the time of day in the local time zone', async (args, expected) => {
     expect((await run('a.data', '-t', 'script', '-o', '-', ...args)).stdout.toString()).toBe(expected);
   });
 
-  test("speedscope: in the name; chrome: beside the recording's clock", async () => {
+  test("is in the name for speedscope, and beside the recording's clock for chrome", async () => {
     await run('a.data', '--wall-clock', '-o', join(dir, 'a.speedscope.json'), '-o', join(dir, 'a.trace.json'));
     const read = (name: string) => JSON.parse(readFileSync(join(dir, name), 'utf8'));
     expect(read('a.speedscope.json').name).toBe('a.data 2026-11-21 17:14:12.473786');
@@ -102,25 +102,25 @@ describe('--wall-clock', () => {
     expect(read('a.trace.json').otherData).not.toHaveProperty('wallClockAtTs1Ns');
   });
 
-  test.each(['script', 'speedscope', 'chrome'])('%s of a recording that does not tell: an error', async (format) => {
+  test.each(['script', 'speedscope', 'chrome'])('%s is refused if the recording does not tell the time', async (format) => {
     expect(await run('silent.data', '-t', format, '--wall-clock', '-o', '-')).toMatchObject({
       status: 1,
       stderr: `perfconv: ${join(dir, 'silent.data')}: the recording does not hold wall-clock time: perf records it with -k, as in -k CLOCK_MONOTONIC\n`,
     });
   });
 
-  test('-F tod of a recording that does not tell: a warning', async () => {
+  test('-F tod causes a warning if the recording does not tell the time', async () => {
     const { status, stdout, stderr } = await runMain([join(dir, 'silent.data'), '-t', 'script', '-F', 'tid,tod', '-o', '-']);
     expect([status, stdout.toString()]).toEqual([0, '  100 \n  100 \n']);
     expect(stderr).toContain('the samples carry no tod: left out of the text');
   });
 
-  test('is said to change nothing in other formats', async () => {
+  test('is reported to have no effect on other formats', async () => {
     expect((await runMain([join(dir, 'a.data'), '--wall-clock', '-o', join(dir, 'a.pb')])).stderr).toContain('--wall-clock has no effect on pprof');
   });
 });
 
-test('the time of day before 1970, and beyond all dates', () => {
+test('the time of day can be before 1970, or beyond all dates', () => {
   const local = (ms: number): string => {
     const date = new Date(ms);
     const two = (value: number) => String(value).padStart(2, '0');
