@@ -136,7 +136,7 @@ describe('all relative links lead to a file, and to a heading in it, in', () => 
   });
 });
 
-test('options in the documentation are known, of perfconv or another program', () => {
+test("options in the documentation are perfconv's, or known to be another program's", () => {
   const known = new Set(['help', 'version', ...COMMANDS.flatMap(({ options }) => options.map(({ name }) => name)), ...FOREIGN_OPTIONS]);
   const named = PAGES.flatMap((page) =>
     [...withoutBlocks(read(page)).matchAll(/`[^`\n]+`/g)].flatMap(([code]) => [...code.matchAll(/(?<![\w-])--([a-z][\w-]*)(?!…)\b/g)]),

@@ -154,10 +154,10 @@ describe('errors', () => {
     ['an empty file', '', /not a perf.data file: it is empty$/],
     ['text', '#include <stdio.h>\n', /not a perf.data file: it is text that starts with "#include"$/],
     ['an ELF binary', '\x7fELF\x02\x01\x01 and so on and on', /not a perf.data file: it is an ELF binary$/],
-    ['gzip data that are none', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7), /: the gzip data cannot be read: [\w\s]+$/],
+    ['damaged gzip data', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7), /: the gzip data cannot be read: [\w\s]+$/],
     ['text packed by gzip', gzipSync('#include <stdio.h>\n'), /not a perf.data file: it is text that starts with "#include"$/],
-    ['a tar archive, of a directory recording', tarOf('perf.data/'), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
-    ['a tar archive, packed by gzip', gzipSync(tarOf('perf.data')), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
+    ['a tar archive of a directory recording', tarOf('perf.data/'), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
+    ['a tar archive packed by gzip', gzipSync(tarOf('perf.data')), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
     ['a zip archive', 'PK\x03\x04\x14\0\0\0\b\0 and so on and on', /not a perf.data file: it is a zip archive; unpack it with unzip first$/],
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
@@ -201,7 +201,7 @@ describe('errors', () => {
     expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
   });
 
-  test('a filter by CPU that leaves nothing says so if samples carry no CPU', async () => {
+  test('the message about a filter by CPU that leaves nothing says if samples carry no CPU', async () => {
     const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/none of the samples in the recording \(\d+\) passes the filters: they carry no CPU\n$/)]);
   });
@@ -435,7 +435,7 @@ describe('messages at the end', () => {
     expect(merged.stderr).toBe(`perfconv: ${cut}: ${(await runMain(['report', '-q', cut])).stderr.replace('perfconv: ', '')}`);
   });
 
-  test('come with status 3 if data was lost with --strict, and the output is written nevertheless', async () => {
+  test('come with status 3 under --strict if data was lost, although the output is written', async () => {
     const cut = put('cut.data', truncatedRecording());
     expect((await runMain(['--strict', '-q', '-o', at('cut.folded'), cut])).status).toBe(3);
     expect(readFileSync(at('cut.folded'), 'utf8')).toContain('app;');
@@ -478,7 +478,7 @@ describe('filters and weights', () => {
     [['--comm', 'app', '--weight', 'samples'], ' 2'],
     [['--time', '0.001,'], ' 1000000'],
     [['--time', ',0.001'], ' 1000000'],
-  ])('%j selects or weighs samples', async (args, weight) => {
+  ])('are applied with %j', async (args, weight) => {
     expect(await folded(...args)).toBe(`app;[app];[app]${weight}\n`);
   });
 

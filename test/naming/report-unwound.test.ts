@@ -143,7 +143,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'that nothing is known to be mapped there',
+    'that stacks end where nothing is known to be mapped',
     [
       [
         [80, 'complete'],

@@ -85,9 +85,9 @@ describe('names in the style `simple`', () => {
   });
 
   it.each<[string, WriteOptions, string]>([
-    ['if no style is given', {}, 'std::sort'],
-    ['but not if one is given', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
-  ])('are used for pprof %s', async (_, options, expected) => {
+    ['no style is given', {}, 'std::sort'],
+    ['a style is given', { demangle: 'full' }, 'void std::sort<int*>(int*, int*)'],
+  ])('are the default for pprof: %s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('pprof', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
     const { stringTable, function: functions } = readPprof(sink.bytes()).message;
@@ -117,9 +117,9 @@ describe('names without parameters', () => {
   });
 
   it.each<[string, WriteOptions, string]>([
-    ['if no style is given', {}, 'app;main<1>;std::sort<int*>;n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
-    ['but not if one is given', { demangle: 'full' }, 'app;main<1>;void std::sort<int*>(int*, int*);n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
-  ])('are used for folded stacks %s', async (_, options, expected) => {
+    ['no style is given', {}, 'app;main<1>;std::sort<int*>;n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+    ['a style is given', { demangle: 'full' }, 'app;main<1>;void std::sort<int*>(int*, int*);n::f(int)::{lambda(int)}::operator()<int> 1000000\n'],
+  ])('are the default for folded stacks: %s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('folded', profileWithNames('void std::sort<int*>(int*, int*)'), sink, options, new Diagnostics());
     expect(sink.text()).toBe(expected);
@@ -136,7 +136,7 @@ describe('names without parameters', () => {
 describe('names in perf-script text', () => {
   it.each<[string, Parameters<typeof formatNaming>[0], string[]]>([
     ['have no scopes that perf does not print', {}, ['operator()<int>', 'std::sort<int*>', 'main<1>']],
-    ['have them if a style is given', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
+    ['have all scopes if a style is given', { demangle: 'full' }, ['n::f(int)::{lambda(int)}::operator()<int>', 'shown', 'main<1>']],
   ])('%s', async (_, options, expected) => {
     const sink = new BufferSink();
     await writeProfile('script', profileWithNames('shown'), sink, { ...formatNaming(options), fields: ['ip', 'sym'] }, new Diagnostics());

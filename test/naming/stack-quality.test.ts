@@ -75,8 +75,8 @@ describe('stacks', () => {
     ['end by themselves after some frames', '0/10', ['app:f', 'app:g']],
     ['end in zeros after some frames', '0/10', ['app:f', 'app:g', '0x0']],
     ["are Go's", '0/10', ['app:main.f', 'app:runtime.goexit.abi0']],
-    ['are only of the kernel, which do not count', '0/0', ['kernel', 'kernel']],
-    ['begin outside code, which do not count', '0/0', [HEAP, 'app:main']],
+    ['are only of the kernel (they do not count)', '0/0', ['kernel', 'kernel']],
+    ['begin outside code (they do not count)', '0/0', [HEAP, 'app:main']],
   ])('are whole if they %s', (_, expected, frames) => {
     expect(broken([10, ...frames])).toBe(expected);
   });

@@ -126,10 +126,10 @@ describe('Symbolizer: files', () => {
     ['a debug file by path', '/usr/lib/debug/opt/app/bin/server.debug'],
     ['a debug file of the same name', '/usr/lib/debug/opt/app/bin/server'],
     ['a debug file by build id', '/usr/lib/debug/.build-id/aa/11111111111111111111111111111111111111.debug'],
-    ['a debug file beside it, by its debug link', '/opt/app/bin/server.dbg'],
-    ['a debug file in .debug, by its debug link', '/opt/app/bin/.debug/server.dbg'],
-    ['a debug file under the debug directory, by its debug link', '/usr/lib/debug/opt/app/bin/server.dbg'],
-  ])('uses the symbols of %s if the binary has none; with compatPerf, even if it has', async (_, place) => {
+    ['the linked debug file beside it', '/opt/app/bin/server.dbg'],
+    ['the linked debug file in .debug', '/opt/app/bin/.debug/server.dbg'],
+    ['the linked debug file under the debug directory', '/usr/lib/debug/opt/app/bin/server.dbg'],
+  ])('uses the symbols of %s if the binary has none, and with compatPerf always', async (_, place) => {
     files.content.set(PATH, elf('fromPath', { debugLink: 'server.dbg' }));
     files.content.set(place, elf('preferred', { isDebugFile: true }));
     expect(await nameOf({})).toBe('fromPath');

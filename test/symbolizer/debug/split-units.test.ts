@@ -84,7 +84,7 @@ describe('places', () => {
     ]);
   });
 
-  it('never are files of the kernel such as /proc/kcore, or directories above the binary', () => {
+  it('are never files of the kernel such as /proc/kcore, or directories above the binary', () => {
     expect(dwoPlaces({ ...REQUEST, dwoName: '/proc/kcore' }, DIRS)).toEqual(['/opt/app/bin/kcore', '/usr/lib/debug/kcore']);
     expect(dwoPlaces({ ...REQUEST, dwoName: '../../../../proc/x', compDir: '/a' }, DIRS)).toEqual(['/opt/app/bin/x', '/usr/lib/debug/x']);
     expect(dwoPlaces({ ...REQUEST, dwoName: '..', compDir: '' }, DIRS)).toEqual([]);

@@ -73,7 +73,7 @@ describe('supplementaryPlaces', () => {
     ]);
   });
 
-  it('never are files of the kernel such as /proc/kcore', () => {
+  it('are never files of the kernel such as /proc/kcore', () => {
     expect(supplementaryPlaces(DEBUG_FILE, { path: '/proc/kcore', id: '01', kind: 'checksum' }, DIRS)).not.toContain('/proc/kcore');
   });
 });

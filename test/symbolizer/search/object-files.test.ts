@@ -64,7 +64,7 @@ async function nameOf(
 
 const outcomeOf = (place: string) => search.places.find((one) => one.place === place);
 
-describe('files of a binary that is not at its path', () => {
+describe('files of a binary', () => {
   it.each<[string, string, Partial<CodeObject>, Partial<SymbolizerOptions>]>([
     ['the build-id cache', `/home/u/.debug${BY_ID}/elf`, {}, {}],
     ["old perf's cache, where the id is a link to the file", `/home/u/.debug${BY_ID}`, {}, {}],
@@ -251,7 +251,7 @@ describe('debug files', () => {
     expect(await nameOf({ codeStart: TEXT.offset })).toBe('fromDebug');
   });
 
-  it('without .symtab are replaced by .gnu_debugdata, together with .dynsym', async () => {
+  it('are preferred to .gnu_debugdata, which is otherwise used together with .dynsym', async () => {
     const mini = named('local', { isDebugFile: true });
     Object.assign(files, { decompress: async (compression: string, bytes: Uint8Array) => (compression === 'xz' ? Buffer.from(bytes).reverse() : bytes) });
     const plan = {
@@ -273,7 +273,7 @@ describe('debug files', () => {
     expect(await nameOf({}, { compatPerf: true, debugDirs: [] })).toBe('fromDebug');
   });
 
-  it('are reported if .gnu_debugdata is damaged', async () => {
+  it('include .gnu_debugdata, whose damage is reported', async () => {
     files.content.set(PATH, stripped({ moreSections: [{ name: '.gnu_debugdata', content: Buffer.from('no xz') }] }));
     expect(await nameOf()).toBeUndefined();
     expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: expect.stringContaining(`.gnu_debugdata in ${PATH}: `) }]);

@@ -12,7 +12,7 @@ class TwoFunctions extends CallTree {
   }
 }
 
-it('a stack that stays the same is written only once per stride, unless there is a gap', async () => {
+it('chrome: a stack that stays the same is written only once per stride, unless there is a gap', async () => {
   const sink = new BufferSink();
   const out = new JsonWriter(sink);
   const startUs = Float64Array.of(1, 11, 21, 31, 34, 44);
