@@ -106,7 +106,7 @@ describe('imports', () => {
     expect(wrong.map(({ file, specifier }) => `${file} imports ${specifier}`)).toEqual([]);
   });
 
-  test('from stats are made only by the CSV writer, among writers', () => {
+  test('from stats are only in the CSV writer, of all writers', () => {
     const takers = imports.filter((one) => roomOf(one.file) === 'writers' && targetOf(one)?.startsWith('stats/')).map((one) => one.file);
     expect(takers.filter((file) => !file.startsWith('writers/csv/'))).toEqual([]);
   });

@@ -57,7 +57,7 @@ describe.each(FORMATS)('the format %s', (format) => {
     expect(anchorsOf('docs/formats.md')).toContain(anchor);
   });
 
-  test('is in the help of convert with its ending, which is also in the message about names that say no format', async () => {
+  test('is in the help of convert with its ending, which the message about unclear names has, too', async () => {
     const [, text = ''] = /-t, --format FORMAT (.*?) -o, --output /.exec(help) ?? [];
     expect(text, 'src/cli/options.ts').toMatch(new RegExp(`\\b${format}\\b`));
     expect(text, 'src/cli/options.ts').toContain(endingOf(format));

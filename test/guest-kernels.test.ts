@@ -24,7 +24,7 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['guest_one [guest.kernel.kallsyms]', 'guest_two [guest.kernel.kallsyms]', 'gmod_one [gmod]']);
   });
 
-  it('are known to have moved even if no sample is in them, so that modules are not misnamed', async () => {
+  it('are known to have moved even if only their modules have samples', async () => {
     const records = [kernelMap(0, TEXT + 0x1000_0000n), moduleMap(0, MODULE), sample(812, MODULE + 0x10n)];
     expect((await framesOf(records, { guest: { kallsyms: '/guest.kallsyms' } })).frames).toEqual(['? [gmod]']);
   });
@@ -43,7 +43,7 @@ describe('kernels of virtual machines', () => {
     expect(frames).toEqual(['guest_two [guest.kernel.kallsyms.812]', 'guest_one [guest.kernel.kallsyms.813]', '? -']);
   });
 
-  it('are named only after their map, if that comes later', async () => {
+  it('are named only after a late map', async () => {
     const at = (): RecordSpec => sample(812, TEXT + 0x110n);
     const before = at();
     const map = record.mmap(

@@ -17,7 +17,7 @@ const S = 1;
 const D = 2;
 const R = 0;
 
-/** Three threads, which sleep, block and are preempted, and a fourth one that only records of switches tell about. */
+/** Three threads, which sleep, block and are preempted, and one that only records of switches mention. */
 const recording = new SwitchRecords().tick(101, 1 * MS).tick(102, 2 * MS);
 for (let round = 0; round < 10; round++) {
   const at = (10 + 10 * round) * MS;

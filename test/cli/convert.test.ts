@@ -172,7 +172,7 @@ describe('errors', () => {
     expect(readdirSync(dir)).toEqual(['in.data']);
   });
 
-  test('a missing input, a directory, and a directory recording without its main file are refused in one line', async () => {
+  test('a missing input, a directory, and a recording without its main file are refused in one line', async () => {
     expect(await runMain([at('nosuch.data')])).toMatchObject({ status: 1, stderr: `perfconv: ${at('nosuch.data')}: no such file or directory\n` });
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory, not a recording\n` });
     put('data.0', '');
@@ -182,7 +182,7 @@ describe('errors', () => {
     });
   });
 
-  test('a filter by a missing event leaves nothing, and the message names the events of the recording', async () => {
+  test('a filter by a missing event is refused, naming those that exist', async () => {
     const result = await runMain(['--event', 'cycles', put('perf.data', fileRecording())]);
     expect(result.status).toBe(1);
     expect(result.stderr).toMatch(
@@ -190,7 +190,7 @@ describe('errors', () => {
     );
   });
 
-  test('an event of times off the CPU is refused with a hint at --off-cpu if that was not given', async () => {
+  test('an event of times off the CPU is refused with a hint at --off-cpu', async () => {
     const input = put('switches.data', new SwitchRecords().tick(101, 1).sched(10, { prev: 101, state: 1, next: 102 }).file());
     const asked = await runMain(['--event', 'off-cpu:sleeping', input]);
     expect(asked.status).toBe(1);
@@ -201,7 +201,7 @@ describe('errors', () => {
     expect((await runMain(['report', '--event', 'off-cpu:away', '--off-cpu', input])).stderr).not.toContain('adds');
   });
 
-  test('the message about a filter by CPU that leaves nothing says if samples carry no CPU', async () => {
+  test('a failing filter by CPU says if samples carry none', async () => {
     const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/none of the samples in the recording \(\d+\) passes the filters: they carry no CPU\n$/)]);
   });
@@ -211,7 +211,7 @@ describe('errors', () => {
     expect(readFileSync(at('out.csv/stat.csv'), 'utf8')).toContain('COMM,1');
   });
 
-  test.each([[[]], [['report']]])('symbol files and directories that are missing or of the wrong kind are refused: %j', async (command) => {
+  test.each([[[]], [['report']]])('missing or wrong symbol files and directories are refused: %j', async (command) => {
     const input = put('perf.data', fileRecording());
     put('kallsyms', 'ffffffff81000000 T _text\n');
     const cases: [args: string[], message: string][] = [
@@ -435,7 +435,7 @@ describe('messages at the end', () => {
     expect(merged.stderr).toBe(`perfconv: ${cut}: ${(await runMain(['report', '-q', cut])).stderr.replace('perfconv: ', '')}`);
   });
 
-  test('come with status 3 under --strict if data was lost, although the output is written', async () => {
+  test('come with status 3 if data was lost and --strict was given; the output is written', async () => {
     const cut = put('cut.data', truncatedRecording());
     expect((await runMain(['--strict', '-q', '-o', at('cut.folded'), cut])).status).toBe(3);
     expect(readFileSync(at('cut.folded'), 'utf8')).toContain('app;');
@@ -482,7 +482,7 @@ describe('filters and weights', () => {
     expect(await folded(...args)).toBe(`app;[app];[app]${weight}\n`);
   });
 
-  test('the ids of no process and no thread are accepted, and so is that of an unrecorded CPU', async () => {
+  test('the ids of no process, no thread and no CPU are accepted', async () => {
     const attrs: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
     const records = [-1, -1, 5].map((id, i) => record.sample({ ip: 1n, pid: id, tid: id, time: BigInt(i + 1), period: BigInt(10 ** i) }));
     const input = put('ended.data', encodeFile({ attrs, records }));
@@ -496,7 +496,7 @@ describe('filters and weights', () => {
     expect(await weight('--cpu=-1')).toEqual(['11', '100']);
   });
 
-  test('a filter by CPU warns about events that it leaves out because their samples carry no CPU', async () => {
+  test('a filter by CPU warns about events without CPU, which it leaves out', async () => {
     const attrs: AttrSpec[] = [
       { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time'], flags: ['sampleIdAll'] },
       { name: 'page-faults', config: 2n, period: 1n, ids: [8n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] },

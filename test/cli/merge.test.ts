@@ -128,12 +128,12 @@ describe('several inputs with an output', () => {
     expect(kinds.lastIndexOf('SAMPLE a.data')).toBeLessThan(kinds.indexOf('COMM b.data'));
   });
 
-  test('csv: the tables of a single recording have no column for the input', async () => {
+  test('csv: tables of one recording have no input column', async () => {
     await runMain([a, '-o', `${at('tables')}/`]);
     for (const name of readdirSync(at('tables'))) expect(text(`tables/${name}`)).not.toContain('input');
   });
 
-  test('several formats can be written at once, one of them to standard output', async () => {
+  test('several formats can be written, one to standard output', async () => {
     const { status, stdout } = await runMain([a, b, '-q', '-t', 'folded', '-o', '-', '-o', at('all.pb.gz')]);
     expect([status, stdout.toString(), readdirSync(dir).sort()]).toEqual([0, 'app;[app];[app] 6000000\n', ['a.data', 'all.pb.gz', 'b.data']]);
   });
@@ -143,7 +143,7 @@ describe('several inputs with an output', () => {
     expect([status, stdout.toString()]).toEqual([0, 'a.data;app;[app];[app] 2000000\nstandard_input;app;[app];[app] 2000000\n']);
   });
 
-  test('filters apply to all inputs, and a warning names those of which nothing is left', async () => {
+  test('filters apply to all inputs, with a warning if nothing is left of one', async () => {
     // The fourth sample of the clock is 4 ms after the first.
     const { status, stderr } = await runMain([a, b, '--time', '+0.004,', '-t', 'folded', '-o', at('all.folded'), '--event', 'cpu-clock']);
     expect([status, said(stderr)]).toEqual([0, [`perfconv: ${a}: warning: adds no samples: none of the samples in the recording (3) passes the filters`]]);
@@ -183,7 +183,7 @@ describe('inputs that cannot be read', () => {
     expect(readdirSync(dir).sort()).toEqual(['a.data', 'b.data', 'bad.data']);
   });
 
-  test('are different from inputs with lost data, which are merged, with status 3 for --strict', async () => {
+  test('are not those with lost data, which are merged, with status 3 for --strict', async () => {
     const cut = put('cut.data', truncatedRecording());
     const args = [a, cut, '-t', 'folded', '--event', 'cpu-clock', '-o', at('all.folded')];
     expect(await runMain(args)).toMatchObject({ status: 0, stderr: expect.stringContaining(`perfconv: ${cut}: data lost: `) });
@@ -193,7 +193,7 @@ describe('inputs that cannot be read', () => {
     expect((await runMain([...args, at('missing.data'), '--strict'])).status).toBe(1);
   });
 
-  test('are different from inputs without samples, which add nothing; if none has samples, only tables are written', async () => {
+  test('are not those without samples, which add nothing; if none has any, only tables are written', async () => {
     const empty = put('empty.data', emptyRecording());
     const stat = put('stat.data', statRecording());
     const { status, stderr } = await runMain([a, empty, '-o', at('all.pb')]);

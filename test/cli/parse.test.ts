@@ -56,7 +56,7 @@ describe('values of options', () => {
     },
   );
 
-  test('count as missing at the end of the words or if they are empty', () => {
+  test('are missing at the end or if they are empty', () => {
     expect(refusalOf('web.data', '--symfs')).toBe('--symfs needs a value');
     for (const words of [['--symfs='], ['-F='], ['--symfs', '']]) {
       const args = argumentsOf(...words);
@@ -110,7 +110,7 @@ test('unknown options are refused, with a suggestion', () => {
   }
 });
 
-test('options of other commands are refused, and the message names the commands that have them', () => {
+test('options of other commands are refused, naming those commands', () => {
   expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('the command report has no option --format; convert has it');
   expect(refusalOf('info', '-t', 'csv')).toBe('the command info has no option -t; convert has it');
   expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report has it');
@@ -165,7 +165,7 @@ describe('a command after options', () => {
   });
 });
 
-test('options of the same name are alike in all commands, because words are split before the command is known', () => {
+test('options of the same name are alike in all commands, as parsing requires', () => {
   const kinds = new Map<string, string>();
   for (const { name, alias, value } of COMMANDS.flatMap(({ options }) => options)) {
     const kind = `${alias ?? ''} ${value === undefined ? 'flag' : 'valued'}`;

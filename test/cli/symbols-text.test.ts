@@ -39,7 +39,7 @@ it('the text about symbols tells how to get the rest of split debug information'
   expect(symbolsText([{ ...dso, places: places.slice(0, 1) }])).not.toContain('what helps');
 });
 
-it('the text about symbols tells for each binary what was found where, in lines of at most 100 columns', () => {
+it('the text about symbols tells what was found where, in lines of up to 100 columns', () => {
   const dsos: DsoSymbols[] = [
     {
       name: '/opt/app/server',
@@ -100,7 +100,7 @@ base.apk
   expect(text.split('\n').filter((line) => line.length > 100)).toEqual([]);
 });
 
-it('the text about symbols tells for what a file was of use, by what it named', () => {
+it('the text about symbols calls files used by what they named', () => {
   const holds = { code: true, symbols: 'dynsym', debugInfo: true } as const;
   const taken = place('/opt/app/server', 'fits', { holds, uses: ['addresses', 'symbols', 'lines'], detail: 'and more' });
   const dso: DsoSymbols = { name: '/opt/app/server', kind: 'file', buildId: ID, samples: 1, unnamedSamples: 1, ...counts, places: [taken] };

@@ -4,7 +4,7 @@ import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 
 describe('names of Java methods', () => {
-  // The names in the style no-params are what perf 6.1 prints.
+  // The style no-params is as perf 6.1 prints.
   it.each([
     ['Ljava/lang/String;hashCode()I', 'java.lang.String.hashCode()', 'java.lang.String.hashCode()', 'java.lang.String.hashCode'],
     [
@@ -21,7 +21,7 @@ describe('names of Java methods', () => {
     ['LFoo;a(BCDFIJSZ)D', 'Foo.a(byte, char, double, float, int, long, short, boolean)', 'Foo.a(byte, char, double, float, int, long, short, ', 'Foo.a'],
     ['Lcom/a/B;lambda$x$0(Ljava/util/List;I)V', 'com.a.B.lambda$x$0(java.util.List, int)', 'com.a.B.lambda$x$0(java.util.List, int)', 'com.a.B.lambda$x$0'],
     ['La/F$MH.0x00007f;invoke(La/b.0x1;)La/B;', 'a.F$MH.0x00007f.invoke(a.b.0x1)', 'a.F$MH.0x00007f.invoke(a.b.0x1)', 'a.F$MH.0x00007f.invoke'],
-  ])('are demangled in all styles: %s', (mangled, full, noParams, simple) => {
+  ])('are demangled: %s', (mangled, full, noParams, simple) => {
     expect(STYLES.map((style) => demangle(mangled, style))).toEqual([full, noParams, simple]);
   });
 

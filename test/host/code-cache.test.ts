@@ -112,7 +112,7 @@ describe('code cache: kept code', () => {
   test('is replaced by a run that is longer than those before', () => {
     load().keepCode();
     const bytes = readFileSync(keptFile());
-    // The third field is the length in milliseconds.
+    // The third field: milliseconds.
     bytes.writeUInt32LE(0, 8);
     writeFileSync(keptFile(), bytes);
     const second = load();
@@ -145,14 +145,14 @@ describe('code cache: kept code', () => {
     expect(load().usesKeptCode).toBe(false);
   });
 
-  test.skipIf(process.platform !== 'linux')('does not exist if no directory can be created, which is no error', () => {
+  test.skipIf(process.platform !== 'linux')('does not exist if no directory can be created', () => {
     expect(() => loadScript<Exports>(path, '/proc/perfconv/code').keepCode()).not.toThrow();
     expect(existsSync('/proc/perfconv')).toBe(false);
   });
 
   test('is of only the newest versions', () => {
     mkdirSync(caches, { recursive: true });
-    // These are not files of the cache.
+    // Not files of the cache.
     mkdirSync(join(caches, 'other'));
     symlinkSync('nowhere', join(caches, 'link'));
     for (let age = 1; age <= 20; age++) {
@@ -165,7 +165,7 @@ describe('code cache: kept code', () => {
     expect(load().usesKeptCode).toBe(true);
   });
 
-  test('does not exist if a file is in its place, which is no error', () => {
+  test('does not exist if a file is in its place', () => {
     writeFileSync(join(dir, 'caches'), 'a file');
     expect(() => load().keepCode()).not.toThrow();
     expect(load().usesKeptCode).toBe(false);

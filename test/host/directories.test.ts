@@ -35,7 +35,7 @@ function writeThreads(): void {
   }
 }
 
-test("directory recordings: a directory's files are read as one recording, in the order of time", async () => {
+test("a directory's files are read as one recording, in the order of time", async () => {
   writeThreads();
   const diagnostics = new Diagnostics();
   const { source, modifiedNs, kcoreDir } = await openFile(dir, diagnostics);
@@ -55,7 +55,7 @@ test("directory recordings: a directory's files are read as one recording, in th
   expect(Math.max(...positions)).toBeLessThanOrEqual(recordingBytes(source) ?? 0);
 });
 
-test('directory recordings: parts are in the order of their numbers, and other files are ignored', async () => {
+test('parts are in the order of their numbers, and other files are ignored', async () => {
   writeThreads();
   for (let number = 3; number <= 11; number++) write(`data.${number}`, '');
   for (const name of ['data.old', 'data.01', 'data.x', 'data.1.gz', '.data']) write(name, 'x');
@@ -64,7 +64,7 @@ test('directory recordings: parts are in the order of their numbers, and other f
   await source.close();
 });
 
-test('directory recordings: a missing number is reported', async () => {
+test('a missing number is reported', async () => {
   writeThreads();
   rmSync(join(dir, 'data.1'));
   const diagnostics = new Diagnostics();
@@ -75,7 +75,7 @@ test('directory recordings: a missing number is reported', async () => {
   await expect(openFile(dir)).rejects.toMatchObject({ code: 'damaged', file: dir });
 });
 
-describe('directory recordings: refused or incomplete are', () => {
+describe('incomplete or not a directory recording:', () => {
   test('an empty directory', async () => {
     await expect(openFile(dir)).rejects.toMatchObject({ code: 'io', message: `${dir}: is a directory, not a recording` });
   });
@@ -108,7 +108,7 @@ describe('directory recordings: refused or incomplete are', () => {
   });
 });
 
-test('directory recordings: links to files elsewhere are followed', async () => {
+test('links to files elsewhere are followed', async () => {
   writeThreads();
   const elsewhere = join(dir, '..', 'elsewhere');
   writeFileSync(elsewhere, encodeRecords([sample(5n, 3)]));
@@ -118,8 +118,8 @@ test('directory recordings: links to files elsewhere are followed', async () => 
   await source.close();
 });
 
-describe('directory recordings: the command line', () => {
-  test('accepts a directory like a file, with or without a slash at the end', async () => {
+describe('the command line', () => {
+  test('accepts a directory, with or without a slash', async () => {
     writeThreads();
     for (const input of [dir, `${dir}/`]) {
       const { status, stderr } = await runMain([input, '-t', 'folded']);
@@ -127,7 +127,7 @@ describe('directory recordings: the command line', () => {
     }
   });
 
-  test("names the kernel's functions by the recording's own kallsyms, unless --kallsyms is given", async () => {
+  test("names the kernel's functions by --kallsyms, or by the recording's own kallsyms", async () => {
     const kernelMap = record.mmap(
       { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000000n, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
       { misc: 1, sampleId: { time: 1n } },
@@ -145,12 +145,12 @@ describe('directory recordings: the command line', () => {
     expect((await runMain([dir, '-t', 'folded', '-o', '-', '--kallsyms', other])).stdout.toString()).toContain('asked_for');
   });
 
-  test('says if a directory is no recording', async () => {
+  test('refuses a directory that is no recording', async () => {
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: expect.stringContaining('is a directory, not a recording') });
   });
 });
 
-test('directory recordings: the main file alone is read as a recording in a file', async () => {
+test('the main file by itself is read as a file', async () => {
   write('data', fileRecording());
   const { source } = await openFile(join(dir, 'data'));
   expect(source.parts).toBeUndefined();

@@ -40,7 +40,7 @@ async function decode({ source }: OpenInput): Promise<Outcome | PerfconvError> {
   }
 }
 
-/** A file, and a stream that comes in one piece, which is kept in memory in file form, and otherwise decoded as it comes. */
+/** A file, and a stream in one piece, which is kept in memory in file form, and decoded as it comes in pipe form. */
 const WAYS: readonly (readonly [name: string, open: (bytes: Uint8Array) => Promise<OpenInput>])[] = [
   [
     'a file',
@@ -96,7 +96,7 @@ describe.each(WAYS)('%s', (way, open) => {
   });
 });
 
-test('a file that shrinks while it is read ends at its new end, with a report', async () => {
+test('a file that shrinks while it is read ends early, with a report', async () => {
   writeFileSync(path, fileRecording(5000));
   const input = await openFile(path);
   truncateSync(path, 100_000);

@@ -7,18 +7,18 @@ const own = cachedDataVersionTag();
 
 afterEach(() => vi.restoreAllMocks());
 
-test('less inlining: V8 has another option during the work, and its own options afterwards', async () => {
+test('V8 has another option during the work, and its own options afterwards', async () => {
   expect(await withLessInlining(async () => cachedDataVersionTag())).not.toBe(own);
   expect(cachedDataVersionTag()).toBe(own);
 });
 
-test('less inlining: V8 has its own options again even if the work fails', async () => {
+test('V8 has its own options again even if the work fails', async () => {
   await expect(withLessInlining(() => Promise.reject(new Error('it fails')))).rejects.toThrow('it fails');
   expect(cachedDataVersionTag()).toBe(own);
 });
 
 test.each(['--max-inlined-bytecode-size-cumulative=500', '--max_inlined_bytecode_size_cumulative=500'])(
-  'less inlining: an option that was given to Node stays: %s',
+  'an option that was given to Node stays: %s',
   async (option) => {
     vi.spyOn(process, 'execArgv', 'get').mockReturnValue([option]);
     expect(await withLessInlining(async () => cachedDataVersionTag())).toBe(own);

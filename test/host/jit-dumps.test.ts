@@ -56,7 +56,7 @@ describe('jitDumpsOf', () => {
     expect(contentOf('jit-1.dump')).toBeUndefined();
   });
 
-  it('looks for the dump of a living process where that process sees it', () => {
+  it('looks where a living process sees its dump', () => {
     expect(contentOf(join(directory, 'jit-1.dump'), {}, process.pid)).toBe('at its path');
   });
 });

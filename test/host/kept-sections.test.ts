@@ -56,7 +56,7 @@ describe('kept sections', () => {
     expect(unpacked).toEqual(['libc', 'libm', 'libm']);
   });
 
-  test('are kept only once if they are requested twice at the same time', async () => {
+  test('are kept once if requested twice at the same time', async () => {
     const size = deflateSync(TEXT).length + TEXT.length;
     const { sections, unpacked } = counted(2 * size + 10);
     await Promise.all([sections.decompress('zlib', deflateSync(TEXT), 5000), sections.decompress('zlib', deflateSync(TEXT), 5000)]);

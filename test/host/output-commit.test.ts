@@ -46,7 +46,7 @@ async function whenGrown(act: () => void): Promise<void> {
   act();
 }
 
-describe('all outputs or none are committed', () => {
+describe('all outputs or none are written', () => {
   test('if a file cannot be moved, those that were are moved back', async () => {
     put('b', 'old b');
     chmodSync(at('b'), 0o604);

@@ -79,7 +79,7 @@ describe('unwrap', () => {
     }
   });
 
-  test.each(PACKED)('unpacks the beginning of %s that is cut off: %s', async (wrapping, name, bytes) => {
+  test.each(PACKED)('unpacks part of %s that is cut off: %s', async (wrapping, name, bytes) => {
     for (const sizeBytes of [8, 60, 1000, 4000, bytes.length - 1]) {
       const { bytes: unpacked, error } = await unpack(wrapping, inPieces(bytes.subarray(0, sizeBytes), 512));
       expect(error, `${name}, ${sizeBytes}`).toMatchObject({ name: 'PerfconvError', code: 'damaged', message: expect.stringContaining('cut off') });
@@ -365,7 +365,7 @@ describe('a recording in file form that is still being written', () => {
     const dataSize = Number(new DataView(bytes.buffer).getBigUint64(48, true));
     const empty = Buffer.concat([bytes.subarray(0, dataStart), bytes.subarray(dataStart + dataSize)]);
     empty.writeBigUInt64LE(0n, 48);
-    // In place of the data, there is the table of features: positions in the file, all of them small numbers.
+    // In place of data, there is the table of features: positions in the file, which are small numbers.
     const { source } = await openStream(Readable.from([empty]), 'ended');
     expect(source).toBeInstanceOf(MemorySource);
   });
@@ -408,7 +408,7 @@ async function samplesOf(source: ByteSource, diagnostics: Diagnostics): Promise<
   }
 }
 
-/** As perf leaves it while it records: without the size of the data, and without features after them. */
+/** As perf leaves it while it records: without the size of the data, and without features. */
 function unfinished(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const dataEnd = Number(view.getBigUint64(40, true)) + Number(view.getBigUint64(48, true));

@@ -81,7 +81,7 @@ describe('StreamSource', () => {
     expect(await next).toEqual([99]);
   });
 
-  test('reads 0 bytes beyond the end, and fails at a position that it has passed', async () => {
+  test('reads 0 bytes beyond the end, and fails at past positions', async () => {
     const source = new StreamSource(Readable.from([bytes.slice(0, 10)]), 'pipe');
     expect(await source.peek(4)).toEqual(bytes.slice(0, 4));
     expect(await read(source, 5, 1)).toEqual([5]);

@@ -14,9 +14,9 @@ test.each([
   ['/usr/lib/home.so', '/usr/lib/home.so'],
   ['/home', '/home'],
   ['[kernel.kallsyms]', '[kernel.kallsyms]'],
-])('without home directories, %s becomes %s', (path, without) => expect(withoutHome(path)).toBe(without));
+])('%s becomes %s', (path, without) => expect(withoutHome(path)).toBe(without));
 
-test('paths within a sentence lose their home directories, too', () => {
+test('paths in a sentence are shortened, too', () => {
   expect(withoutHomes('no symbols for /home/jane/app and /usr/lib/x.so (12 of 13), /root/y')).toBe('no symbols for ~/app and /usr/lib/x.so (12 of 13), ~/y');
 });
 

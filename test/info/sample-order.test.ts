@@ -12,7 +12,7 @@ test.each([
   [[3, 2, 1], 2],
   [[5, 6, 7, 1, 2, 3], 3],
   [[Number.NaN, 2, Number.NaN, 1], 1],
-])('among samples at %j, the number of those before an older one is %i', (times, count) => {
+])('of samples at %j, this many are before an older one: %i', (times, count) => {
   const order = new SampleOrder();
   const rank = (timeNs: number): number => (Number.isNaN(timeNs) ? 0 : timeNs);
   const inTime = times.map((timeNs, nr) => ({ timeNs, nr })).sort((a, b) => rank(a.timeNs) - rank(b.timeNs) || a.nr - b.nr);
@@ -22,7 +22,7 @@ test.each([
   expect(byDefinition).toHaveLength(count);
 });
 
-test('among samples that are delivered in the order of the file, those after a newer one are counted', () => {
+test('samples that are delivered in the order of the file count if they follow a newer one', () => {
   const order = new SampleOrder();
   for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(recordRow({ nr, timeNs }));
   expect(order.outOfOrder).toBe(2);

@@ -10,7 +10,7 @@ function read(records: readonly JitRecordSpec[], more: Partial<JitDumpSpec> = {}
   return dump;
 }
 
-/** The functions, without where their code was placed. */
+/** The functions without their placements. */
 function functionsOf({ functions: { fileOffsets, sizesBytes, firstLines, nameOffsets, nameLengths }, names }: JitDump) {
   return fileOffsets.map((fileOffset, i) => ({
     name: decodeText(names.subarray(nameOffsets[i], nameOffsets[i] + nameLengths[i])),
@@ -20,7 +20,7 @@ function functionsOf({ functions: { fileOffsets, sizesBytes, firstLines, nameOff
   }));
 }
 
-/** For each placement of code: its time, its address, and which function it is. */
+/** The time, address and function of each placement of code. */
 function placements(dump: JitDump): string[] {
   const { timeLo, timeHi, addresses, functions: of } = dump.placements;
   const functions = functionsOf(dump);
@@ -120,7 +120,7 @@ describe('readJitDump', () => {
     expect(dump).toMatchObject({ lines: { offsets: [0, 8], lines: [8, 9] }, damagedRecords: 0 });
   });
 
-  it('subtracts the 64 bytes from the line addresses of V8, and reads its columns', () => {
+  it('subtracts 64 bytes from the line addresses of V8, and reads columns', () => {
     const records: JitRecordSpec[] = [
       { debug: 0x1000n, lines: [[0x1048n, 12, 3, 'a.js']] },
       { load: 'JS:*f a.js:1:2', at: 0x1000n, code: 16 },

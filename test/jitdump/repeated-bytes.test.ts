@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { repeatedBytes } from '../../src/jitdump/repeated-bytes.ts';
 
 describe('repeatedBytes', () => {
-  it('is the length of the longest end of the first that the second begins with', () => {
+  it('is the length of the longest end with which the other begins', () => {
     const bytes = fc.uint8Array({ max: 2, maxLength: 30 });
     fc.assert(
       fc.property(bytes, bytes, (before, after) => {

@@ -42,7 +42,7 @@ describe('a recording in memory', () => {
     expect([recording.name, (await recording.info()).modifiedTime]).toEqual(['web.data', '2026-01-04T16:48:20.000000000Z']);
   });
 
-  test('is converted to outputs that are compressed with the means of browsers', async () => {
+  test('is compressed with the means of browsers', async () => {
     const profile = await (await openRecording(fileRecording())).profile();
     const plain = await profile.toBytes('pprof', { gzip: false });
     expect(gunzipSync(await profile.toBytes('pprof'))).toEqual(Buffer.from(plain));
@@ -77,7 +77,7 @@ describe('a recording in memory', () => {
   });
 });
 
-test('a recording that is opened with await using is closed at the end of its block', async () => {
+test('await using closes a recording at the end of the block', async () => {
   const opened = await openRecording(fileRecording());
   expect(opened[Symbol.asyncDispose]).toBeTypeOf('function');
   {

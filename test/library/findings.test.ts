@@ -40,7 +40,7 @@ describe('findings of several readings', () => {
     expect(codesOf(findings)).toEqual([['damaged', 1]]);
   });
 
-  test('are passed on to the parent, and included in those that combine several', async () => {
+  test('are passed on to the parent, and to combined ones', async () => {
     const parent = new Findings();
     const child = new Findings(parent);
     const all = new Findings(undefined, [child]);

@@ -73,7 +73,7 @@ const LOADS: readonly JitRecordSpec[] = [
 ];
 
 describe('code of JITs', () => {
-  it('has the name that was valid at the time of the sample', async () => {
+  it('has its name at the time of the sample', async () => {
     const records = [marker(10n), memory(11n), sample(15n), sample(20n), sample(39n), sample(40n), sample(45n, JIT + 0x13fn), sample(59n, JIT + 0x23fn)];
     const { frames, places, problems } = await read([...records, sample(60n, JIT + 0x23fn), sample(61n, JIT + 0x240n)], { dump: LOADS });
     const [jit, dump] = ['/tmp/perf-12.map', PATH];
@@ -83,7 +83,7 @@ describe('code of JITs', () => {
     expect(problems).toEqual([]);
   });
 
-  it('is named for the call before a return address, or for a function that begins there if no code is before it', async () => {
+  it('is returned to after calls, or at its start', async () => {
     const callers = [JIT + 0x1040n, JIT + 0x1080n, JIT + 0x10c0n, JIT + 0x2000n];
     const dump: JitRecordSpec[] = [
       { load: 'before', at: JIT + 0x1000n, code: 0x80, index: 1n, time: 20n },
@@ -101,13 +101,13 @@ describe('code of JITs', () => {
     expect(frames).toEqual([`first ${PATH}`, `second ${PATH}`]);
   });
 
-  it('covers memory that was mapped before perf started, and stays if that is recorded again', async () => {
+  it('covers memory that was mapped before, and stays if that is recorded again', async () => {
     const before = [record.mmap2({ pid: 12, tid: 12, addr: 0x7e00_0000_0000n, len: 0x1000n, filename: PATH }, {}), memory(0n)];
     const { frames } = await read([...before, sample(100n), memory(101n), sample(102n)], { dump: LOADS });
     expect(frames).toEqual([`second ${PATH}`, `second ${PATH}`]);
   });
 
-  it('is gone after a file is mapped in its place and after exec, but is inherited by children', async () => {
+  it('is gone after exec or if a file is mapped there, but is inherited', async () => {
     const library = record.mmap2({ pid: 12, tid: 12, addr: JIT, len: 0x1000n, filename: '/lib/x.so' }, { sampleId: { time: 75n, pid: 12, tid: 12 } });
     const fork = record.fork({ pid: 13, ppid: 12, tid: 13, ptid: 12, time: 70n }, { sampleId: { time: 70n, pid: 12, tid: 12 } });
     const exec = record.comm({ pid: 13, tid: 13, comm: 'x', exec: true }, { sampleId: { time: 90n, pid: 13, tid: 13 } });

@@ -19,7 +19,7 @@ test.each([
   expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(`${option}, or the equivalent for another runtime`);
 });
 
-test('the advice for several runtimes has the option of each, in a fixed order', () => {
+test('the advice for several runtimes is in a fixed order', () => {
   expect(jitOptions(['/usr/bin/python3.12', '/usr/bin/node'])).toBe('node --perf-basic-prof, python -X perf, or the equivalent for another runtime');
 });
 

@@ -183,7 +183,7 @@ describe('naming locations', () => {
     expect((await named({ table: tableOf('_Znwm@plt')!, lines: lines! }, { demangle: 'none' }))[0]).toEqual(['_Znwm@plt||0|:0:0|+16']);
   });
 
-  it('keeps only the outermost function, with the line of the call, if inlined ones are not wanted', async () => {
+  it('without inlined functions, keeps the outermost with the line of the call', async () => {
     const { lines } = linesOf({ 4112: FRAMES });
     expect((await named({ lines: lines! }, { debugInfo: 'lines' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc:12:1|+0']);
     expect((await named({ lines: lines! }, { debugInfo: 'lines-like-perf' }))[0]).toEqual(['outer()|_Z5outerv|10|/src/outer.cc>/src/inner.h:3:7|+0']);

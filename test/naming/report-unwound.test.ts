@@ -107,7 +107,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
   ],
   [
-    'the largest size of dumps if less is not enough',
+    'the largest size if less is not enough',
     [
       [
         [80, 'complete'],

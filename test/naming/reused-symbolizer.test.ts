@@ -112,7 +112,7 @@ describe('one Symbolizer for several recordings', () => {
     }
   });
 
-  it('asks again which files a process has mapped, because its pid may belong to another process', async () => {
+  it('asks again which files a process has mapped, because its pid may be reused', async () => {
     const reused = symbolizer();
     const identity = { pid: 7, tid: 7, addr: 0x40_0000n, len: 0x1000n, maj: 8, min: 1, ino: 4711n, filename: '/opt/app' };
     const recording = (): BufferSource => recordingOf(record.mmap2(identity, { misc: misc.user }), sample(0x40_0010n, 'kernel', 7), userSample());

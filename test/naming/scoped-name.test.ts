@@ -28,7 +28,7 @@ describe('a name with scopes', () => {
       'app::run()::{lambda(int)}::operator()',
     ],
     ['f', scope('Local', scope('c_function', undefined, { linkageName: 'c_function' })), 'c_function::Local::f', 'c_function::Local::f'],
-  ])('is correct for %s (case %#)', (name, around, full, simple) => {
+  ])('is right for %s in case %#', (name, around, full, simple) => {
     expect([scopedName({ name, scope: around }, 'full'), scopedName({ name, scope: around }, 'simple')]).toEqual([full, simple]);
   });
 

@@ -20,7 +20,7 @@ const NAMES = [
 type Binary = 'app' | 'libc' | 'ld' | 'jit' | 'jvm' | 'python';
 const INDEX: Record<Binary, number> = { app: 0, libc: 1, ld: 2, jit: 3, jvm: 4, python: 5 };
 
-/** For example `app:main`, `app` (without a name), `kernel`, or `0x0`, an address in no mapping. */
+/** `app:main`, `app` without a name, `kernel`, or `0x0`, an address in no mapping. */
 type Frame = string;
 
 /** A profile of stacks, leaf first, with the number of samples of each. */
@@ -75,8 +75,8 @@ describe('stacks', () => {
     ['end by themselves after some frames', '0/10', ['app:f', 'app:g']],
     ['end in zeros after some frames', '0/10', ['app:f', 'app:g', '0x0']],
     ["are Go's", '0/10', ['app:main.f', 'app:runtime.goexit.abi0']],
-    ['are only of the kernel (they do not count)', '0/0', ['kernel', 'kernel']],
-    ['begin outside code (they do not count)', '0/0', [HEAP, 'app:main']],
+    ['are only of the kernel', '0/0', ['kernel', 'kernel']],
+    ['begin outside code', '0/0', [HEAP, 'app:main']],
   ])('are whole if they %s', (_, expected, frames) => {
     expect(broken([10, ...frames])).toBe(expected);
   });

@@ -6,7 +6,7 @@ import type { ConvertOutput } from '../../src/pipeline/convert.ts';
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 
-test('merged outputs are written in the given order, so that those before a failing one are complete', async () => {
+test('merged outputs are written in order, so that those before a failing one are complete', async () => {
   const tables = new Map<string, InstanceType<typeof BufferSink>>();
   const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
     tables.set(name, new BufferSink());

@@ -12,7 +12,7 @@ import { runs } from '../support/thoroughness.ts';
 
 type Sums = Map<string, readonly [samples: number, period: number]>;
 
-/** What a profile counts, by event, thread name and the texts of all frames, so that the layout of its tables does not matter. */
+/** What a profile counts, by event, thread name and the texts of all frames, whatever the layout of its tables. */
 function sumsOf(profile: Profile, sums: Sums = new Map()): Sums {
   const { events, functions, locations, mappings, stacks, strings, tasks, totals } = profile;
   const nthOfKind = events.map((event, index) => events.slice(0, index).filter(({ name, unit }) => name === event.name && unit === event.unit).length);
@@ -148,7 +148,7 @@ describe('merged events', () => {
     ]);
   });
 
-  test('stay apart if they have the same name in one recording: the first is matched with the first', () => {
+  test('of the same name in one recording stay apart: the first goes with the first', () => {
     const twice = () => {
       const profile = buildProfile([sample(['main'], { event: 'cycles', period: 1 }), sample(['main'], { event: 'other', period: 10 })]);
       return { ...profile, events: profile.events.map((event) => ({ ...event, name: 'cycles' })) };
@@ -186,7 +186,7 @@ describe('a merged profile', () => {
   const input = (captureTimeNs: bigint | undefined, last: number, hostName = 'host') =>
     buildProfile([sample(['main']), sample(['main'], { timeNs: last })], { meta: { captureTimeNs, hostName, commandLine: ['perf', hostName] } });
 
-  test('starts with the earliest recording, and lasts as long as all together, like profiles merged by pprof', () => {
+  test('starts with the earliest recording, and lasts as long as all together, like in pprof', () => {
     expect(merge(input(50n, 10), input(20n, 30), input(undefined, 5)).meta).toMatchObject({ captureTimeNs: 20n, durationNs: 45 });
     expect(merge(input(undefined, 1)).meta.captureTimeNs).toBeUndefined();
   });
@@ -198,7 +198,7 @@ describe('a merged profile', () => {
     expect(inputs?.map((one) => one.meta.hostName)).toEqual(['host', 'other']);
   });
 
-  test('has the distinct names of all recordings, shortened if there are many', () => {
+  test('has distinct names of all recordings, unless there are many', () => {
     const inputs = (count: number) => Array.from({ length: count }, () => ({ profile: input(1n, 1), label: 'perf.data' }));
     expect(mergeProfiles(inputs(3)).meta.inputName).toBe('perf.data, perf.data#2, perf.data#3');
     expect(mergeProfiles(inputs(5)).meta.inputName).toBe('perf.data and 4 more');

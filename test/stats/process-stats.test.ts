@@ -14,7 +14,7 @@ async function statsOf(...records: RecordSpec[]) {
 
 const at = (time: number, task = {}) => ({ sampleId: { time: BigInt(time), ...task } });
 
-test('process stats: maps, forks, exits and times are those of the process that a record names', async () => {
+test('maps, forks, exits and times are those of the process that a record names', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'app', exec: true }, at(1)),
     record.mmap2({ pid: 100, addr: 0x1000n, len: 0x1000n, filename: '/bin/app' }, at(2)),
@@ -33,7 +33,7 @@ test('process stats: maps, forks, exits and times are those of the process that 
   ]);
 });
 
-test('process stats: a process has the last name of its main thread, or that of another thread, or its pid as printed by perf', async () => {
+test('a process has the last name of its main thread, or that of another thread, or its pid as printed by perf', async () => {
   const stats = await statsOf(
     record.comm({ pid: 100, comm: 'before' }, at(1)),
     record.comm({ pid: 100, comm: 'after', exec: true }, at(2)),
@@ -50,7 +50,7 @@ test('process stats: a process has the last name of its main thread, or that of 
   ]);
 });
 
-test('process stats: processes that had the same pid one after the other are separate', async () => {
+test('processes that had the same pid one after the other are separate', async () => {
   const stats = await statsOf(
     record.fork({ pid: 50, ppid: 1 }, at(1)),
     record.comm({ pid: 50, comm: 'first', exec: true }, at(2)),
@@ -66,7 +66,7 @@ test('process stats: processes that had the same pid one after the other are sep
   ]);
 });
 
-test('process stats: repeated exits and exits of other threads do not change when a process ended', async () => {
+test('repeated exits and exits of other threads do not change when a process ended', async () => {
   const [stats] = await statsOf(
     record.fork({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(2)),
     record.exit({ pid: 50, ppid: 50, tid: 51, ptid: 50 }, at(3)),
@@ -77,7 +77,7 @@ test('process stats: repeated exits and exits of other threads do not change whe
   expect(stats).toMatchObject({ forkTime: undefined, exitTime: 4n, forks: 1, exits: 3, threads: 2 });
 });
 
-test('process stats: 64-bit times are exact', async () => {
+test('64-bit times are exact', async () => {
   const boot = 0xff00_0000_0000_0001n;
   const stats = await statsOf(
     record.comm({ pid: 50, comm: 'app' }, { sampleId: { time: boot } }),
@@ -87,7 +87,7 @@ test('process stats: 64-bit times are exact', async () => {
   expect(stats[1]).toMatchObject({ forkTime: boot + 2n, exitTime: boot + 79_680_289_557_761n });
 });
 
-test('process stats: without sample_id trailers, the times in FORK and EXIT count', async () => {
+test('without sample_id trailers, the times in FORK and EXIT count', async () => {
   const log = new RecordLog();
   const attrs = [{ ...attr, flags: [] }];
   const own = 0x8000_0000_0000_0001n;
@@ -96,7 +96,7 @@ test('process stats: without sample_id trailers, the times in FORK and EXIT coun
   expect(processStats(session, log).find(({ pid }) => pid === 50)).toMatchObject({ forkTime: own, exitTime: own + 8n });
 });
 
-test('process stats: records of no process, such as the kernel’s maps, are in a separate last row', async () => {
+test('records of no process, such as the kernel’s maps, are in a separate last row', async () => {
   const stats = await statsOf(
     record.mmap(
       { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000n, filename: '[kernel.kallsyms]_text' },

@@ -4,11 +4,11 @@ import { recordKinds } from '../../src/stats/record-kinds.ts';
 
 const READPERF_ORDER = ['MMAP', 'LOST', 'COMM', 'EXIT', 'THROTTLE', 'UNTHROTTLE', 'FORK', 'READ', 'SAMPLE', 'unknown'];
 
-test('record kinds: an empty recording has readperf’s ten rows, all 0', () => {
+test('an empty recording has readperf’s ten rows, all 0', () => {
   expect(recordKinds(new RecordCounts())).toEqual(READPERF_ORDER.map((record) => ({ record, count: 0 })));
 });
 
-test('record kinds: readperf’s rows come first in its order, then newer kinds that occur; types without a name are one row', () => {
+test('readperf’s rows come first in its order, then newer kinds that occur; types without a name are one row', () => {
   const counts = new RecordCounts();
   for (const type of [68, 10, 9, 9, 9, 1, 3, 3, 40, 40, 200, 32_900, 10, 64]) counts.add(type);
   const kinds = recordKinds(counts);

@@ -357,7 +357,7 @@ describe('Symbolizer: the kernel', () => {
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['kallsyms-hidden']);
   });
 
-  it('has modules and generated code, which are found by name after reading the list once', async () => {
+  it('has modules and generated code, from one reading of the list', async () => {
     files.content.set('/given', list('given'));
     const symbols = symbolizer({ kallsyms: '/given' });
     expect(await symbols.symbolsFor({ ...module, name: '[nf_tables]' })).toBeDefined();

@@ -3,7 +3,7 @@ import { Diagnostics } from '../../../src/base/diagnostics.ts';
 import type { SourceFrame } from '../../../src/symbol-table/code-symbols.ts';
 import { DebugLines } from '../../../src/symbolizer/debug/debug-lines.ts';
 
-/** Has for each address except 300 a frame with the address as its line, and keeps the addresses that it was asked for. */
+/** Has a frame for each address except 300, with the address as line, and keeps what it is asked for. */
 class AskedInfo {
   asked: number[] = [];
   readonly problems = [{ file: '/bin/a', offset: 16, what: 'a unit is damaged' }];
@@ -16,7 +16,7 @@ class AskedInfo {
   }
 }
 
-it('debug lines: each svma is looked up once, in ascending order, for all addresses that are moved there', async () => {
+it('each svma is looked up once, in ascending order, for all addresses that are moved there', async () => {
   const svmaOf = new Map([
     [10, 500],
     [20, 100],
@@ -37,7 +37,7 @@ it('debug lines: each svma is looked up once, in ascending order, for all addres
   ]);
 });
 
-it('debug lines: each problem is reported once, even after several look-ups', async () => {
+it('each problem is reported once, even after several look-ups', async () => {
   const diagnostics = new Diagnostics();
   const lines = new DebugLines(new AskedInfo(), (address) => address, undefined, diagnostics);
   for (let i = 0; i < 2; i++) await lines.lookup(Float64Array.of(10), () => {});

@@ -53,7 +53,7 @@ describe('KallsymsLines', () => {
   });
   const lists = fc.array(line, { maxLength: 30 });
 
-  it('reads lines of any form in the same way with and without WebAssembly', () => {
+  it('reads any lines alike with and without WebAssembly', () => {
     fc.assert(
       fc.property(lists, (list) =>
         expectSame(list.map(({ address, gap, type, name, tail, end }) => `${address}${gap}${type}${gap}${name}${tail}${end}`).join('')),

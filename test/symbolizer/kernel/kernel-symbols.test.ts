@@ -85,7 +85,7 @@ describe('a vmlinux', () => {
     expect(await nameOf({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1a000000 }, {}, RUN_TIME_TEXT + 0x1a000100)).toBe('linked');
   });
 
-  it('of another build is refused with a report, and the list is used instead', async () => {
+  it('of another build is refused with a report; the list is used instead', async () => {
     files.kernel = { osRelease: '6.1.0', buildId: ID };
     files.content.set(LIVE, list('live'));
     files.content.set(RELEASED, vmlinux('wrong', { buildId: OTHER_ID }));
@@ -135,7 +135,7 @@ describe('symbol lists', () => {
     [{ osRelease: '6.1.0', buildId: OTHER_ID }, `its build id is ${OTHER_ID}, but the recording has ${ID}`],
     [{ osRelease: '5.10.0', buildId: ID }, 'it is Linux 5.10.0, but the recording is from 6.1.0'],
     [undefined, 'this machine does not run Linux'],
-  ])('of the running kernel %o are skipped if it is another one, with the reason', async (kernel, why) => {
+  ])('of the running kernel %o, which is another one, are skipped with the reason', async (kernel, why) => {
     files.kernel = kernel;
     files.content.set(LIVE, list('live'));
     expect(await nameOf(KERNEL)).toBeUndefined();

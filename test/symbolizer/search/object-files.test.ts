@@ -46,7 +46,7 @@ beforeEach(() => {
   diagnostics = new Diagnostics();
 });
 
-/** The name found at the start of `.text`; afterwards, `search` has the places that were searched. */
+/** The name found at the start of `.text`; `search` then has what was looked at. */
 async function nameOf(
   object: Partial<CodeObject> = {},
   options: Partial<SymbolizerOptions> = {},
@@ -137,7 +137,7 @@ describe('files of a binary', () => {
       expect(await nameOf({ ...MAPPED, buildId: OTHER_ID, sharesName: true })).toBe('debug');
     });
 
-    it('are not confused with other files', async () => {
+    it('are used only if they are certain', async () => {
       for (const fileIdentity of ['254:1:47', '254:0:4711', '0:0:0', '']) expect(await nameOf({ pid: 7, fileIdentity, buildId: '' })).toBe('other');
       expect(await nameOf({ ...MAPPED, buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
       expect(await nameOf({ ...MAPPED, buildId: '' }, { compatPerf: true })).toBe('other');
@@ -212,7 +212,7 @@ describe('files of a binary', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('are not taken from its path if it was deleted and no build id was recorded', async () => {
+  it('are not taken from the path of a deleted one without a build id', async () => {
     for (const place of [PATH, `/usr/lib/debug${PATH}.debug`, `/opt/app/bin/.debug/server`]) files.content.set(place, named('new'));
     expect(await nameOf({ name: `${PATH} (deleted)`, buildId: '' })).toBeUndefined();
   });
@@ -231,8 +231,8 @@ describe('files of a binary', () => {
 
 describe('debug files', () => {
   it.each<[string, Partial<ElfPlan>, string | undefined]>([
-    ['used if their CRC is right', {}, 'fromDebug'],
-    ['refused if their CRC is wrong', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
+    ['used if the CRC fits', {}, 'fromDebug'],
+    ['refused if it does not', { dynamicSymbols: [{ name: 'more', value: TEXT.vaddr }] }, undefined],
   ])('without build ids, to which a debug link leads, are %s', async (_, more, name) => {
     const built = { classBits: 64, littleEndian: true, isDebugFile: true, symbols: [{ name: 'fromDebug', value: TEXT.vaddr, sizeBytes: 64 }] } as const;
     const right = buildElf(built);
@@ -381,7 +381,7 @@ describe('rules for unwinding', () => {
     return found?.module.hasRules;
   };
 
-  it('are looked for in debug files of this machine even if no lines are wanted, and on servers only if they are', async () => {
+  it('are looked for in debug files of this machine, and on servers only if lines are wanted', async () => {
     files.content.set(PATH, named('here'));
     files.served.set('debuginfo', named('served', { isDebugFile: true, ...withRules }));
     expect(await hasRules(false)).toBe(false);

@@ -201,7 +201,7 @@ describe('firefox: frames', () => {
 });
 
 describe('firefox: samples', () => {
-  test('of clocks are weighted in milliseconds, and those of other events by what they count', async () => {
+  test('of clocks are weighted in milliseconds, and others by what they count', async () => {
     const { threads } = await written(
       buildProfile([
         { timeNs: 0, period: 1_001_001, stack: ['main'] },
@@ -234,7 +234,7 @@ describe('firefox: samples', () => {
     expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
   });
 
-  test('show no CPU use if they count occurrences, or are of counters beside a clock; without a clock, the viewer decides', async () => {
+  test('of happenings, and of counters beside a clock, show no CPU use; without a clock, the viewer decides', async () => {
     const cpuUse = async (...events: string[]): Promise<(readonly number[] | undefined)[]> => {
       const samples = events.map((event, i): SampleSpec => ({ timeNs: i, event, period: MS, stack: ['main'] }));
       const profile = buildProfile(samples);
@@ -250,7 +250,7 @@ describe('firefox: samples', () => {
     expect(await cpuUse('cpu_core/cycles/')).toEqual([[0, 1000, 0]]);
   });
 
-  test('without a time are placed after the sample before them', async () => {
+  test('without a time follow the sample before them', async () => {
     const sink = new BufferSink();
     const profile = buildProfile([Number.NaN, 2 * MS, Number.NaN].map((timeNs) => ({ timeNs, stack: ['main'] })));
     const { untimedSamples } = await writeFirefox({ ...profile, meta: { ...profile.meta, durationNs: 2 * MS } }, sink, { weight: 'period', exporter: 'x' });

@@ -81,7 +81,7 @@ describe('folded stacks: lines', () => {
     );
   });
 
-  test('come with a note about the unit if they count nanoseconds, but not if they count samples or events', async () => {
+  test('come with a note about the unit only if they count nanoseconds', async () => {
     const notes = async (weight: 'period' | 'samples', event: string): Promise<string[]> => {
       const diagnostics = new Diagnostics();
       await foldedOf([{ timeNs: 0, event, stack: ['main'] }], { diagnostics, weight });

@@ -330,7 +330,7 @@ describe('pprof: functions', () => {
     expect(message.mapping.map(({ hasFilenames }) => hasFilenames)).not.toContain(true);
   });
 
-  test('a function whose name was completed with its scopes has no system name', async () => {
+  test('a function whose scopes were added has no system name', async () => {
     const profile = buildProfile(ONE);
     const { functions, locations, strings } = profile;
     const index = (text: string): number => strings.intern(text);
@@ -478,7 +478,7 @@ function locationText(profile: Profile, location: number): string {
     return `${name}|${systemName}|${file}:${functions.startLine(func)}|${locations.lineNumber(location, nth)}:${locations.lineColumn(location, nth)}`;
   });
   if (frames.length === 0) frames.push(`${unresolvedName(profile, location)}||:0|0:0`);
-  // In mappings in brackets, functions without a file have the name of the mapping instead.
+  // In mappings in brackets, functions without a file have that name instead.
   const inBrackets = mapping >= 0 && mappings[mapping].name.startsWith('[') ? mappings[mapping].name : '';
   frames.forEach((frame, i) => {
     frames[i] = frame.replace(/\|(:\d+\|\d+:\d+)$/, `|${inBrackets}$1`);

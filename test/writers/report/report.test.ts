@@ -109,7 +109,7 @@ describe('report: tables', () => {
     expect(report).toContain('\n<100.00|100>      1000000       1 compute (app)\n');
   });
 
-  test('profiles without samples and empty lists of sort keys are refused', async () => {
+  test('having no samples or no sort keys is refused', async () => {
     await expect(reportOf(buildProfile([]))).rejects.toMatchObject({ name: 'PerfconvError', code: 'no-samples' });
     await expect(reportOf(buildProfile(SAMPLES), { sort: [] })).rejects.toMatchObject({ name: 'PerfconvError', code: 'usage' });
   });

@@ -91,7 +91,7 @@ describe('speedscope', () => {
     ]);
   });
 
-  it('if there are several threads, a profile of all comes first, with one entry per distinct stack, heavier ones first', async () => {
+  it('several threads have a first profile of all, with one entry per distinct stack, heavier ones first', async () => {
     const samples: SampleSpec[] = [
       { timeNs: 0, pid: 1, period: 1, stack: ['main', 'light'] },
       { timeNs: 1, pid: 2, period: 2, stack: ['main', 'heavy', 'leaf'] },
@@ -118,7 +118,7 @@ describe('speedscope', () => {
     expect(sink.text()).toContain('"weights":[27021597764222973]');
   });
 
-  it('recordings that are kept apart each have a profile of all their threads, which comes first', async () => {
+  it('recordings that are kept apart each have a first profile of all threads', async () => {
     const profile = buildProfile([
       { timeNs: 0, pid: 1, stack: ['main'] },
       { timeNs: 1, pid: 2, stack: ['main'] },
@@ -221,7 +221,7 @@ describe('speedscope', () => {
     expect(document.shared.frames[0].file).toBe('/lib/libfoo.so');
   });
 
-  it('samples of weight 0 are written, and the result counts them', async () => {
+  it('samples of weight 0 are written and counted', async () => {
     const profile = buildProfile([
       { timeNs: 0, period: 0, stack: ['main'] },
       { timeNs: 1, period: 3, stack: ['main'] },
