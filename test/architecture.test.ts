@@ -32,7 +32,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   // What is made from them.
   profile: [],
   stats: ['session', 'perfdata'],
-  // CSV reads the rows of stats; a test below makes sure that other writers do not.
+  // CSV reads the rows of stats; a test below keeps other writers from it.
   writers: ['profile', 'stats'],
   pipeline: ['naming', 'symbolizer', 'session', 'perfdata', 'profile', 'stats', 'writers', 'info', 'jitdump', 'demangle'],
   records: ['session', 'perfdata'],

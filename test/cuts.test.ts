@@ -28,7 +28,7 @@ describe.each(fixtureNames.filter((name) => !name.startsWith('pipe')))('%s, cut 
   });
 });
 
-/** A different sequence of cuts for each file, but the same one in each run. */
+/** A different sequence of cuts for each file, the same in each run. */
 function seedOf(name: string): number {
   return [...name].reduce((hash, character) => (Math.imul(hash, 31) + character.charCodeAt(0)) >>> 0, 7);
 }

@@ -22,7 +22,7 @@ function rowOf(format: Format, page: string): string[] {
   return (row ?? '').split('|').slice(1, -1);
 }
 
-/** The headings of a page as they are in links: `## Folded stacks` → `folded-stacks`. */
+/** Headings as links name them: `## Folded stacks` → `folded-stacks`. */
 const anchorsOf = (page: string): string[] => (textOf(page).match(/^#+ .*$/gm) ?? []).map((line) => line.replace(/^#+ /, '').toLowerCase().replace(/ /g, '-'));
 
 function isMergeable(format: Format): boolean {
@@ -36,7 +36,7 @@ function isMergeable(format: Format): boolean {
 
 let help: string;
 beforeAll(async () => {
-  // Undoes the line breaks, which are at blanks.
+  // Lines break at blanks.
   help = (await runMain(['convert', '--help'])).stdout.toString().replace(/\s+/g, ' ');
 });
 

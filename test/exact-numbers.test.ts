@@ -110,7 +110,7 @@ describe('periods', () => {
     expect(readFileSync(join(dir, 'single/overview.csv'), 'utf8')).toContain(`,4194320,${period},`);
   });
 
-  test('that were requested, but are not in the samples, have exact sums', async () => {
+  test('that only the events carry have exact sums', async () => {
     const attr: AttrSpec = { ...ATTR, period: ODD, sampleType: ['identifier', 'ip', 'tid', 'time'] };
     const input = put('fixed.data', [attr], [map, sample(0n, 2n), sample(0n, 3n)]);
     expect(await sumsOf(input)).toEqual(everywhere(2n * ODD));
@@ -170,7 +170,7 @@ describe('64-bit numbers are exact', () => {
     expect(diagnostics.map(({ count }: { count: unknown }) => count)).toEqual(counts);
   });
 
-  test('in sizes of memory and resolutions of clocks', async () => {
+  test('for memory and clocks', async () => {
     const path = join(dir, 'machine.data');
     const features = { totalMem: ODD, clockid: ODD, numaTopology: [{ node: 0, total: ODD, free: 7n, cpus: '0' }], dirFormat: ODD } as const;
     writeFileSync(path, encodeFile({ attrs: [ATTR], records: [sample(1n, 5n)], features }));

@@ -31,7 +31,7 @@ test.each(recordings.filter((name) => name.startsWith('fuzz/')))('%s contains no
   expect(pathsIn(text).filter((path) => !/^\/(?:opt\/bin\/\w+|tmp\/jit-200\.dump)$/.test(path))).toEqual([]);
 });
 
-test.each(recordings.filter((name) => !name.startsWith('fuzz/')))('%s contains only paths of the fixtures and the system, and no real host name', (name) => {
+test.each(recordings.filter((name) => !name.startsWith('fuzz/')))('%s contains only paths of the fixtures and the system, and no real host', (name) => {
   const text = readFileSync(join(directory, name), 'latin1');
   const paths = pathsIn(text);
   expect(paths.filter((path) => !/^\/(?:opt\/perfconv-fixtures|usr\/(?:lib|bin)|lib|lib64|etc\/ld\.so|bin)\b/.test(path))).toEqual([]);

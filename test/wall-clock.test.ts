@@ -41,7 +41,7 @@ describe('the wall-clock time of a recording', () => {
     expect(meta.captureTimeNs).toBeUndefined();
   });
 
-  test('is the time of its samples if they are of CLOCK_REALTIME', async () => {
+  test('is that of its samples if they are of CLOCK_REALTIME', async () => {
     const { meta } = await profileOf(recording({ flags: ['useClockid'], clockid: 0 }));
     expect(meta).toMatchObject({ wallClockOffsetNs: 0n, captureTimeNs: 1_859_500_000_000n });
   });
@@ -102,14 +102,14 @@ describe('--wall-clock', () => {
     expect(read('a.trace.json').otherData).not.toHaveProperty('wallClockAtTs1Ns');
   });
 
-  test.each(['script', 'speedscope', 'chrome'])('%s is refused if the recording does not tell the time', async (format) => {
+  test.each(['script', 'speedscope', 'chrome'])('%s is refused if the time is unknown', async (format) => {
     expect(await run('silent.data', '-t', format, '--wall-clock', '-o', '-')).toMatchObject({
       status: 1,
       stderr: `perfconv: ${join(dir, 'silent.data')}: the recording does not hold wall-clock time: perf records it with -k, as in -k CLOCK_MONOTONIC\n`,
     });
   });
 
-  test('-F tod causes a warning if the recording does not tell the time', async () => {
+  test('-F tod causes a warning if the time is unknown', async () => {
     const { status, stdout, stderr } = await runMain([join(dir, 'silent.data'), '-t', 'script', '-F', 'tid,tod', '-o', '-']);
     expect([status, stdout.toString()]).toEqual([0, '  100 \n  100 \n']);
     expect(stderr).toContain('the samples carry no tod: left out of the text');

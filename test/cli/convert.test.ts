@@ -139,7 +139,7 @@ describe('standard input', () => {
     expect((await run).stdout.toString()).toBe('app;[app];[app] 2000000\n');
   });
 
-  test('is refused after its first bytes if it is no recording and never ends', async () => {
+  test('is refused after its first bytes if it never ends', async () => {
     const stdin = new PassThrough();
     stdin.write(Buffer.alloc(1000, 'yes\n'));
     const result = await runMain(['-t', 'folded', '-'], { stdin });
@@ -162,7 +162,7 @@ describe('errors', () => {
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
   ];
-  test.each(failing)('%s is refused in one line', async (_, bytes, message) => {
+  test.each(failing)('%s is refused', async (_, bytes, message) => {
     const input = put('in.data', bytes);
     const result = await runMain([input]);
     expect(result.status).toBe(1);
@@ -172,7 +172,7 @@ describe('errors', () => {
     expect(readdirSync(dir)).toEqual(['in.data']);
   });
 
-  test('a missing input, a directory, and a recording without its main file are refused in one line', async () => {
+  test('a missing input, a directory, and a recording without its main file are refused', async () => {
     expect(await runMain([at('nosuch.data')])).toMatchObject({ status: 1, stderr: `perfconv: ${at('nosuch.data')}: no such file or directory\n` });
     expect(await runMain([dir])).toMatchObject({ status: 1, stderr: `perfconv: ${dir}: is a directory, not a recording\n` });
     put('data.0', '');
@@ -349,7 +349,7 @@ describe('usage errors end with status 2', () => {
     expect(await runMain(args)).toMatchObject({ status: 2, stderr: `perfconv: ${message}\n` });
   });
 
-  test('the input is never overwritten, not even under another name', async () => {
+  test('the input is not overwritten under any name', async () => {
     const input = put('perf.folded', fileRecording());
     expect(await runMain(['-o', join(dir, '.', 'perf.folded'), input])).toMatchObject({
       status: 2,
@@ -401,7 +401,7 @@ describe('usage errors end with status 2', () => {
     expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('b.pb')} is given twice\n` });
   });
 
-  test('binary output is not written to a terminal', async () => {
+  test('a terminal gets no binary output', async () => {
     const result = await runMain(['-t', 'pprof', '-o', '-', put('perf.data', fileRecording())], { isTTY: true });
     expect(result).toMatchObject({ status: 2, stderr: 'perfconv: the output is binary and standard output is a terminal: give -o FILE\n' });
   });

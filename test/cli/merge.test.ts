@@ -232,7 +232,7 @@ describe('report of several inputs', () => {
   });
 });
 
-test('labels of inputs are as much of their paths as is needed to tell them apart', () => {
+test('labels of inputs are as much of their paths as tells them apart', () => {
   expect(inputLabels(['a.data', '/x/b.data', '-'])).toEqual(['a.data', 'b.data', 'standard input']);
   expect(inputLabels(['/x/mon/perf.data', '/x/tue/perf.data', '/x/other.data'])).toEqual(['mon/perf.data', 'tue/perf.data', 'other.data']);
   expect(inputLabels(['/mon/run/perf.data', '/tue/run/perf.data', '/tue/perf.data'])).toEqual(['mon/run/perf.data', 'tue/run/perf.data', 'tue/perf.data']);

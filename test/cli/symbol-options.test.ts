@@ -84,7 +84,7 @@ describe('--debuginfod', () => {
   });
 });
 
-it("pprof's directories come from the environment; otherwise, there is the usual one", () => {
+it("pprof's directories come from the environment, or are the usual one", () => {
   expect(pprofBinaryDirs({ PPROF_BINARY_PATH: ['/a', '', '/b'].join(delimiter), HOME: '/home/u' })).toEqual(['/a', '/b']);
   expect(pprofBinaryDirs({ HOME: '/home/u' })).toEqual([join('/home/u', 'pprof', 'binaries')]);
 });

@@ -14,7 +14,7 @@ const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<Se
 });
 const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0 };
 
-it('the text about symbols does not mention lines if none were looked for', () => {
+it('the text about symbols mentions lines only if they were looked for', () => {
   const text = symbolsText([
     { name: '/bin/a', kind: 'file', buildId: '', samples: 1, unnamedSamples: 0, ...counts, namedLocations: 40, lineLocations: undefined, places: [] },
   ]);

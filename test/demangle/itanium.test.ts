@@ -49,7 +49,7 @@ describe('C++ names', () => {
   });
 });
 
-describe('hostile C++ names have short results:', () => {
+describe('limits hold for hostile names:', () => {
   /** Whether demangling ends within its limits, or fails, so that the result is short. */
   const isBounded = (name: string): boolean => STYLES.every((style) => (demangle(name, style)?.length ?? 0) < 8 * MAX_OUTPUT);
 

@@ -45,7 +45,7 @@ beforeEach(() => {
   writeFileSync(path, script);
 });
 
-describe('code cache: a script', () => {
+describe('a script', () => {
   test('is loaded with its exports, and can load modules', async () => {
     const { exports, usesKeptCode } = loadScript<Exports>(path, undefined);
     expect([exports.small(), exports.filename, exports.separator, usesKeptCode]).toEqual([1, path, join('a', 'b')[1], false]);
@@ -80,7 +80,7 @@ describe('code cache: a script', () => {
   });
 });
 
-describe('code cache: kept code', () => {
+describe('kept code', () => {
   test('can be accessed only by its user', () => {
     load().keepCode();
     expect([statSync(caches).mode & 0o777, statSync(keptFile()).mode & 0o777]).toEqual([0o700, 0o600]);
@@ -172,7 +172,7 @@ describe('code cache: kept code', () => {
   });
 });
 
-describe('code cache: the directory', () => {
+describe('the directory', () => {
   test.each([
     [{ HOME: dir }, join(dir, '.cache/perfconv/code')],
     [{ HOME: dir, XDG_CACHE_HOME: '/var/c' }, '/var/c/perfconv/code'],

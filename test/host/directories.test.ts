@@ -127,7 +127,7 @@ describe('the command line', () => {
     }
   });
 
-  test("names the kernel's functions by --kallsyms, or by the recording's own kallsyms", async () => {
+  test("names the kernel's functions by --kallsyms or the recording's own list", async () => {
     const kernelMap = record.mmap(
       { pid: -1, tid: 0, addr: 0xffffffff81000000n, len: 0x1000000n, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
       { misc: 1, sampleId: { time: 1n } },

@@ -116,7 +116,7 @@ describe('all outputs or none are written', () => {
     expect(readdirSync(at('tables'))).toEqual(['stat.csv']);
   });
 
-  test('if an output would replace a file that was read, none is moved', async () => {
+  test('none is moved if one would replace a file that was read', async () => {
     put('a', 'old a');
     put('b', 'old b');
     const before = state();

@@ -177,7 +177,7 @@ describe('unwrap', () => {
     });
   });
 
-  test('reports a second member or stream that is cut off as damage, not as other bytes', async () => {
+  test('reports a second member or stream that is cut off, not other bytes', async () => {
     for (const [wrapping, bytes] of [
       ['gzip', gzipSync(words)],
       ['zstd', zstd(words)],
@@ -199,7 +199,7 @@ describe('unwrap', () => {
     expect(error).toMatchObject({ code: 'damaged', message: 'the xz data is damaged or compressed in a way that perfconv cannot read (run unxz)' });
   });
 
-  test('has correct CRC-32s, with and without Node', () => {
+  test('has CRC-32s with and without Node', () => {
     for (const sum of [crc32, crc32InJavaScript]) {
       // The check value of the definition of CRC-32.
       expect(sum(Buffer.from('123456789'))).toBe(0xcbf43926);
@@ -292,7 +292,7 @@ describe.each(WAYS)('%s', (_, open) => {
     await expect(open(Buffer.from('BZh91AY&SY'))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('run bunzip2 -k ') });
   });
 
-  test('packed and followed by other bytes is read completely, with a report', async () => {
+  test('packed and followed by other bytes is read, with a report', async () => {
     const bytes = Buffer.concat([gzipSync(fileRecording()), Buffer.from('trailing garbage\n')]);
     const diagnostics = new Diagnostics();
     const { source } = await open(bytes, diagnostics);
@@ -365,7 +365,7 @@ describe('a recording in file form that is still being written', () => {
     const dataSize = Number(new DataView(bytes.buffer).getBigUint64(48, true));
     const empty = Buffer.concat([bytes.subarray(0, dataStart), bytes.subarray(dataStart + dataSize)]);
     empty.writeBigUInt64LE(0n, 48);
-    // In place of data, there is the table of features: positions in the file, which are small numbers.
+    // In place of data is the table of features: positions in the file, small numbers.
     const { source } = await openStream(Readable.from([empty]), 'ended');
     expect(source).toBeInstanceOf(MemorySource);
   });

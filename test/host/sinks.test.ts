@@ -146,7 +146,7 @@ describe('openStandardOutput', () => {
     return stream;
   };
 
-  test('writes a file through its descriptor, from the current position on, and leaves it open', async () => {
+  test('writes a file through its descriptor, from its position on, and leaves it open', async () => {
     const fd = openSync(join(dir, 'out'), 'w');
     const stream = takingOneByte(fd);
     writeFileSync(fd, 'before ');
@@ -258,7 +258,7 @@ describe('ProgressBar', () => {
     ).toBe('');
   });
 
-  test('shows the share that is done, not too often, and clears its line', () => {
+  test('shows the share, not too often, and clears its line', () => {
     expect(
       draw(2e8, [
         [5e7, 600],

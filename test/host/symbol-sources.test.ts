@@ -13,7 +13,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 test.each([
   ['are read once if they are shared', new SharedSymbols(), ['schedule', 'schedule']],
-  ['are read by each recording if they are not shared', undefined, ['schedule', undefined]],
+  ['are read by each recording otherwise', undefined, ['schedule', undefined]],
 ])('symbols of the kernel %s', async (_, shared, expected) => {
   const kallsyms = join(dir, 'kallsyms');
   writeFileSync(kallsyms, 'ffffffff81000000 T _text\nffffffff81000100 T schedule\n');

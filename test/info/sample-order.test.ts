@@ -22,7 +22,7 @@ test.each([
   expect(byDefinition).toHaveLength(count);
 });
 
-test('samples that are delivered in the order of the file count if they follow a newer one', () => {
+test('samples delivered in the order of the file count if they follow a newer one', () => {
   const order = new SampleOrder();
   for (const [nr, timeNs] of [5, 6, Number.NaN, 1, 2, 7].entries()) order.sample(recordRow({ nr, timeNs }));
   expect(order.outOfOrder).toBe(2);

@@ -214,6 +214,6 @@ test.each<[string, Parameters<typeof said>, string[]]>([
     ],
     ['info: fewer than 0.1 % …: fewer than 0.1 % are broken'],
   ],
-])('the report about unwound stacks says %s', (_, args, expected) => {
+])('unwound stacks: the report says %s', (_, args, expected) => {
   expect(said(...args)).toEqual(expected);
 });

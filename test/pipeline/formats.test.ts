@@ -19,15 +19,15 @@ test.each([
   ['.folded', 'folded', false],
   ['a.firefox.json', 'firefox', false],
   ['a.firefox.json.gz', 'firefox', true],
-])('the name %s means format %s', (path, format, gzip) => {
+])('%s means format %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });
 
-test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.html', '-'])('the name %s means no format', (path) => {
+test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.html', '-'])('%s means no format', (path) => {
   expect(outputFormatOf(path)).toBeUndefined();
 });
 
-test('a format that was not chosen by name is compressed if the name says so, and pprof also if it says nothing', () => {
+test('a format that was chosen by option is compressed if the name says so, pprof also if it says nothing', () => {
   expect(isGzipped('folded', 'out')).toBe(false);
   expect(isGzipped('folded', 'out.gz')).toBe(true);
   expect(isGzipped('pprof', '-')).toBe(true);

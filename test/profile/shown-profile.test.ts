@@ -17,7 +17,7 @@ interface Place {
   readonly name?: string;
   readonly start?: number;
   readonly cpumode?: number;
-  /** By default, true for all but the last of a stack. */
+  /** Default: true for all but the last of a stack. */
   readonly isReturnAddress?: boolean;
 }
 

@@ -50,7 +50,7 @@ test('a process has the last name of its main thread, or that of another thread,
   ]);
 });
 
-test('processes that had the same pid one after the other are separate', async () => {
+test('processes with the same pid in turn are separate', async () => {
   const stats = await statsOf(
     record.fork({ pid: 50, ppid: 1 }, at(1)),
     record.comm({ pid: 50, comm: 'first', exec: true }, at(2)),

@@ -48,7 +48,7 @@ async function nameOf(
   return index < 0 ? undefined : table!.name(index);
 }
 
-describe('Symbolizer: files', () => {
+describe('files', () => {
   it('uses the file at the recorded path', async () => {
     files.content.set(PATH, elf('fromPath'));
     expect(await nameOf({})).toBe('fromPath');
@@ -234,7 +234,7 @@ describe('Symbolizer: files', () => {
   });
 });
 
-describe('Symbolizer: the vdso', () => {
+describe('the vdso', () => {
   const vdso = { name: '[vdso]', kind: 'vdso' } as const;
 
   it('comes from the build-id cache', async () => {
@@ -254,7 +254,7 @@ describe('Symbolizer: the vdso', () => {
   });
 });
 
-describe('Symbolizer: the kernel', () => {
+describe('the kernel', () => {
   const text = -0x7f000000;
   const kernel = {
     name: '[kernel.kallsyms]',
@@ -286,7 +286,7 @@ describe('Symbolizer: the kernel', () => {
     expect(await nameOf(kernel, { kallsyms: '/given' }, text + 0x100, { kcoreDir })).toBe('given');
   });
 
-  it('gets no names from a list that is larger than that of any kernel', async () => {
+  it('gets no names from a list larger than any real one', async () => {
     const symbols = list('recorded');
     files.content.set('/huge/kallsyms', symbols);
     const open = files.open.bind(files);
@@ -312,7 +312,7 @@ describe('Symbolizer: the kernel', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('is the running one according to its build id, or its release if an id is unknown', async () => {
+  it('is the running one by build id, or by release if an id is unknown', async () => {
     files.content.set(LIVE, list('live'));
     files.kernel = { osRelease: '6.1.0', buildId: OTHER_ID };
     expect(await nameOf(kernel, {}, text + 0x100)).toBeUndefined();
@@ -339,7 +339,7 @@ describe('Symbolizer: the kernel', () => {
       const other = { ...kernel, referenceAddress: text + shift };
       const table = (await symbols.symbolsFor(other))!.table!;
       expect(table.start(table.find(other.referenceAddress + 0x180))).toBe(other.referenceAddress + 0x100);
-      // Modules are where they were in that boot, which the list tells only about its own boot.
+      // Modules are elsewhere in that boot: the list tells only about its own.
       expect((await symbols.symbolsFor(module)) === undefined).toBe(shift !== 0);
     }
     expect(files.asked.filter((path) => path === '/given')).toHaveLength(1);

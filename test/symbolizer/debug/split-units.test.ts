@@ -246,7 +246,7 @@ describe('SplitIndex', () => {
     [2, false],
     [5, true],
     [5, false],
-  ] as const)('finds the sections of a unit (version %s, little-endian: %s)', async (version, littleEndian) => {
+  ] as const)('finds units (version %s, little-endian: %s)', async (version, littleEndian) => {
     const index = makeIndex(version, ['0000000100000002', 'ffffffff00000003'], [1, 3, 4, 5, 6, 7, 8], littleEndian);
     const unit = (await SplitIndex.read(sectionsWith(index, littleEndian), 'cu_index')).unit('ffffffff00000003')!;
     for (const name of ['info', 'abbrev', 'line', 'str_offsets'] as const) {

@@ -135,7 +135,7 @@ describe('symbol lists', () => {
     [{ osRelease: '6.1.0', buildId: OTHER_ID }, `its build id is ${OTHER_ID}, but the recording has ${ID}`],
     [{ osRelease: '5.10.0', buildId: ID }, 'it is Linux 5.10.0, but the recording is from 6.1.0'],
     [undefined, 'this machine does not run Linux'],
-  ])('of the running kernel %o, which is another one, are skipped with the reason', async (kernel, why) => {
+  ])('of another running kernel %o are skipped with the reason', async (kernel, why) => {
     files.kernel = kernel;
     files.content.set(LIVE, list('live'));
     expect(await nameOf(KERNEL)).toBeUndefined();

@@ -168,7 +168,7 @@ describe('files of a binary', () => {
     expect(await nameOf({}, { symfs: '/mnt' })).toBeUndefined();
     files.content.set(PATH, whole);
     expect(await nameOf({}, { symfs: '/mnt' })).toBe('whole');
-    // Without a build id, nothing tells that the other file is the same.
+    // Without a build id, nothing tells that they are the same.
     expect(await nameOf({ buildId: '' }, { symfs: '/mnt' })).toBeUndefined();
   });
 

@@ -212,7 +212,7 @@ describe('chrome', () => {
       else expect(busyIntervals(trace)).toEqual([[1, 3001]]);
     });
 
-    it('special characters in names are escaped', async () => {
+    it('special characters are escaped', async () => {
       const text = 'a"b\\c\nd\0 日本🦀 \ud800';
       const trace = await convert(buildProfile([{ timeNs: 0, comm: text, stack: [text] }]), style);
       const names = style === 'events' ? bars(trace).map(({ name }) => name) : nodesOf(trace).map(({ callFrame }) => callFrame.functionName);

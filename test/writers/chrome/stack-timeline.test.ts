@@ -33,7 +33,7 @@ describe('chrome: samples on the time axis', () => {
     ]);
   });
 
-  it('late and early samples of a jittery timer are moved to regular intervals', () => {
+  it('late and early samples of a jittery timer are evened out', () => {
     expect(intervals(placeAll(clock([0, 1003, 1990, 3001])))).toEqual([
       [1, 1001],
       [1001, 2001],
@@ -59,7 +59,7 @@ describe('chrome: samples on the time axis', () => {
     expect(intervals(placeAll([counter(0, 1), counter(10_000, 1000), counter(90_000, 1)]))[1]).toEqual([10_001, 12_001]);
   });
 
-  it('samples of an event without a frequency last for the median gap', () => {
+  it('samples without a frequency last for the median gap', () => {
     const profile = buildProfile([0, 100, 200, 9000].map((us) => ({ timeNs: us * 1000, event: 'cycles', period: 1, stack: ['main'] })));
     const events = profile.events.map((event) => ({ ...event, sampleFreq: 0, samplePeriod: 1 }));
     const scales = eventScales(
@@ -86,7 +86,7 @@ describe('chrome: samples on the time axis', () => {
     ['stalled-cycles-frontend', 'occurrences'],
     ['instructions', 'occurrences'],
     ['sched:sched_switch', 'occurrences'],
-  ] as const)('%s is an event of kind %s', (event, kind) => {
+  ] as const)('%s is of kind %s', (event, kind) => {
     const profile = buildProfile([{ timeNs: 0, event, stack: ['main'] }]);
     expect(eventScales(profile, profile.samples!, [])[0].kind).toBe(kind);
   });

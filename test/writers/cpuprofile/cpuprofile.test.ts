@@ -126,7 +126,7 @@ describe('cpuprofile', () => {
     expect(spent(sorted.document)).toEqual(spent(inOrder.document));
   });
 
-  it('special characters in names are escaped', async () => {
+  it('special characters are escaped', async () => {
     const text = 'a"b\\c\nd\0 日本🦀 \ud800';
     const { document } = await convert(buildProfile([{ timeNs: 0, stack: [{ name: text, file: text }] }]));
     expect(document.nodes[1].callFrame).toMatchObject({ functionName: text, url: text });

@@ -38,7 +38,7 @@ const names = ({ threads, framesOf }: FirefoxRead, thread = 0): string[] =>
 
 const MS = 1_000_000;
 
-describe('firefox: threads', () => {
+describe('threads', () => {
   test('have a track per event, with the busiest process and its main thread first', async () => {
     const { threads, timelineEvent } = await written(
       buildProfile([
@@ -57,7 +57,7 @@ describe('firefox: threads', () => {
     ]);
   });
 
-  test('are initially selected if they are the busiest of the busiest process', async () => {
+  test('are selected if they are the busiest of the busiest process', async () => {
     const app = { pid: 100, process: 'app', stack: ['main'] };
     const samples = [
       { ...app, timeNs: 0, period: 2 * MS },
@@ -86,7 +86,7 @@ describe('firefox: threads', () => {
     ]);
   });
 
-  test('of the idle task have a track per CPU, which comes last and uses no CPU time', async () => {
+  test('of the idle task have a last track per CPU, which uses no CPU time', async () => {
     const idle = { pid: 0, tid: 0, comm: 'swapper', stack: ['do_idle'] };
     const { threads } = await written(
       buildProfile([
@@ -100,7 +100,7 @@ describe('firefox: threads', () => {
   });
 });
 
-describe('firefox: frames', () => {
+describe('frames', () => {
   const profile = buildProfile([
     {
       timeNs: 0,
@@ -200,7 +200,7 @@ describe('firefox: frames', () => {
   });
 });
 
-describe('firefox: samples', () => {
+describe('samples', () => {
   test('of clocks are weighted in milliseconds, and others by what they count', async () => {
     const { threads } = await written(
       buildProfile([
@@ -286,7 +286,7 @@ describe('firefox: samples', () => {
   });
 });
 
-describe('firefox: meta', () => {
+describe('meta', () => {
   test('tells the viewer not to look for symbols, and has the wall-clock time only if the recording has it', async () => {
     const one: SampleSpec[] = [{ timeNs: 0, stack: ['main'] }];
     const { meta } = (await written(buildProfile(one))).document;
@@ -297,12 +297,12 @@ describe('firefox: meta', () => {
   });
 });
 
-test('firefox: a profile without samples is refused', async () => {
+test('a profile without samples is refused', async () => {
   await expect(written(buildProfile([]))).rejects.toMatchObject({ code: 'no-samples' });
   await expect(written({ ...buildProfile([]), samples: undefined })).rejects.toMatchObject({ code: 'usage' });
 });
 
-describe('firefox: markers', () => {
+describe('markers', () => {
   test('show the texts of tracepoints, on the thread in which they happened', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['main'] },

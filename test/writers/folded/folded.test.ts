@@ -200,7 +200,7 @@ function expectedLines(profile: Profile, event: number): Map<string, number> {
   return lines;
 }
 
-test('folded stacks: each stack of any profile is written once with its full weight, in order, and always as the same bytes', async () => {
+test('folded stacks: any stack is written once with its full weight, in order, and always as the same bytes', async () => {
   await fc.assert(
     fc.asyncProperty(randomProfile, async (profile) => {
       for (const [event, { samples }] of profile.events.entries()) {

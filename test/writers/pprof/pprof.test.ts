@@ -49,7 +49,7 @@ describe('pprof: sample types', () => {
     expect(pprof.periodType).toBe('cycles:u/count');
   });
 
-  test('the event with the most samples comes first and has the plain names: on a tie the first one, never a dummy or one without samples', async () => {
+  test('the event with the most samples comes first and has plain names: the first one on a tie, never a dummy or one without samples', async () => {
     const profile = buildProfile([
       ...[0, 0, 0].map((timeNs) => ({ timeNs, event: 'dummy:u', period: 1, stack: ['d'] })),
       { timeNs: 0, event: 'page-faults', period: 3, stack: ['a'] },
