@@ -8,7 +8,7 @@ import { decimal64 } from '../../src/writers/csv/fields.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { type AttrSpec, context, encodeFile, misc, record } from '../support/perf-encoder.ts';
 
-/** Where the text of kernels lies, and a module of theirs. */
+/** Addresses of the text of kernels, and of one of their modules. */
 const KERNELS = {
   'x86-64': [0xffff_ffff_8100_0000n, 0xffff_ffff_c012_3000n],
   aarch64: [0xffff_8000_0801_0000n, 0xffff_8000_0123_4000n],
@@ -22,7 +22,7 @@ const KERNELS = {
 const places = Object.values(KERNELS).flat();
 
 describe('addresses as doubles', () => {
-  it('are exact wherever kernels lie, and lead back', () => {
+  it('are exact wherever kernels are, and can be converted back', () => {
     for (const place of places) {
       for (const address of [place, place + 1n, place + 0xfff_ffffn]) {
         const double = addressOfBig(address);
@@ -39,7 +39,7 @@ describe('addresses as doubles', () => {
     expect([...places].sort((a, b) => addressOfBig(a) - addressOfBig(b))).toEqual(bySign);
   });
 
-  it('are what they are in user space, and in the upper half down to −2^52', () => {
+  it('are the plain numbers in user space, and in the upper half down to −2^52', () => {
     for (const address of [0, 1, 0x7fff_ffff_f000, 2 ** 52, -1, -(2 ** 31), -(2 ** 52)]) {
       expect(addressOf(Math.floor(address / 2 ** 32), address >>> 0)).toBe(address);
     }
@@ -47,7 +47,7 @@ describe('addresses as doubles', () => {
 });
 
 describe.each(Object.entries(KERNELS))('a kernel of %s', (_, [text, module]) => {
-  it.each(['little', 'big'] as const)('is named to the byte, its modules too, %s endian', async (byteOrder) => {
+  it.each(['little', 'big'] as const)('has the right names to the byte, in modules too, %s-endian', async (byteOrder) => {
     const hex = (address: bigint): string => address.toString(16).padStart(16, '0');
     const files = new MadeFiles();
     const symbols = [`${hex(text)} T _text`, `${hex(text + 0x48n)} T one`, `${hex(text + 0x90n)} T two`, `${hex(text + 0x1000n)} T _etext`];

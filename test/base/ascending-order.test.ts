@@ -8,7 +8,7 @@ describe('the ascending order', () => {
     ['sorted keys', [-3, 0, 0, 7], [0, 1, 2, 3]],
     ['equal keys among others', [5, 1, 5, 1], [1, 3, 0, 2]],
     ['keys too far apart to be packed with their index', [2 ** 53, -(2 ** 53), 0, -(2 ** 53)], [1, 3, 2, 0]],
-  ])('of %s', (_, keys, order) => {
+  ])('is right for %s', (_, keys, order) => {
     expect([...ascendingOrder(Float64Array.from(keys))]).toEqual(order);
   });
 

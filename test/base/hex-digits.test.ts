@@ -27,7 +27,7 @@ describe('HexNumber', () => {
     expect([number.digits, number.signed]).toEqual([digits, signed]);
   });
 
-  it('forgets the number before', () => {
+  it('forgets the previous number', () => {
     const number = new HexNumber();
     number.read(ascii('ffffffffffffffff'), 0);
     number.read(ascii('7'), 0);

@@ -121,7 +121,7 @@ describe('interners give equal things one index, in order of first appearance', 
 });
 
 describe('KeyedPairs', () => {
-  it('finds what holds for any variant under each', () => {
+  it('finds under each variant what holds for any', () => {
     const pairs = new KeyedPairs();
     pairs.set(3, ANY_VARIANT, 7);
     expect([pairs.find(3, 0), pairs.find(3, 99), pairs.find(2, 0)]).toEqual([7, 7, -1]);

@@ -14,14 +14,14 @@ describe('numbers in the memory of WebAssembly', () => {
     expect([...numbersIn(Float64Array, Uint8Array.of(0, 0, 0, 0, 0, 0, 0xf8, 0x3f).buffer, 0, 1)]).toEqual([1.5]);
   });
 
-  it.runIf(IS_LITTLE_ENDIAN_MACHINE)('are seen to change on a little-endian machine', () => {
+  it.runIf(IS_LITTLE_ENDIAN_MACHINE)('follow changes of that memory on a little-endian machine', () => {
     const bytes = counted();
     const numbers = numbersIn(Int32Array, bytes.buffer, 8, 1);
     bytes.fill(0xff);
     expect([...numbers]).toEqual([-1]);
   });
 
-  it('are put in that order, too', () => {
+  it('are stored in that order, too', () => {
     const bytes = counted();
     putNumbers(bytes.buffer, 4, Uint32Array.of(7, 0x01020304, 9).subarray(1, 2));
     expect([...bytes.subarray(3, 9)]).toEqual([3, 4, 3, 2, 1, 8]);
@@ -29,7 +29,7 @@ describe('numbers in the memory of WebAssembly', () => {
     expect([...bytes.subarray(7)]).toEqual([1, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f]);
   });
 
-  it('have their bytes reversed where a machine has another order', () => {
+  it('have their bytes swapped if the machine has another order', () => {
     const bytes = counted();
     swapBytes(bytes.subarray(0, 4), 2);
     swapBytes(bytes.subarray(4, 12), 4);

@@ -13,13 +13,13 @@ function limited(name: string): { name: string; findings: string[] } {
 
 describe('a name', () => {
   it.each(['', '0123456789', '\u00e9\u00e9\u00e9\u00e9\u00e9', '\ud83d\ude00\ud83d\ude0012', decodeText(new Uint8Array(10).fill(0xff))])(
-    'of as many bytes as it can have stays as it is: %j',
+    'within the limit stays as it is: %j',
     (name) => {
       expect(limited(name)).toEqual({ name, findings: [] });
     },
   );
 
-  it('that is longer is cut, which is counted', () => {
+  it('that is longer is cut, and that is counted', () => {
     expect(limited('0123456789a')).toEqual({ name: '0123456789', findings: ['long-name loss 32: RECORD: name of 11 bytes was truncated: the limit is 10'] });
   });
 
@@ -31,7 +31,7 @@ describe('a name', () => {
     expect(limited(name).name).toBe(cut);
   });
 
-  it('of bytes that are no UTF-8 keeps those that fit', () => {
+  it('of bytes that are not UTF-8 keeps those that fit', () => {
     const bytes = new Uint8Array(12).fill(0x80);
     expect(encodeText(limited(decodeText(bytes)).name)).toEqual(bytes.subarray(0, 10));
   });

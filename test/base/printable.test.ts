@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { printable, printableLines } from '../../src/base/printable.ts';
 import { decodeText } from '../../src/base/text.ts';
 
-describe('what a terminal gets', () => {
+describe('text for a terminal', () => {
   it.each([
     ['tab\there, ü and 日本 stay', 'tab\\there, ü and 日本 stay'],
     ['two\nlines', 'two\\nlines'],
@@ -17,11 +17,11 @@ describe('what a terminal gets', () => {
     ['\u{e0041}', '\\udb40\\udc41'],
     ['\udcff \udc1b \ud800', '\\xff \\udc1b \\ud800'],
     ['𝕏 😀 é', '𝕏 😀 é'],
-  ])('of %j', (text, shown) => {
+  ])('is made harmless: %j', (text, shown) => {
     expect(printable(text)).toBe(shown);
   });
 
-  it('is what it was when it comes through again, and one line', () => {
+  it('is one line, and does not change when it is made harmless again', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.string({ unit: 'binary', maxLength: 30 }), (bytes, text) => {
         const shown = printable(decodeText(bytes) + text);
@@ -31,11 +31,11 @@ describe('what a terminal gets', () => {
     );
   });
 
-  it('keeps line breaks and tabs of text in lines, and nothing else', () => {
+  it('keeps line breaks and tabs if it may have several lines, but no other control characters', () => {
     expect(printableLines('a\tb\r\n\x1b[2J\u202e\u2028\n')).toBe('a\tb\\x0d\n\\x1b[2J\\u202e\\u2028\n');
   });
 
-  it('keeps JSON what it is', () => {
+  it('keeps the meaning of JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-composite' }), fc.constantFrom('\x7f', '\x9b', '\u202e', '\u2028', '\u{e0001}'), (text, control) => {
         const json = JSON.stringify([text + control], undefined, 2);

@@ -11,20 +11,20 @@ async function written(...texts: string[]): Promise<Buffer> {
 }
 
 describe('text of any length', () => {
-  // Around the ends of the parts in which it is encoded, a character of two UTF-16 units must not be cut.
-  it.each([65_534, 65_535, 65_536, 131_071, 131_072])('of %i units before a character outside the basic plane is written as it is', async (length) => {
+  // Text is encoded in parts, at whose ends a character of two UTF-16 units must not be cut.
+  it.each([65_534, 65_535, 65_536, 131_071, 131_072])('with a character outside the basic plane after %i units is written as it is', async (length) => {
     const text = `${'x'.repeat(length)}😀${'ä'.repeat(70_000)}`;
     expect((await written('a', text, 'b')).equals(Buffer.from(`a${text}b`))).toBe(true);
   });
 
-  it('keeps bytes that are no UTF-8, wherever they stand', async () => {
+  it('keeps bytes that are not UTF-8, wherever they are', async () => {
     const text = `${'x'.repeat(65_535)}\udcff${'y'.repeat(65_536)}\udc80`;
     const bytes = await written(text);
     expect(bytes.length).toBe(text.length);
     expect([bytes[65_535], bytes.at(-1)]).toEqual([0xff, 0x80]);
   });
 
-  it('takes no more room than it needs twice', async () => {
+  it('takes at most twice the memory that it needs', async () => {
     const allocated: number[] = [];
     const Original = globalThis.Uint8Array;
     globalThis.Uint8Array = new Proxy(Original, {

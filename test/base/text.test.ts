@@ -17,9 +17,9 @@ describe('text that keeps its bytes', () => {
     ['a surrogate', [0xed, 0xb3, 0xbf], '\udced\udcb3\udcbf'],
     ['what is above U+10FFFF', [0xf4, 0x90, 0x80, 0x80], '\udcf4\udc90\udc80\udc80'],
     ['a byte order mark', [0xef, 0xbb, 0xbf, 0x61], '\ufeffa'],
-    ['U+FFFD that stands there itself', [0xef, 0xbf, 0xbd, 0xff], '\ufffd\udcff'],
+    ['U+FFFD itself', [0xef, 0xbf, 0xbd, 0xff], '\ufffd\udcff'],
     ['nothing', [], ''],
-  ])('%s', (_, bytes, text) => {
+  ])('is decoded, and encoded as it was: %s', (_, bytes, text) => {
     expect(decodeText(bytesOf(...bytes))).toBe(text);
     expect([...encodeText(text)]).toEqual(bytes);
     expect(byteLength(text)).toBe(bytes.length);
@@ -34,7 +34,7 @@ describe('text that keeps its bytes', () => {
     );
   });
 
-  it('reads as the system decoder does wherever that keeps everything', () => {
+  it('is the same as from the system decoder if that keeps everything', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 12 }), (bytes) => {
         const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
@@ -44,7 +44,7 @@ describe('text that keeps its bytes', () => {
     );
   });
 
-  it('takes no character beyond U+FFFF for bytes, whose second half looks like one', () => {
+  it('does not take a character beyond U+FFFF for bytes, though its second half looks like one', () => {
     const skull = '\ud83d\udc80';
     expect(hasRawBytes(skull)).toBe(false);
     expect(showRawBytes(`${skull}\udc80`)).toBe(`${skull}\\x80`);
@@ -52,7 +52,7 @@ describe('text that keeps its bytes', () => {
     expect([...encodeText(`${skull}\udc80`)]).toEqual([0xf0, 0x9f, 0x92, 0x80, 0x80]);
   });
 
-  it('makes U+FFFD of surrogates that stand for no byte', () => {
+  it('turns surrogates that stand for no byte into U+FFFD', () => {
     expect([...encodeText('\ud800a\udcff')]).toEqual([0xef, 0xbf, 0xbd, 0x61, 0xff]);
   });
 });

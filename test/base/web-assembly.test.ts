@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OptionalWasm } from '../../src/base/web-assembly.ts';
 import { CODE, type WasmExports } from '../../src/symbolizer/kernel/wasm/module.ts';
 
-describe('a module that saves nothing but time', () => {
+describe('an optional module of WebAssembly', () => {
   test('gives instances with memory of their own', () => {
     const instances = new OptionalWasm<WasmExports>(CODE);
     const [first, second] = [1, 2].map(() => instances.instantiate((wasm) => wasm.initialize()));
@@ -13,7 +13,7 @@ describe('a module that saves nothing but time', () => {
   test.each([
     ['cannot be compiled', 'AAAA', 1],
     ['has no memory', CODE, 0],
-  ])('is not asked for again when it %s', (_, code, initialized) => {
+  ])('is not tried again if it %s', (_, code, initialized) => {
     const instances = new OptionalWasm<WasmExports>(code);
     expect(instances.instantiate(() => initialized)).toBeUndefined();
     let calls = 0;

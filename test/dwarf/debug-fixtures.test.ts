@@ -11,7 +11,7 @@ import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures/debug/', import.meta.url));
 
-/** What llvm-symbolizer says: frames each once, and chains of them by address. See fixtures/debug/expect.mjs. */
+/** The output of llvm-symbolizer: each frame once, and chains of frames by address. See fixtures/debug/expect.mjs. */
 interface Expected {
   readonly frames: readonly string[];
   readonly ranges: readonly (readonly [from: string, to: string, chain: readonly number[]])[];
@@ -31,7 +31,7 @@ describe.each([
   ['ppc64', 'ppc64'],
   ['rust', 'rust'],
 ])('%s', (program, expectedName) => {
-  it('has the functions, files and lines that llvm-symbolizer tells of every address', async () => {
+  it('has the functions, files and lines that llvm-symbolizer finds at every address', async () => {
     const expected: Expected = JSON.parse(readFileSync(`${fixtures}${expectedName}.json`, 'utf8'));
     const addresses = expected.ranges.flatMap(([from, to]) => {
       const start = Number.parseInt(from, 16);

@@ -65,7 +65,7 @@ describe('functions at addresses', () => {
     ),
   );
 
-  it.each(formats)('in version $version, 64-bit format $is64, little-endian $littleEndian, addresses of $addressSize bytes', async (format) => {
+  it.each(formats)('are found in DWARF $version, 64-bit format $is64, little-endian $littleEndian, addresses of $addressSize bytes', async (format) => {
     const builder = new DwarfBuilder(format);
     const inlined = new Label();
     const offsetForm = format.version >= 4 ? FORM.sec_offset : format.is64 ? FORM.data8 : FORM.data4;
@@ -76,7 +76,7 @@ describe('functions at addresses', () => {
         littleEndian: format.littleEndian,
         addressSize: format.addressSize,
         directories: format.version === 5 ? ['/build', 'inc'] : ['inc'],
-        // From version 5 on, they are counted from 0, and the first is there twice.
+        // From version 5 on, files are counted from 0, and the first one is there twice.
         files: [...(format.version === 5 ? [['a.c', 0] as const] : []), ['a.c', 0], ['b.h', 1]],
         program: (program) => program.setAddress(0x1000).advanceLine(9).copy().advancePc(0x10).setFile(2).advanceLine(20).copy().advancePc(0x100).endSequence(),
       }),
@@ -133,7 +133,7 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1000)![0].function).toBe(frames.get(0x1017)![1].function);
   });
 
-  it('where calls have a line and no file: it is that of the function they stand in', async () => {
+  it('are called from the file of their caller if the call has only a line', async () => {
     const builder = new DwarfBuilder();
     builder.section.line.put(
       makeLineProgram({ version: 4, files: [['a.c', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(0x40).endSequence() }),
@@ -155,7 +155,7 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1020)![1]).toMatchObject({ file: '', line: 0 });
   });
 
-  it("whose file Zig's own backend tells of the namespace alone that they are in", async () => {
+  it("have the file of their namespace, as Zig's own backend writes it", async () => {
     const builder = new DwarfBuilder();
     builder.section.line.put(
       makeLineProgram({ version: 4, files: [['Writer.zig', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(0x40).endSequence() }),
@@ -175,7 +175,7 @@ describe('functions at addresses', () => {
     expect(frames.get(0x1000)![0].function).toMatchObject({ name: 'print', file: '/std/Writer.zig' });
   });
 
-  it('behind codes of abbreviations that are padded', async () => {
+  it('are found after padded abbreviation codes', async () => {
     const builder = new DwarfBuilder();
     const { abbrev } = builder.section;
     abbrev.bytes(1, TAG.compile_unit, 1, 0, 0, 2, TAG.variable, 0, AT.const_value, FORM.data1, 0, 0);
@@ -186,7 +186,7 @@ describe('functions at addresses', () => {
     expect((await look(builder, [0x1010])).chains).toEqual({ 1010: 'f:0' });
   });
 
-  it('over attributes of every form', async () => {
+  it('are found among attributes of every form', async () => {
     const builder = new DwarfBuilder();
     const odd: AttributePlan[] = [
       [AT.const_value, FORM.block1, 2],
@@ -218,7 +218,7 @@ describe('functions at addresses', () => {
     expect(chains).toEqual(Object.fromEntries(odd.map((_, i) => [(0x1000 + i * 0x10).toString(16), `f${i}:0`])));
   });
 
-  it('by indexes into .debug_addr, .debug_str_offsets and .debug_rnglists', async () => {
+  it('are found by indexes into .debug_addr, .debug_str_offsets and .debug_rnglists', async () => {
     for (const is64 of [false, true]) {
       const builder = new DwarfBuilder({ is64 });
       const { addr, str, str_offsets: offsets, rnglists } = builder.section;
@@ -287,7 +287,7 @@ describe('functions at addresses', () => {
     }
   });
 
-  it('from range lists of DWARF 4: bases, empty and dead ranges', async () => {
+  it('are found by range lists of DWARF 4, with bases, empty and dead ranges', async () => {
     const builder = new DwarfBuilder({ version: 4 });
     const { ranges } = builder.section;
     ranges.u64(
@@ -323,7 +323,7 @@ describe('functions at addresses', () => {
     expect(Object.keys(chains).sort()).toEqual(['1010', '101f', '5000', '7003']);
   });
 
-  it('from range lists that count backwards, as those of Go do', async () => {
+  it('are found by range lists that count backwards, as in Go', async () => {
     const builder = new DwarfBuilder();
     const minus = (distance: number): number[] =>
       Array.from({ length: 10 }, (_, i) => Number((BigInt.asUintN(64, BigInt(-distance)) >> BigInt(7 * i)) & 0x7fn) | (i < 9 ? 0x80 : 0));
@@ -337,7 +337,7 @@ describe('functions at addresses', () => {
     expect(Object.values(chains)).toEqual(['before:0', 'before:0', 'at:0']);
   });
 
-  it('of the kernel, in the upper half', async () => {
+  it('are found in the kernel, in the upper half of the address space', async () => {
     const builder = new DwarfBuilder();
     const low = 0xffff_ffff_8100_0000n;
     const at: AttributePlan[] = [
@@ -348,7 +348,7 @@ describe('functions at addresses', () => {
     expect((await look(builder, [Number(BigInt.asIntN(64, low)) + 0xff])).chains).toEqual({ '-7effff01': 'start_kernel:0' });
   });
 
-  it('but none that the linker threw away', async () => {
+  it('are not found if the linker discarded them', async () => {
     for (const [version, addressSize] of [
       [4, 8],
       [5, 8],
@@ -367,7 +367,7 @@ describe('functions at addresses', () => {
     }
   });
 
-  it('of a unit that no part of .debug_aranges tells of, or the wrong one', async () => {
+  it('are found in a unit whose addresses .debug_aranges gives to another unit', async () => {
     const builder = new DwarfBuilder();
     const first = builder.unit(unit([subprogram('f', 0x1000, 0x10)], extent(0x1000, 0x10)));
     builder.unit(unit([subprogram('g', 0x2000, 0x10)], extent(0x2000, 0x10)));
@@ -375,7 +375,7 @@ describe('functions at addresses', () => {
     expect((await look(builder, [0x1000, 0x2000])).chains).toEqual({ 1000: 'f:0', 2000: 'g:0' });
   });
 
-  it.each(['info', 'aranges'] as const)('beside padding of .debug_%s, for which nothing is waited', async (padded) => {
+  it.each(['info', 'aranges'] as const)('are found without waiting at each word of padding in .debug_%s', async (padded) => {
     const builder = new DwarfBuilder();
     const unitAt = builder.unit(unit([subprogram('f', 0x1000, 0x10)], extent(0x1000, 0x10)));
     if (padded === 'aranges') builder.aranges(unitAt, [0x1000, 0x10]);
@@ -393,14 +393,14 @@ describe('functions at addresses', () => {
     expect(turns).toBeLessThan(10_000);
   });
 
-  it('of a unit that does not say where its code is', async () => {
+  it('are found in a unit that does not say where its code is', async () => {
     const builder = new DwarfBuilder({ version: 2 });
     builder.unit(unit([die(TAG.namespace, [named('n')], [subprogram('f', 0x1000, 0x10)])], []));
     builder.unit(unit([subprogram('g', 0x2000, 0x10)], [[AT.low_pc, FORM.addr, 0]]));
     expect((await look(builder, [0x1000, 0x2000, 0x3000])).chains).toEqual({ 1000: 'f:0', 2000: 'g:0' });
   });
 
-  it('though a unit that nobody needs is still being read when the next ones are', async () => {
+  it('are found while a unit that is not needed is still being read', async () => {
     const builder = new DwarfBuilder();
     const places = [0x1000, 0x2000, 0x3000, 0x4000].map((low, i) => builder.unit(unit([subprogram('fghi'[i], low, 0x10)], extent(low, 0x10))));
     const [first, unneeded, third, last] = places;
@@ -435,13 +435,13 @@ describe('functions at addresses', () => {
     expect([...frames.values()].map(([frame]) => nameOf(frame.function))).toEqual(['f', 'h', 'i']);
   });
 
-  it('where functions overlap: the last one', async () => {
+  it('are the last ones where functions overlap', async () => {
     const builder = new DwarfBuilder();
     builder.unit(unit([subprogram('f', 0x1000, 0x20), subprogram('g', 0x1010, 0x20)]));
     expect((await look(builder, [0x1000, 0x1010, 0x1020])).chains).toEqual({ 1000: 'f:0', 1010: 'g:0', 1020: 'g:0' });
   });
 
-  it('in places that are jumped over at first: types, declarations and functions without the address', async () => {
+  it('are found in DIEs that are skipped at first: types, declarations and functions without the address', async () => {
     const builder = new DwarfBuilder();
     const within = (tag: number, attributes: readonly AttributePlan[], child: DiePlan): DiePlan => {
       const end = new Label();
@@ -469,7 +469,7 @@ describe('functions at addresses', () => {
     });
   });
 
-  it('inlined beside each other, each into what stands around it', async () => {
+  it('may be inlined side by side, each into what is around it', async () => {
     const builder = new DwarfBuilder();
     const [a, b, c] = [new Label(), new Label(), new Label()];
     const inlined = (origin: Label, low: number, size: number, children?: readonly DiePlan[]): DiePlan =>
@@ -490,7 +490,7 @@ describe('functions at addresses', () => {
     expect(names).toEqual({ 1000: 'a<f', 1004: 'b<a<f', 1006: 'c<b<a<f', '100a': 'c<a<f', 1010: 'f', 1020: 'b<f', 1030: 'c<f', 1040: 'b<g' });
   });
 
-  it('inlined into one without an extent of its own, as strict DWARF 2 has it', async () => {
+  it('may be inlined into one without an extent of its own, as in strict DWARF 2', async () => {
     const builder = new DwarfBuilder({ version: 2 });
     const [a, b] = [new Label(), new Label()];
     builder.unit(
@@ -509,7 +509,7 @@ describe('functions at addresses', () => {
     expect((await look(builder, [0x1000, 0x1020])).chains).toEqual({ 1000: 'f:0', 1020: 'b:0 < a:7 < f:4' });
   });
 
-  it('inlined in a piece that lies outside of what it is inlined into, as strict DWARF 2 tells one piece of a function only', async () => {
+  it('may be inlined in a piece outside their caller, since strict DWARF 2 gives only one piece of a function', async () => {
     const builder = new DwarfBuilder({ version: 2 });
     const [a, b] = [new Label(), new Label()];
     const withSibling = (tag: number, attributes: readonly AttributePlan[], children: readonly DiePlan[]): DiePlan => {
@@ -548,8 +548,8 @@ describe('functions at addresses', () => {
   });
 });
 
-describe('what a function is called', () => {
-  it('comes from the DIEs that it refers to, each thing from the first that says it', async () => {
+describe('the description of a function', () => {
+  it('comes from the DIEs that it refers to, each attribute from the first that has it', async () => {
     const builder = new DwarfBuilder();
     const [declared, abstract] = [new Label(), new Label()];
     builder.unit(
@@ -590,7 +590,7 @@ describe('what a function is called', () => {
     expect((await lookIn(info, [0x1001])).get(0x1001)![0].function).toBe(first);
   });
 
-  it('stands in other units, before and behind, and in partial ones', async () => {
+  it('may be in other units, before or after, also in partial ones', async () => {
     const [before, behind, last] = [new Label(), new Label(), new Label()];
     const build = (): DwarfBuilder => {
       const builder = new DwarfBuilder();
@@ -605,7 +605,7 @@ describe('what a function is called', () => {
       builder.unit({ root: die(TAG.partial_unit, [], [die(TAG.subprogram, [[AT.linkage_name, FORM.string, '_last']], undefined, { label: last })]) });
       return builder;
     };
-    // What refers to units behind it knows where they are the second time.
+    // References to later units are right only the second time, when their labels have offsets.
     build();
     const builder = build();
     const { frames, info } = await look(builder, [0x1000, 0x1010]);
@@ -614,7 +614,7 @@ describe('what a function is called', () => {
     expect(frames.get(0x1010)![0].function).toMatchObject({ name: 'behind', linkageName: '_last' });
   });
 
-  it('stands in the supplementary file', async () => {
+  it('may be in the supplementary file', async () => {
     for (const [reference, text] of [
       [FORM.GNU_ref_alt, FORM.GNU_strp_alt],
       [FORM.ref_sup4, FORM.strp_sup],
@@ -639,7 +639,7 @@ describe('what a function is called', () => {
     }
   });
 
-  it('is not found in circles and behind endless references', async () => {
+  it('is not found in circles or after too many references', async () => {
     const builder = new DwarfBuilder();
     const chain = Array.from({ length: 40 }, () => new Label());
     const ring = [new Label(), new Label()];
@@ -676,7 +676,7 @@ describe('split units', () => {
         program: (program) => program.setAddress(0x1000).copy().advancePc(0x100).endSequence(),
       }),
     );
-    // Other units' parts stand in front.
+    // Parts of other units come first.
     skeleton.section.addr.u64(0xbad, 0xbad);
     const addrBase = skeleton.section.addr.length;
     skeleton.section.addr.u64(0x1000, 0x1020);
@@ -753,7 +753,7 @@ describe('split units', () => {
     return { skeleton, dwo };
   }
 
-  it.each([4, 5] as const)('of DWARF %d without code are not asked for: modules of swiftc, and of clang -gmodules', async (version) => {
+  it.each([4, 5] as const)('of DWARF %d without code are not opened: they are modules of swiftc, and of clang -gmodules', async (version) => {
     const builder = new DwarfBuilder({ version });
     const isNew = version === 5;
     builder.unit({
@@ -766,7 +766,7 @@ describe('split units', () => {
           [isNew ? AT.dwo_name : AT.GNU_dwo_name, FORM.string, 'SwiftShims.pcm'],
           ...(isNew ? [] : ([[AT.GNU_dwo_id, FORM.data8, ID]] satisfies AttributePlan[])),
         ],
-        // Stands for those whose abbreviations it shares: units of one table are taken for ones with functions.
+        // In place of units that share its abbreviations: all units of one table are taken for units with functions.
         [subprogram('gone', 0, 0)],
       ),
     });
@@ -807,7 +807,7 @@ describe('split units', () => {
     ]);
   });
 
-  it('of one file are found in any order, some of them never', async () => {
+  it('of one file are found in any order, and a missing one is reported', async () => {
     const [skeletons, dwo] = [new DwarfBuilder({ version: 5 }), new DwarfBuilder({ version: 5 })];
     const ids = [1n, 2n, 3n, 4n];
     for (const [i, id] of ids.entries()) {
@@ -821,7 +821,7 @@ describe('split units', () => {
     expect(info.problems).toMatchObject([{ what: expect.stringContaining('no unit 0000000000000003') }]);
   });
 
-  it('have lines alone where their file is missing, or another one', async () => {
+  it('have only lines if their file is missing or a different one', async () => {
     const { skeleton } = split(5);
     const other = new DwarfBuilder();
     other.unit({ unitType: 5, dwoId: 7n, root: die(TAG.compile_unit, [], [subprogram('wrong', 0x1000, 0x80)]) });
@@ -840,12 +840,12 @@ describe('damaged units', () => {
   it.each<[string, Partial<UnitPlan>]>([
     ['of an unknown version', { version: 7 }],
     ['without abbreviations', { abbrevOffset: 0x10_0000 }],
-    ['with an abbreviation that is not there', { abbrevOffset: 0 }],
+    ['with a missing abbreviation', { abbrevOffset: 0 }],
     [
       'with an attribute of unknown form',
       { root: die(TAG.compile_unit, extent(0x2000, 0x10), [subprogram('f', 0x2000, 0x10, [], [[AT.const_value, 0x99, 1]])]) },
     ],
-  ])('%s are left out, and told of', async (_, plan) => {
+  ])('%s are left out and reported', async (_, plan) => {
     const builder = new DwarfBuilder();
     builder.unit(good('f', 0x1000));
     const bad = builder.unit({ ...unit([subprogram('bad', 0x2000, 0x10)], extent(0x2000, 0x10)), firstCode: 50, ...plan });
@@ -858,7 +858,7 @@ describe('damaged units', () => {
     expect(info.problems).toMatchObject([{ file: 'memory', offset: bad }]);
   });
 
-  it('keep what stands before the damage', async () => {
+  it('keep what comes before the damage', async () => {
     const builder = new DwarfBuilder();
     builder.unit(unit([subprogram('f', 0x1000, 0x10), die(TAG.variable, [[AT.const_value, 0x99, 1]]), subprogram('g', 0x1010, 0x10)]));
     const { chains, info } = await look(builder, [0x1000, 0x1010]);
@@ -866,7 +866,7 @@ describe('damaged units', () => {
     expect(info.problems).toHaveLength(1);
   });
 
-  it('may describe an inlined function nowhere: what is around it, and the line, are told of all the same', async () => {
+  it('without a description of an inlined function still have its caller and the line', async () => {
     const builder = new DwarfBuilder();
     const inlined = die(TAG.inlined_subroutine, [[AT.abstract_origin, FORM.ref4, 1], ...extent(0x1010, 8), [AT.call_line, FORM.data1, 7]]);
     builder.unit(unit([subprogram('f', 0x1000, 0x40, [inlined])]));
@@ -875,7 +875,7 @@ describe('damaged units', () => {
     expect(info.problems.map(({ what }) => what)).toEqual(['DIE: no readable abbreviation 0']);
   });
 
-  it('may end in the middle of a function: what is inlined there may own the line', async () => {
+  it('that end inside a function leave its line unknown: an inlined one may own it', async () => {
     const builder = new DwarfBuilder();
     const table = makeLineProgram({
       version: 4,
@@ -897,7 +897,7 @@ describe('damaged units', () => {
     expect(info.problems).toHaveLength(1);
   });
 
-  it('may say that they end behind the section, or before they start', async () => {
+  it('are read even if they claim to end after the section or before they start', async () => {
     for (const lengthLie of [1000, 0xffff_0000]) {
       const builder = new DwarfBuilder();
       builder.unit({ ...good('f', 0x1000), lengthLie });
@@ -911,7 +911,7 @@ describe('damaged units', () => {
     expect((await look(builder, [0x1000])).chains).toEqual({ 1000: 'f:0' });
   });
 
-  it('end anywhere: nothing but PerfconvError is thrown, and that is kept', async () => {
+  it('may be cut off anywhere without an exception', async () => {
     const builder = new DwarfBuilder();
     const origin = new Label();
     builder.unit(
@@ -935,7 +935,7 @@ describe('damaged units', () => {
 });
 
 describe('hostile files', () => {
-  /** A function with so many others inlined at one address, each into the one before: their calls' lines are 1, 2, 3 … from the outermost. */
+  /** A function with `depth` others inlined at one address, each into the one before; the lines of their calls are 1, 2, 3 … from the outermost. */
   const nested = (depth: number): DwarfBuilder => {
     const builder = new DwarfBuilder();
     const table = makeLineProgram({
@@ -950,22 +950,22 @@ describe('hostile files', () => {
     return builder;
   };
 
-  it('may inline to any depth', async () => {
+  it('may nest inlined functions a thousand deep', async () => {
     const { frames, info } = await look(nested(1000), [0x1000, 0x1004]);
     expect(frames.get(0x1000)!.map(({ line }) => line)).toEqual([78, ...Array.from({ length: 1000 }, (_, i) => 1000 - i)]);
     expect(frames.get(0x1004)!.map(({ line }) => line)).toEqual([78]);
     expect(info.problems).toEqual([]);
   });
 
-  it('may inline to a depth that no compiler reaches: the outermost function is left, with its own line, and that is reported', async () => {
+  it('may nest inlined functions deeper than any compiler: the outermost function is left, with its own line, and that is reported', async () => {
     const { chains, info } = await look(nested(5000), [0x1000, 0x1001, 0x1004]);
     expect(chains).toEqual({ 1000: 'f:1', 1001: 'f:1', 1004: 'f:78' });
     expect(info.problems.map(({ what }) => what)).toEqual(['the functions inlined at 2 addresses are left out: they are nested too deeply']);
   });
 
-  it('may have functions over everything: they are cut off', async () => {
+  it('may have far too many functions over the same code: the rest is dropped and reported', async () => {
     const builder = new DwarfBuilder();
-    // A DIE of one byte each, all with one abbreviation and one range list.
+    // Each DIE is one byte; all have the same abbreviation and range list.
     builder.section.abbrev.bytes(1, TAG.compile_unit, 1, AT.low_pc, FORM.addr, AT.high_pc, FORM.data4, 0, 0);
     builder.section.abbrev.bytes(2, TAG.subprogram, 0, AT.ranges, FORM.implicit_const, 0, 0, 0, 0);
     builder.section.rnglists.bytes(6).u64(0x1000, 0x2000).bytes(0);
@@ -986,9 +986,9 @@ describe('hostile files', () => {
     expect(frames.size).toBe(2000);
   });
 
-  it('may have far more abbreviations than a table can have in earnest', async () => {
+  it('may have an abbreviation table that is far too long', async () => {
     const builder = new DwarfBuilder();
-    // Of attributes they have none, which keeps them small in the file.
+    // They have no attributes, which keeps them small in the file.
     for (let code = 1; code <= 300_000; code++) builder.section.abbrev.uleb(code, TAG.variable).bytes(0, 0, 0);
     builder.section.abbrev.bytes(0);
     builder.unit(unit([subprogram('f', 0x1000, 0x10)]));
@@ -998,9 +998,9 @@ describe('hostile files', () => {
     expect(info.problems.map(({ what }) => what)).toEqual(['.debug_abbrev: the table has 262144 or more abbreviations']);
   });
 
-  it('may name tables within tables: they are not read without end', async () => {
+  it('may have abbreviation tables inside one another, which are not read endlessly', async () => {
     const builder = new DwarfBuilder();
-    // One table of many rows of six bytes each, and units whose tables start with each of them and whose DIE needs the last.
+    // One table of many rows of six bytes each, and units whose tables start at each of them and whose DIE needs the last.
     const { abbrev } = builder.section;
     for (let code = 0x80; code <= 0x3fff; code++) abbrev.uleb(code, TAG.variable).bytes(0, 0, 0);
     const units = 400;
@@ -1018,9 +1018,9 @@ describe('hostile files', () => {
     expect(new Set(info.problems.map(({ what }) => what.replace(/0x[0-9a-f]+/, 'N')))).toEqual(new Set(['.debug_abbrev at N: endless tables']));
   });
 
-  it('may have any number of units that do not say where their code is: not all are asked for all addresses', async () => {
+  it('may have many units that do not say where their code is: not all are searched for all addresses', async () => {
     const builder = new DwarfBuilder();
-    // Units of one byte, whose table has functions.
+    // Units with a DIE of one byte, whose abbreviation table has functions.
     builder.section.abbrev.bytes(1, TAG.compile_unit, 0, 0, 0, 2, TAG.subprogram, 0, AT.low_pc, FORM.addr, 0, 0, 0);
     const units = 6000;
     const bytes = new Uint8Array(units * 12);
@@ -1033,10 +1033,10 @@ describe('hostile files', () => {
     expect(info.problems.map(({ what }) => what)).toEqual(['6000 units do not say where their code lies: too many to search them all']);
   });
 
-  it('may have ten thousand damaged units: behind those no more is looked at', async () => {
+  it('may have ten thousand damaged units, after which no more are read', async () => {
     const builder = new DwarfBuilder();
     const damaged = new Uint8Array(10_000 * 12);
-    // Their DIE has an abbreviation that no table holds.
+    // The abbreviation of their DIE is in no table.
     for (let i = 0; i < 10_000; i++) damaged.set([8, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 0x7f], i * 12);
     builder.unit(unit([subprogram('before', 0x1000, 0x10)], extent(0x1000, 0x10)));
     builder.raw(damaged.subarray(0, 9_999 * 12));
@@ -1049,9 +1049,9 @@ describe('hostile files', () => {
     expect(info.problems.at(-1)?.what).toContain('9999 units before this one are damaged, too');
   });
 
-  it('may be asked for several things at once', async () => {
+  it('may be searched by several look-ups at once', async () => {
     const builder = new DwarfBuilder({ version: 4 });
-    // Range lists are brought into memory when they are come upon, and others may be at work meanwhile.
+    // Range lists are read when they are needed, and other look-ups may run meanwhile.
     builder.section.ranges.u64(0x1000, 0x1010, 0x1100, 0x1110, 0, 0, 0x2000, 0x2010, 0, 0);
     const inPieces = (name: string, list: number) => die(TAG.subprogram, [named(name), [AT.ranges, FORM.sec_offset, list]]);
     builder.unit(unit([inPieces('f', 0), subprogram('g', 0x1200, 0x10)], [[AT.ranges, FORM.sec_offset, 0]]));
@@ -1068,7 +1068,7 @@ describe('hostile files', () => {
     ]);
   });
 
-  it('may be larger than there can be memory for: the lines are told of all the same', async () => {
+  it('may have a unit that does not fit in memory: its lines are found all the same', async () => {
     const builder = new DwarfBuilder();
     builder.section.line.put(
       makeLineProgram({ version: 4, files: [['a.c', 0]], program: (program) => program.setAddress(0x1000).copy().advancePc(16).endSequence() }),
@@ -1087,7 +1087,7 @@ describe('hostile files', () => {
     expect(info.problems.map(({ what }) => what)).toEqual([`.debug_info: a unit of ${size} bytes is too large`]);
   });
 
-  it('may have range lists that are cut: no place in a unit is told that is not theirs', async () => {
+  it('may have a range list that is cut off: it is reported once, with the offset of its unit', async () => {
     const builder = new DwarfBuilder({ version: 5 });
     builder.section.rnglists.bytes(6, 1, 2, 3); // DW_RLE_start_end
     builder.unit(unit([subprogram('f', 0x1000, 0x10)], extent(0x1000, 0x10)));
@@ -1097,9 +1097,9 @@ describe('hostile files', () => {
     expect(info.problems).toEqual([{ file: 'memory', offset: bad, what: 'range list: a value overruns its bytes' }]);
   });
 
-  it('may be asked for one address after the other', async () => {
+  it('may be searched for one address after another', async () => {
     const builder = new DwarfBuilder();
-    // Two megabytes of names, which are read in windows: far apart, each look-up moves them.
+    // Two megabytes of names, which are read in windows: each look-up is far from the last one and moves them.
     const name = 'n'.repeat(60_000);
     const functions = Array.from({ length: 34 }, (_, i) => die(TAG.subprogram, [[AT.name, FORM.strp, `${i}${name}`], ...extent(0x1000 + i * 16, 16)]));
     builder.unit(unit(functions));

@@ -33,7 +33,7 @@ function chdr(plan: { classBits: 32 | 64; littleEndian: boolean }, type: number,
 describe('openDebugSections', () => {
   const orders = ([32, 64] as const).flatMap((classBits) => [true, false].map((littleEndian) => ({ classBits, littleEndian })));
 
-  it('reads parts of a section that lies open', async () => {
+  it('reads parts of an uncompressed section', async () => {
     const sections = await open({ classBits: 32, littleEndian: false, sections: [{ name: '.debug_info', content: TEXT }] });
     expect(sections).toMatchObject({ name: '/bin/x', littleEndian: false, addressSize: 4, hasCodeAtZero: false });
     const info = sections.section('info');
@@ -46,13 +46,13 @@ describe('openDebugSections', () => {
     expect((await sections.section('line').read(0, 10)).length).toBe(0);
   });
 
-  it('takes no section for larger than its file, and none without bytes for one with', async () => {
+  it('takes no section for larger than its file, and one without bytes for empty', async () => {
     const cut = (await open({ sections: [{ name: '.debug_info', content: TEXT, sizeBytes: 2 ** 40 }] })).section('info');
     expect((await cut.read(0, 2 ** 40)).length).toBeLessThan(TEXT.length + 1000);
     expect((await open({ sections: [{ name: '.debug_info', type: 8, content: TEXT }] })).section('info').sizeBytes).toBe(0);
   });
 
-  it('tells whether a file has any', async () => {
+  it('tells whether a file has debug information', async () => {
     const has = async (name: string, content: Uint8Array) =>
       hasDebugInfo(await ElfFile.open(new BufferSource(buildSectionElf({ sections: [{ name, content }] }))));
     const ofText = await Promise.all(['.debug_info', '.zdebug_info', '.debug_info.dwo', '.debug_line', 'debug_info'].map((name) => has(name, TEXT)));
@@ -60,7 +60,7 @@ describe('openDebugSections', () => {
     expect(await has('.debug_info', new Uint8Array())).toBe(false);
   });
 
-  it('tells whether code lies at 0', async () => {
+  it('tells whether there is code at 0', async () => {
     const at = async (addr: number, flags: number) => (await open({ sections: [{ name: '.text', flags, addr, content: TEXT }] })).hasCodeAtZero;
     expect([await at(0, 6), await at(0x1000, 6), await at(0, 3)]).toEqual([true, false, false]);
   });
@@ -127,7 +127,7 @@ describe('openDebugSections', () => {
       content: chdr(order, 1, sizeBytes, deflateSync(content)),
     });
 
-    it('unpacks a large section beside other work, and once', async () => {
+    it('unpacks a large section beside other work, and only once', async () => {
       const notes: string[] = [];
       const section = (await openNoting([packed(LARGE)], notes)).section('info');
       await section.unpackAhead?.();
@@ -137,7 +137,7 @@ describe('openDebugSections', () => {
       expect(notes).toEqual(['begins ahead', 'ends']);
     });
 
-    it('leaves small sections, and those that are not packed, to whoever reads them', async () => {
+    it('does not unpack small sections, or uncompressed ones', async () => {
       const notes: string[] = [];
       const sections = await openNoting([packed(TEXT), { name: '.debug_line', content: LARGE }], notes);
       for (const name of ['info', 'line', 'str'] as const) await sections.section(name).unpackAhead?.();
@@ -146,7 +146,7 @@ describe('openDebugSections', () => {
       expect(notes).toEqual(['begins', 'ends']);
     });
 
-    it('tells of damage when the section is read', async () => {
+    it('reports damage only when the section is read', async () => {
       for (const damaged of [packed(LARGE, LARGE.length + 1), packed(LARGE, 2 ** 40)]) {
         const section = (await openNoting([damaged], [])).section('info');
         await section.unpackAhead?.();
@@ -155,7 +155,7 @@ describe('openDebugSections', () => {
     });
   });
 
-  it('refuses sizes that are lies, bombs and unknown methods, and asks nobody to unpack what cannot be', async () => {
+  it('refuses wrong sizes, bombs and unknown methods, and takes a section that ends in its header for empty', async () => {
     const order = { classBits: 64, littleEndian: true } as const;
     const packed = deflateSync(TEXT);
     const zeros = deflateSync(Buffer.alloc(24 << 20));
@@ -175,7 +175,7 @@ describe('openDebugSections', () => {
     expect((await open({ sections: [{ name: '.debug_info', flags: COMPRESSED, content: Buffer.alloc(5) }] })).section('info').sizeBytes).toBe(0);
   });
 
-  it('unpacks no more than a file can hold, though many sections are the same bytes', async () => {
+  it('unpacks no more than a file can hold, even if many sections are the same bytes', async () => {
     const content = chdr({ classBits: 64, littleEndian: true }, 1, 3 << 20, deflateSync(Buffer.alloc(3 << 20)));
     const names = ['info', 'abbrev', 'line', 'str', 'aranges', 'ranges', 'addr'] as const;
     const planned = names.map((name, i): PlannedElfSection => ({ name: `.debug_${name}`, flags: COMPRESSED, content, sharesBytes: i > 0 }));
@@ -189,7 +189,7 @@ describe('openDebugSections', () => {
     expect(outcomes.at(-1)).toBe('damaged /bin/x: .debug_addr:');
   });
 
-  it('tells split sections from those beside them', async () => {
+  it('tells split sections from the others in the same file', async () => {
     const plan = {
       sections: [
         { name: '.debug_info', content: Buffer.from('main') },
@@ -202,7 +202,7 @@ describe('openDebugSections', () => {
     expect((await bytesOf(plan, 'cu_index', 'dwo')).toString()).toBe('index');
   });
 
-  it('puts sections of one name behind each other, but not bytes that they share', async () => {
+  it('joins sections of one name, but not bytes that they share', async () => {
     const types = ['one', 'two', 'three'].map((text) => ({ name: '.debug_types', content: Buffer.from(text) }));
     expect((await bytesOf({ sections: types }, 'types')).toString()).toBe('onetwothree');
     const shared = Array.from({ length: 100 }, (_, i): PlannedElfSection => ({ name: '.debug_types', content: TEXT, sharesBytes: i > 0 }));
@@ -289,7 +289,7 @@ describe('relocatable files', () => {
     { name: 'mips', machine: 8, classBits: 32, littleEndian: false, absolute: [[2, 4]], rel: true },
   ];
 
-  /** A file with `.text`, `.init.text`, `.debug_info` and relocations of the latter; symbols 1 to 3 stand 0x10 behind the start of those, symbol 4 in section 6. */
+  /** A file with `.init.text`, `.text`, `.debug_info` and relocations of the last; symbols 1 to 4 are 0x10 after the start of these and of section 6. */
   function relocatable(
     of: Omit<Machine, 'name' | 'absolute'>,
     info: Uint8Array,
@@ -321,24 +321,24 @@ describe('relocatable files', () => {
     };
   }
 
-  it.each(machines)('have addresses of one layout: $name', async ({ absolute, ...of }) => {
+  it.each(machines)('have addresses in a single layout: $name', async ({ absolute, ...of }) => {
     for (const [type, size] of absolute) {
       const info = new ByteFields(of.littleEndian);
-      // What stands at a place counts only where relocations have no addends.
+      // The value that is there counts only if relocations have no addends.
       for (const addend of [5, 6, 7]) info.uint(of.rel ? addend : 0x55, size);
       const plan = relocatable(of, info.done(), [
         [0, type, 1, 5],
         [size, type, 2, 6],
         [2 * size, type, 3, 7],
       ]);
-      // .text at 0, .init.text behind it at 0xa0, offsets in debug sections from 0 on.
+      // .text at 0, .init.text after it at 0xa0, offsets in debug sections from 0 on.
       const expected = new ByteFields(of.littleEndian);
       for (const value of [0xa0 + 0x10 + 5, 0x10 + 6, 0x10 + 7]) expected.uint(value, size);
       expect((await bytesOf(plan, 'info')).toString('hex')).toBe(Buffer.from(expected.done()).toString('hex'));
     }
   });
 
-  it('have distances that the linker may change, as RISC-V has them', async () => {
+  it('may have distances that the linker can change, as on RISC-V', async () => {
     const riscv = { machine: 243, classBits: 64 as const, littleEndian: true };
     const info = new ByteFields().uint(0, 8).uint(3, 4).uint(1, 2).uint(0, 1).bytes(0x80, 0x80, 0x00, 0xee).done();
     const pairs = [
@@ -359,21 +359,21 @@ describe('relocatable files', () => {
     );
   });
 
-  it('have numbers of no more bytes than 64 bits take, though they seem to go on to the end', async () => {
+  it('have LEB128 numbers of at most 64 bits, even if they seem to go on to the end', async () => {
     const riscv = { machine: 243, classBits: 64 as const, littleEndian: true };
     const bytes = await bytesOf(relocatable(riscv, new Uint8Array(40).fill(0xff), [[0, 60, 2, 0x70]]), 'info');
     expect(bytes.subarray(0, 12).toString('hex')).toBe('808180808080808080' + '80ffff');
     expect(bytes.subarray(12).every((byte) => byte === 0xff)).toBe(true);
   });
 
-  it('have offsets into the second of two sections of one name', async () => {
+  it('may have offsets into the second of two sections of one name', async () => {
     const of = { machine: 62, classBits: 64 as const, littleEndian: true };
     const { sections, ...plan } = relocatable(of, new Uint8Array(12), [[4, 10, 4, 3]]);
     const bytes = await bytesOf({ ...plan, sections: [...sections, { name: '.debug_info', content: new Uint8Array(40) }] }, 'info');
     expect([bytes.length, bytes.readUInt32LE(4)]).toEqual([52, 12 + 0x10 + 3]);
   });
 
-  it('have negative distances', async () => {
+  it('may have negative distances', async () => {
     const riscv = { machine: 243, classBits: 64 as const, littleEndian: true };
     const bytes = await bytesOf(
       relocatable(riscv, new Uint8Array(8), [
@@ -385,7 +385,7 @@ describe('relocatable files', () => {
     expect(bytes.readBigInt64LE()).toBe(-0x20n);
   });
 
-  it('may be damaged', async () => {
+  it('may have damaged relocations', async () => {
     const of = { machine: 62, classBits: 64 as const, littleEndian: true };
     const info = new Uint8Array(16).fill(0x77);
     const wild = [

@@ -14,7 +14,7 @@ describe('joinSourcePath', () => {
     [['/build/', 'a.c'], '/build/a.c'],
     [[''], ''],
     [['/a', 'b..c', '.d', 'e.c'], '/a/b..c/.d/e.c'],
-    // Backslashes are letters where the root is not Windows'.
+    // Backslashes are ordinary characters unless the root is of Windows.
     [['/rustc/1', 'library\\core', 'mod.rs'], '/rustc/1/library\\core/mod.rs'],
     [['C:\\build', '..\\src', 'a.c'], 'C:\\src\\a.c'],
     [['C:/build', 'src/../inc', 'a.h'], 'C:/build/inc/a.h'],

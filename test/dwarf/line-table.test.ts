@@ -74,7 +74,7 @@ describe('readLineTable', () => {
     expect(table.rows.isCut).toBe(false);
   });
 
-  it('skips opcodes that it does not know by their lengths', async () => {
+  it('skips unknown opcodes by their lengths', async () => {
     const table = await read({
       ...BASE,
       opcodeLengths: [0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 3, 0],
@@ -94,7 +94,7 @@ describe('readLineTable', () => {
     expect(rowsOf(table)).toEqual([[0x1000, 1, 1, 0]]);
   });
 
-  it('takes opcodes for special ones from opcode_base on, however low', async () => {
+  it('takes opcodes from opcode_base on for special ones, however low it is', async () => {
     const table = await read({
       ...BASE,
       opcodeLengths: [0, 1, 1],
@@ -108,7 +108,7 @@ describe('readLineTable', () => {
     ]);
   });
 
-  it('advances by instructions of several operations', async () => {
+  it('advances by operations if an instruction has several', async () => {
     const table = await read({
       ...BASE,
       minimumInstructionLength: 16,
@@ -120,8 +120,8 @@ describe('readLineTable', () => {
     expect(sequencesOf(table)).toEqual([[0x1000, 0x1040]]);
   });
 
-  it('has room for each row of such instructions', async () => {
-    // Rows of both kinds of opcodes, in all numbers: the memory for rows is full at any of them.
+  it('has room for every row if an instruction has several operations', async () => {
+    // Different numbers of rows of both kinds of opcodes, so that the memory for rows is full at any of them.
     for (let copies = 0; copies < 40; copies++) {
       const table = await read({
         ...BASE,
@@ -137,7 +137,7 @@ describe('readLineTable', () => {
     }
   });
 
-  it('takes no operations per instruction for one', async () => {
+  it('takes 0 operations per instruction for 1', async () => {
     const table = await read({
       ...BASE,
       maximumOperations: 0,
@@ -162,7 +162,7 @@ describe('readLineTable', () => {
     expect(table.file(2)).toBe('/build/inc/late.c');
   });
 
-  it('runs a program again when another has been run: the files that it defines are there once', async () => {
+  it('runs a program again after another one, without adding its files twice', async () => {
     const plan: LineProgramPlan = {
       ...BASE,
       program: (program) => {
@@ -175,7 +175,7 @@ describe('readLineTable', () => {
     const first = table.rows;
     expect(first.ensureCurrent()).toBe(true);
     expect(other.rows.files[0]).toBe(2);
-    // Whoever keeps them keeps nothing of the memory that they were in.
+    // Rows that are kept do not keep the memory that they were in.
     expect([first.ensureCurrent(), first.addresses.buffer.byteLength]).toEqual([false, 0]);
     expect([table.rows.files[0], table.file(2), table.file(3)]).toEqual([2, '/build/inc/late.c', '']);
   });
@@ -188,7 +188,7 @@ describe('readLineTable', () => {
 });
 
 describe('find', () => {
-  it('takes the last of the rows that are not behind the address', async () => {
+  it('takes the last row that is not after the address', async () => {
     const table = await read({
       ...BASE,
       program: (program) => program.setAddress(0x1000).copy().special(0, 1).special(0, 1).special(4, 1).advancePc(4).endSequence(),
@@ -197,7 +197,7 @@ describe('find', () => {
     expect([0xfff, 0x1000, 0x1003, 0x1004, 0x1007, 0x1008].map(lineAt)).toEqual([-1, 3, 3, 4, 4, -1]);
   });
 
-  it('looks in sequences whatever their order, and not between them', async () => {
+  it('searches sequences in any order, but not the gaps between them', async () => {
     const table = await read({
       ...BASE,
       program: (program) => {
@@ -209,7 +209,7 @@ describe('find', () => {
     ]);
   });
 
-  it('brings rows that go backwards into order', async () => {
+  it('sorts rows that go backwards', async () => {
     const table = await read({
       ...BASE,
       program: (program) => program.setAddress(0x1010).special(0, 1).setAddress(0x1000).special(0, 1).setAddress(0x1020).endSequence(),
@@ -217,12 +217,12 @@ describe('find', () => {
     expect([0x1000, 0x1011].map((svma) => table.rows.lines[table.find(svma)])).toEqual([3, 2]);
   });
 
-  it('keeps rows of line 0, of code that belongs to no line', async () => {
+  it('keeps rows of line 0, for code that belongs to no line', async () => {
     const table = await read({ ...BASE, program: (program) => program.setAddress(0x1000).copy().special(4, -1).advancePc(4).endSequence() });
     expect(table.rows.lines[table.find(0x1004)]).toBe(0);
   });
 
-  it('finds code of a sequence that another one overlaps', async () => {
+  it('finds the code of sequences that overlap', async () => {
     const table = await read({
       ...BASE,
       program: (program) => {
@@ -234,12 +234,12 @@ describe('find', () => {
   });
 });
 
-describe('code that the linker threw away', () => {
+describe('code that the linker discarded', () => {
   const dead = (address: number | bigint, addressSize: 4 | 8 = 8): LineProgramPlan => ({
     ...BASE,
     addressSize,
     program: (program) => {
-      // What is added to a mark must not lead to an address.
+      // Advancing from the mark must not lead to an address.
       program.setAddress(address).advancePc(8).copy().advancePc(0x5000).endSequence();
       program.setAddress(0x1000).copy().advancePc(0x10).endSequence();
     },
@@ -251,13 +251,13 @@ describe('code that the linker threw away', () => {
     [0xfffffffffffffffen, 8],
     [0xffffffff, 4],
     [0xfffffffe, 4],
-  ] as const)('is left out where it is marked by address %s of %s bytes', async (address, addressSize) => {
+  ] as const)('is left out if it is marked by address %s of %s bytes', async (address, addressSize) => {
     const table = await read(dead(address, addressSize));
     expect(sequencesOf(table)).toEqual([[0x1000, 0x1010]]);
     expect(rowsOf(table)).toHaveLength(1);
   });
 
-  it('is told by where its sequence begins', async () => {
+  it('is recognized by the start of its sequence', async () => {
     const table = await read({
       ...BASE,
       program: (program) => program.setAddress(0).copy().setAddress(0x3000).copy().advancePc(4).endSequence(),
@@ -265,14 +265,14 @@ describe('code that the linker threw away', () => {
     expect(rowsOf(table)).toEqual([]);
   });
 
-  it('is not meant by 0 where code lies there', async () => {
+  it('is not marked by 0 if there is code at 0', async () => {
     expect(sequencesOf(await read(dead(0), {}, true))).toEqual([
       [0x1000, 0x1010],
       [8, 0x5008],
     ]);
   });
 
-  it('is not meant by an address of 8 bytes that is -1 in 4', async () => {
+  it('is not marked by an address of 8 bytes that would be -1 in 4', async () => {
     expect(sequencesOf(await read(dead(0xffffffff)))).toContainEqual([0x100000007, 0x100005007]);
   });
 });
@@ -280,7 +280,7 @@ describe('code that the linker threw away', () => {
 describe('header of version 5', () => {
   const program: LineProgramPlan['program'] = (program) => program.setAddress(0x1000).copy().advancePc(1).endSequence();
 
-  it('may have names in sections of strings, digests and fields of any form', async () => {
+  it('may have names in string sections, digests and fields of any form', async () => {
     const str = new ByteFields().text('', 'from-str.c').done();
     const lineStr = new ByteFields().text('/build', 'from-line-str.c').done();
     const strOffsets = new ByteFields().u32(0x10, 0x10, 1).done();
@@ -331,13 +331,13 @@ describe('header of version 5', () => {
     expect((await new LineTableReader(sections, supplementary).read(0, UNIT)).file(0)).toBe('/build/shared.c');
   });
 
-  it('says the directory of the unit where the unit does not', async () => {
+  it('gives the directory of a unit that gives none', async () => {
     const reader = new LineTableReader(sectionsOf({ version: 5, directories: ['/made/here', 'src'], files: [['a.c', 1]], program }));
     expect((await reader.read(0, { name: '', compDir: '' })).file(0)).toBe('/made/here/src/a.c');
   });
 
   it.each([
-    // As compilers write it that map prefixes of paths: both say the same directory.
+    // As written by compilers that map prefixes of paths: both mean the same directory.
     ['both relative', './d', './d', ['d/m.c', 'd/inc/h.h', 'e.h']],
     ['only directory 0 relative', '/build/d', 'd', ['/build/d/m.c', '/build/d/inc/h.h', '/build/e.h']],
     ['only the attribute relative', 'd', '/build/d', ['/build/d/m.c', '/build/d/inc/h.h', '/build/e.h']],
@@ -355,7 +355,7 @@ describe('header of version 5', () => {
     const sections = sectionsOf({ version: 5, directories: [directory0, 'inc', '..'], files, program });
     const table = await new LineTableReader(sections).read(0, { name: 'm.c', compDir });
     expect([0, 1, 2].map((i) => table.file(i))).toEqual(expected);
-    // A directory that the table does not have is the unit's.
+    // A directory that the table does not have is taken to be the unit's.
     expect(table.file(3)).toBe(table.file(0).replace('m.c', 'lost.c'));
   });
 
@@ -390,7 +390,7 @@ describe('header of version 5', () => {
 describe('damage', () => {
   const good: LineProgramPlan = { ...BASE, program: (program) => program.setAddress(0x1000).copy().advancePc(1).endSequence() };
 
-  it('of the unit is an error of ours', async () => {
+  it('to the unit is a PerfconvError', async () => {
     const reader = (line: Uint8Array) => new LineTableReader(memorySections({ line }, { name: '/bin/x' }));
     await expect(reader(new Uint8Array()).read(0, UNIT)).rejects.toThrow(PerfconvError);
     await expect(reader(new Uint8Array(100).fill(0xfe)).read(0, UNIT)).rejects.toThrow('/bin/x: line number program in .debug_line at 0x0');
@@ -400,7 +400,7 @@ describe('damage', () => {
     await expect(reader(future).read(0, UNIT)).rejects.toThrow('version 6');
   });
 
-  it('of lengths reaches no further than the bytes that are there', async () => {
+  it('to lengths does not lead past the bytes that are there', async () => {
     for (const lie of [1, 1000, 0x7fff0000]) {
       expect(rowsOf(await read({ ...good, unitLengthLie: lie }))).toHaveLength(1);
       expect(rowsOf(await read({ ...good, headerLengthLie: lie }))).toEqual([]);
@@ -408,7 +408,7 @@ describe('damage', () => {
     expect(rowsOf(await read({ ...good, is64: true, unitLengthLie: 2 ** 52 }))).toHaveLength(1);
     const cut = await read({ ...good, unitLengthLie: -3 });
     expect([rowsOf(cut), cut.rows.isCut]).toEqual([[], true]);
-    // Names are not read out of the program; what is left of them is kept.
+    // Names are not read from the bytes of the program; those before them are kept.
     const early = await read({
       ...good,
       files: [
@@ -420,7 +420,7 @@ describe('damage', () => {
     expect([early.file(1), early.file(2)]).toEqual(['/build/a.c', '']);
   });
 
-  it('of counts takes neither time nor memory', async () => {
+  it('to counts takes neither time nor memory', async () => {
     const table = await read({
       version: 5,
       tables: (fields) =>
@@ -449,7 +449,7 @@ describe('damage', () => {
     ).toHaveLength(1);
   });
 
-  it('of forms leaves the names before it, and the program', async () => {
+  it('to forms loses the names, but not the program', async () => {
     const table = await read({
       version: 5,
       tables: (fields) => fields.bytes(0).uleb(0).bytes(2).uleb(1, 0x08, 2, 0x7e).uleb(2).text('a.c').bytes(1, 1),
@@ -459,7 +459,7 @@ describe('damage', () => {
     expect(rowsOf(table)).toHaveLength(1);
   });
 
-  it('of the program loses no sequence before it', async () => {
+  it('to the program loses no sequence before it', async () => {
     const table = await read({
       ...good,
       program: (program) => {
@@ -475,8 +475,8 @@ describe('damage', () => {
     expect(table.rows.isCut).toBe(true);
   });
 
-  it('of lengths makes no table of everything behind it, again and again', async () => {
-    // Each begins one byte behind the other, and says that it reaches to the end.
+  it('to lengths that puts many tables inside one another is refused', async () => {
+    // Each table begins one byte after the one before, and claims to reach to the end.
     const line = new Uint8Array(200_000);
     const reader = new LineTableReader(memorySections({ line: line.fill(0x04) }));
     let refused = 0;
@@ -486,7 +486,7 @@ describe('damage', () => {
     await expect(reader.read(0, UNIT)).rejects.toThrow('version 1028');
   });
 
-  it('of units that take turns with large tables does not have them read and run again without end', async () => {
+  it('to units that take turns with large tables does not have these read endlessly', async () => {
     const large = makeLineProgram({
       ...good,
       program: (program) => program.setAddress(0x1000).put(new Uint8Array(100_000).fill(1)).advancePc(1).endSequence(),
@@ -512,7 +512,7 @@ describe('damage', () => {
     expect(await untilRefused()).toBe(times);
   });
 
-  it('of offsets of names makes no text of everything behind each', async () => {
+  it('to offsets that makes names overlap is refused', async () => {
     const count = 20_000;
     const places = new Uint8Array(Uint32Array.from({ length: count }, (_, i) => i).buffer);
     const line = makeLineProgram({ ...good, version: 5, tables: (fields) => fields.bytes(0).uleb(0).bytes(1).uleb(1, 0x0e).uleb(count).put(places) });
@@ -520,7 +520,7 @@ describe('damage', () => {
     await expect(new LineTableReader(memorySections({ line, str })).read(0, UNIT)).rejects.toThrow('names overlap too much');
   });
 
-  it('of line_range and opcode_base is survived', async () => {
+  it('to line_range and opcode_base does no harm', async () => {
     expect(rowsOf(await read({ ...good, lineRange: 0, program: (p) => p.setAddress(0x1000).bytes(200).advancePc(1).endSequence() }))).toEqual([
       [0x1000, 1, 1, 0],
     ]);
@@ -532,7 +532,7 @@ describe('damage', () => {
     );
   });
 
-  it('of any byte throws nothing else', async () => {
+  it('to any byte throws nothing but PerfconvError', async () => {
     const whole = [2, 4, 5].map((version) => makeLineProgram({ ...good, version: version as 2 | 4 | 5, directories: ['/d', 'e'], files: [['a.c', 1]] }));
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...whole), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 4 }), fc.nat(200), async (bytes, changes, cut) => {
@@ -559,7 +559,7 @@ describe('programs of any opcodes', () => {
     fc.record({ kind: fc.constant('place' as const), file: fc.nat(300), column: fc.nat(70_000) }),
   );
 
-  it('have the rows that the standard says', async () => {
+  it('have the rows that the standard requires', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(opcode, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (opcodes, step) => {
         const expected: number[][] = [];

@@ -11,7 +11,7 @@ const named = (name: string): AttributePlan => [AT.name, FORM.string, name];
 interface Plan {
   readonly name: string;
   readonly low: number;
-  /** Children of the unit beside its function. */
+  /** Children of the unit besides its function. */
   readonly others?: readonly DiePlan[];
   /** Offset of its line table. */
   readonly lines: number;
@@ -46,7 +46,7 @@ function addLines(builder: DwarfBuilder, name: string, low: number, line: number
   return start;
 }
 
-/** Texts of the frames at an address of each unit. */
+/** Texts of the frames at each address, then the problems. */
 async function lookUp(sections: DebugSections, addresses: readonly number[]): Promise<string[]> {
   const info = await DebugInfo.open(sections);
   const found: string[] = new Array(addresses.length).fill('');
@@ -60,8 +60,8 @@ function sectionsOf(builder: DwarfBuilder): DebugSections {
   return memorySections(builder.content(), { littleEndian: true, addressSize: 8, hasCodeAtZero: false });
 }
 
-describe('the memory of WebAssembly, of which units have the same', () => {
-  it('holds the lines of a unit still when the unit makes it grow', async () => {
+describe('WebAssembly memory that units share', () => {
+  it('keeps the lines of a unit when the unit makes it grow', async () => {
     const builder = new DwarfBuilder({ version: 4 });
     addUnit(builder, { name: 'small', low: 0x1000, lines: addLines(builder, 'small.c', 0x1000, 7) });
     // Memory grows by no more than what is asked for.
@@ -71,7 +71,7 @@ describe('the memory of WebAssembly, of which units have the same', () => {
     expect(await lookUp(sectionsOf(builder), [0x1000, 0x2000, 0x3000])).toEqual(['small /build/small.c:7', 'large /build/large.c:9', 'last /build/last.c:11']);
   });
 
-  it('has the lines of a unit once more when a large abbreviation table takes their place', async () => {
+  it('gets the lines again after a large abbreviation table took their place', async () => {
     const builder = new DwarfBuilder({ version: 4 });
     const lines = addLines(builder, 'shared.c', 0x1000, 7);
     addUnit(builder, { name: 'small', low: 0x1000, lines });
@@ -86,7 +86,7 @@ describe('the memory of WebAssembly, of which units have the same', () => {
     ]);
   });
 
-  it('belongs to one look-up at a time: others that go on meanwhile have their own', async () => {
+  it('belongs to one look-up at a time: others that run meanwhile have their own', async () => {
     const makeSections = (name: string, count: number): DebugSections => {
       const builder = new DwarfBuilder({ version: 4 });
       for (let i = 0; i < count; i++) {
@@ -101,7 +101,7 @@ describe('the memory of WebAssembly, of which units have the same', () => {
         addUnit(builder, { name: `${name}${i}`, low, lines: addLines(builder, `${name}.c`, low, i + 1), others: [other] });
       }
       const sections = sectionsOf(builder);
-      // In the middle of a scan: the list has to be read, and whoever waits lets others go on.
+      // The list is read in the middle of a scan, and other look-ups go on while that waits.
       const ranges = sections.section('ranges');
       const slow: DebugSection = {
         sizeBytes: ranges.sizeBytes,

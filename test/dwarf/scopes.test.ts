@@ -39,7 +39,7 @@ function scopeText(scope: SourceScope | null | undefined, depth = 0): string {
   return `${scopeText(scope.scope, depth + 1)}/${isNamespace ? 'namespace ' : ''}${linkageName || name}`;
 }
 
-/** The scope of the innermost function at each address: from the outermost scope on, `?` where nobody looked for it. */
+/** The scope of the innermost function at each address: from the outermost scope on, `?` if it was not looked for. */
 async function scopesAt(builder: DwarfBuilder, addresses: readonly number[], options: DebugInfoOptions = {}): Promise<string[]> {
   const { littleEndian } = builder;
   const info = await DebugInfo.open(memorySections(builder.content(), { littleEndian, addressSize: 8, hasCodeAtZero: false }), options);
@@ -52,7 +52,7 @@ async function scopesAt(builder: DwarfBuilder, addresses: readonly number[], opt
 
 describe('scopes of inlined functions', () => {
   it.each([
-    ['behind one another', false],
+    ['without references to siblings', false],
     ['with references to siblings', true],
   ])('are namespaces and types, %s', async (_, hasSiblings) => {
     const [ends, method, free, top] = [Array.from({ length: 3 }, () => new Label()), new Label(), new Label(), new Label()];
@@ -72,7 +72,7 @@ describe('scopes of inlined functions', () => {
     expect(await scopesAt(builder, [0x1010, 0x1020, 0x1030])).toEqual(expected);
   });
 
-  it('are not looked for where there is a linkage name, where a function was not inlined, and in C', async () => {
+  it('are not looked for in C, nor for functions that have a linkage name or were not inlined', async () => {
     const [mangled, plain] = [new Label(), new Label()];
     const children = [
       namespace('n', [abstract('f', mangled, [linkage('_ZN1n1fEv')]), abstract('g', plain)]),
@@ -86,7 +86,7 @@ describe('scopes of inlined functions', () => {
     expect(await scopesAt(c, [0x1000, 0x1010, 0x1020])).toEqual(['? caller', '? f', '? g']);
   });
 
-  it('are those of the declaration, for a function and for a type that are defined outside of it', async () => {
+  it('are those of the declaration for functions and types that are defined elsewhere', async () => {
     const [declaration, definition, inner, method] = [new Label(), new Label(), new Label(), new Label()];
     const builder = new DwarfBuilder();
     addUnit(builder, [
@@ -98,7 +98,7 @@ describe('scopes of inlined functions', () => {
     expect(await scopesAt(builder, [0x1010, 0x1020])).toEqual(['/namespace n/Outer f', '/namespace n/Outer/Inner g']);
   });
 
-  it('are functions, for what is local to one: also in a block, and in a function that has a scope of its own', async () => {
+  it('are functions for what is local to one, also in a block, and in a function with a scope of its own', async () => {
     const [outer, declared, local, nested] = [new Label(), new Label(), new Label(), new Label()];
     const builder = new DwarfBuilder();
     addUnit(builder, [
@@ -115,7 +115,7 @@ describe('scopes of inlined functions', () => {
     expect(await scopesAt(builder, [0x1010, 0x1020])).toEqual(['?/_Z5outerv/Less operator()', '/namespace /hidden/ operator()']);
   });
 
-  it('are found in another unit, in a partial unit, which has no language, and in the supplementary file', async () => {
+  it('are found in a partial unit, which has no language, and in the supplementary file', async () => {
     const [other, shared] = [new Label(), new Label()];
     const supplementary = new DwarfBuilder();
     supplementary.unit({ root: { tag: TAG.partial_unit, attributes: [], children: [namespace('dwz', [abstract('f', shared)])] }, unitType: 3 });
@@ -142,7 +142,7 @@ describe('scopes of inlined functions', () => {
     expect(found).toEqual(['f ?', 'f /namespace n']);
   });
 
-  it('may be in one another in a circle, or point to what is no DIE: nothing hangs', async () => {
+  it('may contain one another in a circle without hanging the look-up', async () => {
     const [first, second, method, lost] = [new Label(), new Label(), new Label(), new Label()];
     const builder = new DwarfBuilder();
     addUnit(builder, [
@@ -155,7 +155,7 @@ describe('scopes of inlined functions', () => {
   });
 });
 
-describe('scopes of types that are in type units', () => {
+describe('scopes of types in type units', () => {
   const signature = (value: bigint): AttributePlan => [AT.signature, FORM.ref_sig8, value];
   const elsewhere = (value: bigint, name: string, children: readonly DiePlan[]): DiePlan => struct(name, children, { attributes: [signature(value)] });
 
@@ -163,11 +163,11 @@ describe('scopes of types that are in type units', () => {
     builder.unit({ dwoId, typeDie, ...(unitType !== undefined && { unitType }), root: { tag: TAG.type_unit, attributes: [CXX], children } });
   }
 
-  /** Types 1 to 3 in type units, of which the third is in another one of them. */
+  /** Types 1 to 3 in type units; the third type is inside the second. */
   function addTypes(builder: DwarfBuilder, unitType?: number): void {
     const [first, second, declared, third] = [new Label(), new Label(), new Label(), new Label()];
     addTypeUnit(builder, 0xfedc_ba98_0000_0001n, [namespace('n', [struct('First', [], { label: first })])], first, unitType);
-    // As gcc does it for an instance of a template.
+    // As gcc describes an instance of a template.
     const definition = struct('Second<int>', [], { label: second, attributes: [[AT.specification, FORM.ref4, declared]] });
     addTypeUnit(builder, 2n, [namespace('std', [struct('Second<int>', [], { label: declared })]), definition], second, unitType);
     addTypeUnit(builder, 3n, [elsewhere(2n, 'Second<int>', [struct('Third', [], { label: third })])], third, unitType);
@@ -198,14 +198,14 @@ describe('scopes of types that are in type units', () => {
     [5, true, false],
     [4, false, true],
     [4, true, false],
-  ])('are those in the unit: DWARF %i, 64-bit format %s, little-endian %s', async (version, is64, littleEndian) => {
+  ])('are those in the type unit: DWARF %i, 64-bit format %s, little-endian %s', async (version, is64, littleEndian) => {
     const builder = new DwarfBuilder({ version, is64, littleEndian });
     addUsers(builder);
     addTypes(builder);
     expect(await scopesAt(builder, addresses)).toEqual(expected);
   });
 
-  it('are found from DWARF 4 in units of DWARF 5, and the other way round', async () => {
+  it('are found from DWARF 4 in type units of DWARF 5, and the other way round', async () => {
     for (const [version, typesVersion] of [
       [4, 5],
       [5, 4],
@@ -219,7 +219,7 @@ describe('scopes of types that are in type units', () => {
     }
   });
 
-  it('are found in the file of a split unit, and in a package by its index', async () => {
+  it('are found in the file of a split unit, and through the index of a package', async () => {
     const skeletons = new DwarfBuilder();
     skeletons.unit({ unitType: 4, dwoId: 7n, root: { tag: TAG.skeleton_unit, attributes: [...extent(0x1000, 0x100), [AT.dwo_name, FORM.string, 'a.dwo']] } });
     const split = (addMore: (builder: DwarfBuilder) => void): DebugSections => {
@@ -249,7 +249,7 @@ describe('scopes of types that are in type units', () => {
     expect(asked).toEqual(['0000000000000003', '0000000000000002']);
   });
 
-  it('are looked for once, and not where the unit at hand has them', async () => {
+  it('are looked for only once, and not at all if the unit itself has them', async () => {
     const builder = new DwarfBuilder();
     const [known, first, second] = [new Label(), new Label(), new Label()];
     addUnit(builder, [
@@ -258,7 +258,7 @@ describe('scopes of types that are in type units', () => {
       elsewhere(2n, 'B', [abstract('h', second)]),
       caller(inlined(known, 0x1010), inlined(first, 0x1020), inlined(second, 0x1030)),
     ]);
-    // It cannot be read, which is reported each time.
+    // It cannot be read, which is reported at each attempt.
     builder.unit({ dwoId: 2n, typeDie: new Label(), firstCode: 100, abbrevOffset: 0, root: { tag: TAG.type_unit, attributes: [] } });
     const scopes = await scopesAt(builder, [0x1010, 0x1020, 0x1030]);
     expect(scopes.slice(0, 3)).toEqual(['/namespace here/A f', '/B g', '/B h']);
@@ -268,7 +268,7 @@ describe('scopes of types that are in type units', () => {
   it.each([
     [1, '/namespace n/A f'],
     [1000, '/A f'],
-  ])('are found after %i damaged units: %s', async (count, scope) => {
+  ])('after %i damaged units make a function %s', async (count, scope) => {
     const builder = new DwarfBuilder({ version: 4 });
     const [type, label] = [new Label(), new Label()];
     for (let i = 0; i < count; i++) builder.unit({ version: 1, dwoId: 1n, typeDie: new Label(), root: { tag: TAG.type_unit } });
@@ -280,7 +280,7 @@ describe('scopes of types that are in type units', () => {
     if (count > 1) expect(problems.at(-1)).toContain('type units after it are not found');
   });
 
-  it('may lead back to where they came from, or to no DIE: nothing hangs', async () => {
+  it('may lead in a circle, or to no DIE, without hanging the look-up', async () => {
     const builder = new DwarfBuilder({ version: 4 });
     const [first, second, lost, labelA, labelB] = Array.from({ length: 5 }, () => new Label());
     addTypeUnit(builder, 1n, [elsewhere(2n, 'B', [struct('A', [], { label: first })])], first);

@@ -6,7 +6,7 @@ import { DwarfFile, type Unit } from '../../src/dwarf/dwarf-file.ts';
 
 const EMPTY: DebugSection = { sizeBytes: 0, read: async () => new ByteView(new Uint8Array(), true) };
 
-it('reads the names of many units from far places in a large .debug_str, and little besides', async () => {
+it('reads names of units that are far apart in a large .debug_str, and little else', async () => {
   const strings = Buffer.alloc(8 << 20, 'x');
   const nameAt = (unit: number) => 1000 + unit * 8000;
   const folderAt = strings.length - 100;
@@ -28,7 +28,7 @@ it('reads the names of many units from far places in a large .debug_str, and lit
     section: (name) => (name === 'str' ? str : EMPTY),
   };
   const file = new DwarfFile(sections);
-  // No more of a unit is looked at for these forms.
+  // For these forms, no more of a unit is used.
   const unit = { root: { strOffsetsBase: 0 }, header: { offsetSize: 4 } } as unknown as Unit;
   for (let i = 0; i < 1000; i++) {
     expect(await file.text({ form: DW_FORM_strp, value: nameAt(i) }, unit)).toBe(`unit ${i}`);

@@ -6,7 +6,7 @@ import type { WasmExports } from '../../src/dwarf/wasm/module.ts';
 
 type Instantiate = typeof import('../../src/dwarf/wasm/instantiate.ts');
 
-/** More than there can be. */
+/** More memory than there can be. */
 const TOO_MUCH = 2_500_000_000;
 const none = (): number => -1;
 const IMPORTS = { addressOf: none, damaged: none, formSize: none, rowOf: none };
@@ -21,7 +21,7 @@ describe('memory of WebAssembly', () => {
     'a window': (exports, size) => exports.placeWindow(1, size),
   };
 
-  it.each(Object.keys(places))('for %s is given, or an error is thrown, and what is asked for next does not lie over other things', (name) => {
+  it.each(Object.keys(places))('for %s is refused if it is too much, and later requests still work', (name) => {
     const exports = instantiate(IMPORTS);
     for (let times = 0; times < 2; times++) {
       expect(() => places[name](exports, TOO_MUCH)).toThrow(PerfconvError);
@@ -31,7 +31,7 @@ describe('memory of WebAssembly', () => {
     expect(exports.memory.buffer.byteLength).toBeLessThan(3.5 * 2 ** 20);
   });
 
-  it('is used again by each unit: what the one before allocated is dropped', () => {
+  it('is reused by each unit: what the one before allocated is dropped', () => {
     const exports = instantiate(IMPORTS);
     let size = 0;
     for (let unit = 0; unit < 50; unit++) {
@@ -61,7 +61,7 @@ describe('memory of WebAssembly', () => {
     expect(exports.placeLines(100)).toBeGreaterThan(lines);
   });
 
-  it('is asked for once where there is none for it: an engine collects all garbage before it refuses', async () => {
+  it('is asked for only once if there is none, since an engine collects all garbage before it refuses', async () => {
     vi.resetModules();
     const fresh: Instantiate = await import('../../src/dwarf/wasm/instantiate.ts');
     let asked = 0;
@@ -80,7 +80,7 @@ describe('memory of WebAssembly', () => {
     }
   });
 
-  it('is refused with a PerfconvError where the engine has no WebAssembly, or a page forbids it, and that is known beforehand', async () => {
+  it('is refused with a reason if the engine has no WebAssembly or a page forbids it, and that is known beforehand', async () => {
     expect(webAssemblyRefusal()).toBeUndefined();
     const Module = class {
       constructor() {

@@ -4,12 +4,12 @@ import { sameBuildId } from '../../src/elf/build-id.ts';
 describe('build ids', () => {
   const sha1 = '0123456789abcdef0123456789abcdef01234567';
 
-  it('are the same when they are', () => {
+  it('are the same if all their bytes are', () => {
     expect(sameBuildId(sha1, sha1)).toBe(true);
     expect(sameBuildId(sha1, sha1.replace('7', '8'))).toBe(false);
   });
 
-  it('are stored in 20 bytes: shorter ones are padded there, longer ones cut', () => {
+  it('are stored in 20 bytes: shorter ones are padded, longer ones cut', () => {
     expect(sameBuildId('0123456789abcdef', `0123456789abcdef${'0'.repeat(24)}`)).toBe(true);
     expect(sameBuildId(sha1, `${sha1}89abcdef0123456789abcdef`)).toBe(true);
     expect(sameBuildId(`${sha1}89abcdef0123456789abcdef`, sha1)).toBe(true);

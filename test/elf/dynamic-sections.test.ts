@@ -102,7 +102,7 @@ async function open(plan: BareElfPlan): Promise<ElfFile> {
   return ElfFile.open(new BufferSource(bareElf(plan)));
 }
 
-/** Names of the functions, and how far their starts lie in the code. */
+/** Names of the functions, and the offsets of their starts in the code. */
 async function functionsOf(plan: BareElfPlan, compatPerf = false): Promise<[string, number][] | undefined> {
   const elf = await open(plan);
   const table = await readElfSymbols(elf, elf, { compatPerf });
@@ -127,7 +127,7 @@ describe('a file without section headers', () => {
     expect(await functionsOf({ ...plan, hashTag: DT_GNU_HASH, hash: gnuHash(1, [1, 0, 2], [0x10, 0x20, 0x31], classBits / 8) })).toEqual(ALL);
   });
 
-  it('is known to have them before they are read', async () => {
+  it('is known to have functions before they are read', async () => {
     expect(hasDynsym(await open({}))).toBe(true);
   });
 
@@ -145,11 +145,11 @@ describe('a file without section headers', () => {
     expect(await functionsOf({ hashTag: DT_GNU_HASH, hash })).toEqual(ALL.slice(0, 2));
   });
 
-  it('goes by the first entry of a tag', async () => {
+  it('is read by the first entry of a tag', async () => {
     expect(await functionsOf({ firstTags: [[5, VADDR + AT.code]] })).toBeUndefined();
   });
 
-  it('has no names where no hash table tells how many there are', async () => {
+  it('has no names if no hash table tells how many there are', async () => {
     expect(await functionsOf({ hashTag: DT_DEBUG })).toBeUndefined();
   });
 
@@ -157,7 +157,7 @@ describe('a file without section headers', () => {
     expect(await functionsOf({}, true)).toBeUndefined();
   });
 
-  it('with a chain that has no end has the functions that the file can hold', async () => {
+  it('with a chain that never ends has as many functions as the file can hold', async () => {
     const hash = gnuHash(1, [1], [0x10, 0x20, 0x30], 8);
     expect(await functionsOf({ hashTag: DT_GNU_HASH, hash })).toEqual(ALL);
   });
@@ -165,7 +165,7 @@ describe('a file without section headers', () => {
   it.each([
     ['no mapped symbols', [[6, 0x10_0000]]],
     ['no mapped names', [[5, 0x10_0000]]],
-    ['an end of the dynamic section before them', [[0, 0]]],
+    ['a dynamic section that ends before them', [[0, 0]]],
   ] as const)('with %s has no names', async (_, firstTags) => {
     expect(await functionsOf({ firstTags })).toBeUndefined();
   });

@@ -40,7 +40,7 @@ describe('a file without program headers', () => {
     { name: '.note.gnu.build-id', type: NOTE, flags: ALLOC, content },
   ];
 
-  it('is mapped as its sections are', async () => {
+  it('is mapped by its sections', async () => {
     const elf = await open(buildSectionElf({ type: 3, sections }));
     const [text, data] = ['.text', '.data'].map((name) => elf.section(name)?.offset ?? Number.NaN);
     expect(elf.segments).toMatchObject([
@@ -51,7 +51,7 @@ describe('a file without program headers', () => {
     expect([elf.svmaOf(text + 4), elf.fileOffsetOf(0x104)]).toEqual([0x84, data + 4]);
   });
 
-  it('is not mapped where it is relocatable', async () => {
+  it('is not mapped if it is relocatable', async () => {
     expect((await open(buildSectionElf({ type: 1, sections }))).segments).toEqual([]);
   });
 });
@@ -84,7 +84,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
     expect(table.find(DATA.offset + 12)).toBe(-1);
   });
 
-  it('has a build id, by section or by segment', async () => {
+  it('has a build id, in a section or a segment', async () => {
     expect(await (await open(buildElf({ ...kind, buildId: BUILD_ID }))).buildId()).toBe(BUILD_ID);
     const bySegment = await open(buildElf({ ...kind, buildId: 'abcdef0123', withoutNoteSection: true }));
     expect(bySegment.section('.note.gnu.build-id')).toBeUndefined();
@@ -107,7 +107,7 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
     }
   });
 
-  it('throws only PerfconvError and allocates nothing wild, whatever word is broken', async () => {
+  it('throws only PerfconvError and reads no more than the file has, whatever byte is broken', async () => {
     const whole = buildElf({ ...kind, symbols, dynamicSymbols: symbols, buildId: BUILD_ID, debugLink: 'made.debug' });
     const places = [...Array(0x100).keys(), ...Array.from({ length: whole.length - DATA.offset - DATA.sizeBytes }, (_, i) => DATA.offset + DATA.sizeBytes + i)];
     for (const place of spread(places, 7)) {
@@ -157,7 +157,7 @@ describe('section headers', () => {
     return { data, shoff, shentsize: is64 ? 64 : 40, shnum: is64 ? 60 : 48, shstrndx: is64 ? 62 : 50, size: is64 ? 32 : 20, link: is64 ? 40 : 24 };
   }
 
-  it.each(KINDS)('may be so many that the first one has their count: $classBits bits, little-endian $littleEndian', async (kind) => {
+  it.each(KINDS)('may be so many that the first one holds their count: $classBits bits, little-endian $littleEndian', async (kind) => {
     const bytes = buildSectionElf({ ...kind, sections });
     const { sections: plain } = await open(bytes);
     const { data, shoff, shnum, shstrndx, size, link } = placesIn(bytes, kind);
@@ -183,7 +183,7 @@ describe('section headers', () => {
     expect(await cutTo(shoff + shentsize - 1)).toEqual([0, true]);
   });
 
-  it.each(KINDS)('have no names where these are not in the file: $classBits bits, little-endian $littleEndian', async (kind) => {
+  it.each(KINDS)('have no names if these are not in the file: $classBits bits, little-endian $littleEndian', async (kind) => {
     const bytes = buildSectionElf({ ...kind, sections });
     const { data, shoff, shentsize, shstrndx } = placesIn(bytes, kind);
     const namesOf = async () => (await open(bytes)).sections.map(({ name }) => name).join('');
@@ -199,12 +199,12 @@ describe('section headers', () => {
 describe('what counts as a symbol (observed: perf 6.1)', () => {
   const at = (value: number, name: string, more: Partial<PlannedSymbol> = {}): PlannedSymbol => ({ name, value: TEXT.vaddr + value, sizeBytes: 8, ...more });
 
-  it('takes functions, indirect functions and data, no files, sections or thread-local data', async () => {
+  it('takes functions, indirect functions and data, but no files, sections or thread-local data', async () => {
     const list = [0, 1, 2, 3, 4, 5, 6, 10].map((type, i) => at(i * 16, `type${type}`, { type, section: type === 0 ? 3 : 1 }));
     expect(await names({}, list)).toEqual(['type1', 'type2', 'type10']);
   });
 
-  it('takes labels in sections of text and data only, and visible ones', async () => {
+  it('takes only visible labels, and only in text and data sections', async () => {
     const label = { type: 0, sizeBytes: 0 };
     const list = [
       at(0, 'text', { ...label, section: 1 }),
@@ -228,7 +228,7 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect(await names({}, list)).toEqual(['kept']);
   });
 
-  it('skips mapping symbols on Arm, and on RISC-V when it need not be like perf', async () => {
+  it('skips mapping symbols on Arm, and on RISC-V without --compat perf', async () => {
     const list = [at(0, '$x', { type: 0 }), at(16, '$d.12', { type: 0 }), at(32, '$data', { type: 0 }), at(48, '$', { type: 0 })];
     expect(await names({ machine: 183 }, list)).toEqual(['$data', '$']);
     for (const machine of [62, 243]) expect(await names({ machine }, list)).toEqual(['$x', '$d.12', '$data', '$']);
@@ -241,26 +241,26 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect(table.start(0)).toBe(TEXT.offset + 0x20);
   });
 
-  it.each([true, false])('adds what .dynsym has besides .symtab, with compatibility: %s', async (compatPerf) => {
+  it.each([true, false])('adds symbols of .dynsym to those of .symtab, with --compat perf: %s', async (compatPerf) => {
     expect(await names({ dynamicSymbols: [at(0, 'dynamic')] }, [at(16, 'static')], compatPerf)).toEqual(['dynamic', 'static']);
     const stripped = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols: [at(0, 'dynamic')] }));
     expect((await readElfSymbols(stripped, stripped, { compatPerf }))?.name(0)).toBe('dynamic');
   });
 
-  it('prefers names of .dynsym, when it is to be like perf, as if they were of .symtab', async () => {
+  it('prefers names of .symtab, but treats those of .dynsym as equal with --compat perf', async () => {
     const dynamicSymbols = [at(0, 'longer'), at(16, '_second'), at(32, 'a_label', { type: 0, sizeBytes: 0 })];
     const list = [at(0, 'first'), at(16, 'second'), at(32, 'a_label', { type: 0, sizeBytes: 0 }), at(32, 'third')];
     expect(await names({ dynamicSymbols }, list)).toEqual(['longer', 'second', 'a_label']);
     expect(await names({ dynamicSymbols }, list, false)).toEqual(['first', 'second', 'third']);
   });
 
-  it('prefers a function to a label at its address, but not when it is to be like perf', async () => {
+  it('prefers a function to a label at its address, but not with --compat perf', async () => {
     const list = [at(0, 'function'), at(0, 'longer_label', { type: 0, sizeBytes: 0 })];
     expect(await names({}, list, false)).toEqual(['function']);
     expect(await names({}, list)).toEqual(['longer_label']);
   });
 
-  it('takes .dynsym from the mapped file, but from that of the symbols when it is to be like perf', async () => {
+  it('takes .dynsym from the mapped file, but from the debug file with --compat perf', async () => {
     const runtime = await open(buildElf({ classBits: 64, littleEndian: true, dynamicSymbols: [at(0, 'mapped')] }));
     const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols: [at(16, 'debug')], dynamicSymbols: [at(32, 'other')] }));
     const namesOf = async (compatPerf: boolean): Promise<string[]> => {
@@ -276,14 +276,14 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     expect((await readElfSymbols(elf, elf, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes + 16);
   });
 
-  it('places a label right behind a segment there, also when a debug file has it', async () => {
+  it('places a label right after a segment there, also one from a debug file', async () => {
     const runtime = await open(buildElf({ classBits: 64, littleEndian: true }));
     const symbols = [at(TEXT.sizeBytes, '_etext', { type: 0, sizeBytes: 0 })];
     const debug = await open(buildElf({ classBits: 64, littleEndian: true, symbols, isDebugFile: true }));
     expect((await readElfSymbols(debug, runtime, { compatPerf: true }))!.start(0)).toBe(TEXT.offset + TEXT.sizeBytes);
   });
 
-  /** A file with two tables, in one of which each name is the end of another, which is long. */
+  /** A file with two symbol tables. In the given one, each name is the end of another, which is long. */
   async function overlapping(table: '.symtab' | '.dynsym'): Promise<ElfFile> {
     const many = [at(0, 'x'.repeat(2_000_000)), ...Array.from({ length: 60 }, (_, i) => at(16 * i, `s${i}`))];
     const few = [at(0, 'static')];
@@ -294,7 +294,7 @@ describe('what counts as a symbol (observed: perf 6.1)', () => {
     return open(bytes);
   }
 
-  it('keeps what .symtab has where .dynsym cannot be read', async () => {
+  it('keeps the symbols of .symtab if .dynsym cannot be read', async () => {
     const elf = await overlapping('.dynsym');
     for (const compatPerf of [false, true]) {
       const damages: PerfconvError[] = [];

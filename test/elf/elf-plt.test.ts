@@ -6,7 +6,7 @@ import { readPltStubs } from '../../src/elf/elf-plt-stubs.ts';
 import { buildElf } from '../support/elf-builder.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 
-/** The slots of stubs made of these words of code, at svma 0 with the GOT at 0. */
+/** Start, size and slot of each stub in these words of code, at svma 0 with the GOT at 0. */
 async function slotsOf(machine: number, words: readonly number[], options: { littleEndian?: boolean; section?: string; is32?: boolean } = {}) {
   const { littleEndian = true, section = '.plt', is32 = false } = options;
   const content = Buffer.alloc(words.length * 4);
@@ -18,11 +18,11 @@ async function slotsOf(machine: number, words: readonly number[], options: { lit
 }
 
 describe('stubs of the PLT', () => {
-  it('of aarch64, with and without bti', async () => {
+  it('are found on aarch64, with and without bti', async () => {
     const header = [0xa9bf7bf0, 0xb0000010, 0xf9400a11, 0x91004210, 0xd61f0220, 0xd503201f, 0xd503201f, 0xd503201f];
     const plain = [0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220];
     const guarded = [0xd503245f, 0xf0fffff0, 0xf9400211, 0x91000210, 0xd61f0220, 0xd503201f];
-    // The header reads a slot, too, to which no relocation belongs.
+    // The header reads a slot, too; it has no relocation.
     expect(await slotsOf(183, [...header, ...plain, ...guarded])).toEqual([
       [4, 28, 0x1010],
       [32, 16, 0x1018],
@@ -30,7 +30,7 @@ describe('stubs of the PLT', () => {
     ]);
   });
 
-  it('of Arm, short, long, and reached from Thumb code', async () => {
+  it('are found on Arm: short, long, and reached from Thumb code', async () => {
     const plain = [0xe28fc600, 0xe28cca10, 0xe5bcfb88];
     const long = [0xe28fc200, 0xe28cc601, 0xe28cca10, 0xe5bcf004];
     const fromThumb = [0x46c04778, 0xe28fc600, 0xe28cca10, 0xe5bcf000];
@@ -41,12 +41,12 @@ describe('stubs of the PLT', () => {
     ]);
   });
 
-  it('of RISC-V of 64 and 32 bits', async () => {
+  it('are found on RISC-V of 64 and 32 bits', async () => {
     expect(await slotsOf(243, [0x00002e17, 0xd10e3e03, 0x000e0367, 0x00000013])).toEqual([[0, 16, 0x2000 - 0x2f0]]);
     expect(await slotsOf(243, [0x00000017, 0xfffffe17, 0x010e2e03, 0x000e0367], { is32: true })).toEqual([[0, 16, 4 - 0x1000 + 0x10]]);
   });
 
-  it('of i386 by address and by register, of s390x, of x86-64 behind endbr', async () => {
+  it('are found on i386 by address and by register, on s390x, and on x86-64 after endbr', async () => {
     expect(await slotsOf(3, [0xc00425ff, 0x00680804, 0xe9000000, 0xffffffe0], { is32: true })).toEqual([[0, 16, 0x0804c004]]);
     expect(await slotsOf(3, [0xfb1e0ff3, 0x0010a3ff, 0x0f660000, 0x0000441f], { is32: true, section: '.plt.sec' })).toEqual([[0, 16, 0x10]]);
     const entry = [0xc0100000, 0x0d00e310, 0x10000004, 0x07f10d10, 0xe310100c, 0x0014c0f4, 0xffffffe5, 0];
@@ -54,7 +54,7 @@ describe('stubs of the PLT', () => {
     expect(await slotsOf(62, [0xfb1e0ff3, 0x2f7525ff, 0x0f660000, 0x0000441f], { section: '.plt.sec' })).toEqual([[0, 16, 10 + 0x2f75]]);
   });
 
-  it('of no form that is known are none', async () => {
+  it('are none if the code has no known form', async () => {
     for (const machine of [3, 22, 40, 62, 183, 243, 999]) {
       expect(await slotsOf(machine, new Array<number>(16).fill(0), { littleEndian: machine !== 22 })).toEqual([]);
       expect(await slotsOf(machine, [], { littleEndian: machine !== 22 })).toEqual([]);
@@ -62,7 +62,7 @@ describe('stubs of the PLT', () => {
   });
 });
 
-it('of a hostile file, whose every entry has the same long name, are refused', async () => {
+it('stubs of a hostile file, which all have the same long name, are refused', async () => {
   const count = 2000;
   const relocations = new Uint8Array(Uint32Array.from({ length: count * 4 }, (_, i) => (i % 4 === 3 ? 1 : 0)).buffer);
   const symbols = new Uint8Array(48);
@@ -78,7 +78,7 @@ it('of a hostile file, whose every entry has the same long name, are refused', a
   await expect(readPltEntries(await ElfFile.open(new BufferSource(bytes, '/bin/x')), true)).rejects.toThrow('names of its symbols overlap');
 });
 
-it("of LLVM's linker against Spectre are known by what they load", async () => {
+it("stubs of LLVM's linker against Spectre are recognized by what they load", async () => {
   expect(await slotsOf(62, [0xd91d8b4c, 0xe8000022, 0xffffffe4, 0xffffd1e9])).toEqual([[0, 16, 7 + 0x22d9]]);
   expect(await slotsOf(62, [0xd91d8b4c, 0xe8000022, 0xffffffe4, 0xffffd1e9, 0x00000068, 0xffb5e900, 0xccccccff, 0xcccccccc])).toEqual([[0, 32, 7 + 0x22d9]]);
   const i386 = { is32: true };
@@ -86,7 +86,7 @@ it("of LLVM's linker against Spectre are known by what they load", async () => {
   expect(await slotsOf(3, [0x0c838b50, 0xe8000000, 0xffffffe4, 0xffffd1e9, 0x000068ff, 0xb5e90000, 0xccffffff, 0xcccccccc], i386)).toEqual([[0, 32, 0xc]]);
 });
 
-it('are looked for in the relocations of data only while some have no names', async () => {
+it('stubs are looked for in relocations of data only if some have no names', async () => {
   const stub = Uint8Array.of(0xff, 0x25, 0xfa, 0x0f, 0, 0, ...new Array<number>(10).fill(0x90));
   const symbols = new Uint8Array(48);
   symbols[24] = 1;

@@ -6,7 +6,7 @@ import { ByteFields } from '../support/byte-fields.ts';
 
 const FRAME_ADDR = 0x400000;
 
-/** Whether a table with those starts, relative to its own address, is one to search in. */
+/** Whether a table with these starts, stored relative to its own address, is searched. */
 function isSearched(starts: readonly number[], { addr = 0x500000, littleEndian = true, classBits = 64, bytesBefore = 0 } = {}): boolean {
   const fields = new ByteFields(littleEndian)
     .bytes(...new Array(bytesBefore).fill(0))
@@ -22,7 +22,7 @@ function isSearched(starts: readonly number[], { addr = 0x500000, littleEndian =
 describe('a table of .eh_frame_hdr', () => {
   const around = [0x401000, 0x402000, 0x4ff000, 0x501000, 0x502000];
 
-  test.each([{}, { classBits: 32 }, { littleEndian: false }, { bytesBefore: 2 }])('is searched where its starts ascend: %j', (form) => {
+  test.each([{}, { classBits: 32 }, { littleEndian: false }, { bytesBefore: 2 }])('is searched only if its starts ascend: %j', (form) => {
     expect(isSearched(around, form)).toBe(true);
     expect(isSearched([0x401000, 0x401000], form)).toBe(true);
     for (let i = 1; i < around.length; i++) {
@@ -31,7 +31,7 @@ describe('a table of .eh_frame_hdr', () => {
     }
   });
 
-  test('is in the order of addresses, which wrap in 32-bit files', () => {
+  test('is in the order of addresses, which wrap around in 32-bit files', () => {
     const wrapped = { classBits: 32, addr: 0x9000_0000 };
     expect(isSearched([0x0800_0000, 0x8000_0000], wrapped)).toBe(true);
     expect(isSearched([0x8000_0000, 0x0800_0000], wrapped)).toBe(false);

@@ -7,7 +7,7 @@ import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
 const EM_PPC64 = 21;
 const DESCRIPTOR_BYTES = 24;
 
-/** Names of the symbols and how far their starts lie in `.text`. */
+/** Names of the symbols and the offsets of their starts in `.text`. */
 async function functionsOf(machine: number, codeAddresses: readonly number[]): Promise<[string, number][]> {
   const content = Buffer.alloc(codeAddresses.length * DESCRIPTOR_BYTES);
   for (const [i, address] of codeAddresses.entries()) content.writeBigUInt64BE(BigInt(address), i * DESCRIPTOR_BYTES);
@@ -34,7 +34,7 @@ it('functions of PowerPC begin where their descriptors say', async () => {
   ]);
 });
 
-it('a section of that name means nothing on other machines', async () => {
+it('a section .opd means nothing on other machines', async () => {
   const inText = (await functionsOf(62, [TEXT.vaddr + 0x80, TEXT.vaddr + 0x40])).filter(([, start]) => start >= 0 && start < TEXT.sizeBytes);
   expect(inText).toEqual([['.local', 0x200]]);
 });

@@ -74,7 +74,7 @@ describe('.eh_frame', () => {
         ['relative, signed, 4 bytes', { augmentation: 'zR', data: [0x1b], encoding: 0x1b }],
         ['relative, signed, 8 bytes', { augmentation: 'zR', data: [0x1c], encoding: 0x1c }],
         ['absolute, 4 bytes', { augmentation: 'zR', data: [0x03], encoding: 0x03 }],
-        ['relative to data, which begin at 0', { augmentation: 'zR', data: [0x3b], encoding: 0x03 }],
+        ['relative to data, which begins at 0', { augmentation: 'zR', data: [0x3b], encoding: 0x03 }],
         ['absolute pointers', { augmentation: 'zR', data: [0x00], encoding: 0x00 }],
         ['no augmentation', { augmentation: '', data: [], encoding: 0x00 }],
         ['gcc 2', { augmentation: 'eh', data: [], encoding: 0x00 }],
@@ -83,13 +83,13 @@ describe('.eh_frame', () => {
         ['pointer authentication', { augmentation: 'zRB', data: [0x1b], encoding: 0x1b }],
         ['version 3', { augmentation: 'zR', data: [0x1b], encoding: 0x1b, version: 3 }],
         ['version 4', { augmentation: 'zR', data: [0x1b], encoding: 0x1b, version: 4 }],
-      ])(`${littleEndian ? 'little' : 'big'}-endian, ${classBits} bits: %s`, (_, form) => {
+      ])(`is read, ${littleEndian ? 'little' : 'big'}-endian, ${classBits} bits: %s`, (_, form) => {
         expect(rangesIn(frames({ ...form, littleEndian, classBits }, RANGES), { littleEndian, classBits })).toEqual(EXPECTED);
       });
     }
   }
 
-  test('goes on after a terminator, since linkers put sections one after the other', () => {
+  test('goes on after a terminator, since linkers join sections', () => {
     const first = frames(PLAIN, RANGES.slice(0, 1));
     const bytes = new ByteFields()
       .put(first)
@@ -99,11 +99,11 @@ describe('.eh_frame', () => {
     expect(rangesIn(bytes)).toEqual(EXPECTED);
   });
 
-  test('passes over indirect pointers', () => {
+  test('is skipped where pointers are indirect', () => {
     expect(rangesIn(frames({ ...PLAIN, data: [0x9b] }, RANGES))).toEqual([]);
   });
 
-  test('passes over what no CIE describes, and empty ranges', () => {
+  test('is skipped where no CIE describes an entry, or a range is empty', () => {
     const bytes = frames(PLAIN, [[0x401000, 0], ...RANGES]);
     expect(rangesIn(bytes)).toEqual(EXPECTED);
     bytes[4] = 1;
@@ -132,12 +132,12 @@ describe('function starts', () => {
   /** The offset of an address in `.text`. */
   const offset = (address: number): number => address - TEXT.vaddr + TEXT.offset;
 
-  test('are svmas of what holds file offsets; −1 between functions and outside of segments', async () => {
+  test('are svmas of the functions at file offsets; −1 between functions and outside segments', async () => {
     const asked = [0x401000, 0x40101f, 0x401020, 0x401040, 0x40113f, 0x401140].map(offset);
     expect(await startsOf(RANGES, [1, ...asked])).toEqual([-1, 0x401000, 0x401000, -1, 0x401040, 0x401040, -1]);
   });
 
-  test('where ranges overlap, the first one counts', async () => {
+  test('are those of the first range where ranges overlap', async () => {
     expect(
       await startsOf(
         [
@@ -150,13 +150,13 @@ describe('function starts', () => {
     ).toEqual([0x401000, 0x401010, 0x401000, 0x401008]);
   });
 
-  test('a hundred thousand ranges over as many addresses are done at once', async () => {
+  test('are found at once for a hundred thousand addresses in as many ranges', async () => {
     const ranges = Array.from({ length: 100_000 }, () => [TEXT.vaddr, TEXT.sizeBytes] as const);
     const addresses = Array.from({ length: 100_000 }, (_, i) => TEXT.offset + (i * TEXT.sizeBytes) / 100_000);
     expect(new Set(await startsOf(ranges, addresses))).toEqual(new Set([TEXT.vaddr]));
   });
 
-  test('there are none without the section', async () => {
+  test('are −1 without the section', async () => {
     const elf = await ElfFile.open(new BufferSource(buildElf({ classBits: 64, littleEndian: true })));
     expect([...(await findFunctionStarts(elf, Float64Array.of(TEXT.offset)))]).toEqual([-1]);
   });
@@ -167,11 +167,11 @@ describe('function starts by the table of .eh_frame_hdr', () => {
   interface Table {
     /** By default all starts in ascending order, each with its FDE. */
     readonly entries?: readonly (readonly [start: number, fdeAt: number])[];
-    /** Where it says that .eh_frame is; default: where that is. */
+    /** Where it says that .eh_frame is; by default, where that really is. */
     readonly frameAddr?: number;
   }
   const asked = [0x401004, 0x401010, 0x401020, 0x401080, 0x401104, 0x401180].map((address) => address - TEXT.vaddr + TEXT.offset);
-  /** The second one is within the first, so that the two ways differ in whose it is. */
+  /** The second range is inside the first, so that the two ways give different starts for it. */
   const NESTED: readonly Range[] = [
     [0x401000, 0x100],
     [0x401010, 0x20],
@@ -198,7 +198,7 @@ describe('function starts by the table of .eh_frame_hdr', () => {
     return entries.sort(([a], [b]) => a - b);
   }
 
-  test('only FDEs that are asked for are read', async () => {
+  test('are read only from the FDEs that are needed', async () => {
     expect(await startsOf(NESTED)).toEqual(BY_TABLE);
   });
 
@@ -210,11 +210,11 @@ describe('function starts by the table of .eh_frame_hdr', () => {
     ['has another start than the FDE', { entries: entriesOf(NESTED).map(([start, at], i) => [start + (i === 2 ? 4 : 0), at]) }],
     ['leads to no FDE', { entries: entriesOf(NESTED).map(([start, at], i) => [start, i === 2 ? 0 : at]) }],
     ['leads out of the section', { entries: entriesOf(NESTED).map(([start, at], i) => [start, i === 2 ? 0x7fff_fff0 : at]) }],
-  ])('all FDEs are read where it %s', async (_, table) => {
+  ])('are read from all FDEs if the table %s', async (_, table) => {
     expect(await startsOf(NESTED, table)).toEqual(BY_WALK);
   });
 
-  test('all FDEs are read where several begin at one place, one of which may be empty', async () => {
+  test('are read from all FDEs if several begin at one address, even if one is empty', async () => {
     for (const sizes of [
       [0x100, 0],
       [0, 0x100],
@@ -227,7 +227,7 @@ describe('function starts by the table of .eh_frame_hdr', () => {
     }
   });
 
-  test('both ways lead to the same starts', async () => {
+  test('are the same as those from all FDEs', async () => {
     const gap = fc.integer({ min: 0, max: 3 });
     const addresses = Array.from({ length: 128 }, (_, i) => TEXT.offset + i);
     await fc.assert(

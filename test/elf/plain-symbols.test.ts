@@ -16,7 +16,7 @@ async function contents(symbols: readonly PlannedSymbol[], machine: number, litt
   return table && Array.from({ length: table.size }, (_, i) => [table.name(i), table.start(i), table.end(i)]);
 }
 
-/** WebAssembly reads little-endian tables alone. */
+/** Compares with a big-endian file, since only little-endian tables are read in WebAssembly. */
 async function expectSame(symbols: readonly PlannedSymbol[], machine = 62): Promise<void> {
   expect(await contents(symbols, machine, true)).toEqual(await contents(symbols, machine, false));
 }
@@ -43,7 +43,7 @@ describe('symbols that are collected in WebAssembly', () => {
   });
 
   it('are the same as without it', async () => {
-    // As many as there have to be for a table to be read in WebAssembly.
+    // Enough for the table to be read in WebAssembly.
     const many = functions(1400);
     await fc.assert(
       fc.asyncProperty(fc.array(symbol, { minLength: 20, maxLength: 40 }), fc.constantFrom(62, 183, 243), async (symbols, machine) => {
@@ -54,7 +54,7 @@ describe('symbols that are collected in WebAssembly', () => {
     );
   });
 
-  it('are the same in tables longer than what is in memory at a time', async () => {
+  it('are the same in tables that do not fit in memory at once', async () => {
     for (const count of [MAX_ENTRIES - 2, MAX_ENTRIES - 1, MAX_ENTRIES, 2 * MAX_ENTRIES + 10]) await expectSame(functions(count));
   });
 
@@ -65,12 +65,12 @@ describe('symbols that are collected in WebAssembly', () => {
     const names = await elf.readSection(elf.sections[section.link]);
     const plain = PlainSymbols.over((await elf.readSection(section)).bytes, names.bytes, elf.loads)!;
     expect(plain.read(0, false, Number.POSITIVE_INFINITY)).toBe(MAX_ENTRIES);
-    // The first entry is none.
+    // The first entry is no symbol.
     expect(plain.collected.starts.length).toBe(MAX_ENTRIES - 1);
     expect(plain.read(MAX_ENTRIES, false, Number.POSITIVE_INFINITY)).toBe(2 * MAX_ENTRIES);
   });
 
-  it('have no names that overlap beyond reason', async () => {
+  it('are refused if their names overlap beyond reason', async () => {
     const long = 'n'.repeat(1 << 12);
     const symbols = Array.from({ length: 1400 }, (_, i) => ({ name: long, value: TEXT.vaddr + i }));
     await expect(contents(symbols, 62, true)).rejects.toThrow('symbol names overlap');

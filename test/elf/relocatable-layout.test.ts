@@ -18,7 +18,7 @@ async function layoutOf(sections: readonly PlannedElfSection[], type = 1) {
 }
 
 describe('relocatableLayout', () => {
-  it('puts code first, as the kernel does with a module: aligned, in the order of headers, code of the start last', async () => {
+  it('puts code first, as the kernel does with a module: aligned, in the order of headers, init code last', async () => {
     const layout = await layoutOf([
       section('.data', DATA, 10, 8),
       section('.text', CODE, 0x21, 16),
@@ -35,7 +35,7 @@ describe('relocatableLayout', () => {
     expect(await layoutOf([section('.text', CODE, 1)], 2)).toBeUndefined();
   });
 
-  it('leaves out sections whose sizes are no sizes', async () => {
+  it('leaves out sections with impossible sizes', async () => {
     const layout = await layoutOf([
       { ...section('.text', CODE, 4), sizeBytes: 2 ** 53 },
       { ...section('.text.b', CODE, 4), addralign: 2 ** 60 },

@@ -122,7 +122,7 @@ describe('the functions of a Go program', () => {
     expect(functionsOf(await open(elfOf(form)))).toEqual(NAMES);
   });
 
-  test.each(FORMS.filter(({ version }) => version === 20))('have their lines and what was inlined into them: $classBits bits, $littleEndian', async (form) => {
+  test.each(FORMS.filter(({ version }) => version === 20))('have their lines and inlined calls: $classBits bits, little-endian: $littleEndian', async (form) => {
     expect(await framesAt(await open(elfOf(form)), 0, 8, 12, 16, 63, 64, 95)).toEqual([
       'main.run (/src/main.go:9) /src/main.go:10',
       'main.add (/src/main.go:19) /src/main.go:20 < main.run (/src/main.go:9) /src/main.go:11',
@@ -140,20 +140,20 @@ describe('the functions of a Go program', () => {
     expect(functionsOf(await open(elfOf(PLAIN, { table })))).toEqual(['0+63 main.run', `64+32 ${name}`]);
   });
 
-  test('count in instructions where those have one size', async () => {
+  test('count in instructions if these have a fixed size', async () => {
     expect((await framesAt(await open(elfOf({ ...PLAIN, quantum: 4 })), 12, 63))[0]).toMatch(/^main\.one .* < main\.add /);
   });
 
-  test('are not looked for outside of them', async () => {
+  test('are not found outside their code', async () => {
     expect(await framesAt(await open(elfOf(PLAIN)), -1, 96)).toEqual([]);
   });
 
-  test('have no lines where those are not asked for, or the version has them in another form', async () => {
+  test('have no lines if these are not asked for, or are in another form in this version', async () => {
     expect((await open(elfOf(PLAIN), false))?.lines).toBeUndefined();
     expect((await open(elfOf({ ...PLAIN, version: 18 })))?.lines).toBeUndefined();
   });
 
-  test('count from where the header says when the runtime’s data is not found', async () => {
+  test('count from where the header says if the runtime’s data is not found', async () => {
     const table = buildGoTable(planOf(PLAIN, TEXT.vaddr + 0x100));
     expect(functionsOf(await open(elfOf(PLAIN, { table, hasModuleData: false })))).toEqual(NAMES);
     expect(await open(elfOf(PLAIN, { hasModuleData: false }))).toBeUndefined();
@@ -165,7 +165,7 @@ describe('the functions of a Go program', () => {
 
   test('are found among other data, where other linkers put the table', async () => {
     const table = buildGoTable(planOf(PLAIN, TEXT.vaddr + 0x100));
-    // What looks like the beginning of a table, and is none.
+    // It looks like the beginning of a table, but is none.
     const before = new ByteFields().u32(0xfffffff1).bytes(0, 0, 1, 8).u64(3, 0).done();
     const content = new ByteFields().put(before).put(table.bytes).done();
     const moreSections = [
@@ -191,7 +191,7 @@ describe('the functions of a Go program', () => {
     expect((await framesAt(code, 12))[0]).toMatch(/^main\.one .* < main\.add .* < main\.run /);
   });
 
-  test('are not looked for in programs that are not Go’s', async () => {
+  test('are not looked for in programs that are not of Go', async () => {
     const elf = await ElfFile.open(new BufferSource(elfOf(PLAIN, { section: '.data.rel.ro' }), 'program'));
     expect(mayHaveGoTable(elf)).toBe(false);
     expect(await openGoCode(elf, true, () => {})).toBeUndefined();
@@ -211,9 +211,9 @@ describe('a damaged table', () => {
     await expect(open(elfOf(PLAIN, { table }))).rejects.toThrow('parts lie beyond its end');
   });
 
-  test('leaves out the functions that are damaged, and reports it once', async () => {
+  test('leaves out the functions that are damaged, and reports that once', async () => {
     const table = buildGoTable(planOf(PLAIN));
-    // The second function's record: that its values are nowhere.
+    // The second function's record says that its values are beyond the end.
     new DataView(table.bytes.buffer).setUint32(table.bytes.length - 44 + 20, 0x7fffffff, true);
     const damages: string[] = [];
     const code = await open(elfOf(PLAIN, { table }), true, damages);
@@ -226,7 +226,7 @@ describe('a damaged table', () => {
     expect(damages.slice(1)).toEqual(['program: .gopclntab: names lie beyond its end']);
   });
 
-  test('without a place for its inlined calls has lines, and reports it', async () => {
+  test('without a place for its inlined calls still has lines, and reports that', async () => {
     const bytes = elfOf(PLAIN);
     bytes.fill(0xff, DATA.offset + CALLS_AT, DATA.offset + CALLS_AT + 48);
     const damages: string[] = [];
@@ -235,7 +235,7 @@ describe('a damaged table', () => {
     expect(damages).toEqual(['program: .gopclntab: nothing says where inlined calls are']);
   });
 
-  test('ends where inlined calls go round in a circle', async () => {
+  test('with inlined calls in a circle still gives a stack that ends', async () => {
     const bytes = elfOf(PLAIN);
     // main.one is called from where it is itself.
     new DataView(bytes.buffer, bytes.byteOffset).setUint32(DATA.offset + CALLS_AT + 32 + 8, 12, true);
@@ -243,7 +243,7 @@ describe('a damaged table', () => {
     expect(frames.split(' < ').length).toBe(257);
   });
 
-  test('throws nothing but errors of perfconv’s own, and ends', async () => {
+  test('throws nothing but PerfconvError, and does not hang', async () => {
     const whole = elfOf(PLAIN);
     const tableAt = whole.indexOf(0xf1, DATA.offset + DATA.sizeBytes);
     await fc.assert(
@@ -261,7 +261,7 @@ describe('a damaged table', () => {
   });
 });
 
-test('values are decoded as often as the budget allows', () => {
+test('values are decoded only as often as the budget allows', () => {
   const { bytes } = buildGoTable(planOf(PLAIN));
   const table = GoTable.read(new ByteView(bytes, true), 'program');
   const { lines } = table.positionsOf(0);

@@ -51,7 +51,7 @@ function naiveSymbols(list: readonly Required<Row>[], improves: boolean): { name
     );
     return { ...best, largest: Math.max(...aliases.map(({ ownSize }) => ownSize)) };
   });
-  // A start without any symbol of known size is a label where one reaches over it, unless a label is shown in its place.
+  // A start without any symbol of known size is a label if one reaches over it, unless a label is shown in place of that one.
   const isLabel = ({ start, largest }: (typeof bests)[0]): boolean =>
     largest === 0 && bests.some((other) => other.ownSize > 0 && other.start < start && start < other.start + other.largest);
   return bests.filter((best) => !isLabel(best)).map(({ name, start, size }) => ({ name, start, end: start + size }));
@@ -70,7 +70,7 @@ const row = fc.record({
 const rows = fc.array(row, { maxLength: 40 });
 
 describe('SymbolTable', () => {
-  it('cuts names off that no compiler makes', () => {
+  it('cuts off names that are longer than any compiler makes', () => {
     const name = (index: number): number => table.name(index).length;
     const table = built([
       { name: 'f', start: 0, size: 10 },
@@ -97,7 +97,7 @@ describe('SymbolTable', () => {
     );
   });
 
-  it('finds the outer symbol again behind an inner one', () => {
+  it('finds the outer symbol again after an inner one', () => {
     const table = built([
       { name: 'outer', start: 0x10, size: 0x30 },
       { name: 'inner', start: 0x20, size: 0x8 },
@@ -122,7 +122,7 @@ describe('SymbolTable', () => {
         const table = built(list, true, [], improves);
         const naive = naiveSymbols(list, improves);
         expect(table.size).toBe(naive.length);
-        // In another order than that of addresses, and before any address is looked up.
+        // Not in the order of addresses, and before any address is looked up.
         for (const [i, { name, start, end }] of [...naive.entries()].reverse())
           expect([table.start(i), table.end(i), table.name(i)]).toEqual([start, end, name]);
       }),
@@ -139,7 +139,7 @@ describe('SymbolTable', () => {
     expect(nameAt(table, 2 ** 52 + 3)).toBe('high');
   });
 
-  it('ends a symbol of unknown size with what it stands in', () => {
+  it('ends a symbol of unknown size with the section that it is in', () => {
     const rows = [
       { name: 'a', start: 0x10, size: 0 },
       { name: 'b', start: 0x30, size: 0x40 },
@@ -151,7 +151,7 @@ describe('SymbolTable', () => {
     expect([0x1f, 0x20, 0x6f, 0x8f, 0x9f, 0xa7, 0xa8].map((address) => nameAt(table, address))).toEqual(['a', undefined, 'b', 'c', 'd', 'e', undefined]);
   });
 
-  it('lets a symbol of unknown size run to the next, the last one past the end of its page', () => {
+  it('lets a symbol of unknown size run to the next one, and the last to the end of the page after its own', () => {
     const table = built([
       { name: 'a', start: 0x100, size: 0 },
       { name: 'b', start: 0x200, size: 0 },
@@ -167,8 +167,8 @@ describe('aliases (observed: perf 6.1)', () => {
     nameAt(built([...names.map((entry) => ({ size: 16, start: 0x10, ...entry })), { name: 'next', start: 0x20, size: 8 }]), 0x10);
 
   it('prefers a name with a size', () => expect(chosen({ name: 'unsized', size: 0 }, { name: 's', rank: RANK_LOCAL })).toBe('s'));
-  it('gives the last of them its size before choosing', () => expect(chosen({ name: 's', rank: RANK_LOCAL }, { name: 'g', size: 0 })).toBe('g'));
-  it('gives the last of each table its size before choosing', () => {
+  it('gives the last alias its size before choosing', () => expect(chosen({ name: 's', rank: RANK_LOCAL }, { name: 'g', size: 0 })).toBe('g'));
+  it('gives the last alias of each table its size before choosing', () => {
     const first = new SymbolTableBuilder();
     first.add(0x10, 0, 0, 2, RANK_LOCAL);
     first.add(0x20, 8, 4, 4, RANK_LOCAL);
@@ -177,7 +177,7 @@ describe('aliases (observed: perf 6.1)', () => {
     first.addSecond(second, 8);
     expect(nameAt(first.build(new TextEncoder().encode('l1..nextweak')), 0x10)).toBe('l1');
   });
-  it('shows labels up to the next one where they are shown in place of a function', () => {
+  it('shows labels inside a function only if one is shown in its place', () => {
     const list: Row[] = [
       { name: 'f', start: 0x10, size: 0x10, rank: RANK_LOCAL },
       { name: 'label', start: 0x10, size: 0, rank: RANK_LOCAL },
@@ -205,29 +205,29 @@ describe('aliases (observed: perf 6.1)', () => {
       expect(chosen({ name: '_ZN1AC2Ev' }, { name: '_ZN1AC1Ev' }, { name: '_ZN6longerC1Ev' })).toBe('_ZN6longerC1Ev');
     });
 
-    it('may be those of OCaml and Java', () => {
+    it('may be names of OCaml and Java', () => {
       expect(chosen({ name: 'camlA__f$2b$2b' }, { name: 'camlA__fold_1' })).toBe('camlA__fold_1');
       expect(chosen({ name: 'camlA__f_1' }, { name: 'plain_name' })).toBe('plain_name');
       expect(chosen({ name: 'a_plain_name_of_22_char' }, { name: 'LFoo;bar(ZZZ)V' })).toBe('LFoo;bar(ZZZ)V');
     });
 
-    it('come after what else tells names apart', () => {
+    it('are compared by rank and size first', () => {
       expect(chosen({ name: `${LONGER}v`, rank: RANK_LOCAL }, { name: F })).toBe(F);
       expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F })).toBe(F);
       expect(chosen({ name: `${LONGER}v`, size: 0 }, { name: F, size: 0 })).toBe(F);
     });
 
     it('of a hostile file are not all demangled', () => {
-      // Template arguments that nothing ends.
+      // Template arguments that never end.
       const bomb = (i: number): string => `_Z${i + 10}${'a'.repeat(i + 10)}${'I'.repeat(500)}`;
       const rows = Array.from({ length: 3000 }, (_, i) => ({ name: bomb(i % 250), start: 0x10 * Math.floor(i / 250), size: 16 }));
       const table = built([...rows, { name: '_Z6longerv', start: 0x1000, size: 16 }, { name: 'fff', start: 0x1000, size: 16 }]);
       for (let start = 0; start < 12; start++) expect(nameAt(table, 0x10 * start)).toBe(bomb(249));
-      // Then names are compared as linkers know them.
+      // From then on, names are compared as linkers know them.
       expect(nameAt(table, 0x1000)).toBe('fff');
     });
 
-    it('are compared as linkers know them where they are shown so', () => {
+    it('are compared as linkers know them if they are shown so', () => {
       const names = [{ name: '_Z6longerv' }, { name: '_Z1fiiiiiiiiii' }].map((entry) => ({ start: 0x10, size: 16, ...entry }));
       expect(nameAt(built(names, false), 0x10)).toBe('_Z1fiiiiiiiiii');
     });

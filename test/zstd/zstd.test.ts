@@ -12,7 +12,7 @@ import { runs } from '../support/thoroughness.ts';
 import { decompress, equal, joined } from '../support/zstd-decoding.ts';
 import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
 
-/** Made by zstd 1.5.4 from what stands beside them: `zstd LEVEL -c < content`. */
+/** Made by zstd 1.5.4 from the content beside them: `zstd LEVEL -c < content`. */
 const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [
   ['empty', new Uint8Array(0)],
   ['small', wordyText(30, 4)],
@@ -20,7 +20,7 @@ const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [
   ['words-3-no-check', wordyText(60_000, 2)],
   ['words-19-ultra', wordyText(40_000, 3)],
   ['skewed-5', skewedBytes(9000)],
-  // Of many blocks, which use tables of those before them or those that are predefined: --zstd=wlog=10 --no-check.
+  // Many blocks, which use the tables of earlier blocks or predefined ones: --zstd=wlog=10 --no-check.
   ['blocks-1', wordyText(5000)],
   ['blocks-19', wordyText(3000, 5)],
 ];
@@ -59,7 +59,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect(equal(oneByOne.bytes, content.subarray(0, oneByOne.bytes.length))).toBe(true);
   });
 
-  test('gives each block as soon as it is whole, of a frame that never ends', () => {
+  test('gives each block of a frame that never ends as soon as it is whole', () => {
     const first = zstdParts.raw([1, 2, 3]);
     const second = zstdParts.rle(9, 5);
     const bytes = joined(zstdParts.header(17), first, second);
@@ -70,12 +70,12 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect(outcome.isAtFrameEnd).toBe(false);
   });
 
-  test('decodes literals of one stream, by Huffman codes whose weights are not compressed', () => {
+  test('decodes literals in one stream, with Huffman weights that are not compressed', () => {
     // RFC 8878, 3.1.1.3.1.1: Huffman codes, 5 bytes, of 5 bytes in one stream.
     const header = [0x52, 0x40, 0x01];
     // 4.2.1: three weights of four bits, 3, 2 and 1, and the last one is 1: the codes of 0 … 3 are 1, 01, 000 and 001.
     const tree = [127 + 3, 0x32, 0x10];
-    // From the highest bit on: the one that begins the stream, then 1 01 000 001 1.
+    // From the highest bit on: the bit that marks the start of the stream, then 1 01 000 001 1.
     const stream = [0b1000_0011, 0b110];
     const noSequences = 0;
     const outcome = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed([...header, ...tree, ...stream, noSequences], true)));
@@ -88,7 +88,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     ['one byte', 5 << 3, 1, 5],
     ['two bytes', (1 << 2) | (40 << 4), 2, 40],
     ['three bytes', (3 << 2) | (5000 << 4), 3, 5000],
-  ])('decodes literals as they are, and one that is repeated, with a size in %s', (_name, header, headerBytes, size) => {
+  ])('decodes raw literals and a repeated one, with a size in %s', (_name, header, headerBytes, size) => {
     const headerOf = (type: number): number[] => [0, 8, 16].slice(0, headerBytes).map((shift) => ((header | type) >> shift) & 0xff);
     const content = Array.from({ length: size }, (_, i) => i % 251);
     const blocks = [zstdParts.compressed([...headerOf(0), ...content, 0]), zstdParts.compressed([...headerOf(1), 65, 0], true)];
@@ -97,16 +97,16 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect([...outcome.bytes]).toEqual([...content, ...new Array<number>(size).fill(65)]);
   });
 
-  test('decodes sequences of one code each', () => {
+  test('decodes sequences whose codes are repeated', () => {
     // RFC 8878, 3.1.1.3.2: three literals, abc; one sequence, whose codes are all repeated: 3 literals, offset code 2, match code 0, which is length 3.
-    // The offset has two further bits, 10: 4 + 2, less 3. From the highest bit on: the one that begins the stream, then these.
+    // The offset has two further bits, 10: 4 + 2, less 3. From the highest bit on: the bit that marks the start of the stream, then these.
     const bytes = [3 << 3, 97, 98, 99, 1, 0b01_01_01_00, 3, 2, 0, 0b110];
     const outcome = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed(bytes, true)));
     expect(outcome.error).toBeUndefined();
     expect(String.fromCharCode(...outcome.bytes)).toBe('abcabc');
   });
 
-  test('goes on from frame to frame and leaves skippable ones out', () => {
+  test('goes on from frame to frame and skips skippable ones', () => {
     const skippable = zstdParts.skippable([1, 2, 3, 4, 5]);
     const bytes = joined(skippable, vector('small'), vector('empty'), skippable, skippable, vector('words-1'), vector('small'));
     const expected = joined(VECTORS[1][1], VECTORS[2][1], VECTORS[1][1]);
@@ -119,7 +119,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect(decompress(open(), skippable.subarray(0, 9)).isAtFrameEnd).toBe(false);
   });
 
-  test('lets a stream that grows by the factor 30,000 flow through', () => {
+  test('passes on a stream that grows 30,000-fold in small pieces', () => {
     const stream = open();
     stream.push(zstdParts.header(17), () => {});
     const block = zstdParts.rle(0, 128 << 10);
@@ -142,9 +142,9 @@ describe.each(DECODERS)('%s', (_, open) => {
     ['an empty block', joined(zstdParts.header(17), zstdParts.compressed([]))],
     ['literals that overrun their block', joined(zstdParts.header(17), zstdParts.compressed([0xf8, 1, 2]))],
     ['literals that overrun the window', joined(zstdParts.header(10), zstdParts.compressed([0x0d | 0xf0, 0xff, 0xff, 0, 0]))],
-    ['a Huffman table that is not there', joined(zstdParts.header(17), zstdParts.compressed([0x13, 0x40, 0, 0x80, 0]))],
+    ['a missing Huffman table', joined(zstdParts.header(17), zstdParts.compressed([0x13, 0x40, 0, 0x80, 0]))],
     ['a match before the beginning', joined(zstdParts.header(17), zstdParts.compressed([0, 1, 0x54, 0, 4, 0, 0x80]))],
-    ['tables of a block before, in the first', joined(zstdParts.header(17), zstdParts.compressed([0, 1, 0xfc, 1]))],
+    ['tables of an earlier block in the first one', joined(zstdParts.header(17), zstdParts.compressed([0, 1, 0xfc, 1]))],
     // fzstd takes minutes over this one.
     ['98,047 sequences of 65,539 bytes', joined(zstdParts.header(17), zstdParts.compressed([0, 255, 255, 255, 0x54, 0, 0, 52, 1]))],
   ])('refuses %s, and keeps what came before', (_name, bytes) => {
@@ -165,14 +165,14 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect([bytes.length, String(error)]).toEqual([0, expect.stringContaining('the sequences of a block are cut off')]);
   });
 
-  test('stays broken', () => {
+  test('stays broken after damage', () => {
     const stream = open();
     const bad = joined(zstdParts.header(17), zstdParts.reserved());
     expect(() => stream.push(bad, () => {})).toThrow(PerfconvError);
     expect(() => stream.push(vector('small'), () => {})).toThrow(PerfconvError);
   });
 
-  test('passes on what the taker throws, and is done with then', () => {
+  test('passes on what its callback throws, and throws it again at the next push', () => {
     const stream = open();
     const failure = new Error('no more');
     const push = (): void =>
@@ -183,7 +183,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     expect(() => stream.push(vector('small'), () => {})).toThrow(failure);
   });
 
-  test('damage under a checksum never passes', () => {
+  test('never lets damage under a checksum pass', () => {
     for (const name of ['words-1', 'skewed-5', 'small']) {
       const compressed = vector(name);
       const content = VECTORS.find(([known]) => known === name)?.[1] ?? new Uint8Array(0);
@@ -193,7 +193,7 @@ describe.each(DECODERS)('%s', (_, open) => {
           damaged[at] ^= 1 << bit;
           const outcome = decompress(open(), damaged);
           if (outcome.error !== undefined) return outcome.error instanceof PerfconvError && outcome.error.code === 'damaged';
-          // The window may be written larger than it need be; a skippable or unfinished frame says nothing.
+          // A header may give a larger window than needed; a skippable or unfinished frame proves nothing.
           return !outcome.isAtFrameEnd || outcome.bytes.length === 0 || equal(outcome.bytes, content);
         }),
         { numRuns: runs(150, 40), seed: 2 },
@@ -201,7 +201,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     }
   });
 
-  test('damage without a checksum leaves the blocks before it as they were', () => {
+  test('leaves the blocks before damage without a checksum as they were', () => {
     const head = joined(zstdParts.header(17), zstdParts.raw([1, 2, 3]), zstdParts.rle(4, 100_000));
     const compressed = vector('words-3-no-check');
     const blocks = compressed.subarray(compressed.length - 15_700);
@@ -215,7 +215,7 @@ describe.each(DECODERS)('%s', (_, open) => {
   });
 });
 
-test('our decoder gives what fzstd gives', () => {
+test('fzstd decompresses the same frames to the same content', () => {
   for (const [name, content] of VECTORS) {
     const pieces: Uint8Array[] = [];
     const stream = new Decompress((piece) => pieces.push(piece));
@@ -224,7 +224,7 @@ test('our decoder gives what fzstd gives', () => {
   }
 });
 
-test('both give the same bytes at each push, and refuse the same damage for the same reason', () => {
+test('both decoders give the same bytes at each push, and refuse the same damage for the same reason', () => {
   for (const [name] of VECTORS) {
     const compressed = joined(vector('words-3-no-check'), vector(name));
     fc.assert(
@@ -241,13 +241,13 @@ test('both give the same bytes at each push, and refuse the same damage for the 
   }
 });
 
-test('damage in literals is refused under no checksum, too, which perf never writes: zlib by itself gives other bytes instead', () => {
+test('damage in literals is refused even without a checksum, which perf never writes; zlib gives wrong bytes instead', () => {
   const [name, content] = VECTORS[3];
   // Each within the Huffman codes of the first block.
   for (const at of [1521, 1840]) {
     const damaged = vector(name);
     damaged[at] ^= 1;
-    // Of Node 22.15 and 23.8 on.
+    // Since Node 22.15 and 23.8.
     const { zstdDecompressSync } = zlib as { readonly zstdDecompressSync?: (bytes: Uint8Array) => Uint8Array };
     const unchecked = zstdDecompressSync?.(damaged);
     if (unchecked !== undefined) expect([unchecked.length, equal(unchecked, content)]).toEqual([content.length, false]);
