@@ -122,7 +122,7 @@ describe('the functions of a Go program', () => {
     expect(functionsOf(await open(elfOf(form)))).toEqual(NAMES);
   });
 
-  test.each(FORMS.filter(({ version }) => version === 20))('have their lines and inlined calls: $classBits bits, little-endian: $littleEndian', async (form) => {
+  test.each(FORMS.filter(({ version }) => version === 20))('have lines and inlined calls: $classBits bits, little-endian: $littleEndian', async (form) => {
     expect(await framesAt(await open(elfOf(form)), 0, 8, 12, 16, 63, 64, 95)).toEqual([
       'main.run (/src/main.go:9) /src/main.go:10',
       'main.add (/src/main.go:19) /src/main.go:20 < main.run (/src/main.go:9) /src/main.go:11',

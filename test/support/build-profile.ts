@@ -6,7 +6,7 @@ import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { StackTable } from '../../src/profile/stack-table.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
 
-/** A frame by hand: `main`, or with DSO, source place and inlined callees (innermost first). */
+/** A frame written by hand: `main`, or with DSO, place in the source and inlined callees (innermost first). */
 export interface FrameSpec {
   readonly name: string;
   readonly dso?: string;

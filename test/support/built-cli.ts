@@ -8,24 +8,24 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const entry = join(root, 'dist/cli/entry.cjs');
 
-/** Builds dist/ unless it is newer than all that it is made of. @throws Error when the build fails */
+/** Builds dist/ unless it is newer than all its sources. @throws Error when the build fails */
 export function ensureBuilt(): void {
   const builtMs = statSync(entry, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => join('src', path));
   const newestMs = Math.max(...[...sources, 'bundle.mjs', 'package.json', 'tsconfig.build.json'].map((path) => statSync(join(root, path)).mtimeMs));
   if (newestMs <= builtMs) return;
-  // As `npm run build` does, but that dist/ is not removed: tests run beside each other.
+  // Like `npm run build`, but without removing dist/, since tests run at the same time.
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], { cwd: root });
   execFileSync(process.execPath, ['bundle.mjs'], { cwd: root });
 }
 
 export interface RunningCli {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Waits for the end: status or signal, and what was printed and not read by then. */
+  /** Waits for the end. The result has the status or signal, and the output that was not read before. */
   ended(): Promise<{ status: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
 }
 
-/** Starts bin/perfconv.js as users do. @param keepStdout false: the caller reads it */
+/** Starts bin/perfconv.js as users do. @param keepStdout false if the caller reads it */
 export function startCli(args: readonly string[], cwd: string, keepStdout = true): RunningCli {
   const child = spawn(process.execPath, [join(root, 'bin/perfconv.js'), ...args], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';

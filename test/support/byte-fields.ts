@@ -1,4 +1,4 @@
-/** Fields in one byte order, written one after the other: what tests make debug information of. */
+/** Writes fields one after another in one byte order, from which tests make debug information. */
 export class ByteFields {
   readonly littleEndian: boolean;
   readonly #bytes: number[] = [];
@@ -16,7 +16,7 @@ export class ByteFields {
     return this;
   }
 
-  /** A number of so many bytes. */
+  /** A number of `sizeBytes` bytes. */
   uint(value: number | bigint, sizeBytes: number): this {
     const fields = Array.from({ length: sizeBytes }, (_, i) => Number((BigInt.asUintN(8 * sizeBytes, BigInt(value)) >> BigInt(8 * i)) & 0xffn));
     return this.bytes(...(this.littleEndian ? fields : fields.reverse()));
@@ -57,13 +57,13 @@ export class ByteFields {
     }
   }
 
-  /** Text with a NUL behind it. */
+  /** Text with a NUL after it. */
   text(...values: readonly string[]): this {
     for (const value of values) this.bytes(...Buffer.from(value), 0);
     return this;
   }
 
-  /** What others wrote. */
+  /** Bytes as they are. */
   put(part: Uint8Array): this {
     for (const byte of part) this.#bytes.push(byte);
     return this;

@@ -6,7 +6,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright-core';
 export interface ViewerOptions {
   /** How long the viewer may take for each step, even on a busy machine; three minutes when absent. */
   readonly timeoutMs?: number;
-  /** The size of the window in CSS pixels, and how many pixels of a picture each of them is; 1600 × 1200 and 1 when absent. */
+  /** The size of the window in CSS pixels, and how many pixels of a picture each of them has; 1600 × 1200 and 1 when absent. */
   readonly window?: { readonly width: number; readonly height: number; readonly scale: number };
 }
 
@@ -20,23 +20,23 @@ export interface Viewer {
 
 const DEFAULT_TIMEOUT_MS = 180_000;
 const DEFAULT_WINDOW = { width: 1600, height: 1200, scale: 1 };
-/** What headless Chromium says about itself, whatever it shows. */
+/** What headless Chromium logs about itself, whatever it shows. */
 const NOISE = /GL Driver Message|Autofocus processing|Error with Feature-Policy|Unrecognized feature|Permissions-Policy/;
 
-/** The browser to drive: `$CHROMIUM`, else the usual places; undefined where there is none. */
+/** The browser to drive: `$CHROMIUM`, else one in the usual places; undefined if there is none. */
 export function findChromium(): string | undefined {
   const candidates = process.env.CHROMIUM ? [process.env.CHROMIUM] : ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
   return candidates.find((path) => existsSync(path));
 }
 
-/** For `describe.skipIf`: says loudly what is not tested when there is no browser. */
+/** For `describe.skipIf`: announces what is not tested when there is no browser. */
 export function hasNoChromium(whatIsSkipped: string): boolean {
   if (findChromium() !== undefined) return false;
   process.stderr.write(`SKIPPED: ${whatIsSkipped}: no Chromium found; install one or set CHROMIUM to its path\n`);
   return true;
 }
 
-/** Runs `use` with a fresh browser, which is gone afterwards whatever happened, also when its page hangs. */
+/** Runs `use` with a fresh browser, which is gone afterwards whatever happens, even if its page hangs. */
 export async function withChromium<T>(options: ViewerOptions, use: (viewer: Viewer, timeoutMs: number) => Promise<T>): Promise<T> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error('no Chromium found');
@@ -93,8 +93,8 @@ export function inputFile(viewer: Viewer, input: string | Uint8Array, name: stri
 }
 
 /**
- * Waits until the page has done what it has put off for so long at most: in its own time, of which it has less on a busy machine, until it has painted
- * and has nothing to do.
+ * Waits until the page has done what it put off for at most `delayMs`. The page itself waits, since it gets less done on a busy machine: for that time,
+ * then until it has painted and is idle.
  */
 export async function waitUntilSettled(page: Page, delayMs: number): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {

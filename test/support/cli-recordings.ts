@@ -61,7 +61,7 @@ export function truncatedRecording(): Uint8Array {
   return bytes.subarray(0, bytes.length - 20);
 }
 
-/** The same, and the kernel could not keep five of its records. */
+/** The same, with five records that the kernel lost. */
 export function lossyRecording(): Uint8Array {
   const lost = record.lost({ lost: 5n }, { sampleId: { time: 2_500n } });
   const bytes = encodePipe({ attrs: [clock, faults], records: [lost, ...records(3)], features });

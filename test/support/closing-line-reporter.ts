@@ -11,7 +11,7 @@ interface Counts {
  * Ends a run with `N passed, N failed`, and `, N skipped` if any were, on a line of its own, for machines that read only the last lines. A hermetic test
  * that is skipped counts as failed: those run alike on every machine.
  *
- * `$PERFCONV_TEST_COUNTS` names a file in which several runs leave their counts: the line then holds the totals of all of them.
+ * `$PERFCONV_TEST_COUNTS` names a file in which several runs leave their counts: the line then has the totals of all of them.
  */
 export default class ClosingLineReporter implements Reporter {
   #choosesByName = false;
@@ -41,7 +41,7 @@ export default class ClosingLineReporter implements Reporter {
   }
 }
 
-/** The counts with those that earlier runs left in `$PERFCONV_TEST_COUNTS`, where they are left, too: a line of JSON a run. */
+/** The counts with those of earlier runs in `$PERFCONV_TEST_COUNTS`, to which these are appended: a line of JSON per run. */
 function withEarlierRuns(counts: Counts): Counts {
   const path = process.env.PERFCONV_TEST_COUNTS;
   if (path === undefined || path === '') return counts;

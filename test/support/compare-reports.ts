@@ -2,12 +2,12 @@ import { parseReport, reportArgs } from './perf-report-text.ts';
 import { readWithPerf } from './perf-tool.ts';
 import { reportLinesOf } from './perfconv-tool.ts';
 
-/** perf has names for its functions only where its build-id cache has a copy, which recordings of tests do not make. */
+/** perf has names for its functions only if its build-id cache has a copy, which recordings of tests do not make. */
 const VDSO = '[vdso]';
 
 /**
- * Rows that one of `perf report --no-children` and `perfconv report --compat perf` has more often than the other, a sentence each. Those of the
- * vdso are left out.
+ * Rows that one of `perf report --no-children` and `perfconv report --compat perf` has more often than the other, as sentences. Rows of the vdso are
+ * left out.
  */
 export function compareReports(file: string): string[] {
   const perf = parseReport(readWithPerf('report', file, reportArgs)).flatMap(({ event, rows }) =>
@@ -24,7 +24,7 @@ export function compareReports(file: string): string[] {
 }
 
 /**
- * The same of `--children`: of each row both percentages. Only of rows with a symbol: perf shows callers without one by their addresses
+ * The same for `--children`, comparing both percentages of each row. Only for rows with a symbol: perf shows callers without one by their addresses
  * in the process, perfconv by those in the file.
  */
 export function compareChildren(file: string): string[] {
@@ -72,12 +72,12 @@ function isAddress(symbol: string): boolean {
   return /^(?:0x[0-9a-f]+|[0-9a-f]{16})$/.test(symbol);
 }
 
-/** perf prints the offset where a symbol is data, to which a callchain by frame pointers can lead. */
+/** perf prints the offset if a symbol is data, to which a callchain by frame pointers can lead. */
 function withoutOffset(symbol: string): string {
   return symbol.replace(/\+0x[0-9a-f]+$/, '');
 }
 
-/** perf writes addresses with 16 digits, and those of no file without 0x where they are 0. */
+/** perf writes addresses with 16 digits, and 0 in no file without 0x. */
 function withoutZeros(symbol: string): string {
   const [, digits] = /^(?:0x)?([0-9a-f]{16})$/.exec(symbol) ?? [];
   return digits === undefined ? symbol : `0x${BigInt(`0x${digits}`).toString(16)}`;

@@ -11,22 +11,22 @@ export interface ScriptComparison {
   readonly headers: number;
   /** Samples whose chains differ in length. */
   readonly chainLengths: number;
-  /** Frames, of chains of equal length, that differ in ip, symbol or DSO, and in which of them. */
+  /** In chains of equal length, how many frames differ in ip, symbol or DSO. */
   readonly frameDifferences: number;
   readonly ips: number;
   readonly symbols: number;
   readonly dsos: number;
   /** Tracepoint samples whose decoded text differs. Not a difference of the sample. */
   readonly traceTexts: number;
-  /** Runs of samples of one time that come in another order. Not a difference. */
+  /** Runs of samples of one time that are in another order. Not a difference. */
   readonly permutedTies: number;
-  /** The first differences, to be read by people. */
+  /** The first differences, for people to read. */
   readonly first: readonly string[];
 }
 
 const maxListed = 12;
 
-/** Compares two lists of samples, in order but for samples of the same time. */
+/** Compares two lists of samples, in order except among samples of the same time. */
 export function compareScripts(expected: readonly ScriptSample[], actual: readonly ScriptSample[]): ScriptComparison {
   const found = {
     samples: expected.length,
@@ -101,7 +101,7 @@ export function compareScripts(expected: readonly ScriptSample[], actual: readon
     list(`extra: ${describe(sample)}`);
   }
 
-  /** Samples of one time: first those that are equal, then those of equal header, the rest in their order. */
+  /** Pairs samples of one time: first equal ones, then those with equal headers, then the rest in their order. */
   function pairTies(a: readonly ScriptSample[], b: readonly ScriptSample[]): void {
     if (a.length === b.length && a.every((sample, index) => wholeKey(sample) === wholeKey(b[index]!))) {
       a.forEach((sample, index) => {
@@ -137,12 +137,12 @@ export function compareScripts(expected: readonly ScriptSample[], actual: readon
   }
 }
 
-/** perf has names for the vdso's functions only where its build-id cache has a copy, which recordings of tests do not make. */
+/** perf has names for the vdso's functions only if its build-id cache has a copy, which recordings of tests do not make. */
 function isUnnamedVdso({ symbol, dso }: ScriptFrame): boolean {
   return dso === '[vdso]' && symbol === '[unknown]';
 }
 
-/** Whether every sample and chain length is equal and at least `share` of the frames. */
+/** Whether every sample and chain length and at least `share` of the frames are equal. */
 export function isAcceptable(comparison: ScriptComparison, share = 0.999): boolean {
   const { missing, extra, headers, chainLengths, frameDifferences, frames } = comparison;
   return missing + extra + headers + chainLengths === 0 && frameDifferences <= frames * (1 - share);
@@ -166,7 +166,7 @@ function groupByTime(samples: readonly ScriptSample[]): TimeGroup[] {
   const groups: TimeGroup[] = [];
   for (const sample of samples) {
     const last = groups.at(-1);
-    // Without a time column every sample stands for itself: order is all there is.
+    // Without a time column, every sample is a group of its own: only the order is known.
     if (last && sample.time !== undefined && last.time === sample.time) last.samples.push(sample);
     else groups.push({ time: sample.time, samples: [sample] });
   }

@@ -10,7 +10,7 @@ export interface CsvTables {
   readonly results: readonly Row[];
 }
 
-/** What in readperf's tables of a recording does not agree with `perf report`, one sentence each; none when all does. */
+/** What in readperf's tables of a recording does not agree with `perf report`, as sentences; none if everything does. */
 export function compareTables(tables: CsvTables, file: string): string[] {
   return [...compareStat(tables, file), ...compareTotals(tables, file), ...compareTimes(tables)];
 }
@@ -65,7 +65,7 @@ function sumOf(rows: readonly Row[], column: string): bigint {
   return rows.reduce((sum, row) => sum + BigInt(row[column] ?? '0'), 0n);
 }
 
-/** perf leaves the HEADER_ of user records away. */
+/** perf leaves out the HEADER_ of user records. */
 function perfName(name: string): string {
   return name.replace(/^PERF_RECORD_/, '').replace(/^HEADER_/, '');
 }

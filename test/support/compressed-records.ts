@@ -25,7 +25,7 @@ export function compressedRecords(
     const part = bytes.subarray(at, at + 10_000);
     stream.push(...block(RAW, part.length, part));
   }
-  // A block of a type that there is not.
+  // A block of a type that does not exist.
   if (damageAt !== undefined) stream[damageAt] |= 0x06;
   const pieces: RecordSpec[] = [];
   for (let at = 0; at < stream.length; at += pieceBytes) {

@@ -3,12 +3,12 @@ import { type Features, readFeature } from '../../src/perfdata/features.ts';
 import type { LegacyHeaderRecord, PerfRecord, SampleRecord } from '../../src/perfdata/records/perf-record.ts';
 import type { SampleId } from '../../src/perfdata/sample-id.ts';
 
-// The corpus's expectations, line by line, as its independent decoder prints them: tab-separated columns, of which the
-// first two are a record's type and offset. See the README of the corpus.
+// The corpus's expectations, line by line, as its independent decoder prints them: tab-separated columns, the first two
+// of which are a record's type and offset. See the README of the corpus.
 
 /**
- * The record as a line of the corpus's expectations; undefined for one that they leave out: what tells of the events, build
- * ids, and the records that compressed data lie in.
+ * The record as a line of the corpus's expectations; undefined for one that they leave out: descriptions of events, build
+ * ids, and records of compressed data.
  */
 export function lineOf(record: PerfRecord, littleEndian: boolean): string | undefined {
   if (record.type === 'SAMPLE') return sampleLine(record);
@@ -33,7 +33,7 @@ export function nameOf(record: PerfRecord): string {
   }
 }
 
-/** A line with its trailer fields in the order of {@link lineOf}: the decoder prints them backwards, as they lie in the record. */
+/** A line with its trailer fields in the order of {@link lineOf}: the decoder prints them backwards, as they are in the record. */
 export function withSortedTrailer(line: string): string {
   const columns = line.split('\t');
   if (columns[0] === 'SAMPLE' || columns.length !== 5) return line;
@@ -121,7 +121,7 @@ function fieldsOfTool(record: PerfRecord, littleEndian: boolean): string | undef
   }
 }
 
-/** What a header string says, as Python prints it; the size of those whose content the decoder leaves alone. */
+/** The text of a header string, as Python prints it; the size of those whose content the decoder does not read. */
 function legacyText({ feature, data, offset }: LegacyHeaderRecord, littleEndian: boolean): string {
   const features: Features = { present: new Set() };
   readFeature(features, feature, data, littleEndian, offset, new Diagnostics());

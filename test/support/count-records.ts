@@ -7,7 +7,7 @@ const TRACING_DATA = 66;
 const COMPRESSED = 81;
 const COMPRESSED2 = 83;
 
-/** What lies whole in the data section of a recording, found by the records' sizes alone. */
+/** The whole records in the data section of a recording, found only by their sizes. */
 export interface WholeRecords {
   readonly records: number;
   readonly samples: number;

@@ -1,11 +1,11 @@
 /**
- * A regular expression that counts its steps. It backtracks as V8's engine does, without that one's shortcuts, so that what is linear here is
- * linear there. It knows what the expressions of this project are made of, and throws for anything else.
+ * A regular expression that counts its steps. It backtracks as V8's engine does, but without its shortcuts, so that what is linear here is
+ * linear there. It knows the syntax that the expressions of this project use, and throws for anything else.
  */
 export class CountingRegExp {
-  /** Strings that parts of the expression match, shortest first, with what stands before each: what hostile texts are made of. */
+  /** Strings that parts of the expression match, shortest first, with what comes before each: hostile texts are made of them. */
   readonly parts: readonly { readonly before: string; readonly text: string }[];
-  /** For each of its characters one that is not taken there. */
+  /** For each of its characters, one that does not match there. */
   readonly strangers: ReadonlySet<string>;
   readonly #root: Node;
   readonly #isSticky: boolean;
@@ -65,7 +65,7 @@ export class CountingRegExp {
       case 'repeat':
         return this.#matchRepeat(node, 0, text, at, next);
       case 'look': {
-        // What is looked for before a place is one character, or the start.
+        // A lookbehind is for one character, or for the start.
         const isThere = node.isBehind
           ? this.#match(node.node, text, at, (end) => end === at) || (at > 0 && this.#match(node.node, text, at - 1, (end) => end === at))
           : this.#match(node.node, text, at, () => true);
@@ -103,9 +103,9 @@ type Node =
 interface Character {
   readonly kind: 'character';
   readonly test: (character: string) => boolean;
-  /** Some that it takes. */
+  /** Some characters that match. */
   readonly samples: readonly string[];
-  /** One that it does not take; undefined where it takes all. */
+  /** One that does not match; undefined if all do. */
   readonly stranger: string | undefined;
 }
 
@@ -117,7 +117,7 @@ interface Repeat {
   readonly isLazy: boolean;
 }
 
-/** What characters are tried to find some that an expression takes. */
+/** The characters that are tried to find some that an expression matches. */
 const CHARACTERS = [...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)), '\u00e9', '\u2028', '\udc80', '\udcff'];
 const PREFERRED = ['a', '0', '/', '.', ' ', '_', 'Z', '-'];
 
@@ -222,7 +222,7 @@ function shortest(node: Node): string {
   }
 }
 
-/** Shows a text of each part and what stands before it. */
+/** Shows a text of each part and what comes before it. */
 function collectParts(node: Node, before: string, show: (before: string, text: string) => void): void {
   if (node.kind === 'character') for (const sample of node.samples) show(before, sample);
   else show(before, shortest(node));

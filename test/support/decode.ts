@@ -4,9 +4,9 @@ import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '..
 
 /** A decoded frame in plain values. */
 export interface PlainFrame {
-  /** Name of the mapping, undefined where there is none. */
+  /** Name of the mapping; undefined if there is none. */
   readonly dso: string | undefined;
-  /** All 64 bits, as a number of the DSO or the run-time address. */
+  /** All 64 bits: the address in the DSO, or the run-time address. */
   readonly address: bigint;
   readonly isReturnAddress: boolean;
   readonly cpumode: number;
@@ -18,7 +18,7 @@ export interface PlainSample {
   readonly pid: number;
   readonly tid: number;
   readonly comm: string;
-  /** The recording's own time; undefined where there is none. */
+  /** The recording's own time; undefined if there is none. */
   readonly time: bigint | undefined;
   readonly cpu: number;
   readonly period: number;

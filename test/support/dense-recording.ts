@@ -7,14 +7,14 @@ export interface DenseOptions {
   readonly firstNs?: bigint;
   /** Nanoseconds from one sample to the next; 1 by default, so that every nanosecond has its sample. */
   readonly stepNs?: bigint;
-  /** What the header says of the first and last sample. Default: nothing in a pipe, the truth in a file. */
+  /** The times of the first and last sample in the header. Default: none in a pipe, the true ones in a file. */
   readonly sampleTime?: FeatureSpec['sampleTime'] | undefined;
   readonly isPipe?: boolean;
   /** False: samples carry no time. */
   readonly hasTimes?: boolean;
 }
 
-/** A recording of `count` samples at even distances, on CPU 0 and 1 in turn: to see which of them a range of time takes. */
+/** A recording of `count` samples at even distances, on CPU 0 and 1 in turn, to test which of them a range of time takes. */
 export function denseRecording(count: number, options: DenseOptions = {}): Uint8Array {
   const { firstNs = FIRST_NS, stepNs = 1n, isPipe = false, hasTimes = true } = options;
   const clock: AttrSpec = {

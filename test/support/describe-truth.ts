@@ -23,12 +23,12 @@ import {
 } from './format-truth.ts';
 
 /**
- * What all formats are asked for: they would show names in different styles and unknown code in different ways
- * otherwise, and pprof would not repeat labels that are the same for all samples.
+ * Options for all formats: otherwise they would show names in different styles and unknown code in different ways,
+ * and pprof would not repeat labels that are the same for all samples.
  */
 const ALIKE = { demangle: 'simple', unknown: 'binary', labels: ['pid', 'tid'] } as const;
 
-/** Tests that all formats say the same of a recording: how much each event, thread, process and function has. */
+/** Tests that all formats say the same about a recording: how much each event, thread, process and function has. */
 export function describeTruth(recordings: readonly (readonly [name: string, path: string])[]): void {
   describe.each(recordings)('%s', (_, path) => {
     it.each(['inlines', 'none'] as const)('says the same in every format, with debug information: %s', async (debugInfo) => {
@@ -50,7 +50,7 @@ export function describeTruth(recordings: readonly (readonly [name: string, path
         const sampled = { self: withoutPeriods(ofEvent(base.self, event)), total: withoutPeriods(ofEvent(base.total, event)) };
         const cpuProfile = cpuProfileTruth(single.bytes('cpuprofile'), event, threads.length);
         expect(cpuProfile, `cpuprofile ${event}`).toEqual({ ...sampled, ...(threads.length > 1 && { threads }) });
-        // What only counts has no time in a trace, and may be no sampled profile there.
+        // An event that only counts has no time in a trace, and may have no sampled profile there.
         if (!/^(cpu|task)-clock/.test(event)) continue;
         expect(chromeTruth(single.bytes('chrome'), event), `chrome ${event}`).toEqual(sampled);
       }
@@ -109,7 +109,7 @@ async function reportOf(path: string, sort: ('dso' | 'function' | 'pid' | 'tid')
   }
 }
 
-/** Names the fixtures' functions; other recordings have the names that they hold themselves. */
+/** Names the fixtures' functions; other recordings have only the names in themselves. */
 function fixtureSymbolizer(): Symbolizer {
   return new Symbolizer(new FixtureSymbolFiles(), { ...FIXTURE_SYMBOLS, compatPerf: false }, new Diagnostics());
 }

@@ -2,7 +2,7 @@ import { inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled
 
 /** A row of the Bottom-up table. */
 export interface TreeRow {
-  /** Function, and behind a blank the link to file and line where the panel shows one. */
+  /** Function and, after a blank, the link to file and line if the panel shows one. */
   readonly activity: string;
   /** As the panel shows them: rounded to 0.1. */
   readonly selfMs: number;
@@ -19,15 +19,15 @@ export interface DevToolsTrack {
   readonly entries: number;
   /** Sum of the bars of the topmost level: how long the track was busy. */
   readonly busyMs: number;
-  /** Bottom-up rows over the whole trace, by self time: those in view, which are the ten heaviest or so; empty for tracks that were not asked for. */
+  /** Bottom-up rows over the whole trace, by self time: only those in view, about the ten heaviest; empty for tracks that were not asked for. */
   readonly bottomUp: readonly TreeRow[];
 }
 
 export interface DevToolsView {
   readonly tracks: readonly DevToolsTrack[];
-  /** Whether the panel took it for a trace of no page. */
+  /** Whether the panel took it for a trace that is not of a page. */
   readonly isGeneric: boolean;
-  /** What the panel complained of, empty when all is well. */
+  /** What the panel complained about; empty if all is well. */
   readonly problems: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const PANEL = 'devtools://devtools/bundled/panels/timeline/timeline.js';
 const CONSOLE = 'devtools://devtools/bundled/core/common/common.js';
 const BOUNDS = 'devtools://devtools/bundled/services/trace_bounds/trace_bounds.js';
 
-/** Takes hold of the panel, marks its file input, and notes when it has loaded and what it says. Observed: Chromium 156. */
+/** Finds the panel, marks its file input, and notes when it has loaded and what it says. Observed: Chromium 156. */
 const PREPARE = `(async () => {
   const { TimelinePanel } = await import('${PANEL}');
   const { Console } = await import('${CONSOLE}');
@@ -106,7 +106,7 @@ const READ_GRID = `(() => {
 })()`;
 
 export interface DevToolsOptions extends ViewerOptions {
-  /** What a file of the bytes is called. */
+  /** The name of the file that is made of bytes. */
   readonly fileName?: string;
 }
 
@@ -114,7 +114,7 @@ export interface DevToolsOptions extends ViewerOptions {
  * Opens a trace in the Performance panel of Chromium's own DevTools, headless, and reads what it shows.
  * @param input path of a file, or its bytes
  * @param options.bottomUpOf which tracks to read the Bottom-up table of, by index and name; none when absent
- * @throws Error when the panel refuses the file or does not come to an end with it
+ * @throws Error when the panel refuses the file or does not finish loading it
  */
 export async function loadInDevTools(
   input: string | Uint8Array,
@@ -135,7 +135,7 @@ export async function loadInDevTools(
   });
 }
 
-/** Runs `use` with the Performance panel as it opens a file. Parameters and errors as for {@link loadInDevTools}. */
+/** Runs `use` with the Performance panel as it is when it has opened a file. Parameters and errors as for {@link loadInDevTools}. */
 export async function withDevTools<T>(
   input: string | Uint8Array,
   options: DevToolsOptions,

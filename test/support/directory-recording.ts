@@ -10,7 +10,7 @@ const JIT = 0x7f00_0000_0000n;
 
 /**
  * Makes a directory recording that has names from everywhere: the kernel's from the list that was recorded with it (`recorded_list`), a program's
- * (`main`), inlined functions (`outer::shared`), and code made at run time (`compiled`), whose jitdump file lies beside it.
+ * (`main`), inlined functions (`outer::shared`), and code made at run time (`compiled`), whose jitdump file is beside it.
  * @param dir where its files go
  * @returns the recording's path
  */

@@ -1,7 +1,7 @@
 /** A command that a page shows in a block of `sh` or `console`. */
 export interface DocCommand {
   readonly command: string;
-  /** What the page shows of its standard output; absent in blocks of `sh`. A last line `…` stands for any further ones. */
+  /** Its standard output on the page; absent in blocks of `sh`. A last line `…` stands for any further lines. */
   readonly output?: readonly string[];
 }
 
@@ -19,7 +19,7 @@ function withoutComment(line: string): string {
   return line.replace(/(?:^|\s+)# .*$/, '').trim();
 }
 
-/** One program of a command line, with what it is given. */
+/** One program of a command line, with its arguments. */
 export interface Call {
   readonly program: string;
   readonly args: readonly string[];

@@ -16,7 +16,7 @@ export const DUMPING: AttrSpec = {
 
 /**
  * Registers and stack of a thread whose functions keep frame pointers.
- * @param ips leaf first; `heldFrames` of them can be found in the dump (default: all), so many bytes of which come after them
+ * @param ips leaf first; `heldFrames` of them can be found in the dump (default: all), which goes on for `bytesAfter` bytes after the last
  */
 export function dumpedStack(ips: readonly bigint[], heldFrames = ips.length, bytesAfter = 0): Pick<SampleFields, 'regsUser' | 'stackUser'> {
   const sp = 0x7ffd_0000_1000n;

@@ -1,7 +1,7 @@
 import type { DebugSectionName } from '../../src/dwarf/debug-sections.ts';
 import { ByteFields } from './byte-fields.ts';
 
-/** Codes as DWARF 5, chapter 7 lists them, and GNU's; written down here once more, apart from the reader's. */
+/** Codes as DWARF 5, chapter 7 lists them, and GNU's; repeated here to be independent of the reader. */
 export const TAG = {
   class_type: 2,
   lexical_block: 0x0b,
@@ -96,13 +96,13 @@ export const FORM = {
   GNU_strp_alt: 0x1f21,
 };
 
-/** Where a DIE stands, once it is written: the value of references to it. */
+/** Where a DIE is, once it is written: the value of references to it. */
 export class Label {
   /** In its section; −1 until it is written. */
   offset = -1;
 }
 
-/** Name (AT), form (FORM; that behind an indirect one as `[indirect, form]`) and value. Texts are put where the form says. */
+/** Name (AT), form (FORM; `[indirect, form]` for an indirect one) and value. Texts are put where the form says. */
 export type AttributePlan = readonly [name: number, form: number | readonly [number, number], value: number | bigint | string | Label];
 
 export interface DiePlan {
@@ -110,7 +110,7 @@ export interface DiePlan {
   readonly attributes?: readonly AttributePlan[];
   readonly children?: readonly DiePlan[];
   readonly label?: Label;
-  /** Set where the DIE's children end: for DW_AT_sibling. */
+  /** Set to where the DIE's children end: for DW_AT_sibling. */
   readonly end?: Label;
 }
 
@@ -120,11 +120,11 @@ export interface UnitPlan {
   readonly unitType?: number;
   /** Or a type unit's signature. */
   readonly dwoId?: bigint;
-  /** What a type unit describes. Before version 5, such a unit goes to `.debug_types`. */
+  /** The type that a type unit describes. Before version 5, such a unit goes to `.debug_types`. */
   readonly typeDie?: Label;
-  /** Added to the true length. */
+  /** Is added to the true length. */
   readonly lengthLie?: number;
-  /** Added to each abbreviation code. */
+  /** Is added to each abbreviation code. */
   readonly firstCode?: number;
   readonly version?: number;
   /** Instead of the unit's own table. */
@@ -196,7 +196,7 @@ export class DwarfBuilder {
     const inTypes = plan.typeDie !== undefined && (plan.version ?? this.version) < 5;
     const start = inTypes ? this.#typesSize : this.#info.length;
     const abbrevOffset = plan.abbrevOffset ?? this.section.abbrev.length;
-    // Twice: labels behind the place where they are used are known the second time.
+    // Twice: labels that are used before they are set are known only the second time.
     this.#encode(plan, start, abbrevOffset, new ByteFields(this.littleEndian), true);
     const abbrev = plan.abbrevOffset === undefined ? this.section.abbrev : new ByteFields(this.littleEndian);
     const unit = this.#encode(plan, start, abbrevOffset, abbrev, false);
@@ -266,7 +266,7 @@ export class DwarfBuilder {
       }
       abbrev.bytes(0, 0);
     };
-    // Without recursion: DIEs may be nested deeper than a stack of calls.
+    // Without recursion: DIEs may be nested deeper than the call stack.
     const open: { readonly die: DiePlan; next: number }[] = [{ die: plan.root, next: 0 }];
     begin(plan.root);
     for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {

@@ -12,7 +12,7 @@ export interface PlannedSymbol {
   readonly section?: number;
 }
 
-/** What to build: a file with `.text` and `.data` behind one PT_LOAD each, and the tables asked for. */
+/** What to build: a file with `.text` and `.data`, each in a PT_LOAD of its own, and the given tables. */
 export interface ElfPlan {
   readonly classBits: 32 | 64;
   readonly littleEndian: boolean;
@@ -30,13 +30,13 @@ export interface ElfPlan {
   readonly debugLinkCrc?: number;
   /** Further sections, by default without addresses: `.debug_info`, `.gnu_debugdata`. */
   readonly moreSections?: readonly { readonly name: string; readonly content: Uint8Array; readonly type?: number; readonly addr?: number }[];
-  /** What a separate debug file is: sections without their bytes, and no program headers that fit. */
+  /** Like a separate debug file: sections without their bytes, and no program headers that fit. */
   readonly isDebugFile?: boolean;
-  /** Of a debug file: it has the program headers, with offsets that mean nothing, as objcopy leaves them. */
+  /** A debug file has program headers, with offsets that mean nothing, as objcopy leaves them. */
   readonly keepsSegments?: boolean;
 }
 
-/** Where the builder maps and puts the two sections: addresses differ from offsets, each section by its own distance. */
+/** Addresses and file offsets of the two sections, which differ by another distance for each. */
 export const TEXT = { vaddr: 0x401000, offset: 0x1000, sizeBytes: 0x1000 };
 export const DATA = { vaddr: 0x603000, offset: 0x2000, sizeBytes: 0x400 };
 

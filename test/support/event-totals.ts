@@ -1,11 +1,11 @@
-/** What an output has of one event. */
+/** How much an output has of one event. */
 export interface Totals {
   readonly samples: number;
   /** Sum of the samples' periods. */
   readonly period: bigint;
 }
 
-/** What an output has of each event, by the event's name; events of one name are one. An event without samples is not in it. */
+/** How much an output has of each event, by name; events of the same name are one. Events without samples are left out. */
 export type EventTotals = ReadonlyMap<string, Totals>;
 
 /** One addend: an event's name, samples, and the sum of their periods. */
@@ -22,17 +22,17 @@ export function totalsOf(counts: Iterable<EventCount>): EventTotals {
   return totals;
 }
 
-/** What several outputs have together. */
+/** The sum of the totals of several outputs. */
 export function sumOf(parts: readonly EventTotals[]): EventTotals {
   return totalsOf(parts.flatMap((part) => [...part].map(([event, { samples, period }]): EventCount => [event, samples, period])));
 }
 
-/** Every number of times as much. */
+/** Totals multiplied by a factor. */
 export function timesOf(totals: EventTotals, factor: number): EventTotals {
   return totalsOf([...totals].map(([event, { samples, period }]): EventCount => [event, samples * factor, period * BigInt(factor)]));
 }
 
-/** The totals of one event alone. */
+/** The totals of only one event. */
 export function onlyEvent(totals: EventTotals, event: string): EventTotals {
   return new Map([...totals].filter(([name]) => name === event));
 }

@@ -114,7 +114,7 @@ const ATTRS: readonly AttrSpec[] = [
 
 const sample = (time: bigint, attr = 0) => record.sample({ id: attr === 0 ? 1n : 3n, ip: 0x400123n, pid: 100, time, period: 250_000n }, { attr });
 
-/** Three samples, the first of which stands before two older ones. */
+/** Three samples, the first of which comes before two older ones. */
 export const EVERYTHING: FileSpec = {
   attrs: ATTRS,
   features: EVERY_FEATURE,

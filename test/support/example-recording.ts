@@ -4,7 +4,7 @@ const SAMPLE_TYPE = ['ip', 'tid', 'time', 'cpu', 'period', 'identifier', 'callch
 const CYCLES: AttrSpec = { name: 'cycles', period: 1_000_000n, ids: [7n], sampleType: SAMPLE_TYPE, flags: ['sampleIdAll', 'useClockid'], clockid: 1 };
 const CLOCK: AttrSpec = { ...CYCLES, name: 'cpu-clock', ids: [8n] };
 
-/** A recording of all that examples in the help and the docs ask for: processes 812 and 813, threads called nginx, four CPUs, samples from 12.4 to 13.1 seconds. */
+/** A recording with all that examples in the help and the docs ask for: processes 812 and 813, threads called nginx, four CPUs, samples from 12.4 to 13.1 seconds. */
 export function exampleRecording(): FileSpec {
   const timeOf = (nr: number): bigint => 12_400_000_000n + BigInt(nr) * 10_000_000n;
   const samples = Array.from({ length: 70 }, (_, nr) => {

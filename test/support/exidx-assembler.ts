@@ -2,8 +2,8 @@ import { ByteFields } from './byte-fields.ts';
 import type { PlannedElfSection } from './section-elf.ts';
 
 /**
- * How a function is unwound: not at all; by up to three bytes in the index itself; by a description in `.ARM.extab`, of one of the personalities that
- * the ABI has or of a language's own.
+ * How a function is unwound: not at all; by up to three bytes in the index itself; by a description in `.ARM.extab`, for one of the ABI's personality
+ * routines or for a language's own.
  */
 export type PlannedExidx =
   | 'cantunwind'

@@ -2,7 +2,7 @@ import { inputFile, type Viewer, type ViewerOptions, waitUntil, withChromium } f
 import { withServedFolder } from './served-folder.ts';
 
 export interface FirefoxProfilerOptions extends ViewerOptions {
-  /** The tab to show, by the name that the application gives it; the call tree when absent. */
+  /** The tab to show, by its name in the application; the call tree when absent. */
   readonly tab?: 'calltree' | 'flame-graph' | 'stack-chart' | 'marker-chart' | 'marker-table';
 }
 
@@ -12,7 +12,7 @@ const PHASE = 'globalThis.getState?.().app.view.phase';
  * Runs `use` with a page on which Firefox Profiler shows a file.
  * @param application folder of the built application: `dist/` of its repository, since it is on no registry
  * @param input path of a file, or its bytes
- * @throws Error when the application refuses the file or does not come to an end with it
+ * @throws Error when the application refuses the file or does not finish loading it
  */
 export async function withFirefoxProfiler<T>(
   application: string,
@@ -23,7 +23,7 @@ export async function withFirefoxProfiler<T>(
   return await withServedFolder(application, async (url) => {
     return await withChromium(options, async (viewer, timeoutMs) => {
       const { page, problems } = viewer;
-      // Its service worker, which keeps it for use without a network, is built for its own address alone.
+      // Its service worker, which keeps it for use without a network, works only at its own address.
       await page.addInitScript('delete Navigator.prototype.serviceWorker');
       await page.goto(url);
       const file = page.locator('input[type=file]').first();

@@ -9,7 +9,7 @@ export const fixtureNames: readonly string[] = readdirSync(fixtures)
   .filter((name) => name.endsWith('.data'))
   .sort();
 
-/** The arguments, of perf and of perfconv, that make them take the shipped symbols. */
+/** The arguments that make both perf and perfconv take the shipped symbols. */
 export const fixtureSymbolArgs: readonly string[] = ['--symfs', join(fixtures, 'symfs'), '--kallsyms', join(fixtures, 'kallsyms')];
 
 export function fixtureFile(name: string): string {

@@ -8,7 +8,7 @@ test('the shipped symbols are there', async () => {
   expect((await files.open(`${FIXTURE_SYMBOLS.symfs}/opt/perfconv-fixtures/bin/tree`))?.sizeBytes).toBeGreaterThan(1000);
 });
 
-test('nothing else of the machine is', async () => {
+test('no other file of the machine is there', async () => {
   for (const path of ['/etc/hosts', '/proc/kallsyms', '/../package.json', '../package.json', '/symfs/../../package.json', '/symfs', '/']) {
     expect(await files.open(path)).toBeUndefined();
   }

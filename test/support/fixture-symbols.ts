@@ -8,12 +8,12 @@ import type { SymbolFiles, SymbolizerOptions } from '../../src/symbolizer/symbol
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 
-/** Where the fixtures' symbols lie for {@link FixtureSymbolFiles}. */
+/** Where {@link FixtureSymbolFiles} has the fixtures' symbols. */
 export const FIXTURE_SYMBOLS: Pick<SymbolizerOptions, 'symfs' | 'kallsyms' | 'debugDirs'> = { symfs: '/symfs', kallsyms: '/kallsyms', debugDirs: [] };
 
 /**
  * A machine whose root directory is `fixtures/`: no other file can be opened, there is no vdso, no running kernel and no
- * cache, so what is named is the same everywhere.
+ * cache, so that names are the same everywhere.
  */
 export class FixtureSymbolFiles implements SymbolFiles {
   readonly decompress = decompress;

@@ -3,7 +3,7 @@ import { foldScript } from './fold-script.ts';
 import { parsePerfScript } from './perf-script-text.ts';
 
 describe("perf's text, folded", () => {
-  it('adds up stacks that have the same names, whatever their addresses', () => {
+  it('adds up stacks with the same names, whatever their addresses', () => {
     const text = `my app  7  1.000001:  100 cpu-clock:
 \t  401010 work+0x10 (/bin/app)
 \t  401100 main+0x20 (/bin/app)

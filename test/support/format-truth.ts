@@ -3,17 +3,17 @@ import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 
-// What outputs say of a recording, in one form for all formats: how much each event, thread and function has. Each
-// format is read by nothing but what it says of itself.
+// What outputs say about a recording, in the same form for all formats: how much each event, thread and function has. Each
+// format is read without the help of anything else.
 //
-// Functions go by their names as the writers give them. What formats must change in a name is taken out of all: blanks,
-// the separators and marks of folded stacks, the `()` behind names that a viewer reserves. Code without a name is one
+// Functions have the names that the writers give them. What formats must change in a name is removed from all: blanks,
+// the separators and marks of folded stacks, the `()` after names that a viewer reserves. Code without a name is one
 // function, `??`, because tables do not tell its addresses apart.
 
 /** Samples and periods by a key, as `key: SAMPLES samples, PERIOD`, sorted. */
 export type TruthTable = readonly string[];
 
-/** Absent where a format does not say. */
+/** Tables are absent if a format does not say. */
 export interface Truth {
   /** By event. */
   readonly events?: TruthTable;
@@ -21,9 +21,9 @@ export interface Truth {
   readonly threads?: TruthTable;
   /** By event and pid. */
   readonly processes?: TruthTable;
-  /** By event and function: samples that were in it, by itself. */
+  /** By event and function: samples in the function itself. */
   readonly self?: TruthTable;
-  /** By event and function: samples that were in it or in what it called. */
+  /** By event and function: samples in the function or in what it called. */
   readonly total?: TruthTable;
 }
 
@@ -66,7 +66,7 @@ class StackTruth {
   }
 }
 
-/** `??` for what has no name: an address, `[unknown]`, `[binary]`, no stack. */
+/** `??` for code without a name: an address, `[unknown]`, `[binary]`, no stack. */
 export function functionKey(name: string): string {
   const plain = name.replace(/_\[[kij]\]$/, '').replace(/[\s;:_]/g, '');
   if (plain === '' || plain === '??' || plain === '(nostack)' || /^\[.*\]$/.test(plain) || /^0x[0-9a-f]+(\(.*\))?$/.test(plain)) return '??';
@@ -105,8 +105,8 @@ interface SpeedscopeDocument {
 }
 
 /**
- * One profile for each thread and event, `process (pid) / thread (tid) event`; profiles of several threads are passed
- * over.
+ * One profile for each thread and event, `process (pid) / thread (tid) event`; profiles of several threads are
+ * skipped.
  */
 export function speedscopeTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
   const { shared, profiles } = JSON.parse(new TextDecoder().decode(bytes)) as SpeedscopeDocument;
@@ -140,8 +140,8 @@ export function firefoxTruth(bytes: Uint8Array, events: readonly string[]): Requ
 }
 
 /**
- * Stacks of one event, below the name of their thread. Lines do not say how many samples they are: they have periods
- * alone.
+ * Stacks of one event, below the name of their thread. Lines do not say how many samples they are: they have only
+ * periods.
  */
 export function foldedTruth(bytes: Uint8Array, event: string): Truth {
   const truth = new StackTruth();
@@ -167,7 +167,7 @@ interface TraceNode {
   readonly callFrame: { readonly functionName: string };
 }
 
-/** Samples of sampled profiles of one event. They have no periods, and `(idle)` is none. */
+/** Samples of sampled profiles of one event. They have no periods, and `(idle)` is no sample. */
 export function chromeTruth(bytes: Uint8Array, event: string): Truth {
   const { traceEvents } = JSON.parse(new TextDecoder().decode(bytes)) as { traceEvents: readonly TraceEvent[] };
   const nodes = new Map<string, TraceNode>();
@@ -193,8 +193,8 @@ interface CpuProfile {
 }
 
 /**
- * A CPU profile of V8, which holds one event. It has no periods, and a sample of `(root)` is none.
- * @param threads how many threads it is of: several are each below a frame with their name
+ * A CPU profile of V8, which has one event. It has no periods, and a sample of `(root)` does not count.
+ * @param threads how many threads it has: if several, each is below a frame with its name
  */
 export function cpuProfileTruth(bytes: Uint8Array, event: string, threads: number): Truth {
   const { nodes, samples } = JSON.parse(new TextDecoder().decode(bytes)) as CpuProfile;
@@ -214,7 +214,7 @@ export function cpuProfileTruth(bytes: Uint8Array, event: string, threads: numbe
   return { self: truth.self.table(false), total: truth.total.table(false), ...byThread };
 }
 
-/** The pid and the tid in `process (pid) / thread (tid)`; the pid alone where a process has one thread. */
+/** The pid and the tid in `process (pid) / thread (tid)`; only the pid if a process has one thread. */
 function numbersOf(label: string): string[] {
   return [...label.matchAll(/\((-?\d+)\)(?= \/ |$)/g)].map(([, number]) => number);
 }

@@ -1,6 +1,6 @@
 import { ByteFields } from './byte-fields.ts';
 
-/** Call frame instructions, as DWARF 5, 7.24 numbers them, and GNU's and Arm's; written down here once more, apart from the reader's. */
+/** Call frame instructions, as DWARF 5, 7.24 numbers them, and GNU's and Arm's; repeated here to be independent of the reader. */
 export class CfaCode {
   readonly #fields: ByteFields;
 
@@ -50,7 +50,7 @@ export class CfaCode {
     return this;
   }
 
-  /** @param factored in units of the CIE's data alignment, as everywhere here where nothing else is said */
+  /** @param factored in units of the CIE's data alignment, as everywhere here unless said otherwise */
   offset(register: number, factored: number): this {
     this.#fields.bytes(0x80 | register).uleb(factored);
     return this;
@@ -186,7 +186,7 @@ export interface PlannedFde {
   readonly code: CfaCode;
 }
 
-/** A section that was put together, and where its FDEs are. */
+/** An assembled section, and where its FDEs are. */
 export interface AssembledFrames {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly fdeOffsets: readonly number[];
@@ -195,13 +195,13 @@ export interface AssembledFrames {
 interface Form {
   readonly littleEndian: boolean;
   readonly addressSize: number;
-  /** `.debug_frame`, where the other is `.eh_frame`. */
+  /** Whether it is `.debug_frame` rather than `.eh_frame`. */
   readonly isDebugFrame: boolean;
   readonly addr: number;
 }
 
 /**
- * Puts `.eh_frame` or `.debug_frame` together: CIEs, each with its FDEs behind it.
+ * Assembles `.eh_frame` or `.debug_frame`: CIEs, each followed by its FDEs.
  * @see DWARF 5, 6.4.1; Linux Standard Base Core, "The .eh_frame section"
  */
 export function assembleFrames(groups: readonly (readonly [PlannedCie, readonly PlannedFde[]])[], form: Partial<Form> = {}): AssembledFrames {

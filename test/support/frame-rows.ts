@@ -7,11 +7,11 @@ import { CfaRows, RegisterRule } from '../../src/unwind/cfa-rows.ts';
 import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindTables } from '../../src/unwind/unwind-tables.ts';
 
-/** All registers that tables speak of: on Arm the double ones of VFP have the highest numbers, 256 to 287. */
+/** The number of registers in tables: on Arm, the double ones of VFP have the highest numbers, 256 to 287. */
 const REGISTER_COUNTS: Readonly<Partial<Record<UnwindMachine, number>>> = { arm: 288 };
 const REGISTER_COUNT = 128;
 
-/** The rows of an FDE: each an address, the CFA, and the registers that have a rule, in readelf's words: `401000 rsp+16 rbp:c-16 ra:c-8`. */
+/** The rows of an FDE: each has an address, the CFA, and the registers with a rule, as readelf writes them: `401000 rsp+16 rbp:c-16 ra:c-8`. */
 export type FrameRows = readonly string[];
 
 /** The FDEs of a section, by the offset of each. */
@@ -31,7 +31,7 @@ export async function readFrameRows(path: string, decompressor?: Decompressor): 
   );
 }
 
-/** The same of a section; registers without a name are r0, r1 … */
+/** The same for a section; registers without a name are r0, r1 … */
 export function rowsOf(section: FrameSection, names: readonly string[] = [], registerCount = REGISTER_COUNT): Map<number, FrameRows> {
   const byOffset = new Map<number, FrameRows>();
   const rows = new CfaRows(registerCount);
@@ -56,7 +56,7 @@ export function rowsOf(section: FrameSection, names: readonly string[] = [], reg
   return byOffset;
 }
 
-/** Empty for one that readelf shows as `u`, which is both undefined and not mentioned. */
+/** Empty for a register that readelf shows as `u`, which means both undefined and not mentioned. */
 function cellOf(kind: number, value: number, names: readonly string[]): string {
   switch (kind) {
     case RegisterRule.sameValue:
@@ -80,7 +80,7 @@ function signed(value: number): string {
   return value < 0 ? `${value}` : `+${value}`;
 }
 
-/** The same of the output of `readelf --debug-dump=frames-interp`. */
+/** The same for the output of `readelf --debug-dump=frames-interp`. */
 export function parseFrameRows(text: string): FramesBySection {
   const sections: FramesBySection = new Map();
   let section = new Map<number, FrameRows>();
@@ -100,7 +100,7 @@ export function parseFrameRows(text: string): FramesBySection {
       columns = [];
     } else if (line.startsWith('   LOC ')) columns = line.trim().split(/\s+/).slice(2);
     else if (rows && /^[0-9a-f]{8,} \S/.test(line) && !line.includes('ZERO terminator')) {
-      // Registers that hold others' values: `r5 (rdi)`.
+      // Registers that hold the values of others: `r5 (rdi)`.
       const [location, cfa, ...cells] = line
         .trim()
         .replaceAll(/r\d+ \((\w+)\)/g, '$1')
@@ -112,7 +112,7 @@ export function parseFrameRows(text: string): FramesBySection {
   return sections;
 }
 
-/** What differs between the rows that this program and readelf read: a line for each, at most `limit`. Without instructions of its own, readelf shows no rows. */
+/** Differences between the rows that this program and readelf read: a line each, at most `limit`. readelf shows no rows for an FDE without instructions. */
 export function compareFrameRows(ours: FramesBySection, theirs: FramesBySection, limit = 10): { entries: number; rows: number; differences: string[] } {
   const differences: string[] = [];
   let [entries, rows] = [0, 0];

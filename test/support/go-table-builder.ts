@@ -8,7 +8,7 @@ export interface PlannedGoFunction {
   /** Its distance from the first function; an address before Go 1.18. */
   readonly start: number;
   readonly startLine?: number;
-  /** What lies between stack pointer and return address, in bytes. */
+  /** Bytes between stack pointer and return address. */
   readonly frameSizes?: readonly ValueUpTo[];
   readonly files?: readonly ValueUpTo[];
   readonly lines?: readonly ValueUpTo[];
@@ -26,21 +26,21 @@ export interface GoTablePlan {
   readonly textStart?: number;
   readonly fileNames?: readonly string[];
   readonly functions: readonly PlannedGoFunction[];
-  /** Where the last function ends, as starts are. */
+  /** Where the last function ends, counted like starts. */
   readonly end: number;
-  /** Names that no function has but inlined ones. */
+  /** Names that only inlined functions have. */
   readonly otherNames?: readonly string[];
 }
 
 export interface BuiltGoTable {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of a name among the names: 0 for the first. */
+  /** The offset of a name among the names: 0 for the first. */
   nameOffset(name: string): number;
   /** Where the names are. */
   readonly namesAt: number;
 }
 
-/** Of a function before Go 1.16, without its address. */
+/** The size of a function's record before Go 1.16, without its address. */
 const OLD_RECORD_SIZE_BYTES = 36;
 
 const MAGIC = { 2: 0xfffffffb, 16: 0xfffffffa, 18: 0xfffffff0, 20: 0xfffffff1 } as const;

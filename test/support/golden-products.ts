@@ -17,12 +17,12 @@ export interface GoldenInput {
   readonly bytes: Uint8Array;
 }
 
-/** When recordings were made that do not tell, since the time of a file depends on who checked it out. */
+/** The time of recordings that do not tell when they were made, since the time of a file depends on who checked it out. */
 const CAPTURE_TIME_NS = 1_700_000_000_000_000_000n;
 
 /**
- * What a golden holds, by its file name. All of it as the command makes it by default, except that nothing depends on
- * the machine; `like-perf.txt` as perf does it, to be compared with
+ * The content of each golden, by its file name: as the command makes it by default, except that nothing depends on the
+ * machine; `like-perf.txt` as perf does it, to be compared with
  * `perf script --ns -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso --no-inline --no-demangle`.
  */
 export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Promise<string>>> = {

@@ -17,7 +17,7 @@ export function kernelMap(pid: number, start: bigint, pgoff = start): RecordSpec
 
 export const moduleMap = (pid: number, start: bigint): RecordSpec => record.mmap({ pid, tid: 0, addr: start, len: 0x2000n, filename: '[gmod]' }, inGuest);
 
-/** Leaf functions and DSOs of all samples, in order of time, and what was found to say. */
+/** Leaf functions and DSOs of all samples, in order of time, and the diagnostics. */
 export async function framesOf(records: readonly RecordSpec[], options: Partial<SymbolizerOptions> = {}) {
   const files = new MadeFiles();
   files.content.set('/guest.kallsyms', new TextEncoder().encode(LIST));
@@ -38,7 +38,7 @@ export async function framesOf(records: readonly RecordSpec[], options: Partial<
 }
 
 let time = 0n;
-/** A time later than all before. */
+/** A time later than all earlier ones. */
 export function nextTime(): bigint {
   return ++time;
 }

@@ -11,7 +11,7 @@ import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const schema = JSON.parse(readFileSync(join(root, 'schema/info.schema.json'), 'utf8'));
 
-/** The published schema lets new fields come; here each is to be described. */
+/** The published schema allows new fields; here each one has to be described. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;

@@ -34,23 +34,23 @@ import {
 import { makeTempDir, removeTempDir } from './perf-tool.ts';
 import { runMain } from './run-main.ts';
 
-// What must hold of every recording, whatever is in it:
+// What must be true of every recording, whatever is in it:
 //
 // - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, folded stacks, processes.csv, results.csv, the text of
 //   perf script and the report have the same number of samples and the same sum of periods, event by event.
-// - A recording gives the same bytes whether it is read from a file or through a pipe.
+// - A recording gives the same bytes when it is read from a file and through a pipe.
 // - Filters that divide the samples among them (by event, comm, pid, tid, CPU, time) divide the totals.
 // - A recording merged with itself has everything twice.
-// - What a terminal is given holds no control characters.
+// - A terminal gets no control characters.
 //
-// What formats leave out or count otherwise, by design:
+// What formats leave out or count differently, by design:
 //
 // - folded has one event: the one with most samples unless another is asked for. Here each is asked for in turn.
 // - cpuprofile has one event as well, the one that shows best how time was spent. It shows times, too: the samples are counted.
 // - firefox, chrome and cpuprofile do not hold several recordings: they show times.
 // - chrome shows times: nothing says which event a track is of, and bars have no periods. The samples of all its tracks are counted.
-// - overview.csv, stat.csv and info's counts of records have the records as they stand in the file, whatever the filters are. A sample that was read
-//   with its group is one record, but one sample of each event in the group, so that they are fewer there.
+// - overview.csv, stat.csv and info's counts of records have the records as they are in the file, whatever the filters are. A sample that was read
+//   with its group is one record, but a sample of each event in the group, so that there are fewer records than samples.
 // - `simpleperf record --trace-offcpu`: info, and script and csv when no other format is asked for, have the period 1 that was recorded for each switch;
 //   everything else has the time until the thread was back.
 // - Samples without a time or a CPU pass no filter by time or CPU.
@@ -60,8 +60,7 @@ const CHROME_STYLES = ['events', 'profile'] as const;
 /** How many parts a recording is divided into by each filter. */
 const PARTS = [0, 1, 2] as const;
 
-/** Tests of all of the above, of each recording. */
-/** @param reading how the recordings are read */
+/** Tests all of the above for each recording. @param reading how the recordings are read */
 export function describeInvariants(recordings: readonly (readonly [name: string, path: string])[], reading: { readonly offCpu?: boolean } = {}): void {
   let emptyRoot = '';
   beforeAll(() => {
@@ -100,7 +99,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(event.samples);
     });
 
-    it('has the records that info counts in the tables', async () => {
+    it('has as many records in the tables as info counts', async () => {
       const info = JSON.stringify(
         await using(
           () => openFile(path),
@@ -125,7 +124,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       expect(differing).toEqual([]);
     });
 
-    it('is divided by filters', async () => {
+    it('has parts that add up to the whole when filters divide it', async () => {
       const { profile, samples } = await read(path, {}, reading);
       const whole = profileTotals(profile);
       const divided = async (filters: readonly SampleFilter[]): Promise<string[]> => {
@@ -187,7 +186,7 @@ export async function expectNoControls(path: string, emptyRoot: string): Promise
   }
 }
 
-/** Formats that a profile is written in more than one way, or as text. */
+/** The formats that can be written in several ways, or as text. */
 async function totalsOfViews(profile: Profile): Promise<[output: string, totals: EventTotals][]> {
   const names = eventNames(profile);
   const views: [string, EventTotals][] = [['report', reportTotals(await bytesOf((sink) => writeReport(profile, sink, { sort: ['comm', 'dso'] })))]];
@@ -198,7 +197,7 @@ async function totalsOfViews(profile: Profile): Promise<[output: string, totals:
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
-/** Outputs into memory, each by the name of its format, tables by the names of their files. */
+/** Outputs to memory, each by the name of its format, tables by the names of their files. */
 function memoryOutputs(formats: readonly ConvertOutput['format'][]): { outputs: ConvertOutput[]; files: () => Files } {
   const sinks = new Map<string, BufferSink>();
   const open = (name: string): BufferSink => {
@@ -212,7 +211,7 @@ function memoryOutputs(formats: readonly ConvertOutput['format'][]): { outputs: 
   return { outputs, files: () => new Map([...sinks].map(([name, sink]) => [name, sink.bytes()])) };
 }
 
-/** Converts to several formats at once; to the tables alone where there are no samples. */
+/** Converts to several formats at once; only to tables if there are no samples. */
 async function convertTo(
   formats: readonly ConvertOutput['format'][],
   open: () => Promise<OpenInput>,
@@ -261,7 +260,7 @@ async function using<Result>(open: () => Promise<OpenInput>, use: (source: OpenI
   }
 }
 
-/** What filters go by. */
+/** The fields that filters look at. */
 interface FilteredSample {
   readonly event: string;
   readonly period: number;
@@ -305,7 +304,7 @@ function sampleCount(totals: EventTotals): number {
   return [...totals.values()].reduce((sum, { samples }) => sum + samples, 0);
 }
 
-/** One name for each event with samples. */
+/** A name for each event with samples. */
 export function eventNames({ events }: Profile): string[] {
   return events.filter(({ samples }) => samples > 0).map(({ name }) => name);
 }
@@ -326,7 +325,7 @@ function fileOf(files: Files, name: string): Uint8Array {
   return bytes;
 }
 
-/** Where text first holds what moves a cursor, sets colours or hides other text; undefined where it does not. */
+/** The first place in a text that moves a cursor, sets colours or hides other text; undefined if there is none. */
 function firstControl(text: string): string | undefined {
   const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/.exec(text);
   return found === null ? undefined : JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40));

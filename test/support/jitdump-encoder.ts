@@ -17,7 +17,7 @@ export interface JitDumpSpec {
   readonly records: readonly JitRecordSpec[];
 }
 
-/** Writes a jitdump file. It knows nothing of the reader. */
+/** Writes a jitdump file, independently of the reader. */
 export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerBytes = 40, records }: JitDumpSpec): Uint8Array {
   const u32 = (value: number): Buffer => {
     const bytes = Buffer.alloc(4);

@@ -2,17 +2,17 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFil
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// What a comparison with perf that fails leaves, so that it can be repeated: its recordings, in .tmp/failed/, with a script that says how they were made
-// and compares them again; and, where they were recorded, the programs, by whose paths both tools find symbols.
+// What is kept when a comparison with perf fails, so that it can be repeated: its recordings, in .tmp/failed/, with a script that says how they were made
+// and compares them again; and the programs in their original places, by whose paths both tools find symbols.
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const failedDir = join(root, '.tmp/failed');
 
-/** The commands by which recordings were made, by their paths, in this file of tests. */
+/** The commands by which the recordings of this test file were made, by the paths of these. */
 const recorded = new Map<string, string>();
 /** Recordings that perf has read in this test. */
 const read = new Set<string>();
-/** Recordings that are kept for what failed. */
+/** Recordings that are kept for tests that failed. */
 const kept = new Set<string>();
 
 /** Notes how a recording was made. @param words the command, perf itself first */
@@ -20,20 +20,20 @@ export function noteRecorded(path: string, words: readonly string[], cwd = proce
   recorded.set(resolve(cwd, path), `(cd ${quoted(cwd)} && ${words.map(quoted).join(' ')})`);
 }
 
-/** Notes that a test has perf read a recording. */
+/** Notes that a test made perf read a recording. */
 export function noteRead(path: string, cwd = process.cwd()): void {
   read.add(resolve(cwd, path));
 }
 
-/** Forgets what the test before has read. */
+/** Forgets what the previous test has read. */
 export function beginTest(): void {
   read.clear();
 }
 
 /**
- * Keeps the recordings of a test that failed: those that perf has read in it, else the last that was made.
+ * Keeps the recordings of a test that failed: those that perf has read in it, else the last one that was made.
  * @param file the file of the test, @param name its name and those of its suites, as `-t` finds it
- * @returns what to say of them and of how to repeat the test
+ * @returns a message about them and about how to repeat the test
  */
 export function keepRecordings(file: string, name: string): string {
   const isRecorded = (path: string): boolean => recorded.has(path) && existsSync(path);
@@ -66,7 +66,7 @@ export function keepRecordings(file: string, name: string): string {
   ].join('\n');
 }
 
-/** Removes a directory of tests, but for the programs in it where a recording of them is kept. */
+/** Removes a directory of tests, except programs of which a recording is kept. */
 export function removeUnlessKept(directory: string): void {
   const isInside = (path: string): boolean => path.startsWith(directory + sep);
   if (![...kept].some(isInside)) {
@@ -77,7 +77,7 @@ export function removeUnlessKept(directory: string): void {
   for (const name of readdirSync(directory)) if (/\.(?:pb\.gz|pb|csv|txt)$/.test(name)) rmSync(join(directory, name), { recursive: true, force: true });
 }
 
-/** The recording that `perf record` writes; undefined where it writes to standard output. */
+/** The recording that `perf record` writes; undefined if it writes to standard output. */
 export function outputOf(words: readonly string[]): string | undefined {
   const path = words[words.indexOf('-o') + 1];
   return words.includes('-o') && path !== '-' ? path : undefined;

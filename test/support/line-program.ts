@@ -16,7 +16,7 @@ export interface LineProgramPlan {
   readonly directories?: readonly string[];
   /** Name and index of the directory. */
   readonly files?: readonly (readonly [string, number])[];
-  /** Instead of directories and files: everything behind the opcode lengths. */
+  /** Instead of directories and files: everything after the opcode lengths. */
   readonly tables?: (fields: ByteFields) => void;
   readonly program: (program: LineProgramWriter) => void;
   /** What is added to the true length of the header. */
@@ -64,7 +64,7 @@ export class LineProgramWriter extends ByteFields {
     return this.bytes(9).u16(bytes);
   }
 
-  /** The special opcode that advances so. */
+  /** The special opcode that advances by these amounts. */
   special(operations: number, lines: number): this {
     const { lineBase = -5, lineRange = 14, opcodeLengths = DWARF3_OPCODE_LENGTHS } = this.#plan;
     return this.bytes(opcodeLengths.length + 1 + (lines - lineBase) + lineRange * operations);
@@ -86,7 +86,7 @@ export class LineProgramWriter extends ByteFields {
   }
 }
 
-/** Makes a unit of `.debug_line`, out of the standard alone. */
+/** Makes a unit of `.debug_line`, following only the standard. */
 export function makeLineProgram(plan: LineProgramPlan): Uint8Array<ArrayBuffer> {
   const { version, is64 = false, littleEndian = true, opcodeLengths = DWARF3_OPCODE_LENGTHS, headerLengthLie = 0, unitLengthLie = 0 } = plan;
   const fields = (): ByteFields => new ByteFields(littleEndian);

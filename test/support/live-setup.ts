@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest';
 import { beginTest, keepRecordings } from './kept-recordings.ts';
 
-// For tests that record: one that fails keeps its recordings, and its message says how to repeat it.
+// For tests that record: if one fails, its recordings are kept, and its message says how to repeat it.
 
 interface Named {
   readonly name: string;

@@ -21,7 +21,7 @@ export class MadeSpace implements CodeSpace {
   file = -1;
   mayBeData = false;
   isVdso = false;
-  /** Undefined where nothing may be remembered of it. */
+  /** Undefined if nothing about the space may be remembered. */
   generation: number | undefined = 0;
   readonly #maps: MadeMap[] = [];
 
@@ -42,7 +42,7 @@ export class MadeSpace implements CodeSpace {
     return this;
   }
 
-  /** What lies before a map, lies over it. */
+  /** A map lies over the maps that were added after it. */
   extent(address: number): CodeExtent | undefined {
     const index = this.#maps.findIndex(({ start, end }) => address >= start && address < end);
     if (index < 0) return undefined;
@@ -63,7 +63,7 @@ export class MadeSpace implements CodeSpace {
   }
 }
 
-/** Bits of sample_regs_user by register name, as the kernel's asm/perf_regs.h numbers them; written down here once more. */
+/** Bits of sample_regs_user by register name, as the kernel's asm/perf_regs.h numbers them; repeated here to be independent of the reader. */
 const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   x86_64: 'ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 r9 r10 r11 r12 r13 r14 r15'.split(' '),
   i386: 'ax bx cx dx si di bp sp ip flags cs ss ds es fs gs'.split(' '),
@@ -73,10 +73,10 @@ const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   s390x: [...Array.from({ length: 16 }, (_, i) => `r${i}`), ...Array.from({ length: 16 }, (_, i) => `f${i}`), 'mask', 'pc'],
 };
 
-/** Bits that perf leaves out where it can: x86's data segments. */
+/** Bits that perf leaves out if it can: x86's data segments. */
 const LEFT_OUT = new Set(['ds', 'es', 'fs', 'gs']);
 
-/** What one sample has of a thread. Words of the stack go by their distance from the stack pointer. */
+/** A thread as one sample shows it. */
 export interface MadeSample {
   readonly machine: UnwindMachine;
   readonly registers: Readonly<Record<string, number | bigint>>;
@@ -89,7 +89,7 @@ export interface MadeSample {
   readonly without?: readonly string[];
 }
 
-/** Registers and stack as a record has them: with other bytes before, between and behind. */
+/** Registers and stack as a record has them: with other bytes before, between and after. */
 export function madeInput({ machine, registers, stack = {}, stackSizeBytes, littleEndian = true, without = [] }: MadeSample): UnwindInput {
   const wordSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
   const bits = PERF_BITS[machine];

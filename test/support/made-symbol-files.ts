@@ -2,7 +2,7 @@ import { BufferSource, type ByteSource } from '../../src/base/byte-source.ts';
 import { decompress } from '../../src/host/decompress.ts';
 import type { SymbolFiles } from '../../src/symbolizer/symbolizer.ts';
 
-/** A machine made of byte arrays; says which files were opened and left open. */
+/** A machine made of byte arrays, which tells which files were opened and left open. */
 export class MadeFiles implements SymbolFiles {
   readonly decompress = decompress;
   readonly content = new Map<string, Uint8Array>();

@@ -1,7 +1,7 @@
 import { ByteView } from '../../src/base/byte-view.ts';
 import type { DebugSectionName, DebugSections } from '../../src/dwarf/debug-sections.ts';
 
-/** Debug sections in memory; `reads` tells how often one was read. */
+/** Debug sections in memory; `reads` counts how often one was read. */
 export function memorySections(
   content: Partial<Record<DebugSectionName, Uint8Array>>,
   options: Partial<Pick<DebugSections, 'name' | 'littleEndian' | 'addressSize' | 'hasCodeAtZero'>> = {},

@@ -4,10 +4,10 @@ import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 
-// How many samples of which period an output has of each event, read by nothing but what the format says of itself. Each function throws where
+// How many samples an output has of each event, and the sum of their periods, read without the help of anything else. Each function throws if
 // the output is not well-formed.
 //
-// Some formats do not name an event as perf does: `names` lists the events with samples, one name for each event. Without it totals go by what stands in
+// Some formats do not name an event as perf does: `names` lists the events with samples, one name for each event. Without it, totals have the names in
 // the output.
 
 /** Whether a sum of doubles is the same in each order; larger ones lose their last digits. */
@@ -16,8 +16,8 @@ const isExact = (sum: bigint): boolean => sum <= BigInt(Number.MAX_SAFE_INTEGER)
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /**
- * Two columns for each event: how many samples, and the sum of their periods. The first event's have names that tools look for (`samples` and, for
- * clocks, `cpu`); names that are taken go on as `NAME#2`.
+ * Two columns for each event: how many samples, and the sum of their periods. Those of the first event have names that tools look for (`samples` and, for
+ * clocks, `cpu`); names that are taken become `NAME#2`.
  */
 export function pprofTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
   const message = fromBinary(ProfileSchema, bytes);
@@ -52,12 +52,12 @@ interface SpeedscopeDocument {
   }[];
 }
 
-/** The start of names of profiles of all threads of an event. A thread of that name is followed by its number. */
+/** The start of the names of profiles of all threads of an event. A thread of that name has its number after it. */
 export const SUM = /^(?:.*: )?all threads (?!\()/s;
 
 /**
  * A profile for each event and thread (process, CPU …), whose name ends in the event's; an entry for each sample, also for one of period 0. Before the
- * threads of an event there may be a sum of them, which must add up to the same and does not count.
+ * threads of an event there may be a profile of all of them, which must add up to the same and does not count.
  */
 export function speedscopeTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
   const { shared, profiles } = JSON.parse(decode(bytes)) as SpeedscopeDocument;
@@ -98,13 +98,13 @@ interface SampledProfile {
 }
 
 /**
- * How many samples a trace has in all of its tracks. Which event a track is of does not stand in it, and lengths are times rather than periods: a bar is
+ * How many samples a trace has in all its tracks. A track does not say which event it is of, and lengths are times rather than periods: a bar is
  * several samples in a row with one stack, and a period of a counter is stretched until the next sample.
  */
 export function chromeSamples(bytes: Uint8Array): number {
   const { traceEvents } = JSON.parse(decode(bytes)) as { traceEvents: readonly TraceEvent[] };
   let count = 0;
-  /** Nodes that stand for no sample. */
+  /** Nodes that are not samples. */
   const idle = new Set<number>();
   for (const { name, ts, dur, args } of traceEvents) {
     for (const time of [ts, dur]) if (time !== undefined && !(time >= 0)) throw new Error(`${name}: not a time: ${time}`);
@@ -115,7 +115,7 @@ export function chromeSamples(bytes: Uint8Array): number {
   return count;
 }
 
-/** A thread for each thread and event; all but those of one event, which the document names first, end in the event's name. */
+/** A thread for each thread and event; all except those of one event, which the document names first, end in the event's name. */
 export function firefoxTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
   const { threads, timelineEvent } = readFirefox(bytes);
   const byLength = names && [...names].sort((a, b) => b.length - a.length);
@@ -135,7 +135,7 @@ interface CpuProfile {
   readonly endTime: number;
 }
 
-/** How many samples a CPU profile has, all of one event. One of `(root)` is none: it ends the sample before it. */
+/** How many samples a CPU profile has, all of one event. One of `(root)` does not count: it ends the sample before it. */
 export function cpuProfileSamples(bytes: Uint8Array): number {
   const { nodes, samples, timeDeltas, startTime, endTime } = JSON.parse(decode(bytes)) as CpuProfile;
   if (samples.length !== timeDeltas.length) throw new Error(`${samples.length} samples have ${timeDeltas.length} times`);
@@ -149,7 +149,7 @@ export function cpuProfileSamples(bytes: Uint8Array): number {
   return samples.filter((node) => node !== root).length;
 }
 
-/** The sum of the lines' weights. Lines do not say of which event, and how many samples, or what period, they are. */
+/** The sum of the lines' weights. Lines tell neither their event nor whether a weight is a number of samples or a period. */
 export function foldedWeight(bytes: Uint8Array): bigint {
   const lines = decode(bytes).split('\n');
   if (lines.pop() !== '') throw new Error('the last line does not end');
@@ -167,7 +167,7 @@ export function tableTotals(bytes: Uint8Array): EventTotals {
 }
 
 /**
- * The samples among the records of overview.csv: as they stand in the file, whatever filters say. One that was read with its group is one row, with the
+ * The samples among the records of overview.csv: as they are in the file, whatever filters say. A sample that was read with its group is one row, with the
  * period of the group's first event.
  */
 export function overviewTotals(bytes: Uint8Array): EventTotals {
@@ -205,7 +205,7 @@ export function reportTotals(bytes: Uint8Array): EventTotals {
     rows = { samples: 0, period: 0n };
   };
   for (const line of decode(bytes).split('\n')) {
-    // A name may hold the line ends of Unicode.
+    // A name may contain line ends of Unicode.
     const headline = /^# (.*): (\d+) samples?, period (\d+)(?: ns)?$/s.exec(line);
     const row = /^ *\d+\.\d\d +(\d+) +(\d+) /.exec(line);
     if (headline !== null) {

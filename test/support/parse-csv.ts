@@ -1,4 +1,4 @@
-/** Rows of an RFC 4180 text as objects by the names of its first line. @throws Error on a row of another length, or a quote out of place */
+/** Rows of an RFC 4180 text, as objects by the names in its first line. @throws Error on a row of another length, or a misplaced quote */
 export function parseCsv(text: string): Record<string, string>[] {
   const [header = [], ...rows] = parseCsvRows(text);
   return rows.map((row) => {
@@ -7,7 +7,7 @@ export function parseCsv(text: string): Record<string, string>[] {
   });
 }
 
-/** All rows, the header among them, each with as many fields as it has. */
+/** All rows, including the header, each with as many fields as it has. */
 export function parseCsvRows(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -45,7 +45,7 @@ func ${name}(n int64) int64 {
 `;
 }
 
-/** As `pathProgram`, in Go; goroutines in place of threads, and without signals of its own. The whole program is one file. */
+/** Like `pathProgram`, in Go, with goroutines in place of threads, and without signals of its own. The whole program is one file. */
 export function goPathProgram(seed: number, seconds: number): string {
   const random = randomOf(seed);
   const nodes = ['p0', 't1', 't2'].flatMap((name) => nodesOf(treeOf(name, 0, random, KINDS)));

@@ -35,7 +35,7 @@ pub fn ${name}(n: i64) -> i64 {
 `;
 }
 
-/** As `pathProgram`, in Rust; without signals. The whole program is one file. */
+/** Like `pathProgram`, in Rust, without signals. The whole program is one file. */
 export function rustPathProgram(seed: number, seconds: number): string {
   const random = randomOf(seed);
   const nodes = ['p0', 't1', 't2'].flatMap((name) => nodesOf(treeOf(name, 0, random, KINDS)));

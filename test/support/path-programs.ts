@@ -1,6 +1,6 @@
 /**
- * Programs whose functions have one caller each, and names that tell their call path: `p0_2_1` is called by `p0_2`, and that by `p0`. So a stack is
- * right or wrong without asking another tool. Between two of them there may be functions of libraries, which call back.
+ * Programs whose functions have one caller each, and names that tell their call path: `p0_2_1` is called by `p0_2`, and that by `p0`. So a stack can be
+ * judged without another tool. Between two of them there may be functions of libraries, which call back.
  */
 
 /** How a function calls its children. */
@@ -24,7 +24,7 @@ export interface PathSources {
 
 const MAX_DEPTH = 9;
 
-/** Numbers from 0 to below 1, the same ones for the same seed. */
+/** Numbers from 0 to below 1, always the same for a seed. */
 export function randomOf(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -33,7 +33,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Functions below a place. The first is of the first kind. Names of functions that call themselves (kind `recursive`) end in `r`. */
+/** The functions below a place. The first one is of the first kind. Names of functions that call themselves (kind `recursive`) end in `r`. */
 export function treeOf<Kind extends string>(place: string, depth: number, random: () => number, kinds: readonly Kind[]): PathNode<Kind> {
   const kind = depth === 0 ? kinds[0] : kinds[Math.floor(random() * kinds.length)];
   const name = kind === 'recursive' ? `${place}r` : place;
@@ -46,7 +46,7 @@ export function nodesOf<Kind extends string>(node: PathNode<Kind>): PathNode<Kin
   return [node, ...node.children.flatMap(nodesOf)];
 }
 
-/** How a parent calls its children decides what they take. */
+/** The parameters depend on how the parent calls its children. */
 function signatureOf(name: string, callerKind: Kind | undefined): string {
   if (callerKind === 'qsort') return `extern "C" NOINLINE int ${name}(const void* first, const void* second)`;
   if (callerKind === 'sort') return `extern "C" NOINLINE bool ${name}(const int& first, const int& second)`;
@@ -146,13 +146,13 @@ extern "C" long through_library(long (*callback)(long), long n);
 
 /**
  * Makes a program: `main` calls `p0`, threads begin in `t1` and `t2`, a timer's signals are handled in `s0`, whatever they interrupt.
- * @param seed another program for each
- * @param seconds of its main thread's processor time, about
+ * @param seed gives another program for each value
+ * @param seconds processor time of its main thread, about
  */
 export function pathProgram(seed: number, seconds: number, hasExceptions = true): PathSources {
   const random = randomOf(seed);
   const kinds = KINDS.filter((kind) => hasExceptions || kind !== 'throws');
-  // What a signal interrupts may be in the C library: its handler must not call that.
+  // A signal may interrupt the C library, so its handler must not call that.
   const roots = [...['p0', 't1', 't2'].map((name) => treeOf(name, 0, random, kinds)), treeOf('s0', 0, random, ['plain', 'aligned', 'large'])];
   const callerKinds = new Map(roots.flatMap(nodesOf).flatMap(({ kind, children }) => children.map(({ name }) => [name, kind] as const)));
   const nodes = roots.flatMap(nodesOf);
@@ -192,18 +192,18 @@ int main() {
   };
 }
 
-/** Functions in which programs and threads begin, in all C libraries that the programs are linked with, and in Go's run time. */
+/** Functions in which programs and threads begin, in all C libraries that the programs are linked with, and in Go's runtime. */
 const START =
   /^(?:runtime\.(?:goexit|mstart|rt0_go|clone)(?:\.abi0)?|_rt0_amd64.*|_start|_dl_start_user|_dl_start|_{0,2}clone3?|__GI___clone3?|start_thread|_start_c|__libc_start_main.*)$/;
 const PATH = /^[pts]\d(?:_\d+)*r?(?:_\d+r?)*$/;
 const ROOTS: Readonly<Record<string, string>> = { main: 'p0', run_t1: 't1', run_t2: 't2', on_timer: 's0' };
 
 /**
- * Judges a stack of such a program by its functions' names, leaf first; whatever is not the program's may have any name.
- * @returns undefined where it is right, else what is wrong
+ * Judges a stack of such a program by the names of its functions, leaf first; functions that are not the program's may have any name.
+ * @returns undefined if it is right, else what is wrong
  */
 export function wrongIn(names: readonly string[]): string | undefined {
-  /** The function of the path at hand; undefined at its beginning. */
+  /** The last function of the current path; undefined at its beginning. */
   let current: string | undefined;
   let isDone = false;
   for (const shown of names) {

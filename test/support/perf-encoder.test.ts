@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { AttrSpec } from './perf-encoder.ts';
 import { ByteWriter, branchHwIndex, encodeFile, encodePipe, encodeRecord, record, toolRecords } from './perf-encoder.ts';
 
-// Bytes counted by hand. Whether perf reads them as meant is the matter of test/live/perf-encoder.test.ts.
+// Bytes counted by hand. Whether perf reads them as intended is tested in test/live/perf-encoder.test.ts.
 
 const attr: AttrSpec = { period: 5n, ids: [7n, 8n], sampleType: ['ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] };
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-test('a file: header, ids, attrs, data, feature table, features', () => {
+test('a file has header, ids, attrs, data, feature table, features', () => {
   const bytes = Buffer.from(
     encodeFile({ attrs: [attr], records: [toolRecords.finishedRound()], features: { hostname: 'host', nrCpus: { available: 8, online: 4 } } }),
   );
@@ -23,7 +23,7 @@ test('a file: header, ids, attrs, data, feature table, features', () => {
   expect([bytes.readUInt32LE(372), bytes.readUInt32LE(376), bytes.length]).toEqual([8, 4, 380]);
 });
 
-test('a big-endian file begins with the magic turned round', () => {
+test('a big-endian file begins with the magic reversed', () => {
   const bytes = Buffer.from(encodeFile({ byteOrder: 'big', attrs: [attr], records: [] }));
   expect(bytes.toString('latin1', 0, 8)).toBe('2ELIFREP');
   expect(bytes.readBigUInt64BE(8)).toBe(104n);
@@ -43,14 +43,14 @@ test.each([
   expect(bytes.readBigUInt64LE(136 + 2 * stride - 16)).toBe(120n);
 });
 
-test('an unfinished file promises features and says that it has no data', () => {
+test('an unfinished file announces features and says that it has no data', () => {
   const bytes = Buffer.from(encodeFile({ attrs: [attr], records: [toolRecords.finishedRound()], features: { hostname: 'host' }, unfinished: true }));
   expect(bytes.readBigUInt64LE(48)).toBe(0n);
   expect(bytes.readBigUInt64LE(72)).toBe(8n);
   expect(bytes.length).toBe(264 + 8);
 });
 
-test('a pipe: sixteen bytes, then records', () => {
+test('a pipe has sixteen bytes, then records', () => {
   const bytes = Buffer.from(encodePipe({ attrs: [{ ...attr, name: 'ev' }], records: [toolRecords.finishedRound()], features: { hostname: 'host' } }));
   expect(bytes.readBigUInt64LE(8)).toBe(16n);
   const types: number[] = [];
@@ -59,7 +59,7 @@ test('a pipe: sixteen bytes, then records', () => {
 });
 
 describe('records', () => {
-  test('a sample, field by field', () => {
+  test('of samples have all their fields', () => {
     const sample = record.sample({ ip: 0x1122n, pid: 3, tid: 4, time: 5n, cpu: 6 });
     expect(hex(encodeRecord(sample, [attr]))).toBe(
       '09000000' + '0200' + '2800' + '2211000000000000' + '0300000004000000' + '0500000000000000' + '0600000000000000',
@@ -69,27 +69,27 @@ describe('records', () => {
     );
   });
 
-  test('a trailer only with sample_id_all', () => {
+  test('have a trailer only with sample_id_all', () => {
     const comm = record.comm({ pid: 3, tid: 4, comm: 'a' }, { sampleId: { time: 5n, cpu: 6 } });
     const body = '0300000004000000' + '6100000000000000';
     expect(hex(encodeRecord(comm, [{ ...attr, flags: [] }]))).toBe(`0300000000001800${body}`);
     expect(hex(encodeRecord(comm, [attr]))).toBe(`0300000000003000${body}030000000400000005000000000000000600000000000000`);
   });
 
-  test('payloads of AUXTRACE and TRACING_DATA lie outside the size', () => {
+  test('do not count payloads of AUXTRACE and TRACING_DATA in their size', () => {
     const trace = Buffer.from(encodeRecord(toolRecords.auxtrace({ data: new Uint8Array(24) }), [attr]));
     expect([trace.readUInt16LE(6), trace.length, trace.readBigUInt64LE(8)]).toEqual([48, 72, 24n]);
     const tracing = Buffer.from(encodeRecord(toolRecords.tracingData(new Uint8Array(13)), [attr]));
     expect([tracing.readUInt16LE(6), tracing.length, tracing.readUInt32LE(8)]).toEqual([16, 32, 16]);
   });
 
-  test('a deferred callchain', () => {
+  test('may be deferred callchains', () => {
     expect(hex(encodeRecord(record.callchainDeferred({ cookie: 1n, ips: [2n] }), [{ ...attr, flags: [] }]))).toBe(
       '1600000000002000' + '0100000000000000' + '0100000000000000' + '0200000000000000',
     );
   });
 
-  test('a false size, for files that lie', () => {
+  test('may have a false size, for damaged files', () => {
     const bytes = encodeRecord(record.opaque(68, new Uint8Array(8), { sizeBytes: 4 }), [attr]);
     expect(hex(bytes)).toBe(`4400000000000400${'00'.repeat(8)}`);
   });
@@ -105,7 +105,7 @@ test('what cannot be written is refused', () => {
   expect(() => encodeFile({ attrs: [{ ...attr, freq: 1n }], records: [] })).toThrow('frequency');
 });
 
-test('branch stacks have a hw_idx where the attr asks for it', () => {
+test('branch stacks have a hw_idx if the attr asks for it', () => {
   const size = (branchSampleType: bigint): number =>
     encodeRecord(record.sample({ branchStack: { entries: [{ from: 1n, to: 2n }] } }), [{ sampleType: ['branchStack'], branchSampleType }]).length;
   expect([size(0n), size(branchHwIndex)]).toEqual([8 + 8 + 24, 8 + 8 + 8 + 24]);

@@ -1,6 +1,6 @@
 /**
  * Writes perf.data files for tests, from facts of perf_event.h and of files that perf wrote, and without a line of the
- * decoder's: so that a mistake made in one of the two shows.
+ * decoder, so that a mistake in one of the two shows.
  *
  * ```ts
  * const bytes = encodeFile({

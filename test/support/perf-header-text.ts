@@ -1,7 +1,7 @@
 import type { AttrInfo, RecordingInfo } from '../../src/info/recording-info.ts';
 
 /**
- * What `perf report --header-only -I` of perf 6.1 would print for a recording, built from what perfconv knows of it: the two
+ * What `perf report --header-only -I` of perf 6.1 would print for a recording, built from what perfconv knows about it: the two
  * texts are then compared line by line. The first lines of a pipe recording (offsets of 0) and those that say that a
  * feature is missing or empty are left out on both sides.
  */
@@ -126,7 +126,7 @@ function topologyLines({ topology, numaNodes = [], caches = [], memory }: Record
   ];
 }
 
-/** As perf writes a size: a whole number of the largest unit that leaves at least 1, below 2 of it of the next smaller one. */
+/** As perf writes a size: a whole number of the largest unit that leaves at least 1; below 2 of that, of the next smaller unit. */
 function binary(bytes: number): string {
   const units = ['B', 'K', 'M', 'G', 'T'];
   const unit = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));

@@ -15,7 +15,7 @@ export interface OracleMap {
   readonly buildId?: string;
 }
 
-/** What perf calls an address; `name` undefined where perf prints `[unknown]`. */
+/** What perf calls an address; `name` is undefined if perf prints `[unknown]`. */
 export interface OracleName {
   readonly name: string | undefined;
   readonly offset: number;
@@ -34,7 +34,7 @@ export function runs(program: string, args: readonly string[]): boolean {
   }
 }
 
-/** Asks perf for the names of any addresses: writes a recording with one sample at each and has `perf script` print it. */
+/** Asks perf for the names of addresses: writes a recording with a sample at each and has `perf script` print it. */
 export function askPerf(
   maps: readonly OracleMap[],
   ips: readonly bigint[],

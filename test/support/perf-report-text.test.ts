@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseReport, parseReportStats } from './perf-report-text.ts';
 
-test('the counts of perf report --stats', () => {
+test('the counts of perf report --stats are read', () => {
   const stats = parseReportStats(`
 Aggregated stats:
            TOTAL events:        334
@@ -38,7 +38,7 @@ const report = `# Samples: 1K of events 'cpu-clock'
  38         \t 1          \t[.] 0x00000000000a6df4\tlibstdc++.so.6.0.30 \t    7:a b   
 `;
 
-test('the rows and totals of perf report', () => {
+test('the rows and totals of perf report are read', () => {
   expect(parseReport(report)).toMatchObject([
     {
       event: 'cpu-clock',
@@ -53,6 +53,6 @@ test('the rows and totals of perf report', () => {
   ]);
 });
 
-test('a row that was not understood does not stay unnoticed', () => {
+test('a row that is not understood does not go unnoticed', () => {
   expect(() => parseReport(report.replace('519602     \t', '519602     '))).toThrow('sum to 492273');
 });

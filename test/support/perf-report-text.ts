@@ -4,7 +4,7 @@ export interface ReportStats {
   readonly total: number;
   /** By perf's names: MMAP, MMAP2, COMM, SAMPLE, FINISHED_ROUND … */
   readonly records: ReadonlyMap<string, number>;
-  /** Delivered samples by event name; of a group, each member counts. */
+  /** Delivered samples by event name; each member of a group counts. */
   readonly samples: ReadonlyMap<string, number>;
 }
 
@@ -33,11 +33,11 @@ export function parseReportStats(text: string): ReportStats {
 export interface ReportRow {
   readonly period: bigint;
   readonly samples: bigint;
-  /** Without perf's `[.] ` or `[k] `; an address where perf has no name. */
+  /** Without perf's `[.] ` or `[k] `; an address if perf has no name. */
   readonly symbol: string;
   /** A file's name without its directories. */
   readonly dso: string;
-  /** What further columns hold, where they were asked for behind `dso`. */
+  /** The content of further columns, if any were asked for after `dso`. */
   readonly further: readonly string[];
 }
 

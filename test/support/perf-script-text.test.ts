@@ -18,7 +18,7 @@ const flat = `              wl  7003  1213.215904:     500000 cpu-clock:      7f
      migration/0    18 [000]  1221.266866: sched:sched_wakeup: comm=perf pid=7668 prio=120 target_cpu=001
 `;
 
-test('chains: comms with blanks, events with colons, symbols and DSOs with brackets', () => {
+test('chains may have comms with blanks, events with colons, symbols and DSOs with brackets', () => {
   const [first, second, ...rest] = parsePerfScript(chains);
   expect(rest).toEqual([]);
   expect(first).toMatchObject({
@@ -42,7 +42,7 @@ test('chains: comms with blanks, events with colons, symbols and DSOs with brack
   expect(second).toMatchObject({ comm: 'swapper', tid: '0', event: 'page-faults', frames: [] });
 });
 
-test('samples without chain, with process ids, of tracepoints', () => {
+test('samples may be without chain, with process ids, or of tracepoints', () => {
   const [plain, both, tracepoint] = parsePerfScript(flat);
   expect(plain).toMatchObject({ comm: 'wl', tid: '7003', cpu: undefined, frames: [{ ip: '7f94f7ad7dfc', symbol: '_dl_map+0x82c', dso: '/usr/lib/ld.so' }] });
   expect(both).toMatchObject({ comm: 'go', pid: '6521', tid: '6526', cpu: '000', time: '1215.526752502' });
@@ -50,7 +50,7 @@ test('samples without chain, with process ids, of tracepoints', () => {
   expect(tracepoint?.trace).toBe('comm=perf pid=7668 prio=120 target_cpu=001');
 });
 
-test('a line that is no sample and no frame is not passed over', () => {
+test('a line that is neither sample nor frame is an error', () => {
   expect(() => parsePerfScript('failed to open perf.data\n')).toThrow('line 1');
   expect(() => parsePerfScript(`${chains}\tgarbage\n`)).toThrow('not a frame');
 });
@@ -92,7 +92,7 @@ test.each([
   expect(isAcceptable(comparison)).toBe(false);
 });
 
-test('samples of one time may come in another order, others may not', () => {
+test('only samples of the same time may be in another order', () => {
   const line = (tid: number, time: string): string => `a  ${tid} ${time}:  1 e: ${tid.toString(16)} f+0x1 (/d)\n`;
   const text = line(1, '1.000001') + line(2, '1.000001') + line(3, '1.000002');
   const swapped = line(2, '1.000001') + line(1, '1.000001') + line(3, '1.000002');

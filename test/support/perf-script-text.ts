@@ -2,7 +2,7 @@
 export interface ScriptFrame {
   /** Hex digits as printed. */
   readonly ip: string;
-  /** `name+0x1f`, `[unknown]`, or a bare name where offsets are not printed. */
+  /** `name+0x1f`, `[unknown]`, or just a name if offsets are not printed. */
   readonly symbol: string;
   readonly dso: string;
 }
@@ -18,16 +18,16 @@ export interface ScriptSample {
   readonly time: string | undefined;
   readonly period: string | undefined;
   readonly event: string;
-  /** What follows the event's name on its line and is no address: a tracepoint's text. */
+  /** What follows the event's name on its line and is not an address: a tracepoint's text. */
   readonly trace: string;
   /** Leaf first. */
   readonly frames: readonly ScriptFrame[];
 }
 
-// The comm may hold blanks, digits and brackets, so it is what stands before the first place where the rest fits.
-// The event's name may hold colons but no blank: it ends at the last colon before a blank or the line's end.
+// The comm may contain blanks, digits and brackets, so it is what comes before the first place where the rest fits.
+// The event's name may contain colons but no blank: it ends at the last colon before a blank or the line's end.
 const headerLine = /^\s*(.*?) +(-?\d+)(?:\/(-?\d+))? +(?:\[(-?\d+)\] +)?(?:(\d+\.\d{6}(?:\d{3})?): +)?(?:(\d+) +)?(\S+):(?: (.*))?$/;
-// Symbols may hold blanks and brackets (Go, undemangled Rust closures): the last `+0x… (` before the DSO ends them.
+// Symbols may contain blanks and brackets (Go, undemangled Rust closures): the last `+0x… (` before the DSO ends them.
 const frameLine = /^\s*([0-9a-f]+) (\[unknown\]|.*?\+0x[0-9a-f]+|.*?) \((.*)\)\s*$/;
 
 /**

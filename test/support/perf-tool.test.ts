@@ -10,7 +10,7 @@ test('tests have a home directory of their own', () => {
   expect(homedir().startsWith(join(tmpdir(), 'perfconv-home-'))).toBe(true);
 });
 
-test('no test records in another way', () => {
+test('tests record only through perf-tool.ts', () => {
   const sources = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts') && !name.endsWith('perf-tool.ts'));
   const others = sources.filter((name) => /['"]perf['"],\s*\[\s*['"]record['"]/.test(readFileSync(join(tests, name), 'utf8')));
   expect(others).toEqual([]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteRead, noteRecorded, outputOf, removeUnlessKept } from './kept-recordings.ts';
 
-/** What a program did. Text is UTF-8; bytes that are none become U+FFFD, in perf's output and in ours alike. */
+/** The result of a program. Text is UTF-8; invalid bytes become U+FFFD, in perf's output as well as perfconv's. */
 export interface ToolResult {
   readonly pid: number;
   readonly status: number;
@@ -19,14 +19,14 @@ export interface ToolOptions {
 }
 
 const maxOutputBytes = 2 ** 30;
-/** The status of a program that a signal has ended. */
+/** The status of a program that was ended by a signal. */
 export const ENDED_BY_SIGNAL = 128;
 
 /** Runs a program to its end. @throws Error when it cannot be started */
 export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): ToolResult {
   const child = spawnSync(program, args, {
     cwd: options.cwd,
-    // A fixed locale, no settings and no network: the answer is to depend on the files alone.
+    // A fixed locale, no settings and no network: the answer must depend only on the files.
     env: { ...process.env, LC_ALL: 'C', PERF_CONFIG: '/dev/null', DEBUGINFOD_URLS: '', ...options.env },
     input: options.input,
     maxBuffer: maxOutputBytes,
@@ -39,7 +39,7 @@ export function runTool(program: string, args: readonly string[], options: ToolO
   return { pid: child.pid, status: child.status ?? ENDED_BY_SIGNAL, stdout: child.stdout, stderr };
 }
 
-/** Notes which recording a run of perf has made or read. */
+/** Notes which recording a run of perf makes or reads. */
 function noteRun(args: readonly string[], cwd: string | undefined): void {
   const input = args[args.indexOf('-i') + 1];
   const output = args[0] === 'record' ? outputOf(args) : undefined;
@@ -48,8 +48,8 @@ function noteRun(args: readonly string[], cwd: string | undefined): void {
 }
 
 /**
- * Runs perf with `-f` behind the subcommand: it refuses files of other owners otherwise. perf now and then crashes where it reads the same file a moment
- * later: then it is run once more. @throws Error with perf's words on failure
+ * Runs perf with `-f` after the subcommand, without which it refuses files of other owners. Now and then, perf crashes on a file that it reads a moment
+ * later: then it is run once more. @throws Error with perf's message on failure
  */
 export function readWithPerf(subcommand: 'script' | 'report' | 'evlist' | 'buildid-list', file: string, args: readonly string[] = []): string {
   const run = (): ToolResult => runTool('perf', [subcommand, '-f', '-i', file, ...args]);
@@ -59,17 +59,17 @@ export function readWithPerf(subcommand: 'script' | 'report' | 'evlist' | 'build
   return result.stdout;
 }
 
-/** The arguments with which every test records: quietly, and without copying each binary that was seen into the build-id cache. */
+/** The arguments with which every test records: quietly, and without copying all binaries into the build-id cache. */
 export const recordArgs: readonly string[] = ['record', '-q', '-N'];
 
-/** Runs `perf record`. @returns what perf and the recorded program printed @throws Error with perf's words on failure */
+/** Runs `perf record`. @returns what perf and the recorded program printed @throws Error with perf's message on failure */
 export function recordWithPerf(args: readonly string[], options: ToolOptions = {}): ToolResult {
   const result = runTool('perf', [...recordArgs, ...args], options);
   if (result.status !== 0) throw new Error(`perf record ${args.join(' ')}: status ${result.status}: ${lastLines(result.stderr)}`);
   return result;
 }
 
-/** The last lines of what a program said on standard error, joined. */
+/** The last lines that a program wrote to standard error, joined. */
 export function lastLines(text: string, count = 3): string {
   return text
     .split('\n')
@@ -83,7 +83,7 @@ export function lastLines(text: string, count = 3): string {
 export function whyMissing(program: string, args: readonly string[] = ['--version']): string | undefined {
   try {
     const result = runTool(program, args);
-    // A JIT that is asked whether it writes for perf does so.
+    // A JIT that is asked whether it can write files for perf writes some.
     removeJitFiles(new Set([String(result.pid)]));
     return result.status === 0 ? undefined : `${program} ${args.join(' ')} ended with status ${result.status}: ${lastLines(result.stderr)}`;
   } catch (error) {
@@ -98,7 +98,7 @@ export function whyNoPerf(): string | undefined {
 
 /**
  * Why perf cannot record here (not installed, not permitted, no such event); undefined when it can.
- * @param what what is to be recorded: other processes and the kernel by default
+ * @param what what to record: other processes and the kernel by default
  */
 export function whyNoRecording(what: readonly string[] = ['-a', '-e', 'cpu-clock']): string | undefined {
   const missing = whyNoPerf();
@@ -113,12 +113,12 @@ export function whyNoRecording(what: readonly string[] = ['-a', '-e', 'cpu-clock
   });
 }
 
-/** Says on standard error that tests are skipped and why, so that a green run is not taken for more than it is. */
+/** Says on standard error that tests are skipped and why, so that a green run is not mistaken for a complete one. */
 export function announceSkipped(what: string, why: string): void {
   process.stderr.write(`SKIPPED ${what}: ${why}\n`);
 }
 
-/** Removes what JITs of some processes wrote for perf, for which they take no place but /tmp, and what `perf inject --jit` put beside it. */
+/** Removes the files that JITs of some processes wrote for perf, always in /tmp, and what `perf inject --jit` put beside them. */
 export function removeJitFiles(pids: ReadonlySet<string>): void {
   for (const name of readdirSync('/tmp')) {
     const pid = /^(?:perf|jit|jitted)-(\d+)(?:\.map|\.dump|-\d+\.so)$/.exec(name)?.[1];
@@ -130,7 +130,7 @@ export function makeTempDir(): string {
   return mkdtempSync(join(tmpdir(), 'perfconv-'));
 }
 
-/** Removes a directory of {@link makeTempDir}, but for the programs of recordings that are kept because a comparison failed. */
+/** Removes a directory of {@link makeTempDir}, except the programs of recordings that are kept because a comparison failed. */
 export function removeTempDir(dir: string): void {
   removeUnlessKept(dir);
 }

@@ -9,7 +9,7 @@ import { lastLines, readWithPerf, runTool } from './perf-tool.ts';
 
 const command = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 
-/** Why the command line is not there to be tested; undefined when it is. Once there, it must work. */
+/** Why the command line cannot be tested; undefined when it can. If it is there, it must work. */
 export function whyNoPerfconv(): string | undefined {
   return existsSync(command) ? undefined : 'bin/perfconv.js does not exist';
 }
@@ -19,19 +19,19 @@ export function runPerfconv(args: readonly string[], input?: Uint8Array): ToolRe
   return runTool(process.execPath, [command, ...args], input === undefined ? {} : { input });
 }
 
-/** `perfconv convert` must succeed. @throws Error with its words when it does not */
+/** Runs `perfconv convert`, which must succeed. @throws Error with its message when it does not */
 export function convert(args: readonly string[]): ToolResult {
   const result = runPerfconv(['convert', ...args]);
   if (result.status !== 0) throw new Error(`perfconv convert ${args.join(' ')}: status ${result.status}: ${lastLines(result.stderr)}`);
   return result;
 }
 
-/** Both tools are told to print symbols as they stand in the files. */
+/** Both tools print symbols as they are in the files. */
 const asInTheFile = ['--no-inline', '--no-demangle'] as const;
 
 /**
  * What both tools print for a recording, by default or with `extra` arguments.
- * @param naming how both are told to print symbols
+ * @param naming options of both for printing symbols
  */
 export function scriptsOf(
   file: string,
@@ -44,7 +44,7 @@ export function scriptsOf(
   };
 }
 
-/** The rows of `perfconv report --compat perf`, unparsed, by event: files first, then functions as they stand in them. */
+/** The rows of `perfconv report --compat perf`, unparsed, by event: files first, then functions as they are in them. */
 export function reportLinesOf(file: string, extra: readonly string[] = []): { readonly event: string; readonly lines: readonly string[] }[] {
   const { status, stdout, stderr } = runPerfconv(['report', '--compat', 'perf', '--no-demangle', '--sort', 'dso,function', ...extra, file]);
   if (status !== 0) throw new Error(`perfconv report ${file}: status ${status}: ${lastLines(stderr)}`);

@@ -7,7 +7,7 @@ import { type Viewer, type ViewerOptions, withChromium } from './chromium-page.t
  * Runs `use` with the flame graph of pprof's web pages.
  * @param pprof the program
  * @param file path of a profile
- * @throws Error with pprof's words when it does not serve the file
+ * @throws Error with pprof's message when it does not serve the file
  */
 export async function withPprofFlameGraph<T>(pprof: string, file: string, options: ViewerOptions, use: (viewer: Viewer) => Promise<T>): Promise<T> {
   const server = spawn(pprof, ['-http=127.0.0.1:', '-no_browser', file], { stdio: ['ignore', 'ignore', 'pipe'] });

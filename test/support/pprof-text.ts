@@ -24,9 +24,9 @@ interface ProfileMessage {
 }
 
 /**
- * An uncompressed pprof profile as text to be read and compared by people: everything in it, in its order, with its
- * strings and functions in place of their indexes. Samples and locations are told apart by id, as `pprof -raw` does.
- * Decoded by protobufjs, which knows nothing of the writer.
+ * An uncompressed pprof profile as text that people can read and compare: everything in it, in its order, with its
+ * strings and functions in place of their indexes. Samples and locations are told apart by id, as in `pprof -raw`.
+ * Decoded by protobufjs, which knows nothing about the writer.
  */
 export function pprofText(bytes: Uint8Array): string {
   const profile = schema.toObject(schema.decode(bytes), { longs: String, defaults: true, arrays: true }) as ProfileMessage;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { ToolResult } from './perf-tool.ts';
 import { lastLines, runTool } from './perf-tool.ts';
 
-/** The real pprof: on the PATH, where `go install` puts it, or in the project's .tmp/bin; undefined where there is none. */
+/** The real pprof: on the PATH, where `go install` puts it, or in the project's .tmp/bin; undefined if there is none. */
 export function findPprof(): string | undefined {
   const go = spawnSync('go', ['env', 'GOBIN', 'GOPATH'], { encoding: 'utf8' });
   const [goBin = '', goPath = ''] = go.status === 0 ? go.stdout.split('\n') : [];
@@ -14,10 +14,10 @@ export function findPprof(): string | undefined {
   return ['pprof', ...files.filter((file) => existsSync(file))].find((path) => spawnSync(path, ['-version'], { stdio: 'ignore' }).error === undefined);
 }
 
-/** What to say where there is no pprof. */
+/** The message for a missing pprof. */
 export const noPprof = 'no pprof on the PATH, where `go install` puts it, or in .tmp/bin (go install github.com/google/pprof@latest)';
 
-/** Runs pprof on a profile; it must succeed. @param scratch where pprof may leave files @throws Error with its words when it does not */
+/** Runs pprof on a profile; it must succeed. @param scratch where pprof may leave files @throws Error with its message when it does not */
 export function runPprof(pprof: string, args: readonly string[], file: string, scratch: string): ToolResult {
   const result = runTool(pprof, [...args, file], { cwd: scratch, env: { PPROF_TMPDIR: scratch } });
   if (result.status !== 0) throw new Error(`pprof ${args.join(' ')}: status ${result.status}: ${lastLines(result.stderr)}`);
@@ -28,7 +28,7 @@ export function runPprof(pprof: string, args: readonly string[], file: string, s
 export interface RawPprof {
   /** `samples/count`, `cpu/nanoseconds` … in the file's order. */
   readonly types: readonly string[];
-  /** Which of them is marked as the default. */
+  /** The one that is marked as the default. */
   readonly defaultType: string | undefined;
   /** Sums over the samples, by type. */
   readonly totals: ReadonlyMap<string, bigint>;

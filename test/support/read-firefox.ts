@@ -66,7 +66,7 @@ export interface FirefoxSample {
 export interface FirefoxMarker {
   readonly name: string;
   readonly startMs: number;
-  /** undefined for one that is no interval. */
+  /** undefined for a marker that is not an interval. */
   readonly endMs: number | undefined;
   readonly data: Readonly<Record<string, unknown>> | null;
 }
@@ -80,7 +80,7 @@ export interface FirefoxThreadRead {
 
 export interface FirefoxFrame {
   readonly name: string;
-  /** Source file, empty where there is none. */
+  /** Source file; empty if there is none. */
   readonly file: string;
   readonly line: number | null;
   readonly column: number | null;
@@ -102,7 +102,7 @@ export interface FirefoxRead {
 }
 
 /**
- * What each column of the shared tables refers to: a table of `shared`, strings, `libs`; and what stands for nothing.
+ * What each column of the shared tables refers to (a table of `shared`, strings, `libs`), and its value for nothing.
  */
 const REFERENCES: Readonly<Record<string, Readonly<Record<string, readonly [target: string, none: null | -1 | undefined]>>>> = {
   stackTable: { frame: ['frameTable', undefined] },
@@ -138,7 +138,7 @@ const OTHER_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Reads a document of version 70.
- * @throws Error where a column is missing or has the wrong length, or an index refers to nothing
+ * @throws Error if a column is missing or has the wrong length, or an index refers to nothing
  */
 export function readFirefox(bytes: Uint8Array): FirefoxRead {
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -158,7 +158,7 @@ export function readFirefox(bytes: Uint8Array): FirefoxRead {
   for (const [row, offset] of shared.stackTable.prefixOffset.entries()) {
     if (!Number.isInteger(offset) || offset < 0 || offset > row) throw new Error(`stack ${row} has its caller ${offset} rows before it`);
   }
-  // No string holds this: a quotation mark in one is escaped.
+  // No string contains this: quotation marks in strings are escaped.
   const weights = [...text.matchAll(/"weight":(?:null|\[([^\]]*)\])/g)].map(([, list]) => list?.split(',').filter((one) => one !== ''));
   if (weights.length !== document.threads.length) throw new Error(`${weights.length} threads have weights`);
   return {
@@ -182,7 +182,7 @@ function readThread(thread: FirefoxThreadTables, weights: readonly string[] | un
     timeMs += timeDeltas[row];
     requireIndex(`${thread.name}: stack`, one, sizes.stackTable, null);
     const period = weights === undefined ? 1n : numberOf(weights[row], weightType === 'tracing-ms' ? 6 : 0);
-    // A row without a stack says that nothing runs, and the row before it until when something did.
+    // A row without a stack says that nothing runs, and the row before it until when something ran.
     const isNone = one === null || stack[row + 1] === null;
     if (isNone && period !== 0n) throw new Error(`${thread.name}: a row that is no sample has a weight`);
     if (!isNone) read.push({ timeMs, period, stack: one });

@@ -38,8 +38,8 @@ export interface ReadPprof {
 
 /**
  * Decodes an uncompressed profile with two decoders, expects them to agree, and expects what profile.proto and
- * perfconv promise of tables (strings, functions, mappings, locations): ids unique and not 0, every reference valid,
- * every row unique and used.
+ * perfconv promise about tables (strings, functions, mappings, locations): ids are unique and not 0, every reference is
+ * valid, every row is unique and used.
  */
 export function readPprof(bytes: Uint8Array): ReadPprof {
   const message = fromBinary(ProfileSchema, bytes);
@@ -110,7 +110,7 @@ function expectSoundTables(message: PprofMessage): void {
   expect(sorted(new Set(sample.flatMap((row) => row.locationId)))).toEqual(idsOf(location));
   expect(sorted(new Set(location.flatMap((row) => row.line.map((line) => line.functionId))))).toEqual(idsOf(message.function));
   const usedMappings = new Set(location.map((row) => row.mappingId).filter((id) => id !== 0n));
-  // The main mapping, the first, may be there without a sample in it.
+  // The first mapping, that of the main binary, may be there without a sample in it.
   if (mapping.length > 0) usedMappings.add(mapping[0].id);
   expect(sorted(usedMappings)).toEqual(idsOf(mapping));
   for (const row of sample) expect(row.value).toHaveLength(message.sampleType.length);

@@ -1,6 +1,6 @@
 import { RecordRow } from '../../src/session/record-row.ts';
 
-/** A row of its own with some fields set. */
+/** A new row with some fields set. */
 export function recordRow(fields: Partial<RecordRow>): RecordRow {
   return Object.assign(new RecordRow(), fields);
 }

@@ -9,19 +9,19 @@ export interface Variant {
   readonly name: string;
   /** Arguments of `perf record` before `-o FILE`. */
   readonly record: readonly string[];
-  /** What is recorded, run in the workloads' directory; default the program with threads. */
+  /** The command that is recorded, run in the workloads' directory; default the program with threads. */
   readonly workload?: readonly string[];
-  /** Written through standard output: `-o -`. */
+  /** Whether it is written through standard output: `-o -`. */
   readonly pipe?: boolean;
-  /** Whether `perf report` is going to read it. True by default. */
+  /** Whether `perf report` will read it. True by default. */
   readonly isReported?: boolean;
 }
 
-/** perf 6.1 crashes on about one of a hundred recordings of pipes, each time that it reads them: they cannot be compared with anything. */
+/** perf 6.1 crashes on about one in a hundred pipe recordings, each time that it reads them, so they cannot be compared with anything. */
 const MAX_UNREADABLE = 3;
 
 /**
- * Records a variant's program into `file`; once more where perf crashes on what it has written.
+ * Records a variant's program into `file`, and once more if perf crashes on what it has written.
  * @param directory holds the workloads (see buildWorkloads), and is where the program runs
  * @returns why perf could not; undefined when it could
  */
@@ -52,7 +52,7 @@ function record(variant: Variant, workload: readonly string[], file: string, dir
   const child = spawnSync('perf', [...recordArgs, ...variant.record, '-o', variant.pipe ? '-' : file, '--', ...workload], {
     cwd: directory,
     encoding: 'utf8',
-    // What the workload prints is nobody's; a pipe recording must not be mixed with it.
+    // The output of the workload is dropped: a pipe recording must not be mixed with it.
     stdio: ['ignore', output ?? 'ignore', 'pipe'],
   });
   if (output !== undefined) closeSync(output);

@@ -2,12 +2,12 @@ import { parseReport, reportArgs } from './perf-report-text.ts';
 import { parsePerfScript } from './perf-script-text.ts';
 import { readWithPerf, runTool } from './perf-tool.ts';
 
-/** What perf says of one thread's samples of one event. */
+/** What perf says about one thread's samples of one event. */
 export interface RecordedThread {
   readonly key: string;
   readonly pid: number;
   readonly tid: number;
-  /** The name of the thread, the last one where it changed. */
+  /** The name of the thread, the last one if it changed. */
   readonly comm: string;
   readonly event: string;
   /** Whether its periods are nanoseconds. */
@@ -32,7 +32,7 @@ export function threadKey(pid: number | string, tid: number | string, event: str
   return `${pid}/${tid} ${event}`;
 }
 
-/** The threads that have samples, by `perf script`. */
+/** The threads that have samples according to `perf script`. */
 export function threadsOf(file: string): Threads {
   const threads = new Map<string, RecordedThread>();
   for (const { comm, pid = '', tid, event, period } of parsePerfScript(readWithPerf('script', file, ['-F', 'comm,pid,tid,time,event,period']))) {
@@ -44,7 +44,7 @@ export function threadsOf(file: string): Threads {
   return threads;
 }
 
-/** The thread with most time of a clock, the idle task aside unless it counts, too. @throws Error when there is none */
+/** The thread with most time of a clock, without the idle task unless it counts, too. @throws Error when there is none */
 export function busiestThread(threads: Threads, countsIdle = false): RecordedThread {
   const [busiest] = [...threads.values()].filter(({ isClock, tid }) => isClock && (countsIdle || tid > 0)).sort((a, b) => b.period - a.period);
   if (busiest === undefined) throw new Error('no thread with samples of a clock');
@@ -52,8 +52,8 @@ export function busiestThread(threads: Threads, countsIdle = false): RecordedThr
 }
 
 /**
- * The busiest thread of the processes of which a thread has that name. In a recording of the whole system, other programs may be
- * busier whose functions have no names, or too many of equal weight to be compared.
+ * The busiest thread of the processes in which a thread has that name. In a recording of the whole system, busier programs may have
+ * functions without names, or too many of equal weight to be compared.
  * @throws Error when there is none
  */
 export function busiestThreadOf(program: string, threads: Threads): RecordedThread {
@@ -61,7 +61,7 @@ export function busiestThreadOf(program: string, threads: Threads): RecordedThre
   return busiestThread(new Map([...threads].filter(([, { pid }]) => pids.has(pid))));
 }
 
-/** The named functions in which a thread itself spent most, by `perf report --no-children`. */
+/** The named functions in which a thread itself spent most, according to `perf report --no-children`. */
 export function heaviestFunctions(
   file: string,
   { tid, event }: RecordedThread,
@@ -69,7 +69,7 @@ export function heaviestFunctions(
   symbols: readonly string[],
   isNamedAlike: (dso: string) => boolean,
 ): RecordedFunction[] {
-  // Not --tid: it takes or leaves whole rows, and without a column for the thread these are of several; `pid` is the column of threads (tid:comm). Observed: perf 6.1.
+  // Not --tid, which selects whole rows: without a column for the thread, these are of several threads; `pid` is that column (tid:comm). Observed: perf 6.1.
   const columns = ['--sort', 'sym,dso,pid', '-F', 'period,sample,sym,dso,pid'];
   const report = parseReport(readWithPerf('report', file, [...reportArgs, ...columns, ...symbols])).find((one) => one.event === event);
   const functions = new Map<string, RecordedFunction>();

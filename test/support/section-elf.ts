@@ -12,9 +12,9 @@ export interface PlannedElfSection {
   readonly addralign?: number;
   readonly entsize?: number;
   readonly content: Uint8Array;
-  /** What the header says instead of the content's size. */
+  /** The size in the header, in place of the content's. */
   readonly sizeBytes?: number;
-  /** The section before it has the same bytes in the file. */
+  /** Whether the section before it has the same bytes in the file. */
   readonly sharesBytes?: boolean;
 }
 

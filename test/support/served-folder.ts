@@ -14,7 +14,7 @@ const MIME: Readonly<Record<string, string>> = {
 
 /**
  * Serves an application's folder on the loopback interface while `use` runs.
- * @param use is given the address of the folder, with a slash at its end, where its `index.html` is shown
+ * @param use gets the address of the folder, ending in a slash, where its `index.html` is shown
  */
 export async function withServedFolder<T>(root: string, use: (url: string) => Promise<T>): Promise<T> {
   const server = createServer((request, response) => {

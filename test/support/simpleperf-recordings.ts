@@ -2,9 +2,9 @@ import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { type Decoded, decode } from './decode.ts';
 import { type AttrSpec, encodeFile, type ForeignFeature, misc, type RecordSpec, record, simpleperfFeatures } from './perf-encoder.ts';
 
-// Small recordings as simpleperf makes them: their events, a program with one library, and how they are looked at.
+// Small recordings as simpleperf makes them: their events, a program with one library, and functions to look at them.
 
-/** The events of `--trace-offcpu`; the first one alone is that of most recordings here. */
+/** The events of `--trace-offcpu`; most recordings here have only the first one. */
 export const CLOCK: AttrSpec = {
   type: 1,
   config: 0n,
@@ -36,7 +36,7 @@ export function sampleAt(time: bigint, callchain: readonly bigint[], fields: { a
   return record.sample({ time, ip: callchain[1], pid: 100, tid, cpu: 3, period, callchain, ...(id !== undefined && { id }) }, { attr });
 }
 
-/** Names of a sample's frames, leaf first; the address where there is none. */
+/** Names of a sample's frames, leaf first; addresses of those without a name. */
 export function namesOf({ profile }: Decoded, row = 0): string[] {
   const { samples, stacks, locations, functions, strings } = profile;
   if (samples === undefined) throw new Error('no samples kept');

@@ -27,13 +27,13 @@ export interface SpeedscopeView {
   readonly profiles: readonly SpeedscopeProfile[];
   /** Index of the profile on display. */
   readonly shown: number;
-  /** What the page complained of, empty when all is well. */
+  /** What the page complained about; empty if all is well. */
   readonly problems: readonly string[];
 }
 
 /**
- * The props of speedscope's root component, found through Preact's tree of components: the only place where the
- * imported profiles can be had. Observed: speedscope 1.25.
+ * The props of speedscope's root component, found through Preact's tree of components: the only place from which the
+ * imported profiles can be read. Observed: speedscope 1.25.
  */
 const FIND_APPLICATION = `globalThis.findApplication = () => {
   const host = [document.body, ...document.body.children].find((element) => element.__k);
@@ -60,14 +60,14 @@ const READ_PROFILES = `(() => {
 
 export interface SpeedscopeOptions extends ViewerOptions {
   readonly view?: 'time-ordered' | 'left-heavy' | 'sandwich';
-  /** What a file of the bytes is called: the application knows some formats by its end. */
+  /** The name of the file that is made of bytes: the application knows some formats by its extension. */
   readonly fileName?: string;
 }
 
 /**
  * Opens a file in the real speedscope application, in a headless Chromium, and reads the profiles that it shows.
  * @param input path of a file, or its bytes
- * @throws Error when the application refuses the file or does not come to an end with it
+ * @throws Error when the application refuses the file or does not finish loading it
  */
 export async function loadInSpeedscope(input: string | Uint8Array, options: SpeedscopeOptions = {}): Promise<SpeedscopeView> {
   return await withSpeedscope(input, options, async ({ page, problems }) => {

@@ -2,11 +2,11 @@ import type { ByteOrder } from './perf-encoder/byte-writer.ts';
 import type { AttrSpec, FileSpec, RecordSpec, TraceFormatSpec } from './perf-encoder.ts';
 import { ByteWriter, context, encodeFile, encodeTracingData, eventType, record, softwareEvent } from './perf-encoder.ts';
 
-/** Recordings of switches, each of which may be told by `sched:sched_switch`, by SWITCH records, by `context-switches`, or by several of them. */
+/** Recordings of switches, each of which may be recorded by `sched:sched_switch`, by SWITCH records, by `context-switches`, or by several of them. */
 
 const SCHED_SWITCH_ID = 372;
 const SHOWN_BITS = '(((0 | 1 | 2 | 4 | 8 | 0x10 | 0x20 | 0x40) + 1) << 1)';
-/** Linux 4.14 to 7: what is preempted has the bit above those that are shown. */
+/** Linux 4.14 to 7: a preempted thread has the bit above those that are shown. */
 export const LETTERS = '{ 0x01, "S" }, { 0x02, "D" }, { 0x04, "T" }, { 0x08, "t" }, { 0x10, "X" }, { 0x20, "Z" }, { 0x40, "P" }, { 0x80, "I" }';
 /** Linux 3 to 4.13. */
 export const OLD_LETTERS =
@@ -90,7 +90,7 @@ const ATTRS: readonly AttrSpec[] = [
 
 const KERNEL_IP = 0xffffffff81000010n;
 
-/** Records of one process, by times in nanoseconds; every thread's stack is at an address that tells its number. */
+/** Records of one process, by times in nanoseconds; the address of each thread's stack tells its number. */
 export class SwitchRecords {
   readonly records: RecordSpec[] = [];
   readonly #byteOrder: ByteOrder;
@@ -127,7 +127,7 @@ export class SwitchRecords {
     return this.#add(record.sample({ ...this.#fields(tid, at, 0x2000n + BigInt(tid)), period: BigInt(period) }, { attr: CLOCK }));
   }
 
-  /** @param tid as the sample has it, where it is not the machine's @param cookie of the record with the user part of the callchain */
+  /** @param tid of the sample, if it is not the machine's @param cookie of the record with the user part of the callchain */
   sched(at: number, { tid, cookie, ...fields }: SchedSwitch & { readonly tid?: number; readonly cookie?: bigint }): this {
     const raw = schedSwitchPayload(fields, this.#byteOrder, this.#longSize);
     const prev = tid ?? fields.prev;
@@ -179,7 +179,7 @@ export class SwitchRecords {
   }
 }
 
-/** A sample of `perf record --off-cpu` in the payload of a BPF program's. */
+/** A sample of `perf record --off-cpu` in the payload of a BPF program's sample. */
 export function offCpuPayload(pid: number, tid: number, periodNs: bigint, ips: readonly bigint[], byteOrder: ByteOrder = 'little'): Uint8Array {
   const out = new ByteWriter(byteOrder).u32(pid).u32(tid).u64(periodNs);
   out.u64(BigInt(ips.length + 1)).u64(context.user);
@@ -200,7 +200,7 @@ export function offCpuAttr(isDirect: boolean): AttrSpec {
   };
 }
 
-/** Every way to leave a CPU and to come back, told by samples, by records and by both. */
+/** Every way to leave a CPU and to come back, recorded by samples, by records and by both. */
 export function switches(): SwitchRecords {
   const MS = 1_000_000;
   const recording = new SwitchRecords().tick(101, MS).fork(105, 2 * MS);
@@ -230,7 +230,7 @@ export function switches(): SwitchRecords {
     .tick(101, 99 * MS);
 }
 
-/** A recording of `perf record --off-cpu`, of a perf that puts samples into payloads. */
+/** A recording of `perf record --off-cpu`, by a perf that puts samples into payloads. */
 export function perfOffCpuTimes(): Uint8Array {
   const records = [5n, 6n, 0xffffffffn << 32n].map((time, i) => {
     const raw = offCpuPayload(100, 101 + i, BigInt(i + 1) * 1_000_000n, [0x1234n, 0x5678n]);

@@ -9,9 +9,9 @@ import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.
 const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 0, column: 0 }];
 
 /**
- * What perfconv says of svmas of a binary, with debug files from where it looks for them by itself: for each address its frames, the
- * innermost first, linkage names preferred, the outermost function's name the ELF symbol's.
- * @throws Error when any of it was reported as missing or damaged
+ * What perfconv says about svmas of a binary, with debug files from where it finds them by itself: for each address its frames, the
+ * innermost first, with linkage names if there are any; the outermost function has the name of the ELF symbol.
+ * @throws Error when anything was reported as missing or damaged
  */
 export async function symbolizeHere(binary: string, addresses: readonly bigint[]): Promise<Frame[][]> {
   const files = new NodeSymbolFiles();

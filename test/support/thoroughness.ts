@@ -1,23 +1,23 @@
-/** Whether this run is that of the slow tests, which run some hermetic files again, and then try everything. */
+/** Whether this is a run of the slow tests, which run some hermetic files again and then try everything. */
 const isThorough = process.env.PERFCONV_THOROUGH === '1';
 
-/** How far apart the places are at which an input is cut or damaged: next to each other in a thorough run, else so far apart. */
+/** How far apart the places are at which an input is cut or damaged: 1 in a thorough run, else the given distance. */
 export function stride(hermetic: number): number {
   return isThorough ? 1 : hermetic;
 }
 
-/** Of some places or cases those that are a {@link stride} apart. */
+/** Those of some places or cases that are a {@link stride} apart. */
 export function spread<Case>(cases: readonly Case[], hermetic: number): Case[] {
   const step = stride(hermetic);
   return cases.filter((_, index) => index % step === 0);
 }
 
-/** How many random cases are tried. */
+/** How many random cases to try. */
 export function runs(thorough: number, hermetic: number): number {
   return isThorough ? thorough : hermetic;
 }
 
-/** Defines tests that reach a limit, which takes long, in a thorough run alone. */
+/** Defines tests that reach a limit, which takes long, only in a thorough run. */
 export function whenThorough(define: () => void): void {
   if (isThorough) define();
 }

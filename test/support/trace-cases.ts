@@ -1,6 +1,6 @@
 import type { TraceFieldSpec } from './perf-encoder.ts';
 
-/** Fields of a made-up tracepoint, of every kind that there is. */
+/** Fields of a made-up tracepoint, of every kind. */
 export const traceCaseFields: readonly TraceFieldSpec[] = [
   { declaration: '__u8 ip4[4]', offset: 8, size: 4 },
   { declaration: '__be32 be', offset: 12, size: 4 },
@@ -32,7 +32,7 @@ export const traceCaseFields: readonly TraceFieldSpec[] = [
   { declaration: 'u64 u64arr[1]', offset: 200, size: 8 },
 ];
 
-/** What lies behind the common fields of its one payload. */
+/** Its only payload, after the common fields. */
 export const traceCasePayload = Uint8Array.from(
   Buffer.from(
     'c0a801020a00000120010db800000000000000000000000102001f907f0000010000000000000000000000000000000000000000d0001c00f0000c0000011000c40007000180ff7a07000000000000000000000000000080ffff05000050014100000082ffffffff000102030405060708090a0b0c0d0e0ff7ffffff00000000f7ffffffffffffffffffffffffffffff18010300200100000300000061626364ffffffff00000000feffffffffffffff0102030405060000010000000200000005000000000000000a001f900000000020010db800000000000000000000000100000000000000000100000000000100ffffffff00000000f100000000000000030000000000000072656c73747200000102030000000000',
@@ -40,16 +40,16 @@ export const traceCasePayload = Uint8Array.from(
   ),
 );
 
-/** The kernel's strings that it holds addresses of. */
+/** The kernel's strings whose addresses it has. */
 export const traceCasePrintkFormats = '0xffffffff82000000 : "the string"\n';
 
 /**
- * A print format and what perf 6.1 makes of it with {@link traceCasePayload}: undefined where it cannot read the format.
- * The third is what we make of it by C's rules, where that is something else.
+ * A print format and what perf 6.1 makes of it with {@link traceCasePayload}: undefined if it cannot read the format.
+ * The third is what perfconv makes of it by C's rules, if that is something else.
  */
 export type TraceCase = readonly [printFmt: string, text: string | undefined, byTheRules?: string];
 
-/** Every text is perf's own; a live test asks it again. */
+/** Every text is perf's own; a live test compares them with perf again. */
 export const traceCases: readonly TraceCase[] = [
   ['broken', undefined],
   ['"%pI4 %pi4 %pI4h", REC->ip4, REC->ip4, REC->ip4', '192.168.1.2 192.168.001.002 2.1.168.192'],

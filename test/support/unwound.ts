@@ -17,22 +17,22 @@ import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
 
 const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22 };
 
-/** Where a table of frames is: code lies elsewhere. */
+/** The address of a table of frames, where there is no code. */
 const TABLE_ADDR = 0x40_0000;
 
 export interface UnwoundSample {
   readonly end: string;
-  /** Addresses; those that are no return addresses have a `!` in front: the leaf, and what signals interrupted. */
+  /** Addresses, with a `!` before those that are not return addresses: the leaf, and code that signals interrupted. */
   readonly frames: readonly string[];
   readonly endAddress: number;
   readonly endFile: number;
-  /** Undefined after all but `truncated`. */
+  /** Undefined except after `truncated`. */
   readonly endStackOffset: number | undefined;
 }
 
 /**
- * Unwinds a made-up sample, with what it wants of files read in between: by itself, and then with what can be remembered of the space, which has to come to
- * the same.
+ * Unwinds a made-up sample, reading what it needs of files in between: by itself, and then with what can be remembered of the space, which must give the
+ * same result.
  */
 export async function unwound(sample: MadeSample, space: MadeSpace, options?: UnwinderOptions): Promise<UnwoundSample> {
   const { generation } = space;
@@ -59,7 +59,7 @@ type Groups = readonly (readonly [PlannedCie, readonly PlannedFde[]])[];
 
 type Entry = readonly [start: number, fdeAddr: number];
 
-/** A module with these rules, which a table lists, and no bytes. @param listed what the table has of its sorted entries; default: all */
+/** A module with these rules, which a table lists, and no bytes. @param listed chooses the table's entries among the sorted ones; default: all */
 export function moduleOf(
   machine: UnwindMachine,
   groups: Groups,
@@ -72,7 +72,7 @@ export function moduleOf(
   const section = new FrameSection({ ...common, view: new ByteView(bytes, littleEndian), addr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
   const entries = groups.flatMap(([, fdes]) => fdes).map(({ start }, i) => [start, fdeOffsets[i]] as const);
   const table = assembleFrameTable(TABLE_ADDR, 0, listed(entries.toSorted(([a], [b]) => a - b)));
-  // Tables of big-endian machines are not written here.
+  // The table is written only for little-endian machines.
   const frameTable = littleEndian ? FrameTable.read({ ...common, view: new ByteView(table, true), addr: TABLE_ADDR, dataAddr: TABLE_ADDR }) : undefined;
   const frames = [new FrameIndex(section, frameTable)];
   return new UnwindModule(machine, { ...NO_TABLES, frames, frameTable }, new ModuleMemory(undefined, littleEndian));

@@ -1,7 +1,7 @@
 import type { DevToolsTrack, DevToolsView, SpeedscopeProfile, SpeedscopeView } from './chromium.ts';
 import { threadKey } from './recorded-threads.ts';
 
-/** speedscope's profiles by the thread and event that their names tell, without those of all threads. @throws Error for a name that tells none */
+/** speedscope's profiles by the thread and event in their names, without those of all threads. @throws Error for a name without them */
 export function speedscopeThreads({ profiles }: SpeedscopeView): Map<string, SpeedscopeProfile> {
   return new Map(
     profiles
@@ -15,17 +15,17 @@ export function speedscopeThreads({ profiles }: SpeedscopeView): Map<string, Spe
   );
 }
 
-/** What of a thread and event the panel shows; that of the idle task is spread over a track for each CPU. */
+/** What the panel shows of a thread and event; for the idle task, this is spread over a track for each CPU. */
 export interface ShownThread {
   readonly busyMs: number;
   readonly bottomUp: DevToolsTrack['bottomUp'];
 }
 
 /**
- * The panel's tracks by the thread and event that their names tell (src/writers/chrome/tracks.ts says how).
+ * The panel's tracks by the thread and event in their names (see src/writers/chrome/tracks.ts).
  * @param timelineEvent the event whose tracks do not name it
  * @param otherEvents names of the others
- * @throws Error for a name that tells none
+ * @throws Error for a name without them
  */
 export function devToolsThreads(
   { tracks }: DevToolsView,
@@ -37,7 +37,7 @@ export function devToolsThreads(
   let process = '';
   let outerOfTracepoints: number | undefined;
   for (const track of tracks) {
-    // The texts of tracepoints are of no thread: the group and, nested in it, a track for each event.
+    // Texts of tracepoints belong to no thread: they have a group and, nested in it, a track for each event.
     if (outerOfTracepoints !== undefined && track.nesting <= outerOfTracepoints) outerOfTracepoints = undefined;
     if (track.name === 'Tracepoints') outerOfTracepoints = track.nesting;
     if (outerOfTracepoints !== undefined) continue;
@@ -55,8 +55,8 @@ export function devToolsThreads(
 }
 
 /**
- * `postgres (100) / walwriter (101)`, `Main — perf:postgres (100)` of the one that is unfolded; `swapper/3` and `unknown thread, CPU 3` for what ran
- * as the idle task or as none that is known.
+ * `postgres (100) / walwriter (101)`, `Main — perf:postgres (100)` for the thread that is unfolded; `swapper/3` and `unknown thread, CPU 3` for what ran
+ * as the idle task or as an unknown thread.
  */
 function splitName(name: string): [process: string, thread: string] {
   const label = name.replace(/^Main — perf:/, '');

@@ -11,7 +11,7 @@ export function whyNoCompiler(): string | undefined {
   return whyMissing('g++') ?? whyMissing('gcc') ?? whyMissing('strip');
 }
 
-/** Builds the programs to be recorded in `directory`: threads, threads-stripped, threads-nopie, tree; their sources lie beside them. */
+/** Builds the programs to be recorded in `directory`: threads, threads-stripped, threads-nopie, tree; their sources are beside them. */
 export function buildWorkloads(directory: string): void {
   for (const name of ['threads.cc', 'tree.c']) copyFileSync(join(sources, name), join(directory, name));
   const build = (program: string, ...args: string[]): void => {

@@ -17,7 +17,7 @@ export function decompress(stream: ZstdDecoder, bytes: Uint8Array, cuts: readonl
   let from = 0;
   for (const to of [...cuts, bytes.length]) {
     let count = 0;
-    // What is pushed may be overwritten afterwards.
+    // Bytes may be overwritten after they were pushed.
     const pushed = bytes.slice(from, to);
     try {
       stream.push(pushed, (piece) => {

@@ -28,7 +28,7 @@ function block(type: number, size: number, bytes: readonly number[], isLast: boo
   return Uint8Array.of(header & 0xff, (header >> 8) & 0xff, header >> 16, ...bytes);
 }
 
-/** Text of words that follow no pattern but repeat: the same for the same seed. */
+/** Text of words that repeat without a pattern; always the same for a seed. */
 export function wordyText(sizeBytes: number, seed = 1): Uint8Array {
   const words = ['event', 'attr', 'comm', 'dso', 'callchain', 'cpumode', 'period', 'sample', 'weight', 'branch', 'thread', 'mmap2', '\n', '0x', '::', 'é'];
   const out = new Uint8Array(sizeBytes);

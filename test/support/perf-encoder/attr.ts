@@ -1,6 +1,6 @@
 import type { ByteWriter } from './byte-writer.ts';
 
-// Facts of perf_event.h (UAPI), typed here a second time: the encoder shares no table with the decoder.
+// Facts of perf_event.h (UAPI), repeated here: the encoder shares no table with the decoder.
 
 /** PERF_SAMPLE_*: bit numbers of `sample_type`. */
 export const sampleBits = {
@@ -36,7 +36,7 @@ export type SampleBit = keyof typeof sampleBits;
 export const readFormatBits = { timeEnabled: 0, timeRunning: 1, id: 2, group: 3, lost: 4 } as const;
 export type ReadFormatBit = keyof typeof readFormatBits;
 
-/** The bit-fields of perf_event_attr in declaration order: one bit each but precise_ip. */
+/** The bit-fields of perf_event_attr in declaration order: one bit each, except precise_ip. */
 const flagFields = [
   'disabled',
   'inherit',
@@ -93,7 +93,7 @@ export const softwareEvent = { cpuClock: 0, taskClock: 1, pageFaults: 2, context
 export interface AttrSpec {
   readonly type?: number;
   readonly config?: bigint;
-  /** Fixed period; exclusive with `freq`. */
+  /** Fixed period; excludes `freq`. */
   readonly period?: bigint;
   /** Samples per second: sets the `freq` flag and the word that it shares with the period. */
   readonly freq?: bigint;
@@ -116,7 +116,7 @@ export interface AttrSpec {
   readonly auxSampleSize?: number;
   readonly auxAction?: readonly AuxAction[];
   readonly sigData?: bigint;
-  /** Extension words behind the 128 bytes of perf 6.1: config3 (136 bytes), config4 (144). */
+  /** Extension words after the 128 bytes of perf 6.1: config3 (136 bytes), config4 (144). */
   readonly config3?: bigint;
   readonly config4?: bigint;
   /** The ids that perf_event_open gave this event. */

@@ -1,6 +1,6 @@
 export type ByteOrder = 'little' | 'big';
 
-/** Collects bytes in one byte order. Everything is appended; a part whose size goes before it is written by a writer of its own. */
+/** Collects bytes in one byte order. Everything is appended; a part whose size comes before it is written by a writer of its own. */
 export class ByteWriter {
   readonly byteOrder: ByteOrder;
   #bytes = new Uint8Array(256);
@@ -67,7 +67,7 @@ export class ByteWriter {
     return this.zeros((alignment - (this.#length % alignment)) % alignment);
   }
 
-  /** UTF-8 with at least one NUL behind it, filled with NULs to a multiple of `multiple` bytes of its own length. */
+  /** UTF-8 and at least one NUL, filled with NULs until its own length is a multiple of `multiple` bytes. */
   cString(text: string, multiple = 8): this {
     const bytes = new TextEncoder().encode(text);
     return this.raw(bytes).zeros(multiple - (bytes.length % multiple));
@@ -82,7 +82,7 @@ export class ByteWriter {
 
   /**
    * A u64 made of C bit-fields in declaration order. Little-endian compilers fill a word from its least significant bit,
-   * big-endian ones from its most significant: so the same struct has other bits set.
+   * big-endian ones from its most significant: so different bits are set for the same struct.
    */
   bitFields(fields: readonly { readonly bits: number; readonly value: bigint }[]): this {
     let word = 0n;

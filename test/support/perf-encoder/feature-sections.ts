@@ -37,7 +37,7 @@ export interface BpfProgSpec {
   readonly jited: Uint8Array;
   readonly functions: readonly { readonly address: bigint; readonly size: number; readonly tag: Uint8Array; readonly typeId?: number }[];
   readonly btfId?: number;
-  /** `file`: where its name stands among the strings of the BTF object. */
+  /** `file`: the offset of its name among the strings of the BTF object. */
   readonly lines?: readonly { readonly address: bigint; readonly file: number; readonly line: number; readonly column: number }[];
   /** Size of struct bpf_prog_info: 224 as of Linux 5.16, less before. */
   readonly infoSize?: number;
@@ -54,7 +54,7 @@ export interface CpuDomainsSpec {
   }[];
 }
 
-/** perf_header_string: its length, with the padding that perf adds, goes before it. */
+/** perf_header_string: its length, with the padding that perf adds, comes before it. */
 export function writeString(out: ByteWriter, text: string): void {
   const sizeBytes = Math.ceil((new TextEncoder().encode(text).length + 1) / 64) * 64;
   out.u32(sizeBytes).fixedString(text, sizeBytes);

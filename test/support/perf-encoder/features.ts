@@ -59,7 +59,7 @@ export interface BuildIdSpec {
   readonly noPid?: boolean;
 }
 
-/** Feature sections by name; bytes stand for themselves. */
+/** Feature sections by name; bytes are written as they are. */
 export interface FeatureSpec {
   readonly tracingData?: Uint8Array;
   readonly buildIds?: readonly BuildIdSpec[];
@@ -77,7 +77,7 @@ export interface FeatureSpec {
   readonly eventDesc?: readonly AttrSpec[] | true;
   readonly cpuTopology?: CpuTopologySpec | Uint8Array;
   readonly numaTopology?: readonly { readonly node: number; readonly total: bigint; readonly free: bigint; readonly cpus: string }[] | Uint8Array;
-  /** Empty: it only says that there are branch stacks. */
+  /** An empty section, which only says that there are branch stacks. */
   readonly branchStack?: true;
   readonly pmuMappings?: readonly { readonly type: number; readonly name: string }[];
   readonly groupDesc?: readonly { readonly name: string; readonly leaderIdx: number; readonly nrMembers: number }[];
@@ -207,7 +207,7 @@ export function featureBytes<Name extends FeatureName>(name: Name, value: Featur
   return out.bytes();
 }
 
-/** struct perf_record_header_build_id behind its header: pid, 24 bytes of id (the size at [20] if it is given), name. */
+/** struct perf_record_header_build_id after its header: pid, 24 bytes of id (the size at [20] if it is given), name. */
 export function writeBuildIdBody(out: ByteWriter, spec: BuildIdSpec): void {
   if (spec.buildId.length > 20) throw new RangeError('a build id has at most 20 bytes here');
   out

@@ -14,7 +14,7 @@ export interface FileSpec {
   readonly attrs: readonly AttrSpec[];
   readonly records: readonly RecordSpec[];
   readonly features?: FeatureSpec;
-  /** Sections of other writers than perf, by the bits that they have in the header. */
+  /** Sections of writers other than perf, by their bits in the header. */
   readonly foreignFeatures?: readonly ForeignFeature[];
   /** Size of perf_event_attr in the file; default that of the attrs, or 128. */
   readonly attrSize?: number;
@@ -51,7 +51,7 @@ export function encodeFile(spec: FileSpec): Uint8Array {
   for (const attr of spec.attrs) {
     const start = attrs.length;
     writeAttr(attrs, attr, newWriter, attrSize);
-    // As in perf.h, the ids' place is the last 16 bytes of the entry, wherever those begin.
+    // As in perf.h, the position of the ids is in the last 16 bytes of the entry, wherever those begin.
     attrs.zeros(headerAttrSize - 16 - (attrs.length - start));
     attrs.u64(BigInt(headerSizeBytes + ids.length)).u64(BigInt((attr.ids?.length ?? 0) * 8));
     for (const id of attr.ids ?? []) ids.u64(id);
@@ -112,7 +112,7 @@ export function encodePipe(spec: Pick<FileSpec, 'byteOrder' | 'attrs' | 'records
   return out.bytes();
 }
 
-/** The bytes of one record: header, body, trailer, and any payload behind it. */
+/** The bytes of one record: header, body, trailer, and any payload after it. */
 export function encodeRecord(record: RecordSpec, attrs: readonly AttrSpec[], byteOrder: ByteOrder = 'little'): Uint8Array {
   const attr = attrs[record.attr];
   if (!attr) throw new RangeError(`no attr ${record.attr}`);
@@ -135,7 +135,7 @@ export function encodeRecord(record: RecordSpec, attrs: readonly AttrSpec[], byt
   return out.bytes();
 }
 
-/** `PERFILE2` is a u64 to its writer: on a big-endian machine it lies in the file as `2ELIFREP`. So is `PERFFILE`. */
+/** `PERFILE2` is a u64 to its writer: a big-endian machine writes it as `2ELIFREP`. The same goes for `PERFFILE`. */
 function writeMagic(out: ByteWriter, version: 1 | 2 = 2): void {
   out.u64(version === 1 ? 0x454c494646524550n : 0x32454c4946524550n);
 }

@@ -3,20 +3,20 @@ import type { ByteWriter } from './byte-writer.ts';
 import type { ReadSpec, SampleFields, SampleIdFields } from './sample.ts';
 import { writeReadValues, writeSampleFields, writeSampleId } from './sample.ts';
 
-/** One record, not yet bytes: its layout depends on the file's byte order and on the attr it belongs to. */
+/** A record that is not bytes yet: its layout depends on the file's byte order and on the attr it belongs to. */
 export interface RecordSpec {
   readonly type: number;
   readonly misc: number;
   /** Index of the attr it belongs to. */
   readonly attr: number;
   readonly writeBody: (out: ByteWriter, attr: AttrSpec) => void;
-  /** Bytes behind the record that its header.size does not count (AUXTRACE, TRACING_DATA). */
+  /** Bytes after the record that its header.size does not count (AUXTRACE, TRACING_DATA). */
   readonly payload?: Uint8Array;
   /** A false header.size, for tests of damaged files. */
   readonly sizeBytes?: number;
 }
 
-/** What any kernel record may be given besides its own fields. */
+/** Options of any kernel record besides its own fields. */
 export interface RecordOptions {
   readonly misc?: number;
   /** Index of the attr that the record belongs to; default 0. */

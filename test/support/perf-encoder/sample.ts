@@ -2,7 +2,7 @@ import type { AttrSpec, SampleBit } from './attr.ts';
 import { branchCounters, branchHwIndex } from './attr.ts';
 import type { ByteWriter } from './byte-writer.ts';
 
-/** One counter's value as `read()` on a perf event gives it. What read_format does not ask for is not written; absent is 0. */
+/** One counter's value as `read()` on a perf event gives it. Fields that read_format does not ask for are not written; absent ones are 0. */
 export interface ReadValue {
   readonly value: bigint;
   readonly id?: bigint;
@@ -38,7 +38,7 @@ export interface RegsSpec {
   readonly regs?: readonly bigint[];
 }
 
-/** The fields of a sample. What the attr's sample_type does not ask for is not written; what it asks for and is absent here is 0 or empty. */
+/** The fields of a sample. Those that the attr's sample_type does not ask for are not written; those that it asks for and are absent here are 0 or empty. */
 export interface SampleFields {
   readonly ip?: bigint;
   readonly pid?: number;
@@ -53,7 +53,7 @@ export interface SampleFields {
   readonly read?: ReadSpec;
   readonly callchain?: readonly bigint[];
   readonly raw?: Uint8Array;
-  /** `withoutHwIdx`: not even where it was asked for, as the kernel has it of a sample without branches. */
+  /** `withoutHwIdx`: not even if it was asked for, as the kernel writes a sample without branches. */
   readonly branchStack?: {
     readonly hwIdx?: bigint;
     readonly withoutHwIdx?: boolean;
@@ -61,7 +61,7 @@ export interface SampleFields {
     readonly counters?: readonly bigint[];
   };
   readonly regsUser?: RegsSpec;
-  /** `dynSize` is how much of `data` the kernel really copied; default all of it. No bytes: nothing but a size of 0. */
+  /** `dynSize` is how much of `data` the kernel really copied; default all of it. Without bytes, only a size of 0 is written. */
   readonly stackUser?: { readonly data: Uint8Array; readonly dynSize?: bigint };
   /** The u64 of PERF_SAMPLE_WEIGHT. */
   readonly weight?: bigint;
@@ -79,7 +79,7 @@ export interface SampleFields {
 
 type FieldWriter = (out: ByteWriter, sample: SampleFields, attr: AttrSpec) => void;
 
-/** The kernel's order of a sample's fields, each with how it is written. AUX really is the last one. */
+/** A sample's fields in the kernel's order, each with its writer. AUX really is the last one. */
 const fieldOrder: readonly (readonly [SampleBit, FieldWriter])[] = [
   ['identifier', (out, sample, attr) => out.u64(idOf(sample, attr))],
   ['ip', (out, sample) => out.u64(sample.ip ?? 0n)],
@@ -114,7 +114,7 @@ export function writeSampleFields(out: ByteWriter, sample: SampleFields, attr: A
   for (const [bit, write] of fieldOrder) if (attr.sampleType.includes(bit)) write(out, sample, attr);
 }
 
-/** The trailer that every kernel record but a sample carries when `sample_id_all` is set. */
+/** The trailer of every kernel record except a sample when `sample_id_all` is set. */
 export interface SampleIdFields {
   readonly pid?: number;
   readonly tid?: number;
@@ -219,7 +219,7 @@ function writeStackUser(out: ByteWriter, sample: SampleFields): void {
   if (stack.data.length > 0) out.raw(stack.data).u64(stack.dynSize ?? BigInt(stack.data.length));
 }
 
-/** The union's u64 is one number to the kernel: a big-endian writer has the parts in the other order. */
+/** The union's u64 is one number to the kernel: a big-endian machine has the parts in the other order. */
 function writeWeightStruct(out: ByteWriter, sample: SampleFields): void {
   const { var1, var2, var3 } = sample.weightStruct ?? { var1: 0, var2: 0, var3: 0 };
   if (out.byteOrder === 'little') out.u32(var1).u16(var2).u16(var3);

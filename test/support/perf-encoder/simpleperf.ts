@@ -17,10 +17,10 @@ export interface UnwindingResultSpec {
   readonly errorAddr?: bigint;
   readonly stackStart?: bigint;
   readonly stackEnd?: bigint;
-  /** Absent: a recording of before 2020, which ends before the registers. */
+  /** Absent: a recording from before 2020, which ends before the registers. */
   readonly regs?: { readonly abi: bigint; readonly mask: bigint; readonly values: readonly bigint[] };
   readonly stack?: { readonly data: Uint8Array; readonly dynSize: bigint };
-  /** Absent: of before 2021. */
+  /** Absent: from before 2021. */
   readonly callchain?: { readonly ips: readonly bigint[]; readonly sps: readonly bigint[] };
 }
 
@@ -85,7 +85,7 @@ export const simpleperfRecords = {
   splitEnd: (): RecordSpec => ownRecord(32773, () => {}),
 } as const;
 
-/** A record as simpleperf writes it when it is larger than perf can step over: in pieces. */
+/** A record as simpleperf writes it when it is too large for perf to skip: in pieces. */
 export function splitRecord(record: RecordSpec, attrs: readonly AttrSpec[], pieceBytes: number): RecordSpec[] {
   const whole = encodeRecord(record, attrs);
   const pieces: RecordSpec[] = [];
@@ -103,7 +103,7 @@ export interface SimpleperfFileSpec {
   readonly minVaddr?: bigint;
   readonly symbols?: readonly { readonly vaddr: bigint; readonly len: number; readonly name: string }[];
   readonly dexFileOffsets?: readonly bigint[];
-  /** In the file for an ELF file, in memory for a module. Absent: as in FILE of before 2019. */
+  /** In the file for an ELF file, in memory for a module. Absent: as in FILE from before 2019. */
   readonly offsetOfMinVaddr?: bigint;
 }
 

@@ -1,7 +1,7 @@
 import type { ByteOrder } from './byte-writer.ts';
 import { ByteWriter } from './byte-writer.ts';
 
-/** One field of a tracepoint: the declaration as C has it, its place and size in bytes. */
+/** One field of a tracepoint: its declaration in C, its offset and size in bytes. */
 export interface TraceFieldSpec {
   readonly declaration: string;
   readonly offset: number;
@@ -12,9 +12,9 @@ export interface TraceFieldSpec {
 export interface TraceFormatSpec {
   readonly name: string;
   readonly id: number;
-  /** Behind the four that all tracepoints have, which take 8 bytes. */
+  /** After the four that all tracepoints have, which take 8 bytes. */
   readonly fields: readonly TraceFieldSpec[];
-  /** As it stands behind `print fmt:`. */
+  /** The text after `print fmt:`. */
   readonly printFmt: string;
 }
 

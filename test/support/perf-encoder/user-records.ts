@@ -6,7 +6,7 @@ import { featureBits, featureBytes, writeBuildIdBody } from './features.ts';
 import type { RecordSpec } from './kernel-records.ts';
 import { misc } from './kernel-records.ts';
 
-/** A record that the perf tool writes: no trailer, no attr. */
+/** A record that the perf tool writes: without a trailer and an attr. */
 function toolRecord(type: number, writeBody: (out: ByteWriter) => void, fields: { misc?: number; payload?: Uint8Array } = {}): RecordSpec {
   return { type, misc: fields.misc ?? 0, attr: 0, writeBody, ...(fields.payload ? { payload: fields.payload } : {}) };
 }
@@ -44,7 +44,7 @@ export const toolRecords = {
     return toolRecord(66, (out) => out.u32(payload.length).u32(0), { payload });
   },
 
-  /** A header string of Google's old pipes: types 69 to 77, in a field of 64 bytes, so that the record is no multiple of 8 long. */
+  /** A header string of Google's old pipes: types 69 to 77, in a field of 64 bytes, so that the record's size is not a multiple of 8. */
   legacyHeaderString: (type: number, text: string): RecordSpec => toolRecord(type, (out) => out.u32(64).fixedString(text, 64)),
 
   headerBuildId: (spec: BuildIdSpec): RecordSpec =>
@@ -89,7 +89,7 @@ export const toolRecords = {
       { payload: fields.data },
     ),
 
-  /** The message is as long as it is; `format` 0 has no time, 2 the guest it happened in behind 64 bytes of message. */
+  /** The message is not padded; `format` 0 has no time, 2 has the guest in which it happened after 64 bytes of message. */
   auxtraceError: (fields: {
     errorType: number;
     code: number;
@@ -130,7 +130,7 @@ export const toolRecords = {
       out.align(8);
     }),
 
-  /** A bit mask of words of 4 or 8 bytes, the lowest CPUs first (PERF_CPU_MAP__MASK); 64-bit words lie aligned as in C. */
+  /** A bit mask of words of 4 or 8 bytes, the lowest CPUs first (PERF_CPU_MAP__MASK); 64-bit words are aligned as in C. */
   cpuMask: (wordBytes: 4 | 8, words: readonly bigint[]): RecordSpec => toolRecord(74, (out) => writeCpuMask(out, wordBytes, words)),
 
   /** From one CPU to another, both included (PERF_CPU_MAP__RANGE_CPUS). */
@@ -189,7 +189,7 @@ export const toolRecords = {
 
   compressed: (data: Uint8Array): RecordSpec => toolRecord(81, (out) => out.raw(data)),
 
-  /** The data are filled up to a multiple of 8 bytes. */
+  /** The data is padded to a multiple of 8 bytes. */
   compressed2: (data: Uint8Array): RecordSpec => toolRecord(83, (out) => out.u64(BigInt(data.length)).raw(padTo8(data))),
 
   bpfMetadata: (fields: { progName: string; entries: readonly { key: string; value: string }[] }): RecordSpec =>
@@ -204,7 +204,7 @@ export const toolRecords = {
   schedstatDomain: (fields: { timestamp: bigint; cpu: number; version: number; domain: number; name: string; counters: Uint8Array }): RecordSpec =>
     toolRecord(86, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(fields.domain).fixedString(fields.name, 16).raw(fields.counters)),
 
-  /** One feature section inside a record, as pipes do; see {@link toolRecords.lastFeature} for the end of them. */
+  /** One feature section inside a record, as in pipes; {@link toolRecords.lastFeature} ends them. */
   headerFeature: <Name extends FeatureName>(name: Name, value: FeatureSpec[Name], attrs: readonly AttrSpec[] = []): RecordSpec =>
     toolRecord(80, (out) => out.u64(BigInt(featureBits[name])).raw(featureBytes(name, value, { byteOrder: out.byteOrder, attrs }))),
 
