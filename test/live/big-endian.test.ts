@@ -17,7 +17,7 @@ const whyNot =
 if (whyNot !== undefined) announceSkipped('big-endian machines', whyNot);
 
 const FORMATS = ['pb', 'speedscope.json', 'trace.json', 'firefox.json', 'cpuprofile', 'folded', 'txt'];
-/** Prints what the library says about each place in the first 32 KB of files. */
+/** Prints what the library says about each position in the first 32 KB of files. */
 const PRINT_FRAMES = `
 const [dist, ...files] = process.argv.slice(2);
 const { NodeSymbolFiles } = await import(dist + '/node.js');

@@ -7,7 +7,7 @@ import { readRecords } from '../../src/records/read-records.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
 import { convert } from '../support/perfconv-tool.ts';
 
-// User stacks recorded as branches, in published recordings: few machines at hand can record them. Needs perf and $PERFCONV_CORPUS.
+// User stacks recorded as branches, in published recordings, since few machines can record them. Needs perf and $PERFCONV_CORPUS.
 
 const corpus = process.env.PERFCONV_CORPUS ?? '';
 const whyNot = corpus !== '' && existsSync(corpus) ? whyNoPerf() : '$PERFCONV_CORPUS is not set';
@@ -21,7 +21,7 @@ function stacks(text: string): string[] {
     .map((sample) => sample.split('\n').slice(1).join('\n'));
 }
 
-/** Of each sample, whether it has branches. */
+/** Whether each sample has branches. */
 async function branchesOf(file: string): Promise<boolean[]> {
   const found: boolean[] = [];
   for await (const one of readRecords(new BufferSource(readFileSync(file)), new Diagnostics())) {
@@ -39,7 +39,7 @@ describe('user stacks recorded as branches', () => {
     const perf = stacks(runTool('perf', ['script', '-f', '-i', file, '-F', 'time,ip']).stdout);
     const hasBranches = await branchesOf(file);
     expect(own.length).toBe(perf.length);
-    // Without branches, perf takes what lies after the record for the leaf.
+    // Without branches, perf takes the bytes after the record for the leaf.
     const isJoined = (_: string, i: number): boolean => hasBranches[i];
     expect(hasBranches.filter(Boolean).length).toBeGreaterThan(10);
     expect(own.filter(isJoined)).toEqual(perf.filter(isJoined));

@@ -5,7 +5,7 @@ import { type AttrSpec, encodeFile, misc, record } from '../support/perf-encoder
 import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoPerf } from '../support/perf-tool.ts';
 import { convert } from '../support/perfconv-tool.ts';
 
-// Branches of samples against perf script: of a recording made here, since few machines can record them, and of published ones.
+// Branches of samples against perf script, in an encoded recording, since few machines can record them, and in published ones.
 
 const whyNot = whyNoPerf();
 if (whyNot !== undefined) announceSkipped('branches of samples against perf script', whyNot);
@@ -22,7 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => removeTempDir(dir));
 
-/** A symbol each 4 KB from an address on. */
+/** A symbol every 4 KB from an address on. */
 function writeKallsyms(start: bigint): string {
   const lines = Array.from({ length: 4096 }, (_, i) => `${(start + BigInt(i) * 0x1000n).toString(16)} T ${i === 0 ? '_text' : `fn_${i}`}\n`);
   const path = join(dir, 'kallsyms');
@@ -70,7 +70,7 @@ describe('branches of samples', () => {
     expect(own).toEqual(perf);
   });
 
-  // The kernel's map of the last one begins at 0, so that perf takes user code for the kernel's: there, addresses alone are compared.
+  // The kernel's map of the last one begins at 0, so that perf takes user code for the kernel's: only addresses are compared there.
   const files: [name: string, kernel: bigint, fields: readonly string[]][] = [
     ['quipper__perf.data.branch-4.14', 0xffffffffb4200000n, FIELDS],
     ['quipper__perf.data.branch_stack_spec', 0xffffffff9da00000n, FIELDS],

@@ -18,19 +18,19 @@ if (whyNot !== undefined) announceSkipped('the order of the published recordings
 /** Which fields to ask for: perf refuses those that the samples do not have. */
 const FIELD_SETS = ['comm,pid,tid,cpu,time,event,period', 'comm,pid,tid,time,event,period', 'comm,pid,tid,cpu,time,event', 'comm,pid,tid,time,event'] as const;
 
-/** perf names the events of simpleperf's recordings from type and config; we take the names that the recording gives them. */
+/** perf names the events of simpleperf's recordings by type and config; perfconv takes the names in the recording. */
 const OTHER_EVENT_NAMES = /^simpleperf__(?!generated_by_linux_perf)/;
 
 /**
- * The first line of each sample. perf prints callchains even where no field of theirs is asked for, and `[-01]` for a
- * sample without a CPU when those of another event have one.
+ * The first line of each sample. perf prints callchains even if none of their fields is asked for, and `[-01]` for a
+ * sample without a CPU if samples of another event have one.
  */
 function heads(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('\t'));
   return lines.map((line) => line.trim().replace(/\s+/g, ' ').replace(' [-01] ', ' '));
 }
 
-/** What perf prints, traces of the hardware left undecoded; undefined where it does not open the file. */
+/** What perf prints, without decoding hardware traces; undefined if it does not open the file. */
 function perfScript(file: string): { readonly fields: string; readonly lines: readonly string[] } | undefined {
   const noSymbols = ['--symfs', '/nonexistent', '--kallsyms', '/dev/null', '--no-itrace'];
   for (const fields of FIELD_SETS) {
@@ -47,7 +47,7 @@ async function ourScript(file: string, fields: string): Promise<readonly string[
   return heads(sink.text());
 }
 
-/** Files that perf 6.1 opens, by the corpus's inventory; of the twins, which are not listed, most. */
+/** Whether perf 6.1 may refuse a file: the corpus's inventory lists those that it opens, but not the twins, of which it opens most. */
 function mayBeRefused(name: string): boolean {
   const [head, ...rows] = readFileSync(join(corpus, 'inventory.tsv'), 'utf8')
     .split('\n')
@@ -58,7 +58,7 @@ function mayBeRefused(name: string): boolean {
 describe.skipIf(whyNot !== undefined)('published recordings, perf script against perfconv', () => {
   const names = isThere ? readdirSync(join(corpus, 'files')).sort() : ['all of them'];
 
-  test.each(names)('%s: its samples come in the order in which perf delivers them', async (name) => {
+  test.each(names)('%s: samples come in the order in which perf delivers them', async (name) => {
     const file = join(corpus, 'files', name);
     const perf = perfScript(file);
     if (perf === undefined) return expect(mayBeRefused(name), 'perf refuses what it should open').toBe(true);

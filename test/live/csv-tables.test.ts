@@ -39,7 +39,7 @@ describe.skipIf(whyNot !== undefined)('the CSV tables of a fresh recording', () 
       const fields = /^\s*(-?\d+)\/(-?\d+)\s+(\d+)\.(\d{9}):\s+([0-9a-f]+)\s*$/.exec(line);
       return fields === null ? [] : [`${unsigned(fields[1])}/${unsigned(fields[2])} ${BigInt(fields[3] + fields[4])} ${BigInt(`0x${fields[5]}`)}`];
     });
-    // perf prints a sample with the counters of a group once per member.
+    // perf prints a sample with the counters of a group once for each member.
     expect(rows).toEqual(name === 'a group' ? samples.filter((sample, i) => sample !== samples[i - 1]) : samples);
     expect(rows.length).toBeGreaterThan(0);
   });

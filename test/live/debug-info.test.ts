@@ -10,10 +10,10 @@ import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 import { symbolizeHere } from '../support/symbolize-here.ts';
 
-// fixtures/debug/src, compiled here: every address of its code is asked for, and must be told of as llvm-symbolizer does.
+// fixtures/debug/src, compiled here: every address of its code is looked up, and must give the same result as llvm-symbolizer.
 
 const sources = fileURLToPath(new URL('../../fixtures/debug/src/', import.meta.url));
-/** A program of the standard library's templates: much inlined code, deep, and in several units. */
+/** A program that uses templates of the standard library: much deeply inlined code in several units. */
 const standardLibrary = fileURLToPath(new URL('./standard-library/', import.meta.url));
 const missing = new Map<string, boolean>();
 
@@ -35,7 +35,7 @@ function run(program: string, args: readonly string[], cwd: string): void {
   execFileSync(program, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** A folder of that name with sources. */
+/** A folder of this name with sources. */
 function sourceFolder(name: string, from = sources): string {
   const folder = join(directory, name);
   mkdirSync(folder);
@@ -69,7 +69,7 @@ function ask(peer: 'llvm-symbolizer' | 'addr2line', binary: string, addresses: r
   return symbolize(referencePeer(peer), { binary, addresses, directory }).frames();
 }
 
-/** What differs, but for what is a choice: the first five. */
+/** The first five differences, except those that are a choice. */
 function differences(binary: string, addresses: readonly bigint[], expected: readonly Frame[][], actual: readonly Frame[][], columns = true): string[] {
   const symbols = readSymbols(binary);
   const lines = addresses.flatMap((address, i) => {
@@ -152,14 +152,14 @@ describe('debug information of compilers', () => {
   for (const { name, needs, build: buildVariant } of VARIANTS) {
     const without = firstMissing(['llvm-symbolizer', ...needs]);
     if (without !== undefined) announceSkipped(`comparison of debug information (${name}) with llvm-symbolizer`, `${without} is not installed`);
-    it.skipIf(without !== undefined)(`${name}: every address as with llvm-symbolizer`, async () => {
+    it.skipIf(without !== undefined)(`is read as by llvm-symbolizer at every address: ${name}`, async () => {
       await expectLikeLlvm(buildVariant(name.replaceAll(/[^\w]+/g, '-')));
     });
   }
 
   const without = firstMissing(['addr2line', 'llvm-symbolizer', 'g++']);
   if (without !== undefined) announceSkipped('comparison of debug information with addr2line', `${without} is not installed`);
-  it.skipIf(without !== undefined)('gcc: as with addr2line, wherever it agrees with llvm-symbolizer', async () => {
+  it.skipIf(without !== undefined)('is read as by addr2line wherever that agrees with llvm-symbolizer: gcc', async () => {
     const binary = build('as-addr2line', 'gcc', ['-O2', '-gdwarf-4']);
     const addresses = addressesOf(binary);
     const [llvm, addr2line] = [ask('llvm-symbolizer', binary, addresses), ask('addr2line', binary, addresses)];
@@ -181,7 +181,7 @@ describe('debug information of compilers', () => {
   });
 });
 
-describe.each(['g++', 'clang++'])('what %s makes of the standard library', (compiler) => {
+describe.each(['g++', 'clang++'])('code that %s makes of the standard library', (compiler) => {
   const variants: readonly (readonly [name: string, ...flags: string[]])[] = [
     ['DWARF 2', '-O2', '-gdwarf-2'],
     ['DWARF 3, not optimised', '-O0', '-gdwarf-3'],
@@ -194,12 +194,12 @@ describe.each(['g++', 'clang++'])('what %s makes of the standard library', (comp
   ];
   const without = firstMissing(['llvm-symbolizer', compiler]);
   if (without !== undefined) announceSkipped(`comparison of ${compiler}'s debug information of the standard library`, `${without} is not installed`);
-  it.skipIf(without !== undefined).each(variants)('%s: every address as with llvm-symbolizer', async (name, ...flags) => {
+  it.skipIf(without !== undefined).each(variants)('is read as by llvm-symbolizer at every address: %s', async (name, ...flags) => {
     const folder = sourceFolder(`library ${compiler} ${name}`.replaceAll(/[^\w]+/g, '-'), standardLibrary);
     try {
       run(compiler, [...flags, 'main.cc', 'other.cc', '-o', 'program'], folder);
     } catch (error) {
-      // Not each compiler has the linker plugin that -flto needs.
+      // Not every compiler has the linker plugin that -flto needs.
       return announceSkipped(`${compiler} ${flags.join(' ')}`, String((error as { stderr?: Buffer }).stderr ?? error));
     }
     const found = await expectLikeLlvm(join(folder, 'program'));
@@ -208,7 +208,7 @@ describe.each(['g++', 'clang++'])('what %s makes of the standard library', (comp
 });
 
 describe('the same debug information in other places', () => {
-  /** Makes what a plain program becomes: a path to ask for, with the program's own addresses. */
+  /** Each makes another form of a plain program, with the same addresses, and returns its path. */
   const forms: readonly { name: string; needs: readonly string[]; make: (program: string, folder: string) => string }[] = [
     {
       name: '.zdebug sections',
@@ -258,7 +258,7 @@ describe('the same debug information in other places', () => {
   for (const { name, needs, make } of forms) {
     const without = firstMissing(['llvm-symbolizer', 'g++', ...needs]);
     if (without !== undefined) announceSkipped(`debug information in ${name}`, `${without} is not installed`);
-    it.skipIf(without !== undefined)(`${name}: every address as llvm-symbolizer has it from the plain program`, async () => {
+    it.skipIf(without !== undefined)(`is read at every address as by llvm-symbolizer from the plain program: ${name}`, async () => {
       const program = build(name.replaceAll(/[^\w]+/g, '-'), 'gcc', ['-O2', '-gdwarf-4']);
       const addresses = addressesOf(program);
       const expected = ask('llvm-symbolizer', program, addresses);
@@ -267,14 +267,14 @@ describe('the same debug information in other places', () => {
     });
   }
 
-  // With gcc's DWARF 5 llvm-dwp 14 does not end.
+  // llvm-dwp 14 hangs with gcc's DWARF 5.
   for (const [compiler, version] of [
     ['gcc', '4'],
     ['clang', '5'],
   ] as const) {
     const without = firstMissing(['llvm-symbolizer', 'llvm-dwp', 'g++', compiler]);
     if (without !== undefined) announceSkipped(`.dwp files of ${compiler}`, `${without} is not installed`);
-    it.skipIf(without !== undefined)(`.dwp of ${compiler}, DWARF ${version}: every address as with llvm-symbolizer`, async () => {
+    it.skipIf(without !== undefined)(`is read as by llvm-symbolizer at every address: .dwp of ${compiler}, DWARF ${version}`, async () => {
       const program = build(`dwp-${compiler}-${version}`, compiler, ['-O2', `-gdwarf-${version}`, '-gsplit-dwarf']);
       const folder = join(program, '..');
       const dwos = readdirSync(folder).filter((name) => name.endsWith('.dwo'));

@@ -47,7 +47,7 @@ describe.skipIf(!hasPerf)('names of Java and OCaml', () => {
     expect(names.map(textOf)).toEqual(shown.map(({ name }) => name));
   });
 
-  it('are chosen among others of one address as perf chooses', () => {
+  it('are chosen among the names of one address as perf chooses them', () => {
     const path = join(directory, 'aliases');
     const aliases = [
       ['camlA__f$2b$2b', 'camlA__fold_1'],

@@ -6,7 +6,7 @@ import { demangleRustLegacy } from '../../src/demangle/rust-legacy.ts';
 import { demangleRustV0 } from '../../src/demangle/rust-v0.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-/** Unlike c++filt, nm does not ask libiberty for hashes and types of constants; perf does not, either. */
+/** Unlike c++filt, nm does not ask libiberty for hashes and types of constants, and nor does perf. */
 function names(library: string, ...options: string[]): string[] | undefined {
   const nm = spawnSync('nm', ['--dynamic', '--no-sort', '--format=just-symbols', ...options, library], { encoding: 'utf8', maxBuffer: 1 << 28 });
   return nm.status === 0 ? nm.stdout.split('\n').map((name) => name.replace(/@.*/, '')) : undefined;

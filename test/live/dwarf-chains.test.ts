@@ -23,7 +23,7 @@ if (missing !== undefined) announceSkipped("unwound chains compared with perf's"
 const SOURCE = join(directory, 'source.cc');
 const DWARF = ['-e', 'cpu-clock', '-F', '2000', '--call-graph', 'dwarf'];
 
-/** Real programs: compilers, and interpreters where they are. */
+/** Real programs: compilers, and interpreters if they are installed. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'g++ compiling': ['g++', '-O1', '-c', SOURCE, '-o', '/dev/null'],
   perl: ['perl', '-e', 'my %h; $h{"k$_"} = sprintf("%d", $_) for 1..200000; my @s = sort { $h{$a} <=> $h{$b} } keys %h;'],
@@ -34,7 +34,7 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 
 const WAYS: Readonly<Record<string, readonly string[]>> = { 'to a file': [], compressed: ['-z'], 'by several threads': ['--threads'] };
 
-/** The samples that have the same chain in both, and the first that has not. */
+/** The share of samples that have the same chain in both, and the first one that does not. */
 function equalChains(expected: readonly ScriptSample[], actual: readonly ScriptSample[]): { share: number; first: string } {
   const chain = ({ frames }: ScriptSample): string =>
     frames.map(({ ip, symbol, dso }) => (dso === '[vdso]' ? `${ip} ${dso}` : `${ip} ${symbol} ${dso}`)).join('\n');
@@ -45,7 +45,7 @@ function equalChains(expected: readonly ScriptSample[], actual: readonly ScriptS
   let first = '';
   for (const sample of expected) {
     const same = left.get(keyOf(sample)) ?? [];
-    // Without a copy of the vdso in its build-id cache, perf 6.1 does not lead out of it.
+    // Without a copy of the vdso in its build-id cache, perf 6.1 does not unwind out of it.
     const isCut = sample.frames.at(-1)?.dso === '[vdso]';
     if (same.some((other) => chain(other) === chain(sample) || (isCut && chain(other).startsWith(`${chain(sample)}\n`)))) equal++;
     else if (first === '') first = `perf, ${keyOf(sample)}:\n${chain(sample)}\nhere:\n${same.map(chain).join('\n')}`;
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)("unwound chains are perf's", () => {
     });
   }
 
-  test.each(Object.entries(WAYS))('of a recording that was written %s', async (_, options) => {
+  test.each(Object.entries(WAYS))('of a recording written %s', async (_, options) => {
     const recording = join(directory, `way${options.join('')}.data`);
     const { status, stderr } = recordWithPerf([...DWARF, ...options, '-o', recording, ...PROGRAMS['g++ compiling']]);
     expect(status, stderr).toBe(0);

@@ -13,14 +13,14 @@ interface Build {
   readonly compiler: string;
   readonly args: readonly string[];
   readonly hasExceptions?: boolean;
-  /** The library is linked like the program, not loaded. */
+  /** Whether the library is linked into the program, not loaded. */
   readonly isStatic?: boolean;
   readonly isStripped?: boolean;
   readonly linker?: string;
 }
 
 const DEBUG_FRAME = ['-O2', '-g', '-fno-exceptions', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables'];
-/** What unwinds them is their code. */
+/** Options without unwind rules, so that programs are unwound by their code. */
 const NO_RULES = ['-O2', '-fno-exceptions', '-fno-unwind-tables', '-fno-asynchronous-unwind-tables'];
 const BUILDS: Readonly<Record<string, Build>> = {
   'gcc -O2': { compiler: 'g++', args: ['-O2'] },
@@ -60,7 +60,7 @@ function run(program: string, args: readonly string[]): string {
   return stdout;
 }
 
-/** Builds the program and, for names, leaves what it has of them under `debug`. */
+/** Builds the program and keeps its names under `debug`. */
 function build(name: string, { compiler, args, hasExceptions = true, isStatic = false, isStripped = false }: Build): string {
   const seed = name.length * 7919 + 17;
   rmSync(join(directory, 'debug'), { recursive: true, force: true });
@@ -102,7 +102,7 @@ function stacksOf(text: string): string[][] {
       .split('\n\n')
       .map((sample) => sample.split('\n').filter((line) => line.startsWith('\t')))
       .map((lines) => lines.filter((line) => !line.includes('[kernel.kallsyms]')).map((line) => /^\s*[0-9a-f]+ (.*) \(.*\)$/.exec(line)?.[1] ?? ''))
-      // Go’s run time, its handlers of signals, and the vdso’s clock have stacks of their own: that of the goroutine is not in the dump.
+      // Go’s runtime, its signal handlers, and the vdso’s clock have stacks of their own: that of the goroutine is not in the dump.
       .filter((names) => names.length > 0 && !names.some((name) => GO_SWITCH.test(name)))
   );
 }
@@ -158,7 +158,7 @@ describe.skipIf(missing !== undefined)('unwound stacks of programs whose names t
       const share = ours.right / ours.stacks;
       const told = `${name}: ${ours.right} of ${ours.stacks}${perfs && `, perf ${perfs.right} of ${perfs.stacks}`}\n${ours.wrong.slice(0, 5).join('\n')}`;
       if (process.env.PERFCONV_SHOW_TRUTH !== undefined) process.stderr.write(`${told}\n${perfs?.wrong.slice(0, 2).join('\n') ?? ''}\n`);
-      // Some are of moments when the dump has nothing: a handler's stack that was not touched yet.
+      // Some samples were taken when the dump has nothing: a handler's stack that was not touched yet.
       expect(share, told).toBeGreaterThanOrEqual(0.995);
       if (perfs !== undefined && perfs.stacks > 0) expect(share, told).toBeGreaterThanOrEqual(perfs.right / perfs.stacks - 0.005);
     });

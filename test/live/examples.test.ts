@@ -13,7 +13,7 @@ import { exampleRecording } from '../support/example-recording.ts';
 import { encodeFile, encodePipe } from '../support/perf-encoder.ts';
 import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 
-// Every example of the help, as it stands there: in a shell, in a directory that has the files that it names.
+// Every example in the help, run literally: in a shell, in a directory with the files that it names.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,7 +22,7 @@ interface Example {
   readonly command: string;
 }
 
-/** The examples of a help text: what each does in one line, and the command in the next. */
+/** The examples in a help text: a line that says what each does, then the command. */
 function examplesOf(help: string): Example[] {
   const [, part = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(help) ?? [];
   return [...part.matchAll(/^ {2}# (.*)\n {2}(\S.*)$/gm)].map(([, what, command]) => ({ what, command }));
@@ -36,7 +36,7 @@ test('every command has examples in its help', async () => {
   expect(all.filter(isComparison)).toHaveLength(1);
 });
 
-/** Programs that stand in for ones that may not be there, as shell scripts. */
+/** Shell scripts in place of programs that may not be installed. */
 const STAND_INS: Readonly<Record<string, string>> = {
   perf: 'cat "$RECORDED"',
   'flamegraph.pl': 'cat',
@@ -80,7 +80,7 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     chmodSync(join(tools, name), 0o755);
   }
 
-  /** Runs a command line as somebody at a shell would, places that are outside of the directory put into it. */
+  /** Runs a command line as somebody at a shell would, with places outside the directory replaced by ones in it. */
   function run(command: string, shell = 'bash'): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
     const { port } = server.address() as AddressInfo;
     const here = command.replace('https://debuginfod.debian.net', `http://127.0.0.1:${port}`).replaceAll(/(?<= )\/(mnt|opt)\//g, `${dir}/$1/`);
@@ -98,10 +98,10 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     const before = readdirSync(dir, { recursive: true }).length;
     const shell = what.includes('zsh') ? 'zsh' : what.includes('fish') ? 'fish' : 'bash';
     const isThere = whyMissing(shell) === undefined;
-    // Without the shell that is to read it, the script is printed all the same.
+    // If the shell that should read the script is missing, it is only printed.
     const { status, stdout, stderr } = isThere ? await run(command, shell) : await run(/perfconv [^|)]*/.exec(command)?.[0] ?? command);
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringMatching(/data lost|changes nothing|error/) });
-    // Of a command in a script, the status is printed where it is not 0.
+    // An example of a command in a script prints the status if it is not 0.
     if (command.includes('echo $?')) expect(stdout).toBe('');
     if (command.startsWith('source') && isThere) return;
     expect(stdout.length + readdirSync(dir, { recursive: true }).length).toBeGreaterThan(before);
@@ -116,7 +116,7 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     recordWithPerf(['-e', 'cpu-clock', '-F', '2000', '-g', '-o', 'web.data', '--', ...program], { cwd: dir });
     const { stdout, stderr } = await run(command);
     expect(stderr).not.toContain('error');
-    // With -N perf keeps no copy of the vdso, and has no names for it.
+    // With -N, perf keeps no copy of the vdso and has no names for it.
     expect(stdout.split('\n').filter((line) => /^[<>]/.test(line) && !line.endsWith('([vdso])'))).toEqual([]);
   });
 });

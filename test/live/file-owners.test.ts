@@ -25,11 +25,11 @@ test.skipIf(!isRoot)('an output that is replaced keeps its owner and its mode', 
   await (await stage.openFile(at('a'))).write(new TextEncoder().encode('new'));
   expect(await stage.commit()).toEqual([]);
   const { uid, gid, mode } = statSync(at('a'));
-  // As after a write, it does not run with its owner's rights.
+  // As after a write, it has no set-user-ID or set-group-ID bit.
   expect([readFileSync(at('a'), 'utf8'), uid, gid, mode & 0o7777]).toEqual(['new', 65534, 65533, 0o640]);
 });
 
-test.skipIf(isRoot)('a symbol file that may not be read is told from one that is not there', async () => {
+test.skipIf(isRoot)('a symbol file without read permission is told apart from a missing one', async () => {
   const files = new NodeSymbolFiles();
   writeFileSync(at('secret'), 'x', { mode: 0o200 });
   expect(await files.open(at('secret'))).toBeUndefined();

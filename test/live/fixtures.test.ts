@@ -9,9 +9,9 @@ import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
 import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
-// The shipped recordings against perf: no permission to record is needed, and the symbols are shipped too.
+// The shipped recordings against perf. This needs no permission to record, and the symbols are shipped, too.
 
-/** The system's libraries are not shipped: whether they have names depends on the machine, and on whether a tool looks outside --symfs. */
+/** Removes names in the system's libraries, which are not shipped: they depend on the machine, and on whether a tool looks outside --symfs. */
 function withoutForeignNames(samples: readonly ScriptSample[]): ScriptSample[] {
   return samples.map((sample) => ({ ...sample, frames: sample.frames.map((frame) => (isShippedDso(frame.dso) ? frame : { ...frame, symbol: '' })) }));
 }

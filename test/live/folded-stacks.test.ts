@@ -17,9 +17,9 @@ import {
 } from '../support/perf-tool.ts';
 import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
-// Folded stacks are no more than perf's own text folds to, and add up to the same. docs/formats.md says what they are compared with.
+// There are no more folded stacks than perf's own text folds to, with the same total. docs/formats.md says what they are compared with.
 
-/** Overloads, which perf does not tell apart, and functions of templates, which it does; what they call is inlined where inlining is on. */
+/** Overloads, which perf does not tell apart, and functions of templates, which it does; the functions that they call are inlined if inlining is on. */
 const SOURCE = `
 #include <algorithm>
 #include <cmath>
@@ -53,7 +53,7 @@ const PIPELINE =
 
 interface Program {
   readonly command: readonly [program: string, ...args: string[]];
-  /** What must be installed for it. */
+  /** A program that must be installed for it. */
   readonly needs?: string;
   /** Further arguments of `perf record`. */
   readonly options?: readonly string[];
@@ -102,7 +102,7 @@ describe.skipIf(whyNot !== undefined)('folded stacks', () => {
 
   const linesIn = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).split('\n').length - 1;
 
-  /** @returns how many lines perf's text makes */
+  /** @returns how many lines perf's text folds to */
   function expectNoMoreThanPerf(file: string, args: readonly string[]): number {
     const expected = foldScript(parsePerfScript(readWithPerf('script', file, args)));
     const ours = folded(file, args);
@@ -115,18 +115,18 @@ describe.skipIf(whyNot !== undefined)('folded stacks', () => {
   for (const [name, program] of Object.entries(PROGRAMS)) {
     const missing = program.needs === undefined ? undefined : whyMissing(program.needs);
     if (whyNot === undefined && missing !== undefined) announceSkipped(`folded stacks of ${name}`, missing);
-    it.skipIf(missing !== undefined)(`are no more than perf's text has, of ${name}`, () => {
+    it.skipIf(missing !== undefined)(`are no more than in perf's text: ${name}`, () => {
       expectNoMoreThanPerf(record(program), ['--no-inline']);
     });
   }
 
-  it('are no more where both have inlined functions, which perf 6.1 has in stacks that it unwinds', () => {
+  it('are no more if both have inlined functions, which perf 6.1 shows in stacks that it unwinds', () => {
     const file = record({ command: ['./described'] }, ['-F', '499', '--call-graph', 'dwarf,8192']);
     const withInlined = expectNoMoreThanPerf(file, []);
     expect(withInlined).toBeGreaterThan(expectNoMoreThanPerf(file, ['--no-inline']));
   });
 
-  it('are more with names in full, which tell overloads apart', () => {
+  it('are more with full names, which tell overloads apart', () => {
     const file = record({ command: ['./framed'] });
     const inFull = linesIn(folded(file, ['--no-inline', '--demangle-style', 'full']));
     expect(inFull).toBeGreaterThan(expectNoMoreThanPerf(file, ['--no-inline']));

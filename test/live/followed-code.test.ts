@@ -15,16 +15,16 @@ interface Line {
 /** How objdump writes an instruction set. */
 interface Language {
   readonly objdump: string;
-  /** With code of compilers, and with much that people wrote by hand for each kind of processor; none with data among their code. */
+  /** Libraries with compiled code, and with much code written by hand for each kind of processor; none has data among its code. */
   readonly libraries: readonly string[];
   readonly sp: number;
-  /** What objdump's listing has besides single instructions. */
+  /** Whether a line of objdump's listing is not a single instruction. */
   isOther(line: Line): boolean;
-  /** How code goes on; with the target where the text names one. */
+  /** How code goes on, with the target if the text names one. */
   flowOf(text: string): string;
-  /** The register that an instruction writes; undefined where the text does not say, or where it is the stack pointer. */
+  /** The register that an instruction writes; undefined if the text does not say, or if it is the stack pointer. */
   writtenBy(text: string): number | undefined;
-  /** By how much an instruction moves the stack pointer; undefined where the text does not say. */
+  /** By how much an instruction moves the stack pointer; undefined if the text does not say. */
   movedOf(text: string): number | undefined;
 }
 
@@ -37,7 +37,7 @@ const X86_64: Language = {
   sp: 7,
 
   isOther({ bytes, text }) {
-    // It lists WAIT with what it waits for, and prefixes of nothing. A call of what is next is followed as what it does.
+    // It lists WAIT together with what it waits for, and prefixes without an instruction. A call of the next instruction is followed as what it does.
     if ((bytes[0] === 0x9b && bytes.length > 1) || (bytes[0] === 0xe8 && bytes.subarray(1).every((byte) => byte === 0))) return true;
     return text.includes('(bad)') || text.startsWith('.byte') || `${text.trim()} `.replace(PREFIXES, '') === '';
   },
@@ -79,7 +79,7 @@ const X86_64: Language = {
   },
 };
 
-/** By DWARF number: names of registers of 64 and of 32 bits. */
+/** By DWARF number: names of the register in 64 and in 32 bits. */
 const X86_REGISTERS = [
   ...['ax', 'dx', 'cx', 'bx', 'si', 'di', 'bp', 'sp'].map((name) => `r${name} e${name}`),
   ...Array.from({ length: 8 }, (_, i) => `r${i + 8} r${i + 8}d`),
@@ -136,7 +136,7 @@ function linesOf(objdump: string, path: string): Line[] {
 describe.each<[string, Language, () => InstructionDecoder]>([
   ['x86-64', X86_64, () => new X8664Decoder()],
   ['A64', A64, () => new A64Decoder()],
-])('code that is followed is as objdump reads it: %s', (name, language, makeDecoder) => {
+])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;
   const missing = whyMissing(objdump);
   if (missing !== undefined) announceSkipped(`code of ${name} as objdump reads it`, missing);

@@ -27,7 +27,7 @@ function recordRun(name: string, args: readonly string[]): string {
   return file;
 }
 
-/** perf takes names of the vdso from its build-id cache alone, which these recordings leave as it is. */
+/** perf takes names of the vdso only from its build-id cache, to which these recordings add nothing. */
 function withoutVdsoNames(text: string): string {
   return text.replaceAll(/ \S+ \(\[vdso\]\)$/gm, ' ([vdso])');
 }
@@ -55,7 +55,7 @@ describe.skipIf(whyNot !== undefined)('a recording in another form reads as perf
   });
 });
 
-describe.skipIf(whyNot !== undefined)('one recording', () => {
+describe.skipIf(whyNot !== undefined)('the same recording', () => {
   let file = '';
   let expected = '';
   beforeAll(async () => {
@@ -67,16 +67,16 @@ describe.skipIf(whyNot !== undefined)('one recording', () => {
     expect((await scriptOf('-', { stdin: createReadStream(file) })) === expected).toBe(true);
   });
 
-  test('reads the same packed by gzip, on a pipe', async () => {
+  test('reads the same compressed by gzip, on a pipe', async () => {
     expect((await scriptOf('-', { stdin: createReadStream(file).pipe(createGzip()) })) === expected).toBe(true);
   });
 
-  test.skipIf(whyNoXz !== undefined)('reads the same packed by xz', async () => {
+  test.skipIf(whyNoXz !== undefined)('reads the same compressed by xz', async () => {
     runTool('xz', ['-k', '-1', file]);
     expect((await scriptOf(`${file}.xz`)) === expected).toBe(true);
   });
 
-  test.skipIf(whyNoZstd !== undefined)('reads the same packed by zstd', async () => {
+  test.skipIf(whyNoZstd !== undefined)('reads the same compressed by zstd', async () => {
     runTool('zstd', ['-q', '-19', file]);
     expect((await scriptOf(`${file}.zst`)) === expected).toBe(true);
   });

@@ -27,12 +27,12 @@ describe.skipIf(!hasDevices)('outputs to devices', () => {
     expect(readdirSync(dir)).toEqual(['a.data', 'b.data']);
   });
 
-  test.skipIf(!existsSync('/proc/self'))('a directory in which no file can be made is not called missing', async () => {
+  test.skipIf(!existsSync('/proc/self'))('a directory in which no file can be made is not reported as missing', async () => {
     const { status, stderr } = await runMain([at('a.data'), '-q', '-o', '/proc/a.pb']);
     expect([status, stderr]).toEqual([1, 'perfconv: /proc/a.pb: no file can be created in /proc\n']);
   });
 
-  test("a full disk is no input's fault: merging ends at once", async () => {
+  test('a full disk ends merging at once, without blaming an input', async () => {
     const { status, stderr } = await runMain([at('a.data'), at('b.data'), '-q', '-t', 'folded', '-o', '/dev/full']);
     expect([status, stderr]).toEqual([1, 'perfconv: /dev/full: no space left on device\n']);
   });
@@ -44,7 +44,7 @@ describe.skipIf(!hasDevices)('outputs to devices', () => {
     closeSync(fd);
   });
 
-  test('a device is written directly, and no file is put in its place', async () => {
+  test('a device is written directly, and not replaced by a file', async () => {
     const stage = new OutputStage();
     await (await stage.openFile('/dev/null')).write(new TextEncoder().encode('gone'));
     await stage.commit();

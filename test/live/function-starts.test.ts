@@ -9,7 +9,7 @@ import { findFunctionStarts } from '../../src/elf/function-starts.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-// Functions that unwind in different ways, since Arm's linkers merge neighbours that do not.
+// The functions unwind in different ways, since Arm's linkers merge neighbours that unwind alike.
 const SOURCE = `
 int called(int); volatile int sink;
 __attribute__((noinline)) int leaf(int a) { sink = a; return a * 3; }
@@ -30,7 +30,7 @@ const TARGETS: readonly (readonly [string, readonly string[]])[] = [
   ['s390x-linux-gnu-', ['-fPIC', '-shared']],
 ];
 
-describe('where the functions of a stripped binary begin', () => {
+describe('the start of each function of a stripped binary', () => {
   let dir: string;
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'starts-'));
@@ -42,14 +42,14 @@ describe('where the functions of a stripped binary begin', () => {
     const name = `${prefix}gcc ${args.join(' ')}`;
     const canBuild = runs(`${prefix}gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${prefix}nm`, ['--version']);
     if (!canBuild) announceSkipped(`function starts of ${name}`, 'there is no compiler with a libc for it');
-    it.skipIf(!canBuild)(`is where nm has their symbols before: ${name}`, async () => {
+    it.skipIf(!canBuild)(`is where nm had its symbol before stripping: ${name}`, async () => {
       const path = join(dir, name.replaceAll(/\W/g, ''));
       execFileSync(`${prefix}gcc`, ['-O1', '-w', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
       const functions = functionsOf(execFileSync(`${prefix}nm`, ['-S', path], { encoding: 'utf8' }), prefix.startsWith('arm'));
       execFileSync(`${prefix}strip`, ['-s', path]);
       for (const bytes of [readFileSync(path), withoutSections(readFileSync(path), args)]) {
         const elf = await ElfFile.open(new BufferSource(bytes));
-        // The first, one in the middle and the last byte of each.
+        // The first byte, one in the middle and the last byte of each function.
         const asked = functions.flatMap(({ start, sizeBytes }) => [0, sizeBytes >> 1, sizeBytes - 1].map((at) => [elf.fileOffsetOf(start + at) ?? -1, start]));
         asked.sort(([a], [b]) => a - b);
         const starts = await findFunctionStarts(
@@ -71,7 +71,7 @@ function functionsOf(text: string, isArm: boolean): { start: number; sizeBytes: 
   }));
 }
 
-/** The same file without its section headers, as sstrip leaves it; with them where there is no header for unwinders either. */
+/** The same file without its section headers, as sstrip leaves it; with them if it has no header for unwinders, either. */
 function withoutSections(bytes: Buffer, args: readonly string[]): Buffer {
   if (args.includes('-Wl,--no-eh-frame-hdr') || args.includes('-static')) return bytes;
   const is64 = bytes[4] === 2;

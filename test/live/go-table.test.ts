@@ -44,7 +44,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
   arm64: { env: { GOARCH: 'arm64', CGO_ENABLED: '0' } },
   s390x: { env: { GOARCH: 's390x', CGO_ENABLED: '0' } },
 };
-/** How far apart the addresses are that are looked up, in bytes. */
+/** The distance between the addresses that are looked up, in bytes. */
 const STEP = 24;
 
 const missing = whyMissing('go', ['version']);
@@ -65,7 +65,7 @@ function build(name: string, { env, args = [], needsC = false }: Build): string 
   return join(project, 'program');
 }
 
-/** The file without its symbol table and debug information: their headers become empty ones, so that it works for all machines. */
+/** The file without its symbol table and debug information: their headers become empty ones, which works for all machines. */
 async function strip(path: string): Promise<string> {
   const bytes = new Uint8Array(readFileSync(path));
   const elf = await ElfFile.open(new BufferSource(bytes, path));
@@ -87,7 +87,7 @@ async function addressesIn(path: string): Promise<bigint[]> {
   return Array.from({ length: Math.floor(sizeBytes / STEP) }, (_, i) => BigInt(addr + i * STEP));
 }
 
-/** Symbols of assembly have the kind of their calls in their names, the table has not; nor has it columns. */
+/** Unlike the table, symbols of assembly have the kind of their calls in their names. The table has no columns, either. */
 function textOf(frames: readonly Frame[]): string {
   return frames.map(({ name, file, line }) => `${name.replace(/\.abi(?:0|internal)$/, '')} ${file}:${line}`).join(' < ');
 }

@@ -9,7 +9,7 @@ import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
 const whyNot = whyNoPerf();
 if (whyNot !== undefined) announceSkipped('comparison of kernels of virtual machines with perf', whyNot);
 
-it.skipIf(whyNot !== undefined)('kernels of virtual machines have the names that perf report has', async () => {
+it.skipIf(whyNot !== undefined)('kernels of virtual machines have the same names as in perf report', async () => {
   const moved = TEXT + 0x1000_0000n;
   const ips = [0n, 0xffn, 0x100n, 0x1ffn, 0x200n, 0x240n].map((offset) => moved + offset);
   const records = [kernelMap(0, moved), ...ips.map((ip) => sample(812, ip))];

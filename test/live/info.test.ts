@@ -11,9 +11,9 @@ import { attrText, headerLines } from '../support/perf-header-text.ts';
 import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 
 // `perfconv info` against `perf report --header-only -I`, `perf evlist -v`, `perf evlist -g` and `perf report --stats` of perf 6.1:
-// every line that perf prints is built again from what we know, and the two are compared.
+// every line that perf prints is rebuilt from perfconv's output, and the two are compared.
 
-/** Lines that only one side has, and why. Files are named by a pattern; a line that is expected here and does not come fails, too. */
+/** Lines that only one side has, and why. Files are given by a pattern; a test also fails if a line that is listed here is missing. */
 const KNOWN_DIFFERENCES: readonly { readonly file: RegExp; readonly perf?: RegExp; readonly perfconv?: RegExp; readonly why: string }[] = [
   {
     file: /^autofdo__ro_sample/,
@@ -35,13 +35,13 @@ const KNOWN_DIFFERENCES: readonly { readonly file: RegExp; readonly perf?: RegEx
   },
 ];
 
-/** Attrs that perf prints otherwise, and why. */
+/** Attrs that perf prints differently, and why. */
 const DIFFERENT_ATTRS: readonly { readonly file: RegExp; readonly why: string }[] = [
   { file: /^be__quipper__perf\.data\.lost_samples/, why: 'precise_ip, as above' },
   { file: /piped\.(target|extrabyte)/, why: 'behind an attr of 80 bytes in a pipe stand its ids: perf 6.1 takes them for registers, stack sizes and clocks' },
 ];
 
-/** Lines without a counterpart: frames, what the file system says, what is not there. */
+/** Lines without a counterpart: borders, information from the file system, missing features. */
 const NOT_COMPARED =
   /^(# =+|#|# captured on +: .*|# header version : [01]|# missing features: .*|# bpf_prog_info empty|# btf info empty|# AMD systems .*|# event desc: not available.*)?$/;
 
@@ -49,10 +49,10 @@ async function infoOf(file: string): Promise<RecordingInfo> {
   return readRecordingInfo(new BufferSource(readFileSync(file), file), {}, new Diagnostics());
 }
 
-/** What perf prints; undefined where it refuses the file. */
+/** What perf prints; undefined if it refuses the file. */
 function perf(...args: readonly string[]): string | undefined {
   const { stdout } = runTool('perf', args, { env: { TZ: 'UTC' } });
-  // What it refuses it may still print, with nothing in it.
+  // For a file that it refuses, it may still print lines with nothing in them.
   return stdout.includes(': (null)') || stdout.trim() === '' ? undefined : stdout;
 }
 
@@ -111,7 +111,7 @@ async function compareEvents(file: string): Promise<void> {
 async function compareRecords(file: string): Promise<void> {
   const aggregated = perf('report', '-f', '--stats', '-i', file)?.split(/^\S.* stats:$/m)[1] ?? '';
   const theirs = Object.fromEntries([...aggregated.matchAll(/^ +(\w+) events: +(\d+)/gm)].map(([, type, count]) => [type, Number(count)]));
-  // What it refuses it does not count.
+  // perf does not count the records of a file that it refuses.
   if (theirs.TOTAL === undefined) return;
   const { records, recordCount } = await infoOf(file);
   expect({ TOTAL: recordCount, ...records }).toEqual(theirs);
@@ -143,7 +143,7 @@ describe.skipIf(whyNot !== undefined || !hasCorpus)('`perfconv info` on a publis
   });
 
   it.each(files)('%s: has as many records of each type as perf counts', async (name, file) => {
-    // perf stops at the first, whose records it does not know, and decodes the trace of the second instead of counting.
+    // perf stops in the first, whose records it does not know, and decodes the trace of the second instead of counting.
     if (/^cros__|intel_pt/.test(name)) return;
     await compareRecords(file);
   });
@@ -166,7 +166,7 @@ describe.skipIf(whyNotRecorded !== undefined)('`perfconv info` on a fresh record
     ['words that need quotes', ['-e', 'cpu-clock', '--', 'sh', '-c', 'echo \'a  b\' "c" > /dev/null']],
   ])('is what perf shows: %s', compareFresh);
 
-  // Virtual machines may have none, and others may use all of them.
+  // Virtual machines may have no breakpoints, and other programs may use all of them.
   const breakpoint = ['-e', 'mem:0x1000:rw'];
   const whyNoBreakpoint = whyNotRecorded ?? whyNoRecording(breakpoint);
   if (whyNotRecorded === undefined && whyNoBreakpoint !== undefined) announceSkipped('`perfconv info` on a breakpoint', whyNoBreakpoint);

@@ -13,8 +13,8 @@ import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-// gcc gives no linkage name to what only one unit can see. Without optimisation the same functions are symbols, whose names say what
-// those of the inlined ones must be.
+// gcc gives no linkage names to functions that only one unit can see. Without optimisation, the same functions are symbols, whose names
+// the inlined ones must have.
 
 const SOURCE = `
 #include <algorithm>
@@ -77,7 +77,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions without a linkage name'
   const run = (program: string, ...args: string[]): void => {
     execFileSync(program, args, { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
   };
-  /** Lambdas have numbers in linkage names alone; gcc names neither types nor functions of generic ones alike. */
+  /** Only linkage names have numbers of lambdas; gcc names types and functions of generic lambdas differently. */
   const comparable = (name: string): string => name.replaceAll(/\{lambda[^}]*\}(#\d+)?/g, '{lambda}').replaceAll(/\[abi:\w+\]/g, '');
 
   beforeAll(() => {
@@ -105,7 +105,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions without a linkage name'
     ['type units and link-time optimisation', ['-gdwarf-5', '-fdebug-types-section', '-flto']],
     ['dwz', ['-gdwarf-4'], 'dwz'],
     ['type units of DWARF 4 and dwz', ['-gdwarf-4', '-fdebug-types-section'], 'dwz'],
-  ])('have the names that symbols have elsewhere: %s', async ([name, flags, tool], { skip }) => {
+  ])('have the names of their symbols in another build: %s', async ([name, flags, tool], { skip }) => {
     if (tool !== undefined && missingTools.includes(tool)) skip(`no ${tool}`);
     const folder = name.replaceAll(/\W+/g, '-');
     mkdirSync(join(directory, folder));

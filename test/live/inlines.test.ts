@@ -15,8 +15,8 @@ import {
 } from '../support/perf-tool.ts';
 import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
-// perf 6.1 shows inlined functions in stacks that it unwinds by debug information, and there at the sampled address as well, which
-// is what both programs have of such a recording.
+// perf 6.1 shows inlined functions in stacks that it unwinds by debug information, also at the sampled address, which both programs
+// have for such a recording.
 
 const source = fileURLToPath(new URL('../../fixtures/src/inlines.cc', import.meta.url));
 const whyNot = whyNoRecording() ?? whyMissing('g++') ?? whyMissing('addr2line') ?? whyNoPerfconv();
@@ -33,7 +33,7 @@ function leafFrames(text: string): string[][] {
 }
 
 /**
- * Without the callers that return to the sampled address: those of a function that calls itself, in a sample of where it has just returned. perf's
+ * Without the callers that return to the sampled address: those of a function that calls itself, sampled just after it returned. perf's
  * text has the calls' last bytes in place of return addresses.
  */
 function withoutCallers(frames: string[]): string[] {
@@ -41,8 +41,8 @@ function withoutCallers(frames: string[]): string[] {
 }
 
 /**
- * Whether a function stands inside itself. addr2line 2.40, which perf asks, names the surrounding function in place of some inlined
- * ones (0x175a of this program, where it was not asked for other addresses before); llvm-symbolizer does not.
+ * Whether a function is inlined into itself. addr2line 2.40, which perf asks, names the surrounding function in place of some inlined
+ * ones (0x175a of this program, if it was not asked for other addresses before); llvm-symbolizer does not.
  */
 function repeatsFunction(frames: string[]): boolean {
   const names = frames.map((line) => line.replace(/\+0x[0-9a-f]+ \(.*\)$/, ''));
@@ -61,7 +61,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions', () => {
     ['DWARF 5', '-gdwarf-5'],
     ['DWARF 4', '-gdwarf-4'],
     ['compressed DWARF', '-gz'],
-  ])('stand in the text as in that of perf: %s', (_, flag) => {
+  ])('are in the text as in that of perf: %s', (_, flag) => {
     const run = (program: string, ...args: string[]): void => {
       const { status, stderr } = runTool(program, args, { cwd: directory });
       if (status !== 0) throw new Error(`${program}: ${lastLines(stderr)}`);
@@ -72,13 +72,13 @@ describe.skipIf(whyNot !== undefined)('inlined functions', () => {
     const theirs = leafFrames(readWithPerf('script', file));
     const ours = leafFrames(convert(['-t', 'script', '-o', '-', file]).stdout).map(withoutCallers);
     expect(ours.length).toBe(theirs.length);
-    // What the loader and libc look like depends on whether their debug symbols are installed: the program alone is judged.
+    // Frames in the loader and libc depend on whether their debug symbols are installed: only the program is judged.
     const own = theirs.flatMap((frames, i) => ([frames, ours[i]].some((one) => one.at(-1)?.endsWith(`(${join(directory, 'inlines')})`)) ? [i] : []));
     const [expected, actual] = [theirs, ours].map((frames) => own.map((i) => frames[i]));
     expect(expected.length).toBeGreaterThan(50);
     const differing = expected.flatMap((frames, i) => (frames.join('\n') === actual[i].join('\n') ? [] : [i]));
     const others = differing.filter((i) => !repeatsFunction(expected[i]));
-    // 1 % is what perf's own way of choosing names may cost: it takes the outermost from addr2line where that is an alias of its symbol.
+    // Up to 1 % may differ by perf's own choice of names: it takes the outermost one from addr2line if that is an alias of its symbol.
     if (others.length > expected.length / 100) expect(actual[others[0]]).toEqual(expected[others[0]]);
     expect(differing.length - others.length).toBeLessThan(expected.length / 10);
     expect(expected.filter((frames) => frames.length > 2).length).toBeGreaterThan(expected.length / 10);

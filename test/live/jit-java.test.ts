@@ -15,7 +15,7 @@ import {
 } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-// Java writes a perf map when it ends, if it is asked to (JDK 17 and later).
+// If it is asked to, Java writes a perf map when it ends (JDK 17 and later).
 
 const PROGRAM = `
 public class Work {
@@ -46,7 +46,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
     for (const path of maps) rmSync(path, { force: true });
   });
 
-  test('is named by the perf map that it leaves', async () => {
+  test('has the names in the perf map that it leaves', async () => {
     const java = ['java', '-XX:+PreserveFramePointer', '-XX:+UnlockDiagnosticVMOptions', '-XX:+DumpPerfMapAtExit', '-XX:-UsePerfData', 'Work'];
     recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-o', 'java.data', '--', ...java], { cwd: directory });
     const file = join(directory, 'java.data');
@@ -58,7 +58,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
     const pairs = perf.flatMap(({ frames }, i) => frames.flatMap((frame, j) => (/^\/tmp\/perf-\d+\.map$/.test(frame.dso) ? [[frame, own[i].frames[j]]] : [])));
     for (const [{ dso }] of pairs) maps.add(dso);
     const differing = pairs.filter(([a, b]) => a.symbol !== b?.symbol);
-    // Code that was made anew in the same place has two entries: which one is meant, perf does not tell by their order.
+    // Code that was made again in the same place has two entries, among which perf does not choose by their order.
     expect(differing.length, JSON.stringify(differing.slice(0, 3))).toBeLessThanOrEqual(pairs.length / 100);
     expect(pairs.filter(([{ symbol }]) => symbol.includes('Work.fib') || symbol.includes('Work::fib')).length).toBeGreaterThan(20);
   });

@@ -16,8 +16,8 @@ import {
 } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-// Python calls each function through a piece of code of its own, which a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
-// from 3.13 on) names. No sample lies there, but callchains pass through, if the interpreter keeps frame pointers.
+// Python calls each function through a small piece of code, which is named by a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
+// from 3.13 on). No sample is in it, but callchains pass through it if the interpreter keeps frame pointers.
 
 const PROGRAM = `
 import os, sys, threading, time
@@ -58,7 +58,7 @@ thread.join()
 `;
 
 const python = process.env.PERFCONV_PYTHON || 'python3';
-/** Fails where an interpreter does not write for perf in both ways, or has no frame pointers. */
+/** Fails if an interpreter does not write for perf in both ways, or has no frame pointers. */
 const IS_FIT = "import sys, sysconfig; sys.exit(sys.version_info < (3, 13) or '-fno-omit-frame-pointer' not in sysconfig.get_config_var('CFLAGS'))";
 const isFit = whyMissing(python, ['-X', 'perf', '-c', IS_FIT]) === undefined;
 const whyNot = whyNoRecording() ?? (isFit ? undefined : `${python} is no Python of at least 3.13 with frame pointers: give one with PERFCONV_PYTHON`);
@@ -92,7 +92,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     return parsePerfScript(stdout.toString());
   }
 
-  /** All frames' symbols where perf has them in DSOs of certain names, or perfconv does, must be the same; the others are only counted. */
+  /** Symbols of frames that perf or perfconv has in DSOs of certain names must all be the same; the others are only counted. */
   function expectAlike(perf: readonly ScriptSample[], perfDsos: RegExp, own: readonly ScriptSample[], ownDsos: RegExp): void {
     const symbols = (samples: readonly ScriptSample[], dsos: RegExp): string[] =>
       samples.map(({ frames }) => frames.map(({ symbol, dso }) => (dsos.test(dso) ? symbol : '-')).join('\n'));
@@ -101,7 +101,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     expect(actual.flatMap((text, i) => (text === expected[i] ? [] : [[text, expected[i]]])).slice(0, 3)).toEqual([]);
   }
 
-  /** How often each function of the program is in callchains. */
+  /** How often callchains have each function of the program. */
   function callsOf(samples: readonly ScriptSample[]): Map<string, number> {
     const calls = new Map<string, number>();
     for (const { symbol } of samples.flatMap(({ frames }) => frames)) {
@@ -117,7 +117,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     for (const name of ['leaf', 'Shape.area', 'Shape.edge', 'Shape.parts', 'later.<locals>.made_later']) expect(calls.get(name), name).toBeGreaterThan(30);
   }
 
-  test('is named by perf maps, of a process and of its child', async () => {
+  test('is named by the perf maps of a process and of its child', async () => {
     const data = record('perf', 'fork');
     const perf = parsePerfScript(readWithPerf('script', data));
     const own = await scriptOf('--compat', 'perf', data);
@@ -138,8 +138,8 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     expectCalls(own);
   });
 
-  // A child writes a part of its parent's dump a second time; perf has no names for what follows.
-  test('is named by jitdumps, of a process and of its child', async () => {
+  // A child writes part of its parent's dump a second time; perf has no names for what follows.
+  test('is named by the jitdumps of a process and of its child', async () => {
     const own = await scriptOf(record('perf_jit', 'fork'));
     expectCalls(own);
     const frames = own.flatMap((sample) => sample.frames);

@@ -16,7 +16,7 @@ import {
 } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-// PHP's JIT writes a perf map and a jitdump file at once. So would Erlang's, of whose dump perf inject makes 15,000 files.
+// PHP's JIT writes both a perf map and a jitdump file. So would Erlang's, but perf inject makes 15,000 files of its dump.
 
 const PHP_FLAGS = [
   'opcache.enable_cli=1',
@@ -41,10 +41,10 @@ interface Runtime {
   readonly name: string;
   readonly program: string;
   readonly flags: readonly string[];
-  /** Makes it end with status 0 where its JIT works. */
+  /** Arguments with which it ends with status 0 if its JIT works. */
   readonly probe: readonly string[];
   readonly args: readonly string[];
-  /** In the name of a function that takes much of the time. */
+  /** A part of the name of a function that takes much of the time. */
   readonly known: string;
   readonly writesDump: boolean;
 }

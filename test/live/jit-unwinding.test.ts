@@ -5,7 +5,7 @@ import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-// A JIT of its own that keeps no frame pointers and tells in its dump how its code is unwound. Needs perf, gcc and x86-64.
+// A JIT made for this test, which keeps no frame pointers and tells in its dump how its code is unwound. Needs perf, gcc and x86-64.
 
 const PROGRAM = `
 #define _GNU_SOURCE
@@ -102,14 +102,14 @@ describe.skipIf(whyNot !== undefined)('code of a JIT without frame pointers', ()
     return samples.map(({ frames }) => frames.map(({ symbol }) => symbol.replace(/\+0x.*/, '')).join(' ')).filter((stack) => stack.startsWith('burn'));
   }
 
-  test('is unwound by what its dump tells', async () => {
+  test('is unwound by the information in its dump', async () => {
     const found = await stacks();
     expect(found.length).toBeGreaterThan(50);
     const whole = found.filter((stack) => stack.startsWith('burn callback made_at_run_time main '));
     expect(whole.length / found.length).toBeGreaterThan(0.999);
   });
 
-  test('ends stacks where its dump tells nothing', async () => {
+  test('ends stacks if its dump has no unwinding information', async () => {
     const found = await stacks('silent');
     expect(found.length).toBeGreaterThan(50);
     expect(found.filter((stack) => stack.includes('main'))).toEqual([]);

@@ -5,8 +5,8 @@ import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.
 import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-// Code that Node makes at run time: its names are those that `perf script` shows, by a perf map; and by a jitdump file those that it shows of
-// what `perf inject --jit` has made of the recording.
+// Code that Node makes at run time: by a perf map, its names are those that `perf script` shows; by a jitdump file, those that it shows for
+// the recording that `perf inject --jit` makes.
 
 const PROGRAM = `
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
@@ -64,7 +64,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     const data = record(['--perf-basic-prof', ...flags]);
     const perf = parsePerfScript(readWithPerf('script', data));
     for (const sample of perf) for (const { dso } of sample.frames) if (/^\/tmp\/perf-\d+\.map$/.test(dso) && !maps.includes(dso)) maps.push(dso);
-    // Which of several entries at one place is meant is told by their order alone: perf does not go by it.
+    // Only the order of several entries at one place tells which one is meant, which perf ignores.
     expectAlike(besides(perf, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), 0.01);
   });
 
@@ -78,7 +78,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     expect(own.flatMap(({ frames }) => frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso)).length).toBeGreaterThan(100);
   });
 
-  test('is named by a jitdump, though the recording has another clock', async () => {
+  test('is named by a jitdump, even if the recording has another clock', async () => {
     const frames = (await scriptOf(record(['--perf-prof']))).flatMap((sample) => sample.frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso));
     expect(frames.length).toBeGreaterThan(100);
     expect(frames.some(({ symbol }) => symbol.includes('fib'))).toBe(true);

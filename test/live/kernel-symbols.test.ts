@@ -69,7 +69,7 @@ async function linesAt(code: CodeSymbols, addresses: readonly number[]): Promise
   return found;
 }
 
-/** What addr2line tells of addresses of a file, innermost first. */
+/** What addr2line says about addresses of a file, innermost first. */
 function addr2line(file: string, svmas: readonly bigint[], ...args: string[]): string[][] {
   const input = svmas.map((svma) => svma.toString(16)).join('\n');
   const text = execFileSync('addr2line', ['-afi', '-e', file, ...args], { input, encoding: 'utf8' });
@@ -84,7 +84,7 @@ function addr2line(file: string, svmas: readonly bigint[], ...args: string[]): s
   );
 }
 
-describe.skipIf(!canBuild)('a kernel of our own', () => {
+describe.skipIf(!canBuild)('a kernel built here', () => {
   let dir: string;
   let buildId: string;
   const at = (name: string): string => join(dir, name);
@@ -125,7 +125,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
   afterAll(() => rmSync(dir, { recursive: true }));
   const moduleFile = (): string => at(`root/lib/modules/${RELEASE}/kernel/net/mod-one.ko`);
 
-  it.skipIf(!hasPerf).each(['the build id', 'no build id'])('has the names that perf has, known by %s', async (known) => {
+  it.skipIf(!hasPerf).each(['the build id', 'no build id'])('has the names that perf has, with %s', async (known) => {
     const code = await symbolsOf({ ...reference, buildId: known === 'no build id' ? '' : buildId }, { vmlinux: at('vmlinux'), compatPerf: true }, false);
     const symbols = nm(at('vmlinux'));
     const [textEnd, initStart, initEnd] = ['_etext', '_sinittext', '_einittext'].map((name) => symbols.get(name)! + SHIFT);
@@ -138,7 +138,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     expect(new Set(names.map(({ name }) => name))).toEqual(new Set([undefined, '_text', '__nop_label', 'local_one', 'visible_one', 'start_kernel']));
   });
 
-  it.skipIf(!hasAddr2line)('has files, lines and inlined functions, also where the names come from a list', async () => {
+  it.skipIf(!hasAddr2line)('has files, lines and inlined functions, even if the names come from a list', async () => {
     const ends = nm(at('vmlinux'));
     const svmas: bigint[] = [];
     for (let svma = ends.get('local_one')!; svma < ends.get('_etext')!; svma++) svmas.push(svma);
@@ -160,7 +160,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
 
   const module = { name: '[mod_one]', kind: 'module', buildId: '', osRelease: RELEASE, start: signed(MODULE_START) } as const;
 
-  it.skipIf(!hasPerf)('names the functions of a module as perf does, which knows its .text alone', async () => {
+  it.skipIf(!hasPerf)('names the functions of a module as perf does, which knows only its .text', async () => {
     const code = await symbolsOf({ ...module, longName: moduleFile() }, { compatPerf: true }, false);
     const addresses = Array.from({ length: 256 }, (_, i) => MODULE_START + BigInt(i));
     const maps = [
@@ -172,7 +172,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     expect(new Set(names.map(({ name }) => name))).toEqual(new Set([undefined, 'mod_one']));
   });
 
-  it('lays the sections of a module out as the kernel does: one after the other, without those that it throws away', async () => {
+  it('lays out the sections of a module as the kernel does: one after another, without those that it discards', async () => {
     const code = await symbolsOf({ ...module, longName: moduleFile() });
     const sizes = new Map(
       [...execFileSync('readelf', ['-SW', moduleFile()], { encoding: 'utf8' }).matchAll(/\] (\.\S*text\S*) +PROGBITS +0+ [0-9a-f]+ ([0-9a-f]+)/g)].map(
@@ -191,7 +191,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     );
   });
 
-  it.skipIf(!hasAddr2line).each(['plain', 'gzip', 'xz', 'zstd'])('has lines of a module that is kept %s, found by its name', async (how) => {
+  it.skipIf(!hasAddr2line).each(['plain', 'gzip', 'xz', 'zstd'])('has lines of a module that is stored as %s, found by its name', async (how) => {
     const root = at(`root-${how}`);
     const path = `${root}/lib/modules/${RELEASE}/updates/mod_one.ko${{ plain: '', gzip: '.gz', xz: '.xz', zstd: '.zst' }[how]}`;
     mkdirSync(`${root}/lib/modules/${RELEASE}/updates`, { recursive: true });
@@ -221,7 +221,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
     );
   });
 
-  it.skipIf(!hasAddr2line)('finds the debug file of a stripped module by the build id that the module itself has', async () => {
+  it.skipIf(!hasAddr2line)('finds the debug file of a stripped module by the build id in the module itself', async () => {
     const root = `${at('root-stripped')}/lib/modules/${RELEASE}`;
     const full = at('with-id.ko');
     mkdirSync(root, { recursive: true });
@@ -239,7 +239,7 @@ describe.skipIf(!canBuild)('a kernel of our own', () => {
       return innermost;
     };
     expect(await linesOf()).toMatch(/^mod_one .*module\.c:\d+$/);
-    // One of another build is no help.
+    // A debug file of another build is not used.
     execFileSync('ld', ['-r', '--build-id=0x11', '-o', at('other-id.ko'), moduleFile()]);
     execFileSync('objcopy', ['--only-keep-debug', at('other-id.ko'), debugFile]);
     expect(await linesOf()).toBe('');

@@ -17,9 +17,9 @@ beforeAll(() => {
 afterAll(() => removeTempDir(directory));
 
 const FILE_HEADER_BYTES = 104;
-/** As many are to be written before perf is killed. */
+/** So many samples must be written before perf is killed. */
 const MIN_SAMPLES = 100;
-/** Ways to record in which perf has written much of what it has before it is killed. */
+/** Ways to record in which perf has written many of its samples when it is killed. */
 const VARIANTS = [
   ['plain', ['-F', '4999', '-g']],
   ['compressed', ['-F', '4999', '-g', '-z']],
@@ -27,7 +27,7 @@ const VARIANTS = [
 ] as const;
 
 describe.skipIf(whyNot !== undefined)('perf record, killed with -9', () => {
-  test.each(VARIANTS)('%s: every sample that it had written is there', async (name, args) => {
+  test.each(VARIANTS)('%s: every sample that it had written is read', async (name, args) => {
     const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
     const events = args.some((arg) => arg === '-e') ? args : ['-e', 'cpu-clock', ...args];
     // Small buffers are written out often. The workload ends by itself.
@@ -41,7 +41,7 @@ describe.skipIf(whyNot !== undefined)('perf record, killed with -9', () => {
       },
     );
     const exited = new Promise((resolve) => perf.once('exit', resolve));
-    // On a busy machine much is written of the processes that are there before the first sample.
+    // On a busy machine, much is written about existing processes before the first sample.
     while (countSamples(file) < MIN_SAMPLES && perf.exitCode === null) await sleep(100);
     perf.kill('SIGKILL');
     await exited;

@@ -9,12 +9,12 @@ import { encodeFile, misc, record } from '../support/perf-encoder.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 import { runMain } from '../support/run-main.ts';
 
-/** Another user's files can be made by root alone. */
+/** Only root can make files of other users. */
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 if (!isRoot) announceSkipped('files of other users', 'only root can make them');
 
 const [USER, STRANGER] = [65534, 65533];
-/** No process has the number: it is above what Linux gives. */
+/** A number that no process has: it is above Linux's limit. */
 const ENDED = 2 ** 22 + 1;
 const NOW_NS = BigInt(Date.now()) * 1_000_000n;
 const [BEFORE, LATER] = [NOW_NS - 3_600_000_000_000n, NOW_NS + 3_600_000_000_000n];
@@ -51,7 +51,7 @@ function linkOf(owner: number, target: string): string {
   return path;
 }
 
-/** The content of what is opened, and what is remarked; why it is refused; or that there is nothing. */
+/** The content of the opened file with any remark; why it is refused; or that there is nothing. */
 function open(path: string, pid: number | undefined, recordedUntilNs: bigint | undefined = LATER): string {
   const opened = openLeftFile(path, pid === undefined ? undefined : { pid, recordedUntilNs });
   if (opened === undefined) return 'nothing';
@@ -63,7 +63,7 @@ function open(path: string, pid: number | undefined, recordedUntilNs: bigint | u
 }
 
 describe.skipIf(!isRoot)('a file that a process left', () => {
-  it("is believed when it is root's or the living process's user's, and no other's", () => {
+  it("is believed if it belongs to root or to the living process's user, and to no one else", () => {
     const pid = living.pid!;
     expect(open(fileOf(0), pid)).toBe('of 0');
     expect(open(fileOf(USER), pid)).toBe(`of ${USER}`);
@@ -71,16 +71,16 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(fileOf(USER), process.pid)).toBe(`refused: it belongs to user ${USER}, and process ${process.pid} to user 0`);
   });
 
-  it('of a process that has ended is believed when it was there by the end of the recording', () => {
+  it('of a process that has ended is believed if it was there by the end of the recording', () => {
     const unsure = `of ${USER}, but it belongs to user ${USER}, and nothing shows that process ${ENDED}, which has ended, belonged to that user`;
     expect(open(fileOf(USER), ENDED)).toBe(unsure);
-    // A pipe tells no time.
+    // A pipe does not tell the time.
     expect(open(fileOf(USER), ENDED, undefined)).toBe(unsure);
     expect(open(fileOf(USER), ENDED, BEFORE)).toMatch(/^refused: user 65534 created it after the recording/);
     expect(open(fileOf(0), ENDED, BEFORE)).toBe('of 0');
   });
 
-  it('is not that of a process that was started after the recording, and has the same number', () => {
+  it('is refused if it is of a process that was started after the recording with the same number', () => {
     expect(open(fileOf(USER), living.pid, BEFORE)).toMatch(/^refused: user 65534 created it after the recording/);
     expect(open(`/proc/${living.pid}/root${fileOf(USER)}`, living.pid)).toBe(`of ${USER}`);
     expect(open(`/proc/${living.pid}/root${fileOf(USER)}`, living.pid, BEFORE)).toBe('nothing');
@@ -90,7 +90,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(fileOf(STRANGER), undefined)).toBe(`of ${STRANGER}`);
   });
 
-  it('is not read by way of a symbolic link of somebody who could not read it himself', () => {
+  it('is not read through a symbolic link of a user who could not read it', () => {
     const secret = fileOf(0, 'secret');
     chmodSync(secret, 0o600);
     for (const pid of [living.pid, ENDED, undefined]) {
@@ -102,7 +102,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(linkOf(STRANGER, own), living.pid)).toBe(`refused: it belongs to user ${USER}, and a symbolic link of user ${STRANGER} leads to it`);
   });
 
-  it('is not reached by way of such a link among its directories, unless the user has named them', () => {
+  it('is not reached through such a link among its directories, unless the user has named them', () => {
     const below = join(dir, 'kept');
     made.push(below);
     mkdirSync(below, { mode: 0o711 });
@@ -114,7 +114,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(join(linkOf(USER, below), 'perf.map'), undefined)).toBe('of 0');
   });
 
-  it('is reached by no symbolic link below the root directory of a process: it would lead out', () => {
+  it('is not reached through symbolic links below the root directory of a process, which would lead out of it', () => {
     const below = join(dir, 'below');
     made.push(below);
     mkdirSync(below);
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot)('a file that a process left', () => {
     expect(open(`${root}${below}/../below/perf.map`, living.pid)).toBe('nothing');
   });
 
-  it('is a regular file', () => {
+  it('must be a regular file', () => {
     const fifo = join(dir, 'fifo');
     made.push(fifo);
     execFileSync('mkfifo', [fifo]);
@@ -156,7 +156,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     return path;
   }
 
-  it('is not named by a perf map of a user who is not the process, unless its directory is named', async () => {
+  it('is not named by a perf map of a user other than its own, unless the directory of the map is named', async () => {
     const map = `/tmp/perf-${process.pid}.map`;
     made.push(map);
     writeFileSync(map, `${(JIT + 0x100n).toString(16)} 40 listed\n`);
@@ -172,7 +172,7 @@ describe.skipIf(!isRoot)('code made at run time', () => {
     expect((await runMain([...args, '--perf-map-dir', '/tmp'])).stdout.toString()).toContain('listed');
   });
 
-  it('is not named by a jitdump file of a user who is not the process, unless its directory is named', async () => {
+  it('is not named by a jitdump file of a user other than its own, unless the directory of the file is named', async () => {
     const dump = fileOf(0, `jit-${process.pid}.dump`, '');
     writeFileSync(dump, encodeJitDump({ records: [{ load: 'compiled', at: JIT + 0x100n, code: 64, index: 1n, time: 20n }] }));
     const args = ['-t', 'folded', '-o', '-', '--explain-symbols', recordingOf(process.pid, dump)];

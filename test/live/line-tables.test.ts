@@ -13,7 +13,7 @@ import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-// Every row of every line table of real programs, as llvm-dwarfdump tells it.
+// Every row of every line table of real programs, compared with llvm-dwarfdump.
 
 const sources = fileURLToPath(new URL('../../fixtures/debug/src/', import.meta.url));
 const hasDump = runs('llvm-dwarfdump', ['--version']);
@@ -23,14 +23,14 @@ if (!hasDump) announceSkipped('comparison of line tables', 'llvm-dwarfdump is no
 if (!hasGcc) announceSkipped("comparison of gcc's line tables", 'g++ is not installed');
 if (!hasClang) announceSkipped("comparison of clang's line tables", 'clang++ is not installed');
 
-/** A row: address, line, column, file; as the tool prints them. */
+/** A row as the tool prints it: address, line, column, file. */
 type Row = readonly [address: number, line: number, column: number, file: number];
 
 interface DumpedTable {
   readonly offset: number;
   version: number;
   readonly fileNames: string[];
-  /** Rows of each sequence, with the one that ends it. */
+  /** Rows of each sequence, including the one that ends it. */
   readonly sequences: Row[][];
 }
 
@@ -78,7 +78,7 @@ async function expectTables(path: string): Promise<number> {
       const [start, end] = [rows[0][0], rows[rows.length - 1][0]];
       return rows.length > 1 && start < end && (start !== 0 || sections.hasCodeAtZero);
     });
-    // The dump has addresses in an object file's sections, of which we make ones in the whole file.
+    // The dump has addresses in an object file's sections, which perfconv converts to addresses in the whole file.
     const order = Array.from(sequences.starts.keys()).sort((a, b) => sequences.firstRows[a] - sequences.firstRows[b]);
     const bases = order.map((index, i) => sequences.starts[index] - (living[i]?.[0][0] ?? 0));
     expect(bases.filter((base) => !possibleBases.includes(base))).toEqual([]);
@@ -105,7 +105,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** Compiles the program, and links it where the flags do not say otherwise. */
+/** Compiles the program, and links it unless the flags say otherwise. */
 function build(compiler: 'g++' | 'clang++', flags: readonly string[]): string {
   const path = join(directory, [compiler, ...flags].join('').replace(/[^a-z0-9+]/g, '_'));
   execFileSync(compiler, ['-std=c++17', '-fPIC', '-O2', ...(flags.includes('-c') ? [] : ['-shared']), ...flags, '-o', path, `${sources}program.cc`], {
@@ -130,7 +130,7 @@ describe.skipIf(!hasDump || !hasClang)('line tables of clang', () => {
     expect(await expectTables(build('clang++', flags))).toBeGreaterThan(100);
   });
 
-  // No library of those machines is needed for this file.
+  // This file needs no libraries of those machines.
   it.each(['aarch64', 'aarch64_be', 'armv7', 'i386', 'mips', 'powerpc64', 'powerpc64le', 'riscv32', 'riscv64', 's390x'])(
     'have the rows that llvm-dwarfdump prints, in an object file of %s',
     async (machine) => {

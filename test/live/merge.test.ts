@@ -32,7 +32,7 @@ function totals({ samples }: ReadPprof): Map<string, Map<string, bigint>> {
   return sums;
 }
 
-/** Compares one profile of all inputs with what pprof makes of the profiles of each. */
+/** Compares one profile of all inputs with the profiles of each, merged by pprof. */
 async function compareWithPprof(inputs: readonly string[], options: readonly string[]): Promise<void> {
   const convert = async (name: string, ...args: string[]): Promise<string> => {
     const { status, stderr } = await runMain(['-q', ...options, ...args, '-o', join(dir, name)]);
@@ -56,7 +56,7 @@ async function compareWithPprof(inputs: readonly string[], options: readonly str
   );
 }
 
-describe.skipIf(pprof === undefined)('a merged profile is what pprof merges', () => {
+describe.skipIf(pprof === undefined)('a merged profile is the same as merged by pprof', () => {
   const clocks = fixtureNames.filter((name) => ['plain', 'pipe', 'threads', 'tree'].some((wanted) => name.startsWith(wanted)));
 
   test('of fixtures', async () => {

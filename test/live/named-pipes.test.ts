@@ -37,7 +37,7 @@ describe.skipIf(whyNot !== undefined)('a named pipe', () => {
     await source.close();
   });
 
-  test('in the place of a part of a directory recording is a loss, and is not waited for', async () => {
+  test('in place of a part of a directory recording is a loss, and is not waited for', async () => {
     mkdirSync(join(dir, 'web.data'));
     writeFileSync(join(dir, 'web.data/data'), fileRecording());
     for (const name of ['data.0', 'data.2']) writeFileSync(join(dir, 'web.data', name), '');

@@ -9,7 +9,7 @@ import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir,
 const whyNot = whyMissing('gcc') ?? whyNoRecording(['-a', '-e', 'cpu-clock,sched:sched_switch', '--switch-events']);
 if (whyNot !== undefined) announceSkipped('times off the CPU against perf sched timehist and what threads know of themselves', whyNot);
 
-/** What a thread of waits.c says of itself, in nanoseconds. */
+/** What a thread of waits.c says about itself, in nanoseconds. */
 interface Thread {
   readonly name: string;
   readonly tid: number;
@@ -20,19 +20,19 @@ interface Thread {
   readonly ranNs: number;
 }
 
-/** What may differ: two per cent, and what it takes to begin and end. */
+/** The range that is allowed: two per cent, and the time it takes to begin and end. */
 const closeTo = (expectedNs: number, moreNs = 0): [leastNs: number, mostNs: number] => [expectedNs * 0.98 - 3e6 - moreNs, expectedNs * 1.02 + 3e6 + moreNs];
 
 function expectWithin(label: string, ns: number, [least, most]: [number, number]): void {
   expect(ns >= least && ns <= most, `${label}: ${ns / 1e6} ms, expected ${least / 1e6} to ${most / 1e6}`).toBe(true);
 }
 
-/** What the host of a virtual machine took from all of its CPUs: then threads neither ran nor left their CPU. Source: proc_stat(5), `steal`. */
+/** The time that the host of a virtual machine took from all of its CPUs: then threads neither ran nor left their CPU. Source: proc_stat(5), `steal`. */
 function stolenNsSoFar(): number {
   return Number(readFileSync('/proc/stat', 'utf8').split('\n', 1)[0].trim().split(/ +/)[8] ?? 0) * 1e7;
 }
 
-/** The sum of the periods of a thread's samples; of times off the CPU what lies between two moments. */
+/** The sum of the periods of a thread's samples; of times off the CPU, only the part between two moments. */
 function periodOf({ samples }: Decoded, tid: number, event: RegExp, fromNs = 0, toNs = Number.POSITIVE_INFINITY): number {
   let sum = 0;
   for (const sample of samples) {
@@ -46,13 +46,13 @@ function periodOf({ samples }: Decoded, tid: number, event: RegExp, fromNs = 0, 
 const saysSomeCpus = ({ diagnostics }: Decoded): boolean => diagnostics.list().some(({ code }) => code === 'off-cpu-some-cpus');
 
 interface Switches {
-  /** Whether each switch of a thread from a CPU was recorded after one to it. */
+  /** Whether each switch of a thread off a CPU was recorded after one onto it. */
   readonly isWhole: (tid: number) => boolean;
   /** By thread that ended: its last wait, and when the run after that ended, in seconds. */
   readonly lastWaits: ReadonlyMap<number, { readonly waitNs: number; readonly endedAt: number }>;
 }
 
-/** Says of a thread whether each of its switches off a CPU, but for the last, has a switch back in the recording. */
+/** Tells whether each of a thread's switches off a CPU, except the last, has a switch back in the recording. */
 function switchesOf(file: string): Switches {
   const { stdout } = runTool('perf', ['script', '-f', '-i', file, '-F', 'time,trace']);
   /** By thread: when it left its CPU, and how long it was away before it came back. */
@@ -103,7 +103,7 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
     ['context-switches and switch events', /:waiting$/, ['-e', 'cpu-clock/freq=1000/', '-e', 'context-switches', '-c', '1', '--switch-events', '-g']],
     ['the whole system', /:sleeping$/, ['-a', '-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g']],
   ];
-  test.each(ways)('are what threads know of themselves, and with the time on it their life: %s', async (name, state, args) => {
+  test.each(ways)('are those that threads measure, and add up to their lifetime with the times on it: %s', async (name, state, args) => {
     const { threads, stolenNs, decoded } = await recorded(name.replaceAll(' ', '-'), args);
     for (const { name: thread, tid, waitedNs, beganNs, endedNs, ranNs } of threads) {
       const livedNs = endedNs - beganNs;
@@ -116,14 +116,14 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
         offNs + periodOf(decoded, tid, /^cpu-clock/),
         closeTo(livedNs, stolenNs + livedNs * 0.02 + 5e6),
       );
-      // A thread may be preempted before its wait begins, and after that has ended.
+      // A thread may be preempted before its wait begins and after it ends.
       if (thread === 'spinner') expectWithin(thread, preemptedNs, closeTo(livedNs - ranNs, stolenNs + 10e6));
       else expectWithin(`${thread}: waits`, periodOf(decoded, tid, state, beganNs, endedNs), closeTo(waitedNs, preemptedNs + 10e6));
     }
     expect(saysSomeCpus(decoded)).toBe(false);
   });
 
-  test('may be those of runs on other CPUs where not all were recorded, which is said', async () => {
+  test('may have been runs on other CPUs if not all were recorded, and that is reported', async () => {
     const args = ['-e', 'cpu-clock/freq=1000/', '-e', 'sched:sched_switch', '--switch-events', '-g'];
     expect(saysSomeCpus((await recorded('one-cpu', ['-C', '0', ...args])).decoded)).toBe(cpus().length > 1);
     expect(saysSomeCpus((await recorded('per-thread', ['--per-thread', ...args])).decoded)).toBe(false);
@@ -148,10 +148,10 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
       waits.set(Number(tid), (waits.get(Number(tid)) ?? 0) + Number(waitMs) * 1e6);
       lastRows.set(Number(tid), Number(time));
     }
-    // Where the switch back was not recorded, as from an idle CPU, perf ends the wait at the CPU's last switch: neither knows when it did.
+    // If the switch back was not recorded, as from an idle CPU, perf ends the wait at the CPU's last switch: neither program knows when it ended.
     const { isWhole, lastWaits } = switchesOf(file);
     for (const { name, tid } of threads.filter((thread) => isWhole(thread.tid))) {
-      // It has no row for the switch with which a thread ends, and so not for the wait before that. Observed: perf 6.1.
+      // perf has no row for the switch with which a thread ends, and so none for the wait before that. Observed: perf 6.1.
       const last = lastWaits.get(tid);
       const leftOut = last !== undefined && last.endedAt > (lastRows.get(tid) ?? 0) ? last.waitNs : 0;
       expectWithin(name, periodOf(decoded, tid, /^off-cpu:/), closeTo((waits.get(tid) ?? 0) + leftOut));

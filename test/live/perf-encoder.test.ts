@@ -7,14 +7,14 @@ import { parseReportStats } from '../support/perf-report-text.ts';
 import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
 
-// The encoder is only a ground to stand on if perf reads what it writes as it was meant.
+// Tests can only rely on the encoder if perf reads what it writes as intended.
 
 const whyNot = whyNoPerf();
 if (whyNot !== undefined) announceSkipped("the encoder's check against perf", whyNot);
 
 const bytes = (count: number, first = 1): Uint8Array => Uint8Array.from({ length: count }, (_, index) => first + index);
 const sampleIdAll = { flags: ['sampleIdAll', 'mmap', 'comm', 'mmap2', 'excludeGuest'] } as const;
-/** Which of the texts are not in it, blanks aside. */
+/** The parts that are not in a text, ignoring the number of blanks. */
 const absentFrom = (text: string, parts: readonly string[]): string[] => {
   const tight = text.replaceAll(/[ \t]+/g, ' ');
   return parts.filter((part) => !tight.includes(part));
@@ -85,7 +85,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
     expect(Object.fromEntries(stats.samples)).toEqual({ 'cpu-clock': 2, 'page-faults': 1 });
   });
 
-  // Big-endian pipes are misread by perf 6.1 itself: no oracle.
+  // Only little-endian: perf 6.1 itself misreads big-endian pipes.
   test('a pipe', () => {
     const file = write(
       'pipe.data',
@@ -139,7 +139,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
     sampleStackUser: 16,
     auxSampleSize: 16,
   };
-  /** Each bit with its neighbours in the record on both sides: a field of wrong size or place moves the sentinel. */
+  /** The first and last fields of a sample, which surround each other one: a field of wrong size or in a wrong place moves the last. */
   const sentinels: readonly SampleBit[] = ['identifier', 'ip', 'tid', 'codePageSize'];
   const alone = (Object.keys(sampleBits) as SampleBit[])
     .filter((bit) => !sentinels.includes(bit))
@@ -161,7 +161,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
       expect(text).toContain('): 100/100: 0x400123 ');
     });
 
-    test('a field that is not there leaves no trace', () => {
+    test('an empty field leaves no trace', () => {
       const attr: AttrSpec = {
         ...sampleIdAll,
         ...extras,
@@ -205,7 +205,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
     expect(readWithPerf('script', write('weight.data', encodeFile(spec)), ['-F', 'tid,weight']).match(/\d+/g)).toEqual(['100', '66', '100', String(2n ** 33n)]);
   });
 
-  test('a group read is one sample per member, each with what its counter grew by', () => {
+  test('a group read is one sample per member, each with the increase of its counter', () => {
     const leader: AttrSpec = {
       ...sampleIdAll,
       name: 'cpu-clock',
@@ -232,7 +232,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
       'group.data',
       encodeFile({ attrs: [leader, member], records: [sample(1000n, 10n, 1n), sample(2000n, 25n, 4n), sample(3000n, 25n, 9n)], features: { eventDesc: true } }),
     );
-    // A counter that did not grow gives no sample.
+    // A counter that did not increase gives no sample.
     expect(parsePerfScript(readWithPerf('script', file)).map(({ event, period }) => [event, period])).toEqual([
       ['cpu-clock', '10'],
       ['page-faults', '1'],
@@ -306,7 +306,7 @@ describe.skipIf(whyNot !== undefined)('perf reads what the encoder writes', () =
       'old len 3 new len 5\n Old bytes: 01 02 03\n New bytes: 09 0a 0b 0c 0d',
     ];
     if (byteOrder === 'little') expect(absentFrom(text, unswapped)).toEqual([]);
-    // The trailer lies where perf looks for it: each of the 20 carries cpu 3 and time 5.
+    // The trailer is where perf looks for it: each of the 20 has cpu 3 and time 5.
     expect(text.match(/^3 5 0x/gm)).toHaveLength(byteOrder === 'little' ? 20 : 18);
   });
 

@@ -12,7 +12,7 @@ import { recordVariant, variantFileName } from '../support/record-variant.ts';
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
 import { variants } from './variants.ts';
 
-// Records programs here and now, in every way that the issue lists, and compares what perf prints with what we print.
+// Records programs in every way that variants.ts lists, and compares the output of perf with perfconv's.
 
 const whyNot = whyNoRecording() ?? whyNoCompiler();
 const whyNoComparison = whyNoPerfconv();
@@ -65,7 +65,7 @@ describe.skipIf(whyNot !== undefined)('a fresh recording', () => {
     test.skipIf(whyNoComparison !== undefined)('the rows of the report are those of perf', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       expect(compareReports(file)).toEqual([]);
-      // Without callchains perf has no children, and of a pipe it shows none.
+      // Without callchains perf has no children, and for a pipe it shows none.
       if (variant.record.includes('-g') && variant.pipe !== true) expect(compareChildren(file)).toEqual([]);
     });
 

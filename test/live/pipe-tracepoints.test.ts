@@ -5,12 +5,12 @@ import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 import { recordVariant } from '../support/record-variant.ts';
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
 
-// perf 6.1 prints callchains of tracepoints that came through a pipe without offsets and binaries, and `perf report` does not read them.
+// perf 6.1 prints callchains of tracepoints from a pipe without offsets and binaries, and `perf report` does not read them.
 
 const whyNot = whyNoRecording() ?? whyNoCompiler() ?? whyNoPerfconv();
 if (whyNot !== undefined) announceSkipped("tracepoints from a pipe compared with perf's", whyNot);
 
-/** Lines of text, without the blanks around them, and without functions of the vdso, which perf names only from its build-id cache. */
+/** Lines of a text without the blanks around them, and without functions of the vdso, which perf names only from its build-id cache. */
 function linesOf(text: string): string[] {
   return text
     .split('\n')

@@ -8,7 +8,7 @@ import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-/** Files of x86-64, some with rules that compilers do not write. `PERFCONV_WALK_FILES` names others, apart by spaces. */
+/** Files of x86-64, some with rules that compilers do not write. `PERFCONV_WALK_FILES` names others, separated by spaces. */
 const FILES = [
   ...['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6', 'libcrypto.so.3', 'libm.so.6', 'ld-linux-x86-64.so.2'].map((name) => `/lib/x86_64-linux-gnu/${name}`),
   process.execPath,
@@ -17,7 +17,7 @@ const FILES = [
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
 const STACK_WORDS = 200;
-/** Rows of one file that stacks begin in; the largest files have a million. */
+/** How many rows of a file stacks begin in; the largest files have a million rows. */
 const MAX_ROWS = 20_000;
 
 const present = FILES.filter(isOfX86);
@@ -32,7 +32,7 @@ function isOfX86(path: string): boolean {
   );
 }
 
-/** Where rows of a module begin, by its own addresses, in the order of its FDEs. */
+/** Where the rows of a module begin, as its own addresses, in the order of its FDEs. */
 function rowStarts({ firstFrames }: UnwindModule): number[] {
   const starts: number[] = [];
   const section = firstFrames?.section;
@@ -48,7 +48,7 @@ function rowStarts({ firstFrames }: UnwindModule): number[] {
   return starts;
 }
 
-/** Numbers that look random, the same ones each time. */
+/** Pseudo-random numbers, the same ones each time. */
 function numbers(): (below: number) => number {
   let state = 1;
   return (below) => {
@@ -83,7 +83,7 @@ describe('stacks that are walked in WebAssembly are those of the unwinder', () =
     const step = Math.max(1, Math.ceil(starts.length / MAX_ROWS));
     let frames = 0;
     for (let row = random(step); row < starts.length; row += step) {
-      // Mostly addresses of code, else of the stack, as saved frame pointers are.
+      // Mostly addresses of code, otherwise of the stack, like saved frame pointers.
       const word = (): number => (random(4) > 0 ? BIAS + starts[random(starts.length)] + 1 : SP + 8 * random(STACK_WORDS));
       const sample: MadeSample = {
         machine: 'x86_64',

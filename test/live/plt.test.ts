@@ -14,11 +14,11 @@ import { announceSkipped } from '../support/perf-tool.ts';
 /** The entries of a file's PLT as objdump has them, by address and function. */
 function pltOfObjdump(program: string, path: string): [number, string][] {
   const text = execFileSync(program, ['-d', '--no-show-raw-insn', path], { encoding: 'utf8' });
-  // objdump adds the version in some targets.
+  // For some targets, objdump adds the version.
   return [...text.matchAll(/^([0-9a-f]+) <([^@>]+)(?:@@?[^>]*)?@plt>:$/gm)].map(([, svma, called]) => [Number.parseInt(svma, 16), `${called}@plt`]);
 }
 
-/** What the table calls file offsets. */
+/** The names of file offsets in the table. */
 function namesIn(table: SymbolTable | undefined, offsets: readonly number[]): (string | undefined)[] {
   return offsets.map((offset) => {
     const index = table?.find(offset) ?? -1;
@@ -59,7 +59,7 @@ describe('the PLT of another machine', () => {
     if (!canBuild) announceSkipped(`the PLT of ${name}`, 'there is no compiler with a libc for it');
     it.skipIf(!canBuild)(`has the entries that objdump prints: ${name}`, async () => {
       const path = join(dir, name.replaceAll(/\W/g, ''));
-      // Labels of the start files lie over the PLT, as perf has it.
+      // With perf's rules, labels of the start files cover the PLT.
       execFileSync(`${target}-gcc`, ['-O1', '-w', '-s', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
       const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
       const expected = pltOfObjdump(`${target}-objdump`, path);
@@ -84,7 +84,7 @@ describe('the PLT of another machine', () => {
   }
 });
 
-describe("the PLT of LLVM's linker, whose section header has no entry size,", () => {
+describe("the PLT of LLVM's linker, without an entry size in the section header", () => {
   let dir: string;
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'plt-'));
@@ -114,7 +114,7 @@ describe("the PLT of LLVM's linker, whose section header has no entry size,", ()
     const asPerf = namesIn(await readElfSymbols(elf, elf, { compatPerf: true }), starts);
     expect(asPerf).toEqual(starts.map(() => undefined));
 
-    // Of so few entries at a fixed address perf's tree of symbols lies so that it comes upon `_fini` first, which has no end.
+    // With so few entries at a fixed address, perf's tree of symbols leads to `_fini` first, which has no end.
     if (!hasPerf || args.includes('-no-pie')) return;
     const base = 0x1_0000_0000n;
     const map = { path, start: base, sizeBytes: BigInt(readFileSync(path).length + 4095) & ~4095n, pgoff: 0n };

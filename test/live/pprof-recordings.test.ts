@@ -15,9 +15,9 @@ import { recordVariant, type Variant, variantFileName } from '../support/record-
 import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
 import { variants } from './variants.ts';
 
-// What the command line makes of recordings, in the real pprof and in two decoders, against `perf report`.
+// Profiles that the command line makes of recordings, read by the real pprof and by two decoders, against `perf report`.
 
-/** One of each shape that the profile's columns can have; names of variants.ts. */
+/** Names in variants.ts: one for each form that the profile's columns can have. */
 const recorded = [
   'plain',
   '-g',
@@ -35,7 +35,7 @@ const recorded = [
 
 interface Recording {
   readonly name: string;
-  /** To be recorded here and now; a fixture otherwise. */
+  /** A variant to be recorded now; otherwise a fixture is used. */
   readonly variant?: Variant;
   readonly symbols: readonly string[];
   readonly isNamedAlike: (dso: string) => boolean;
@@ -69,7 +69,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
     let input = '';
     let output = '';
     let profile: ReadPprof;
-    /** With functions named and chains cut as perf does it, where perfconv knows better otherwise. */
+    /** With functions named and chains cut as perf does it, where perfconv by itself knows better. */
     let likePerf: ReadPprof;
     let expected: readonly ReportEvent[] = [];
 
@@ -84,7 +84,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
       problem = variant === undefined ? undefined : recordVariant(variant, input, directory);
       if (problem !== undefined) return announceSkipped(`pprof of variant ${name}`, problem);
       output = convertTo(`${basename(input)}.pb.gz`);
-      // Two decoders must read the same, and find the tables sound.
+      // Two decoders must read the same, and find the tables consistent.
       profile = readPprof(gunzipSync(readFileSync(output)));
       likePerf = readPprof(gunzipSync(readFileSync(convertTo(`${basename(input)}.compat.pb.gz`, '--compat', 'perf'))));
       expected = parseReport(readWithPerf('report', input, [...reportArgs, ...symbols])).filter((event) => event.samples > 0n);
@@ -124,7 +124,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
       expect(compared).toBeGreaterThan(0);
     });
 
-    test('its addresses lie in their mappings', ({ skip }) => {
+    test('its addresses are in their mappings', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const mappings = new Map(profile.message.mapping.map((row) => [row.id, row]));
       const astray = profile.message.location.filter(({ mappingId, address }) => {
@@ -140,7 +140,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
       expect(readFileSync(again).equals(readFileSync(output))).toBe(true);
     });
 
-    test.skipIf(pprof === undefined)('the real pprof opens it and sums it up alike', ({ skip }) => {
+    test.skipIf(pprof === undefined)('the real pprof opens it and computes the same sums', ({ skip }) => {
       if (problem !== undefined) skip(problem);
       const run = (...args: string[]): string => runPprof(pprof ?? '', args, output, directory).stdout;
       const { primary, types } = columnsOf(expected);
@@ -150,14 +150,14 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
       expect(sortedEntries(raw.totals)).toEqual(sortedEntries(types));
       expect(raw.samples).toBe(profile.samples.length);
 
-      // As a user calls it, and with numbers that are not rounded.
+      // As users call it, and then with numbers that are not rounded.
       expect(run('-top')).toContain(`Type: ${profile.defaultType}\n`);
       const [[heaviest = '', weight = 0n] = []] = [...(selfByName(profile).get(primary) ?? new Map<string, bigint>())].sort((a, b) => Number(b[1] - a[1]));
       const top = run('-top', '-symbolize=none', '-nodefraction=0', '-nodecount=1000000', ...(primary.endsWith('nanoseconds') ? ['-unit=ns'] : []));
       const rows = top.split('\n').flatMap((line) => /^\s*(\d+)(?:ns)? +[\d.]+% +[\d.]+% +\d+(?:ns)? +[\d.]+% +(.*)$/.exec(line)?.slice(1, 3).join(' ') ?? []);
       expect(rows).toContain(`${weight} ${heaviest}`);
 
-      // Without line numbers in the profile there is no source to list: then it names the function that it found.
+      // Without line numbers in the profile, there is no source to list: then pprof names the function that it found.
       const listed = run(`-list=^${heaviest.replaceAll(/[^\w ]/g, '\\$&')}$`, '-symbolize=none');
       expect(listed).toContain('Total: ');
       expect(listed).toContain(heaviest);
@@ -165,7 +165,7 @@ describe.skipIf(whyNoOracle !== undefined)('pprof profiles of recordings', () =>
   });
 });
 
-/** The columns that perf's events come to (docs/formats.md, pprof), with what perf report says that they sum to. */
+/** The columns for perf's events (docs/formats.md, pprof), with the sums in perf report. */
 function columnsOf(events: readonly ReportEvent[]): { readonly primary: string; readonly types: ReadonlyMap<string, bigint> } {
   const types = new Map<string, bigint>();
   for (const event of events) {
@@ -186,7 +186,7 @@ function weightColumn(event: ReportEvent, events: readonly ReportEvent[]): strin
   return `${isClock && event === primaryOf(events) ? 'cpu' : event.event}/${isClock ? 'nanoseconds' : 'count'}`;
 }
 
-/** By column, and by what `keyOf` makes of the leaf's function and mapping: the sum of the samples. */
+/** The sum of the samples by column, and by the key that `keyOf` makes of the leaf's function and mapping. */
 function sumLeaves({ samples }: ReadPprof, keyOf: (name: string, mapping: string) => string): Map<string, Map<string, bigint>> {
   const sums = new Map<string, Map<string, bigint>>();
   for (const { locations, values } of samples) {
@@ -202,12 +202,12 @@ function sumLeaves({ samples }: ReadPprof, keyOf: (name: string, mapping: string
   return sums;
 }
 
-/** As perf report names its rows: function and file, the latter without directories. */
+/** With the rows named as in perf report: function and file, the latter without directories. */
 function selfWeights(profile: ReadPprof): Map<string, Map<string, bigint>> {
   return sumLeaves(profile, (name, mapping) => `${name} in ${mapping.startsWith('[') ? mapping : basename(mapping)}`);
 }
 
-/** As pprof names its rows. */
+/** With the rows named as in pprof. */
 function selfByName(profile: ReadPprof): Map<string, Map<string, bigint>> {
   return sumLeaves(profile, (name) => name);
 }

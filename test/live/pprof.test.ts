@@ -15,7 +15,7 @@ import { findPprof, noPprof } from '../support/pprof-tool.ts';
 const pprof = findPprof();
 if (pprof === undefined) announceSkipped('opening profiles in the real pprof', noPprof);
 
-describe.skipIf(pprof === undefined)('pprof, the tool', () => {
+describe.skipIf(pprof === undefined)('the pprof tool', () => {
   const directory = mkdtempSync(join(tmpdir(), 'perfconv-pprof-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 

@@ -8,7 +8,7 @@ import { ensureBuilt } from '../support/built-cli.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
 import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 
-// The program on a terminal of its own, made by Python.
+// The program on a terminal of its own, which Python makes.
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 const IN_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
@@ -43,11 +43,11 @@ describe.skipIf(whyNot !== undefined)('the program on a terminal', () => {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     expect([status, stderr]).toEqual([0, '']);
-    // The terminal makes CR LF of line feeds.
+    // The terminal turns line feeds into CR LF.
     return stdout.replaceAll('\r\n', '\n');
   };
 
-  test.each([['report'], ['info'], ['dump'], ['-t', 'script', '-o', '-'], ['-t', 'folded', '-o', '-']])('prints no escape of the recording: %s', (...args) => {
+  test.each([['report'], ['info'], ['dump'], ['-t', 'script', '-o', '-'], ['-t', 'folded', '-o', '-']])('prints no escapes of the recording: %s', (...args) => {
     const shown = run(...args);
     expect(shown).toMatch(/\\(?:x|u00)1b\[2J/);
     expect(shown).not.toMatch(/\x1b\[2J|\u202e/);

@@ -8,7 +8,7 @@ import { runMain } from '../support/run-main.ts';
 const whyNot = whyNoRecording() ?? whyMissing('gcc');
 if (whyNot !== undefined) announceSkipped('names that are not UTF-8', whyNot);
 
-/** The thread's name is cut at 15 bytes by the kernel, in the middle of its last character. */
+/** The kernel cuts the thread's name at 15 bytes, in the middle of its last character. */
 const SOURCE = `#include <sys/prctl.h>
 volatile double sum;
 __attribute__((noinline)) void NAME(void) { for (int i = 0; i < 30000000; i++) sum += i; }
@@ -35,21 +35,21 @@ describe.skipIf(whyNot !== undefined)('names that are not UTF-8', () => {
   });
   afterAll(() => removeTempDir(dir));
 
-  test.each([[[]], [['-F', 'comm,tid,time,event,period']]])('script %j is that of perf byte by byte', async (fields) => {
+  test.each([[[]], [['-F', 'comm,tid,time,event,period']]])('are printed as by perf, byte by byte: script %j', async (fields) => {
     const perf = spawnSync('perf', ['script', '-f', '-i', file, ...fields], { env: { ...process.env, LC_ALL: 'C', PERF_CONFIG: '/dev/null' } });
     expect(perf.stdout.includes(Buffer.from('\xff\xc3\xa4', 'latin1'))).toBe(true);
     const { stdout } = await runMain([file, '-t', 'script', '-o', '-', '--compat', 'perf', ...fields]);
     expect(stdout.equals(perf.stdout)).toBe(true);
   });
 
-  test('two such directories are two binaries, each found and named', async () => {
+  test('of directories tell two binaries apart, whose functions are both named', async () => {
     const folded = join(dir, 'out.folded');
     const { status, stderr } = await runMain([file, '--explain-symbols', '-o', folded]);
     expect(status).toBe(0);
     for (const byte of ['ff', 'fe']) expect(stderr).toMatch(new RegExp(`^  used +/.*/dir-\\\\x${byte}/program$`, 'm'));
     const text = readFileSync(folded, 'latin1');
     for (const name of ['work_ff', 'work_fe']) expect(text).toContain(`;${name} `);
-    // On a busy machine the kernel may have more samples than they.
+    // On a busy machine, the kernel may have more samples than these programs.
     const { stdout } = await runMain(['report', file, '--sort', 'dso,function']);
     const rows = stdout.toString().match(/\/dir-.* work_.*/g);
     expect(rows?.sort()).toEqual([expect.stringMatching(/^\/dir-\\xfe\/program +work_fe$/), expect.stringMatching(/^\/dir-\\xff\/program +work_ff$/)]);

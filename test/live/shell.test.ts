@@ -10,7 +10,7 @@ import { ensureBuilt, startCli } from '../support/built-cli.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 
-// The program as a shell starts it, and what the system allows it.
+// The program as a shell starts it, and as the system limits it.
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 const folded = 'app;[app];[app] 2000000\n';
@@ -31,7 +31,7 @@ afterEach(() => {
 
 test.skipIf(whyNoPipe !== undefined)('the first Ctrl-C ends the conversion of a file', async () => {
   writeFileSync(join(dir, 'perf.data'), fileRecording());
-  // It waits until somebody reads the pipe, which nobody does.
+  // The program waits for a reader of the pipe, which never comes.
   execFileSync('mkfifo', [join(dir, 'pipe')]);
   const { child, ended } = startCli(['-o', 'new.folded', '-t', 'pprof', '-o', 'pipe', 'perf.data'], dir);
   while (readdirSync(dir).length < 3) await delay(10);
@@ -56,9 +56,9 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
     spawnSync('sh', ['-c', script, 'sh', bin, ...args], { cwd: dir, encoding: 'utf8', env: { ...process.env, NODE: process.execPath } });
   beforeEach(() => writeFileSync(join(dir, 'perf.data'), fileRecording(3000)));
 
-  test('a file system that takes a part of the result only is a failure', () => {
+  test('that takes only part of the result is a failure', () => {
     const args = ['-q', '-t', 'script', '-o', '-', 'perf.data'];
-    // Blocks of 512 bytes, in some shells of 1024: less than the result in either, and no multiple of what is written at once.
+    // Blocks are 512 bytes, in some shells 1024: less than the result in either case, and not a multiple of what is written at once.
     const { status, stderr } = shell('ulimit -f 99; "$NODE" "$@" > out', args);
     expect({ status, stderr }).toEqual({ status: 1, stderr: 'perfconv: standard output: the file is too large for its file system\n' });
     expect([99 * 512, 99 * 1024]).toContain(statSync(join(dir, 'out')).size);
@@ -66,26 +66,26 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
     expect(statSync(join(dir, 'out')).size).toBeGreaterThan(200_000);
   });
 
-  test.each(commands.map((args) => [args]))('closed, it is a failure, also of %j; thrown away, it is none', (args) => {
+  test.each(commands.map((args) => [args]))('that is closed is a failure, but not one that is discarded: %j', (args) => {
     expect(shell('"$NODE" "$@" 1>&-; exit $?', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: is closed\n' });
     expect(shell('"$NODE" "$@" > /dev/null', args)).toMatchObject({ status: 0, stderr: '' });
-    // What other launchers open for it can be read as well: Node's `stdio: 'ignore'`, Python's `subprocess.DEVNULL`, daemon(3).
+    // Other launchers open /dev/null for reading as well: Node's `stdio: 'ignore'`, Python's `subprocess.DEVNULL`, daemon(3).
     const launch = (file: string, launched: readonly string[]) =>
       spawnSync(file, launched, { cwd: dir, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] });
     expect(launch(process.execPath, [bin, ...args]).status).toBe(0);
     expect(launch('sh', ['-c', '"$0" "$@"; exit $?', process.execPath, bin, ...args]).status).toBe(0);
   });
 
-  test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('a full device is a failure, with %j', (args) => {
+  test.skipIf(!existsSync('/dev/full')).each(commands.map((args) => [args]))('that is a full device is a failure: %j', (args) => {
     expect(shell('"$NODE" "$@" > /dev/full', args)).toMatchObject({ status: 1, stderr: 'perfconv: standard output: no space left on device\n' });
   });
 
-  test('closed, no other output is made', () => {
+  test('that is closed prevents other outputs', () => {
     expect(shell('"$NODE" "$@" 1>&-; exit $?', ['-q', '-o', 'a.folded', '-t', 'script', '-o', '-', 'perf.data']).status).toBe(1);
     expect(readdirSync(dir)).toEqual(['perf.data']);
   });
 
-  test('that standard error takes nothing changes no status', () => {
+  test('and the status stay the same if standard error takes nothing', () => {
     const args = ['-t', 'folded', '-o', 'a.folded', 'perf.data'];
     const scripts = ['"$NODE" "$@" 2>&-', ...(existsSync('/dev/full') ? ['"$NODE" "$@" 2> /dev/full'] : [])];
     for (const script of scripts) {
@@ -96,7 +96,7 @@ describe.skipIf(whyNoShell !== undefined)('standard output', () => {
   });
 });
 
-test.skipIf(whyNoShell !== undefined)('a file on standard input is read, redirected or piped', () => {
+test.skipIf(whyNoShell !== undefined)('a file on standard input is read, whether redirected or piped', () => {
   writeFileSync(join(dir, 'perf.data'), fileRecording());
   for (const command of [
     '"$0" "$1" -q -t folded - < perf.data',
@@ -107,7 +107,7 @@ test.skipIf(whyNoShell !== undefined)('a file on standard input is read, redirec
   }
 });
 
-describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error of ours', () => {
+describe.skipIf(whyNoShell !== undefined)('if the system refuses something', () => {
   const run = (script: string, options: { uid?: number; gid?: number } = {}) =>
     spawnSync('sh', ['-c', `perfconv() { "$NODE" "$BIN" "$@"; }; ${script}`], {
       cwd: dir,
@@ -115,15 +115,15 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
       env: { PATH: process.env.PATH, NODE: process.execPath, BIN: bin },
       ...options,
     });
-  // As root nothing is forbidden.
+  // Nothing is forbidden to root.
   const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
   const isForNobody = spawnSync(process.execPath, [bin, '--version'], { cwd: '/', env: {}, ...nobody }).status === 0;
   if (!isForNobody) announceSkipped('runs of a user without rights', 'nobody may not read this checkout');
 
-  test('too many open files are reported, wherever that shows', () => {
+  test('too many open files are reported, wherever opening fails', () => {
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     let refused = 0;
-    // Below that Node itself does not start, above it there are enough.
+    // With fewer files, Node itself does not start; more are enough.
     for (let limit = 20; limit < 44; limit += 2) {
       const { status, stderr } = run(`ulimit -n ${limit}; perfconv -q -o a.folded -o b.pb.gz -o c.csv perf.data`);
       // Newer versions of Node need more to read the program at all.
@@ -138,7 +138,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     expect(refused).toBeGreaterThan(3);
   });
 
-  test.skipIf(!isForNobody)('an output in a directory that may not be entered is refused with the reason', () => {
+  test.skipIf(!isForNobody)('an output in a directory that may not be entered is refused with a reason', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'closed'), { mode: 0 });
@@ -148,7 +148,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     chmodSync(join(dir, 'closed'), 0o755);
   });
 
-  test.skipIf(!isForNobody)('a file that may be written in a directory that may not is written in place', () => {
+  test.skipIf(!isForNobody)('a writable file in a directory that is not writable is written in place', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'fixed'));
@@ -165,11 +165,11 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     chmodSync(join(dir, 'fixed'), 0o755);
   });
 
-  // In a namespace of its own, so that nothing stays mounted.
+  // In a separate namespace, so that nothing stays mounted.
   const canMount = spawnSync('unshare', ['-m', 'true']).status === 0;
   if (!canMount) announceSkipped('outputs that are mounted', 'mounting needs root');
 
-  test.skipIf(!canMount)('a file that is mounted, and a directory that is a file system of its own, are written', () => {
+  test.skipIf(!canMount)('a mounted file, and a directory that is a mounted file system, are written to', () => {
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     mkdirSync(join(dir, 'volume'));
     for (const name of ['source', 'mounted.folded']) writeFileSync(join(dir, name), 'old, and longer than what comes: '.repeat(10));
@@ -189,7 +189,7 @@ describe.skipIf(whyNoShell !== undefined)('what the system refuses is no error o
     expect(readdirSync(dir).sort()).toEqual(['mounted.folded', 'new.pb', 'perf.data', 'source', 'volume']);
   });
 
-  test.skipIf(process.getuid?.() !== 0 || !isForNobody)('a user whom the system does not know has no home directory', () => {
+  test.skipIf(process.getuid?.() !== 0 || !isForNobody)('a user whom the system does not know can run the program', () => {
     chmodSync(dir, 0o755);
     writeFileSync(join(dir, 'perf.data'), fileRecording());
     expect(run('perfconv report -q perf.data', { uid: 54321, gid: 54321 })).toMatchObject({ status: 0, stderr: '' });
@@ -199,7 +199,7 @@ describe('completion in bash', () => {
   const hasBash = spawnSync('bash', ['--version']).status === 0;
   if (!hasBash) announceSkipped('completion in bash', 'no bash on the PATH');
 
-  test.skipIf(!hasBash)('completes words as bash takes them apart, adds files, and runs nothing that is typed', () => {
+  test.skipIf(!hasBash)('completes words as bash splits them, adds files, and runs nothing that is typed', () => {
     for (const name of ['report.data', 'r$(touch run)']) writeFileSync(join(dir, name), '');
     const script = `perfconv() { "$NODE" "$BIN" "$@"; }
       source <(perfconv completion bash)
@@ -218,7 +218,7 @@ describe('completion in bash', () => {
   });
 });
 
-// Other systems take no such names.
+// Other systems do not allow such names.
 describe.skipIf(process.platform !== 'linux')('paths that are not UTF-8', () => {
   const run = (script: string) =>
     spawnSync('sh', ['-c', `perfconv() { "$NODE" "$BIN" "$@"; }; raw=$(printf 'd\\377'); ${script}`], {
@@ -251,13 +251,13 @@ describe.skipIf(process.platform !== 'linux')('paths that are not UTF-8', () => 
     expect(run('perfconv -o "$raw/none/x.pb" "$raw/perf.data"').stderr).toBe('perfconv: d\\xff/none/x.pb: there is no directory d\\xff/none\n');
   });
 
-  test('have nothing left behind where an output fails', () => {
+  test('have nothing left behind if an output fails', () => {
     writeFileSync(join(dir, 'bad.data'), fileRecording().subarray(0, 100));
     expect(run('perfconv -q -o "$raw/x.pb" -o "$raw/x.folded" bad.data').status).toBe(1);
     expect(filesIn(place)).toEqual(['perf.data']);
   });
 
-  test('are no exception: filters take such names, too', () => {
+  test('are not the only such names: filters take them, too', () => {
     const named = Buffer.from(Buffer.from(fileRecording()).toString('latin1').replaceAll('app\0', 'a\xffp\0'), 'latin1');
     writeFileSync(join(dir, 'named.data'), named);
     expect(run(`perfconv -q -t folded -o - --comm "$(printf 'a\\377p')" named.data`)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^a\xffp;/) });

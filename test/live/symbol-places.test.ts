@@ -1,4 +1,4 @@
-// A recording on a machine that lacks the recorded program, with its files in one place only. Needs gcc and binutils.
+// A recording on a machine that lacks the recorded program and has its files in only one place. Needs gcc and binutils.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -34,13 +34,13 @@ __attribute__((noinline)) static int inner(int n) { int s = 0; for (int i = 0; i
 __attribute__((noinline)) int exported(int n) { return inner(n) + inner(n + 1); }
 int main(int argc, char **argv) { if (argc > 1) for (;;) sleep(1); return exported(argc); }
 `;
-/** Where the recording says that the program was. Nothing is there. */
+/** The path of the program in the recording. Nothing is there. */
 const RECORDED = '/opt/perfconv-nowhere/bin/app';
 const MAPPED_AT = 0x5500_0000_0000n;
 
 const CLOCK: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
 
-/** Where a process has mapped code of a file, in hex digits; waits until it has. */
+/** Waits until a process has mapped code of a file. @returns where, in hex digits */
 async function mapOf(pid: number, name: string): Promise<{ from: string; to: string; offset: string }> {
   for (;;) {
     const [, from, to, offset] = new RegExp(`^(\\w+)-(\\w+) r-xp (\\w+) .*/${name}$`, 'm').exec(readFileSync(`/proc/${pid}/maps`, 'utf8')) ?? [];
@@ -60,7 +60,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
   beforeAll(() => {
     built = mkdtempSync(join(tmpdir(), 'places-'));
     writeFileSync(file('app.c'), SOURCE);
-    // An address and its file offset are to differ; a debug file keeps neither segment's offset.
+    // Addresses must differ from their file offsets; a debug file keeps neither segment's offset.
     execFileSync('gcc', ['-O2', '-g', '-no-pie', '-rdynamic', '-Wl,--build-id,-z,noseparate-code', '-o', file('app'), file('app.c')]);
     execFileSync('objcopy', ['--only-keep-debug', file('app'), file('app.debug')]);
     execFileSync('strip', ['-o', file('stripped'), file('app')]);
@@ -189,7 +189,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       expect((await find({ symfs: inDir('sys') }, { withId: false })).frames).toEqual(whole.frames);
     });
 
-    it('from the debug file alone, by build id and by path', async () => {
+    it('from only the debug file, by build id and by path', async () => {
       put('app.debug', `${idPath('by-id')}.debug`);
       put('app.debug', `by-path${RECORDED}.debug`);
       for (const debugDir of ['by-id', 'by-path']) expect((await find({ debugDirs: [inDir(debugDir)] })).frames).toEqual(whole.frames);
@@ -198,7 +198,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
     it.each([
       ['eu-strip', (from: string, to: string) => ['-f', to, '-o', `${to}.rest`, from]],
       ['llvm-objcopy', (from: string, to: string) => ['--only-keep-debug', from, to]],
-    ])('from the debug file alone that %s makes', async (tool, args) => {
+    ])('from only the debug file that %s makes', async (tool, args) => {
       if (!runs(tool, ['--version'])) return announceSkipped(`debug files of ${tool}`, 'it is not installed');
       mkdirSync(dirname(inDir(idPath('debug'))), { recursive: true });
       execFileSync(tool, args(file('app'), inDir(`${idPath('debug')}.debug`)));
@@ -215,14 +215,14 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       }
     });
 
-    it('from what a process was started from, though it is deleted', async () => {
+    it('from the file that a process was started from, even if it is deleted', async () => {
       put('app', 'gone');
       process1 = spawn(inDir('gone'), ['wait'], { stdio: 'ignore' });
       rmSync(inDir('gone'));
       expect((await find({}, { pid: process1.pid!, path: `${inDir('gone')} (deleted)` })).frames).toEqual(whole.frames);
     });
 
-    it.skipIf(!isRoot)('from what a process has mapped, though it is deleted', async () => {
+    it.skipIf(!isRoot)('from a file that a process has mapped, even if it is deleted', async () => {
       writeFileSync(
         inDir('load.c'),
         '#include <dlfcn.h>\n#include <unistd.h>\nint main(int c, char **v) { if (!dlopen(v[1], RTLD_NOW)) return 1; for (;;) sleep(1); }',
@@ -252,7 +252,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
         return [dsos[0].buildId, ...dsos[0].places.filter(({ uses }) => uses.length === 3).map(({ place }) => place)];
       };
       expect(await found(recorded({ buildId: Buffer.from(libraryId, 'hex') }))).toEqual([libraryId, `/proc/${process1.pid!}/map_files/${map.from}-${map.to}`]);
-      // Without a build id, device and inode tell. The kernel shows the first of the file's maps.
+      // Without a build id, device and inode identify the file. The kernel shows the first of the file's maps.
       const [, first, major, minor, inode] = /^(\S+) \S+ 0+ (\S+):(\S+) (\d+) .*lib\.so \(deleted\)$/m.exec(
         readFileSync(`/proc/${process1.pid!}/maps`, 'utf8'),
       )!;
@@ -317,7 +317,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
 
   describe('has the same functions', () => {
     it.skipIf(!hasXz)('from .gnu_debugdata', async () => {
-      // As distributions make it: all symbols but those of dynamic linking.
+      // As distributions make it: all symbols except those of dynamic linking.
       const dynamic = execFileSync('nm', ['-D', '--format=posix', '--defined-only', file('app')], { encoding: 'utf8' });
       writeFileSync(inDir('drop'), dynamic.replace(/ .*/g, ''));
       execFileSync('objcopy', ['--strip-debug', `--strip-symbols=${inDir('drop')}`, file('app.debug'), inDir('mini')]);
@@ -329,7 +329,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
       expect(found.frames.join('')).not.toContain('app.c');
     });
 
-    it('but no lines from a binary with symbols alone', async () => {
+    it('but no lines from a binary that has only symbols', async () => {
       execFileSync('strip', ['-g', '-o', inDir('app'), file('app')]);
       const found = await find({ symfs: dir });
       expect(found.names).toEqual(whole.names);
@@ -337,7 +337,7 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
     });
   });
 
-  it('uses no other build of the program, and says so', async () => {
+  it('does not use another build of the program, and says so', async () => {
     writeFileSync(inDir('app.c'), SOURCE.replace('31', '37'));
     mkdirSync(dirname(inDir(`sys${RECORDED}`)), { recursive: true });
     execFileSync('gcc', ['-O2', '-g', '-no-pie', '-Wl,--build-id', '-o', inDir(`sys${RECORDED}`), inDir('app.c')]);
@@ -347,13 +347,13 @@ describe.skipIf(!hasTools)('a recording on a machine without the program', () =>
     expect(found.dsos[0].places[0]).toMatchObject({ place: inDir(`sys${RECORDED}`), outcome: 'other-build-id', uses: [] });
   });
 
-  it('uses no other debug file that a debug link happens to find, and says so', async () => {
+  it('does not use a wrong debug file that a debug link happens to find, and says so', async () => {
     execFileSync('objcopy', ['--remove-section', '.note.gnu.build-id', file('linked'), inDir('app')]);
     execFileSync('objcopy', ['--remove-section', '.note.gnu.build-id', '--remove-section', '.comment', file('app.debug'), inDir('app.debug')]);
     const path = inDir('app');
     const found = await find({}, { path, withId: false });
     expect(found.codes).toContain('debug-link-mismatch');
-    // It exports a function, but that is all that is known.
+    // Only the functions that it exports are known.
     expect(new Set(found.names)).toEqual(new Set(['', 'exported', 'main']));
     copyFileSync(file('app.debug'), inDir('app.debug'));
     expect((await find({}, { path, withId: false })).frames).toEqual(whole.frames);

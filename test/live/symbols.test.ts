@@ -22,7 +22,7 @@ if (!hasKallsyms) announceSkipped('comparison of kernel symbols', '/proc/kallsym
 
 const BASE = 0x100_0000_0000n;
 
-/** Numbers in [0, 1), the same ones each time. */
+/** Pseudo-random numbers in [0, 1), the same ones each time. */
 function randomNumbers(seed = 12345): () => number {
   let state = Math.imul(seed, 0x9e3779b1);
   return () => {
@@ -42,20 +42,20 @@ function differences(table: SymbolTable | undefined, addresses: readonly number[
     const own = isDemangled && found.name !== undefined ? { ...found, name: demangleSymbol(found.name, 'no-params') ?? found.name } : found;
     if (own.name === names[i].name && own.offset === names[i].offset) return [];
     const isStub = names[i].name === '_init' && own.name?.endsWith('@plt');
-    // Only a label inside a function is nearer than what was found: everything else that is, is in the table.
+    // Only a label inside a function is nearer than the symbol that was found: all other symbols are in the table.
     const isLabel = (own.offset ?? 0) > (names[i].offset ?? 0);
     const why = isStub ? INIT_OVER_PLT : isLabel ? LABEL_INSIDE : overlaps(table, address) ? OVERLAPPING : '';
     return [`${address.toString(16)}: perf ${names[i].name}+${names[i].offset}, here ${own.name}+${own.offset}${why}`];
   });
 }
 
-// The differences that are left: of overlapping symbols the nearest is taken here, and by perf the one that its tree leads to. With perf
-// _init, which has no size, reaches to the next symbol of .symtab and so lies over the PLT. A label without a size inside a function that
-// has one is no symbol here; perf names it or the function, again as its tree has it.
+// The differences that are left: among overlapping symbols, perfconv takes the nearest, and perf the one that its tree leads to. In perf,
+// _init, which has no size, reaches to the next symbol of .symtab and so covers the PLT. A label without a size inside a function that
+// has one is not a symbol in perfconv; perf names it or the function, again depending on its tree.
 const OVERLAPPING = ' (overlapping symbols)';
 const LABEL_INSIDE = ' (label inside a function)';
 const INIT_OVER_PLT = ' (PLT behind _init)';
-/** How many of the addresses asked for may differ so. */
+/** The share of addresses that may differ in these ways. */
 const ALLOWED_SHARE = 0.001;
 
 /** Whether the symbol found at an address shares bytes with another one. */
@@ -68,7 +68,7 @@ function overlaps(table: SymbolTable | undefined, address: number): boolean {
   return false;
 }
 
-/** Nothing may differ but what is explained above, and that only at so many addresses. The classes that do are printed. */
+/** Only the differences that are explained above may occur, at up to `most` addresses. Their kinds are printed. */
 function expectLikePerf(differing: readonly string[], most = Number.POSITIVE_INFINITY): void {
   const classes = [OVERLAPPING, LABEL_INSIDE, INIT_OVER_PLT].map((why) => differing.filter((line) => line.endsWith(why)));
   expect(differing.filter((line) => !classes.flat().includes(line))).toEqual([]);
@@ -106,7 +106,7 @@ async function compareFile(
   return { table, differing: differences(table, addresses, names, isDemangled), asked: addresses.length };
 }
 
-/** Binaries found here, of different makers: with and without .symtab, debug files, PLTs, Go's own linker. */
+/** Installed binaries of different origins: with and without .symtab, debug files, PLTs, by Go's own linker. */
 const installed = [
   process.execPath,
   '/bin/bash',
@@ -124,7 +124,7 @@ describe.skipIf(!hasPerf)('names and offsets', () => {
   });
 });
 
-describe.skipIf(!hasPerf)('demangled names of one address', () => {
+describe.skipIf(!hasPerf)('demangled names of the same address', () => {
   it.each(installed.filter((path) => /node$|libstdc/.test(path)))('are chosen as by perf: %s', async (path) => {
     const { differing, asked } = await compareFile(realpathSync(path), { isDemangled: true });
     expectLikePerf(differing, asked * ALLOWED_SHARE);
@@ -147,7 +147,7 @@ describe.skipIf(!hasPerf)('random tables of aliases', () => {
         binding: upTo(3),
       }));
     const symbols = made(400, 's');
-    // Where symbols of .symtab begin: elsewhere, one without a size may reach over it.
+    // They begin where symbols of .symtab begin: elsewhere, one without a size may reach over them.
     const others = made(100, 'd').map((symbol) => ({ ...symbol, value: symbols[upTo(symbols.length)].value }));
     const dynamicSymbols = isDynamic ? [...others, ...symbols.filter(() => upTo(3) === 0)] : [];
     const dir = mkdtempSync(join(tmpdir(), 'random-'));
@@ -177,7 +177,7 @@ __asm__(".text\\nlabel_in_text: .fill 32,1,0x90\\n.type sized,@function\\nsized:
 int main(int argc, char **argv) { int (*volatile taken)(const char *) = puts; taken("x"); printf("%d %d", visible_one(argc), rand()); exit(0); }
 `;
 
-describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
+describe.skipIf(!hasPerf || !hasGcc)('binaries built here', () => {
   let dir: string;
   const at = (name: string): string => join(dir, name);
   const compile = (name: string, ...args: string[]): string => {
@@ -207,7 +207,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
     expectLikePerf(differing);
   });
 
-  it('adds what only .dynsym has', async () => {
+  it('have the symbols that only .dynsym has, too', async () => {
     const path = compile('lacking', '-rdynamic');
     execFileSync('objcopy', ['--strip-symbol=visible_one', '--strip-symbol=visible_one_longer', '--strip-symbol=weak_alias', path]);
     const { table, differing } = await compareFile(path);
@@ -217,7 +217,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
     expect(shown).toContain('local_one');
   });
 
-  it('finds a separate debug file by its debug link', async () => {
+  it('have the names in a separate debug file, found by debug link', async () => {
     const path = compile('linked');
     execFileSync('objcopy', ['--only-keep-debug', path, at('linked.debug')]);
     execFileSync('strip', [path]);
@@ -227,7 +227,7 @@ describe.skipIf(!hasPerf || !hasGcc)('binaries of our own', () => {
     expect(Array.from({ length: table!.size }, (_, i) => table!.name(i))).toContain('local_one');
   });
 
-  it('names PLT stubs of all kinds when it need not be like perf', async () => {
+  it('have names for PLT stubs of all kinds without --compat perf', async () => {
     for (const args of [[], ['-fcf-protection=full', '-Wl,-z,ibtplt'], ['-Wl,-z,now'], ['-s']]) {
       const path = compile(`plt${args.join('').replaceAll(/\W/g, '')}`, ...args);
       const symbolizer = new Symbolizer(new NodeSymbolFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());

@@ -24,8 +24,8 @@ describe.skipIf(!isLinux)('files of this system', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  // File systems of other machines take no such names.
-  it('are opened by paths whose bytes are no UTF-8, each by its own', async () => {
+  // File systems of other machines do not allow such names.
+  it('are opened by paths that are not UTF-8, each by its own', async () => {
     for (const [byte, content] of [
       [0xff, 'one'],
       [0xfe, 'other'],
@@ -39,12 +39,12 @@ describe.skipIf(!isLinux)('files of this system', () => {
     expect(await files.open(`${dir}/raw-\ufffd`)).toBeUndefined();
   });
 
-  it('below /proc are read whole, though they say that they are empty', async () => {
+  it('below /proc are read completely, though they say that they are empty', async () => {
     const source = (await files.open('/proc/version'))!;
     expect(Buffer.from(await readRange(source, 0, source.sizeBytes!)).toString()).toMatch(/^Linux version /);
   });
 
-  it('below /proc that do not end are not read', async () => {
+  it('below /proc that never end are not read', async () => {
     expect(await files.open('/proc/self/pagemap')).toBeUndefined();
   });
 

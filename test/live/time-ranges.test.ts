@@ -42,7 +42,7 @@ const PERCENT = [
   ...['10%/1,10%/3', '10%/3,10%/1', '10%-20%,20%-30%', '0%-20%,10%-40%', '30%-40%,0%-5%', '10%/2, 10%/4'],
 ];
 
-/** Whether perf has the slices on both sides of one moment take it: where rounding leaves nothing of a slice, or nothing of what follows it. */
+/** Whether in perf the slices on both sides of a moment include it: if rounding leaves nothing of a slice, or nothing of what follows it. */
 function isTooShort(from: number, to: number, totalNs: number): boolean {
   const [first, end] = [from, to].map((percent) => Math.round((percent / 100) * totalNs));
   return from < to && (first === end || (to < 100 && end === totalNs));
@@ -83,7 +83,7 @@ describe.skipIf(noRecording !== undefined)('ranges of time are those of perf scr
     return file;
   };
 
-  // perf's own sums are in doubles, which hold a clock of days, not of years, to the nanosecond.
+  // perf adds up in doubles, which hold a clock to the nanosecond for days, but not for years.
   test.each([['the default clock'], ['CLOCK_MONOTONIC', '-k', 'CLOCK_MONOTONIC'], ['several threads, system-wide', '-a']])('%s', async (name, ...args) => {
     const file = record(`${name.replaceAll(/\W/g, '')}.data`, ...args);
     const all = perfTimes(file, []);

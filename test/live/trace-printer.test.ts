@@ -8,7 +8,7 @@ import { scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
 import { recordVariant } from '../support/record-variant.ts';
 import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/trace-cases.ts';
 
-// Asks perf what it makes of the print formats that trace-cases.ts says it of.
+// Asks perf what it makes of the print formats in trace-cases.ts.
 
 const whyNot = whyMissing('perf', ['--version']);
 if (whyNot !== undefined) announceSkipped('print formats of tracepoints against perf', whyNot);
@@ -17,7 +17,7 @@ const CASES_PER_FILE = 60;
 const firstId = 1000;
 const batches = Array.from({ length: Math.ceil(traceCases.length / CASES_PER_FILE) }, (_, i) => traceCases.slice(i * CASES_PER_FILE, (i + 1) * CASES_PER_FILE));
 
-/** One event and one sample for each case. */
+/** A recording with an event and a sample for each case. */
 function recordingOf(cases: readonly TraceCase[]): Uint8Array {
   const formats = cases.map(([printFmt], i) => ({ name: `case${i}`, id: firstId + i, fields: traceCaseFields, printFmt }));
   const attrs = cases.map(
@@ -45,7 +45,7 @@ describe.skipIf(whyNot !== undefined)('print formats', () => {
   });
   afterAll(() => removeTempDir(directory));
 
-  /** What perf prints of each case; undefined where it ends by a signal, which some formats bring it to, alone or beside others. */
+  /** What perf prints for each case; undefined if it crashes, as with some formats, by themselves or together with others. */
   const ask = (cases: readonly TraceCase[]): (string | undefined)[] => {
     const file = join(directory, 'cases.data');
     writeFileSync(file, recordingOf(cases));
@@ -59,7 +59,7 @@ describe.skipIf(whyNot !== undefined)('print formats', () => {
     return texts.map((text, i) => (i === texts.length - 1 ? text.replace(/\n$/, '') : text));
   };
 
-  test.each(batches.map((cases, batch) => ({ cases, batch })))('of batch $batch show as perf shows them', ({ cases, batch }) => {
+  test.each(batches.map((cases, batch) => ({ cases, batch })))('of batch $batch are shown as in perf', ({ cases, batch }) => {
     const shown = ask(cases);
     expect(shown.length).toBe(cases.length);
     expect(shown.filter((text) => text === undefined).length, `perf's crashes in batch ${batch}`).toBeLessThan(5);
@@ -75,8 +75,8 @@ describe.skipIf(whyNot !== undefined)('print formats', () => {
 const whyNoPipe = whyNoRecording() ?? whyNoPerfconv();
 if (whyNoPipe !== undefined) announceSkipped('tracepoints of a pipe against perf', whyNoPipe);
 
-// perf report cannot read such a file, which the suite of perf-suite.test.ts needs.
-test.skipIf(whyNoPipe !== undefined)('tracepoints of a pipe show as perf shows them', () => {
+// Not in perf-suite.test.ts, since perf report cannot read such a file.
+test.skipIf(whyNoPipe !== undefined)('tracepoints from a pipe are shown as in perf', () => {
   const directory = makeTempDir();
   try {
     const file = join(directory, 'pipe.data');

@@ -7,8 +7,8 @@ import { parseReport, reportArgs } from '../support/perf-report-text.ts';
 import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
 
-// What outputs say of events, threads and functions against perf report. That all formats say the same is tested in
-// test/truth.test.ts; here one that has everything is compared.
+// What outputs say about events, threads and functions, against perf report. test/truth.test.ts tests that all formats say
+// the same; here one that has everything is compared.
 
 const whyNot = whyNoPerf() ?? whyNoPerfconv();
 if (whyNot !== undefined) announceSkipped('truth across formats against perf report', whyNot);
@@ -24,7 +24,7 @@ const RECORDINGS: Readonly<Record<string, readonly string[]>> = {
   switches: ['-e', 'task-clock', '-c', '500000', '--switch-events'],
 };
 
-/** Labels inside of functions, of the emulator that other tests run meanwhile: perf takes them for functions (docs/limits.md, "Overlapping symbols"). */
+/** Labels inside functions of the emulator that other tests run meanwhile: perf takes them for functions (docs/limits.md, "Overlapping symbols"). */
 const LABELS: ReadonlySet<string> = new Set(['safesyscallend', 'safesyscallstart']);
 
 let directory = '';
@@ -40,12 +40,12 @@ const add = (sums: Map<string, [samples: bigint, period: bigint]>, key: string, 
 const tableOf = (sums: Map<string, [samples: bigint, period: bigint]>): string[] =>
   [...sums].map(([key, [samples, period]]) => `${key}: ${samples} samples, ${period}`).sort();
 
-/** Rows of perf report by functions, or by threads. */
+/** Rows of perf report, by function and by thread. */
 function perfTables(file: string, symbolArgs: readonly string[]): { events: string[]; self: string[]; threads: string[] } {
   const [events, self, threads] = [new Map(), new Map(), new Map()] as Map<string, [bigint, bigint]>[];
   for (const { event, period, rows, samples } of parseReport(readWithPerf('report', file, [...reportArgs, ...symbolArgs]))) {
     if (samples > 0n) add(events, event, samples, period);
-    // perf shows the offset where a symbol is data.
+    // perf shows the offset if a symbol is data.
     for (const row of rows) {
       const name = functionKey(row.symbol.replace(/\+0x[0-9a-f]+$/, ''));
       add(self, `${event} ${LABELS.has(name) ? '??' : name}`, row.samples, row.period);
@@ -62,7 +62,7 @@ function perfTables(file: string, symbolArgs: readonly string[]): { events: stri
   return { events: tableOf(events), self: tableOf(self), threads: tableOf(threads) };
 }
 
-/** The file of Firefox Profiler, read as perf would. */
+/** The tables of perfconv's file for Firefox Profiler, as perf would show them. */
 function ourTables(file: string, symbolArgs: readonly string[]): { events: readonly string[]; self: readonly string[]; threads: readonly string[] } {
   const output = join(directory, 'out.firefox.json');
   convert(['-q', '--compat', 'perf', '--no-inline', '--no-demangle', ...symbolArgs, '-o', output, file]);
@@ -78,8 +78,8 @@ function ourTables(file: string, symbolArgs: readonly string[]): { events: reado
 }
 
 /**
- * Our functions, those that perf has no name for as code without one: perf looks for debug files in fewer places, and
- * names nothing in the vdso without its build-id cache.
+ * perfconv's functions, with those that perf has no name for as code without one: perf looks for debug files in fewer
+ * places, and names nothing in the vdso without its build-id cache.
  */
 function asNamedBy(perf: readonly string[], ours: readonly string[]): string[] {
   const parse = (row: string): string[] => /^(\S+) (.*): (\d+) samples, (\d+)$/.exec(row)?.slice(1) ?? [];
@@ -100,9 +100,9 @@ function compare(file: string, symbolArgs: readonly string[] = []): void {
 }
 
 describe.skipIf(whyNot !== undefined)('events, threads and functions, perf report against perfconv', () => {
-  test.each(fixtureNames)('are the same of the fixture %s', (name) => compare(fixtureFile(name), fixtureSymbolArgs));
+  test.each(fixtureNames)('are the same in the fixture %s', (name) => compare(fixtureFile(name), fixtureSymbolArgs));
 
-  test.skipIf(noRecording !== undefined).each(Object.keys(RECORDINGS))('are the same of a fresh recording: %s', (name) => {
+  test.skipIf(noRecording !== undefined).each(Object.keys(RECORDINGS))('are the same in a fresh recording: %s', (name) => {
     const file = join(directory, `${name.replaceAll(' ', '-')}.data`);
     recordWithPerf([...RECORDINGS[name], '-o', file, '--', 'sh', '-c', WORK]);
     compare(file);

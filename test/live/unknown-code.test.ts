@@ -57,7 +57,7 @@ describe.skipIf(whyNot !== undefined)('a program without symbols', () => {
     expect(await folded(name)).toEqual(binary);
   });
 
-  it('has functions where nm has them', async () => {
+  it('has functions where nm finds them before stripping', async () => {
     const symbols = execFileSync('nm', [path('framed.full')], { encoding: 'utf8' });
     const startOf = (name: string): string =>
       `framed+0x${Number.parseInt(new RegExp(`^([0-9a-f]+) T ${name}$`, 'm').exec(symbols)?.[1] ?? '0', 16).toString(16)}`;
@@ -71,7 +71,7 @@ describe.skipIf(whyNot !== undefined)('a program without symbols', () => {
     expect(stdout.toString()).toContain(` ${startOf('spin')} `);
   });
 
-  it.skipIf(pprof === undefined)('has names in pprof where it has the binary and perfconv had not', async () => {
+  it.skipIf(pprof === undefined)('has names in pprof if only pprof has the binary', async () => {
     const profile = path('framed.pb.gz');
     const stripped = readFileSync(path('framed'));
     rmSync(path('framed'));
@@ -84,7 +84,7 @@ describe.skipIf(whyNot !== undefined)('a program without symbols', () => {
     }
   });
 
-  it.skipIf(pprof === undefined)('keeps its name in pprof where the binary is there without symbols', async () => {
+  it.skipIf(pprof === undefined)('keeps its name in pprof if the binary has no symbols', async () => {
     const profile = path('stripped.pb.gz');
     expect((await runMain(['-q', '-o', profile, path('framed.data')])).status).toBe(0);
     const shown = (how: string, what: string): string => runPprof(pprof ?? '', [what, `-symbolize=${how}`], profile, dir).stdout;
@@ -93,7 +93,7 @@ describe.skipIf(whyNot !== undefined)('a program without symbols', () => {
     expect(shown('local', '-traces')).toBe(shown('none', '-traces'));
   });
 
-  it('is said to have broken stacks without frame pointers, and only then', async () => {
+  it('is reported to have broken stacks without frame pointers, and only then', async () => {
     const said = async (name: string): Promise<string> => (await runMain(['-t', 'folded', '-o', '-', '-v', path(`${name}.data`)])).stderr;
     expect(await said('plain')).toMatch(
       /warning: \d+ % of the samples of plain have broken stacks: build plain with -fno-omit-frame-pointer .*, or record with --call-graph dwarf/,

@@ -36,7 +36,7 @@ interface Target {
   readonly machine: UnwindMachine;
   readonly compiler: string;
   readonly emulator: string;
-  /** `sample_regs_user` of what the program writes. */
+  /** `sample_regs_user` of the samples that the program writes. */
   readonly maskLo: number;
   readonly maskHi: number;
 }
@@ -49,8 +49,8 @@ const TARGETS: Readonly<Record<string, Target>> = {
 };
 
 /**
- * How much of the stacks has to be right. Tables of 32-bit Arm are about calls alone, and leave out prologues and epilogues, where an emulator interrupts
- * often; in the C library of RISC-V many functions have no rules, and with some options the whole program has none.
+ * The share of stacks that must be right. Tables of 32-bit Arm are only for calls, and leave out prologues and epilogues, where an emulator often
+ * interrupts; in the C library of RISC-V, many functions have no rules, and with some options the whole program has none.
  */
 const CASES: readonly (readonly [target: string, options: string, least: number])[] = [
   ['arm64', '-O2', 0.98],
@@ -64,7 +64,7 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['riscv64', '-O0 -fasynchronous-unwind-tables', 0.98],
   ['riscv64', '-Os -fasynchronous-unwind-tables -msave-restore', 0.98],
   ['riscv64', '-O2 -fno-asynchronous-unwind-tables', 0.98],
-  // Not found: who called the function that saves registers for others.
+  // The caller of the function that saves registers for others is not found.
   ['riscv64', '-Os -fno-asynchronous-unwind-tables -msave-restore', 0.95],
   ['s390x', '-O2', 0.98],
   ['s390x', '-O0', 0.98],
@@ -91,7 +91,7 @@ function functionsOf(path: string): ProgramFunction[] {
   const rows = text.matchAll(/^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\w+ +\w+ +(?:\[.*?\] +)?\S+ (\S+)$/gm);
   return [...rows].flatMap(([, value, size, symbol]) => {
     const start = Number.parseInt(value, 16);
-    // What a compiler specialised or divided has something behind a dot; Thumb's addresses are odd.
+    // Functions that the compiler specialised or divided have a suffix after a dot; Thumb's addresses are odd.
     const name = symbol.replace(/\..*/, '');
     return name in CALLERS ? [{ name, start: start - (start % 2), end: start - (start % 2) + Number(size) }] : [];
   });
@@ -111,11 +111,11 @@ function inputsOf(bytes: Uint8Array, { machine, maskLo, maskHi }: Target): Unwin
   return inputs;
 }
 
-/** What is wrong with a stack, as names of functions from the leaf on, `?` where it is a library's; undefined for nothing. */
+/** What is wrong with a stack, given as names of functions from the leaf on, `?` for those of libraries; undefined if it is right. */
 function problem(names: readonly string[], end: string): string | undefined {
   const own = names.filter((name) => name !== '?');
   const text = `${end}: ${names.join(' ')}`;
-  // Before main, and in what the program begins with, there are none of its functions.
+  // Before main, and in the program's start code, there are none of its functions.
   if (end !== 'complete' || (own.length > 0 && own.at(-1) !== 'main')) return text;
   for (let i = 0; i + 1 < own.length; i++) if (!CALLERS[own[i]].includes(own[i + 1])) return text;
   const isDeep = own.some((name) => name !== 'recurse' && name !== 'main');
@@ -133,7 +133,7 @@ describe('stacks of programs on emulated machines', () => {
     skip(!present.has(name));
     const target = TARGETS[name];
     const path = join(dir, 'program');
-    // Calls stay calls: neither inlined, nor jumps, nor clones.
+    // Calls stay calls: they become neither inlined code, nor jumps, nor calls of clones.
     const calls = ['-fno-optimize-sibling-calls', '-fno-ipa-cp', '-fno-ipa-sra', '-fno-partial-inlining'];
     execFileSync(target.compiler, ['-w', '-static', ...calls, ...options.split(' '), '-o', path, SOURCE], { stdio: 'ignore' });
     const inputs = inputsOf(execFileSync(target.emulator, [path], { maxBuffer: 1 << 28 }), target);

@@ -19,11 +19,11 @@ const LIBRARIES = ['libc.so.6', 'libstdc++.so.6', 'libgomp.so.1', 'libgcc_s.so.1
 const SP = 0x8_0000;
 const STACK_BYTES = 0x4_0000;
 
-/** What `readelf -u` says of one function. */
+/** What `readelf -u` says about one function. */
 interface ReadelfEntry {
   readonly start: number;
   readonly isCantUnwind: boolean;
-  /** What its instructions do, in words; undefined where readelf does not show them: personality routines without a name. */
+  /** What its instructions do, in words; undefined if readelf does not show them, for personality routines without a name. */
   readonly actions: readonly string[] | undefined;
 }
 
@@ -39,12 +39,12 @@ function parseEntries(text: string): ReadelfEntry[] {
     });
 }
 
-/** The word at an address of the made-up stack: one that is in the stack itself again, so that it can be a stack pointer, too. */
+/** The word at an address of the made-up stack: an address in the stack itself, so that it can be a stack pointer, too. */
 function wordAt(address: number): number {
   return SP + ((address * 37) % STACK_BYTES);
 }
 
-/** Does what readelf's words say: registers by number. */
+/** Carries out readelf's words. @returns registers by number */
 function follow(actions: readonly string[], initial: readonly number[]): number[] | 'refuse' {
   const registers = [...initial];
   let vsp = registers[13];
@@ -79,7 +79,7 @@ function follow(actions: readonly string[], initial: readonly number[]): number[
   return registers;
 }
 
-/** The same by the instructions that this program found. */
+/** The same with the instructions that this program found. */
 function step(table: ExidxTable, found: number, initial: readonly number[]): number[] | 'refuse' {
   const frame = new Frame();
   frame.setMachine(MACHINE_REGISTERS.arm);
@@ -114,7 +114,7 @@ async function compare(path: string): Promise<{ entries: number; followed: numbe
   return { entries: entries.length, followed, differences: differences.slice(0, 10) };
 }
 
-// What is cleaned up has a personality routine.
+// A function with cleanups has a personality routine.
 const SOURCE = `
 #include <stdarg.h>
 #include <stdlib.h>
@@ -153,7 +153,7 @@ describe('.ARM.exidx is read as readelf -u reads it', () => {
     expect(all).toBeGreaterThan(500);
   });
 
-  // With names, readelf also shows what follows a language's personality routine.
+  // With names, readelf also shows the instructions after a language's personality routine.
   it.skipIf(!hasCompiler).each(['-O2', '-O2 -marm', '-O0 -mthumb', '-O2 -marm -fno-omit-frame-pointer'])('in a program: %s', async (options) => {
     const path = join(dir, 'program');
     writeFileSync(join(dir, 'source.c'), SOURCE);

@@ -8,7 +8,7 @@ import { compareFrameRows, parseFrameRows, readFrameRows } from '../support/fram
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-/** Of each machine, from Debian's packages; those that are not installed are skipped. `PERFCONV_FRAME_FILES` names others, apart by spaces. */
+/** Libraries of each machine, from Debian's packages; those that are not installed are skipped. `PERFCONV_FRAME_FILES` names others, separated by spaces. */
 const LIBRARIES = [
   ...['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
   ...['aarch64', 'riscv64', 's390x', 'i686'].flatMap((machine) => ['libc.so.6', 'libgcc_s.so.1'].map((name) => `/usr/${machine}-linux-gnu/lib/${name}`)),
@@ -29,7 +29,7 @@ __attribute__((noinline)) void early(int n) { if (n > 3) { char big[5000]; memse
 int main(int argc, char **argv) { dynamic(argc); aligned(argc); early(argc); return many(1, 2, 3, 4, 5, 6, 7, argc) + sum(argc, 1, 2, 3); }
 `;
 
-/** Programs by compiler and options; with `.debug_frame`, where exceptions need nothing. */
+/** Programs by compiler and options; with `.debug_frame` if exceptions need no tables. */
 const PROGRAMS: readonly (readonly [string, string])[] = [
   ['gcc', '-O2'],
   ['gcc', '-O2 -g -fno-asynchronous-unwind-tables -fno-exceptions'],

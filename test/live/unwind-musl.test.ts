@@ -13,10 +13,10 @@ afterAll(() => removeTempDir(directory));
 const missing = whyNoRecording() ?? whyMissing('musl-gcc');
 if (missing !== undefined) announceSkipped('stacks through musl, which has no rules', missing);
 
-/** What is wrong with a stack's names, the root first; undefined for nothing. */
+/** What is wrong with a stack's names, the root first; undefined if nothing is. */
 function problem(names: readonly string[]): string | undefined {
   const own = names.filter((name) => OWN.includes(name));
-  // Before main and in what ends the program.
+  // Before main, and in code that ends the program.
   if (!own.includes('working') && !own.some((name) => KINDS.includes(name))) return undefined;
   const path = own.filter((name) => name !== 'compare').join(' ');
   return /^(?:main )?working(?: (?:sorting|printing|allocating))?$/.test(path) ? undefined : path;

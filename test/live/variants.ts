@@ -23,7 +23,7 @@ function texts() { return JSON.parse(JSON.stringify(Array.from({ length: 100000 
 fibonacci(32); texts(); require('node:zlib').gzipSync(Buffer.alloc(4e6, 'text'));
 `;
 
-/** The list of the issue "perf.data to every core format", What it must show, 1; and a few more of the same kinds. */
+/** The list in the issue "perf.data to every core format", What it must show, 1; and a few more of the same kinds. */
 export const variants: readonly Variant[] = [
   { name: 'plain', record: cpuClock },
   { name: '-g', record: chains },

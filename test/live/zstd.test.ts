@@ -17,7 +17,7 @@ const CORES = [
 const whyNoZstd = whyMissing('zstd');
 if (whyNoZstd !== undefined) announceSkipped('what the zstd program compresses', whyNoZstd);
 
-describe.skipIf(whyNoZstd !== undefined)('what the zstd program compresses', () => {
+describe.skipIf(whyNoZstd !== undefined)('data that the zstd program compresses', () => {
   const fixtures = ['threads.data', 'pipe.data', 'kallsyms'].map((name) => readFileSync(fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url))));
   // Repeated far apart, so that matches reach across a window of several megabytes.
   const content = joined(...fixtures, wordyText(3_000_000, 9), skewedBytes(300_000), ...fixtures, wordyText(3_000_000, 9), ...fixtures);
