@@ -12,22 +12,22 @@ import { decode } from '../support/decode.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 /**
- * Recordings that other projects published, with what an independent decoder made of them. They are not part of this
- * project: $PERFCONV_CORPUS names the folder, which holds `files/`, `expected/` and `inventory.tsv`.
+ * Recordings that other projects published, with the output of an independent decoder. They are not part of this
+ * project: $PERFCONV_CORPUS names the folder, which has `files/`, `expected/` and `inventory.tsv`.
  */
 const corpus = process.env.PERFCONV_CORPUS ?? '';
 const isThere = corpus !== '' && existsSync(corpus);
 
-/** The one file that is no recording. */
+/** The only file that is not a recording. */
 const NOT_A_RECORDING = 'simpleperf__invalid_perf.data';
 
-/** Its name says that it was rewritten in big-endian byte order from the recording of the rest of the name. */
+/** The name of a recording that was rewritten in big-endian byte order; the rest of the name is the original's. */
 const TWIN = /^be__/;
-/** What whoever rewrote them left out of the twins. */
+/** Records that were left out of the rewritten twins. */
 const NOT_IN_TWINS = /^(EVENT_UPDATE|THREAD_MAP|CPU_MAP|TIME_CONV)\t/;
 
 /**
- * Events of simpleperf's that the decoder names by itself, from type and config: without modifiers, and without looking
+ * Events of simpleperf that the decoder names by itself, from type and config: without modifiers, and without looking
  * at META_INFO.
  */
 const OTHER_EVENT_NAMES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -38,10 +38,10 @@ const OTHER_EVENT_NAMES: Readonly<Record<string, Readonly<Record<string, string>
 /** MMAP2 before Linux 3.16 has neither prot nor flags; the decoder takes the first eight bytes of the file name for them. */
 const EARLY_MMAP2 = 'hotspot__perf.data.true.v2';
 
-/** simpleperf's --add-counter: each sample is one, with its own period, and one more of each counter that it reads besides. */
+/** simpleperf's --add-counter: each sample is one with its own period, and one more for each further counter that it reads. */
 const ADDS_COUNTERS = 'simpleperf__perf_with_add_counter.data';
 
-/** A pipe with one byte behind its last record. */
+/** A pipe with one byte after its last record. */
 const EXTRA_BYTE = 'quipperhist__perf.data.piped.extrabyte-3.4';
 
 function expectedLines(name: string): string[] {
@@ -63,7 +63,7 @@ function withEarlyMmap2(line: string): string {
   });
 }
 
-/** The decoder counts inside decompressed data, and a twin's records lie elsewhere: there offsets are not compared. */
+/** The decoder counts offsets in decompressed data, and a twin's records are elsewhere: there, offsets are not compared. */
 function withoutOffset(line: string): string {
   return line.replace(/^(\w+\t)\d+/, '$1');
 }
@@ -88,11 +88,11 @@ async function recordsOf(name: string): Promise<{ records: PerfRecord[]; littleE
 if (!isThere) announceSkipped('the corpus of published recordings', '$PERFCONV_CORPUS is not set');
 
 describe.skipIf(!isThere)('published recordings', () => {
-  // Without the corpus one test stands for all of them, so that it is counted as skipped.
+  // Without the corpus, one test takes the place of all, so that it is counted as skipped.
   const names = isThere ? readdirSync(join(corpus, 'files')).sort() : ['all of them'];
   const recordings = names.filter((name) => name !== NOT_A_RECORDING);
 
-  it('are recordings but for one, which is refused', async () => {
+  it('are recordings except for one, which is refused', async () => {
     await expect(recordsOf(NOT_A_RECORDING)).rejects.toThrow(PerfconvError);
     await expect(recordsOf(NOT_A_RECORDING)).rejects.toThrow(/not a perf\.data file/);
     expect(names).toContain(NOT_A_RECORDING);
@@ -108,7 +108,7 @@ describe.skipIf(!isThere)('published recordings', () => {
     expect(losses.map(({ code, count }) => [code, count])).toEqual(name === EXTRA_BYTE ? [['truncated', 1]] : []);
   });
 
-  it.each(recordings.filter((name) => !TWIN.test(name)))('%s: as many records of each type are read as it has', async (name) => {
+  it.each(recordings.filter((name) => !TWIN.test(name)))('%s: all its records of each type are read', async (name) => {
     const { records } = await recordsOf(name);
     const counts: Record<string, number> = {};
     for (const record of records) counts[nameOf(record)] = (counts[nameOf(record)] ?? 0) + 1;
@@ -119,7 +119,7 @@ describe.skipIf(!isThere)('published recordings', () => {
     const { samples, profile, session } = await decode(readFileSync(join(corpus, 'files', name)));
     const table = profile.samples;
     if (table === undefined) throw new Error('no samples kept');
-    // A recording that does not name its events has theirs by the decoder's own idea, which is checked above.
+    // If a recording does not name its events, the decoder chooses their names, which are checked above.
     const isNamed = session.features.eventDesc !== undefined;
     const wanted = expectedLines(name).filter((line) => line.startsWith('SAMPLE\t'));
     const hasPeriods = wanted.some((line) => line.split('\t')[8] !== '-');
@@ -132,7 +132,7 @@ describe.skipIf(!isThere)('published recordings', () => {
       const fields = [sample.pid, sample.tid, sample.cpu < 0 ? '-' : sample.cpu, sample.time ?? '-', ip.toString(16), hasPeriods ? sample.period : '-'];
       return [...(isNamed ? [sample.event] : []), ...fields].join(' ');
     });
-    // Ours come in the order of time, the expected ones in that of the file.
+    // perfconv's samples are in the order of time, the expected ones in that of the file.
     if (name !== ADDS_COUNTERS) return expect(ours.sort()).toEqual(theirs.sort());
     expect(ours).toEqual(expect.arrayContaining(theirs));
     expect(ours).toHaveLength(2 * theirs.length);

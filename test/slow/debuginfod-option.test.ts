@@ -31,7 +31,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 const folded = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   runMain([input, '-t', 'folded', '-o', '-', ...args], { env: { HOME: dir, ...env } });
 
-it('--debuginfod asks the servers given, of the environment too, within the limits of the environment', async () => {
+it('--debuginfod asks the given servers and those of the environment, within the limits of the environment', async () => {
   const asked: string[] = [];
   const file = buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: 'served', value: TEXT.vaddr, sizeBytes: 64 }] });
   const server = createServer((request, response) => {

@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** Starts a server; gives its URL and the paths that it is asked for. */
+/** Starts a server. @returns its URL and the paths that it is asked for */
 async function serve(answer: RequestListener): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -83,7 +83,7 @@ describe('debuginfod', () => {
     expect(having.asked).toHaveLength(4);
   });
 
-  it('does not take what elfutils left where no server had the file', async () => {
+  it('does not take the empty file that elfutils left when no server had the file', async () => {
     mkdirSync(join(dir, 'cache', ID), { recursive: true });
     writeFileSync(cached(), '');
     chmodSync(cached(), 0);
@@ -96,7 +96,7 @@ describe('debuginfod', () => {
   it.each([
     ['with another status', (_: unknown, response: Parameters<RequestListener>[1]) => response.writeHead(503).end(), 'it answered with status 503'],
     ['by hanging up', (_: unknown, response: Parameters<RequestListener>[1]) => response.destroy(), expect.stringMatching(/\w/)],
-  ])('asks no server again that failed %s', async (_, answer, detail) => {
+  ])('does not ask a server again that failed %s', async (_, answer, detail) => {
     const { url, asked } = await serve(answer as RequestListener);
     const asking = client([url]);
     expect(await asking.fetch(ID, 'debuginfo')).toMatchObject({ source: undefined, places: [{ outcome: 'failed', detail }] });
@@ -104,13 +104,13 @@ describe('debuginfod', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('says that there is no server', async () => {
+  it('reports that there is no server', async () => {
     const { url } = await serve(() => {});
     servers[0].close();
     expect(await client([url]).fetch(ID, 'debuginfo')).toMatchObject({ source: undefined, places: [{ outcome: 'failed', detail: 'it refuses connections' }] });
   });
 
-  it('gives up on a server that is silent, at the beginning or on the way', async () => {
+  it('gives up on a server that is silent from the beginning or stops sending', async () => {
     for (const answer of [() => {}, (_: unknown, response: Parameters<RequestListener>[1]) => void response.writeHead(200).write('x')]) {
       const { url } = await serve(answer as RequestListener);
       const { places } = await client([url], { timeoutMs: 200 }).fetch(ID, 'debuginfo');
@@ -119,7 +119,7 @@ describe('debuginfod', () => {
     expect(existsSync(join(dir, 'cache', ID)) ? readdirSync(join(dir, 'cache', ID)) : []).toEqual([]);
   });
 
-  it('spends no more time in all than it may', async () => {
+  it('spends no more time in total than it may', async () => {
     const { url } = await serve(() => {});
     const second = await serve((_, response) => response.end(file));
     const { source, places } = await client([url, second.url], { budgetMs: 100 }).fetch(ID, 'debuginfo');
@@ -129,9 +129,9 @@ describe('debuginfod', () => {
   });
 
   it.each([
-    ['says how large it is', { 'content-length': String(file.length) }],
-    ['does not say', {}],
-  ])('fetches no file that is too large, where the server %s', async (_, headers) => {
+    ['tells its size', { 'content-length': String(file.length) }],
+    ['does not tell its size', {}],
+  ])('does not fetch a file that is too large if the server %s', async (_, headers) => {
     const { url } = await serve((_request, response) => {
       response.writeHead(200, headers);
       response.write(file.subarray(0, 512));
@@ -154,7 +154,7 @@ describe('debuginfod', () => {
     expect(readdirSync(join(dir, 'cache', ID))).toEqual([]);
   });
 
-  it('says when the cache cannot be written', async () => {
+  it('reports that the cache cannot be written', async () => {
     writeFileSync(join(dir, 'cache'), 'a file');
     const { url } = await serve((_, response) => response.end(file));
     const { places } = await client([url]).fetch(ID, 'debuginfo');
@@ -173,7 +173,7 @@ describe('debuginfod', () => {
     expect((await fetched).source).toBeUndefined();
   });
 
-  it('asks nobody for what is no build id', async () => {
+  it('does not ask for anything that is not a build id', async () => {
     const { url, asked } = await serve((_, response) => response.end(file));
     for (const id of ['', '../../etc', '0000000000']) expect(await client([url]).fetch(id, 'debuginfo')).toEqual({ source: undefined, places: [] });
     expect(asked).toEqual([]);
@@ -181,7 +181,7 @@ describe('debuginfod', () => {
 });
 
 describe('the cache of debuginfod', () => {
-  it("is that of elfutils' client", () => {
+  it("is the same as of elfutils' client", () => {
     expect(debuginfodCacheDir({ DEBUGINFOD_CACHE_PATH: '/c', XDG_CACHE_HOME: '/x', HOME: dir })).toBe('/c');
     expect(debuginfodCacheDir({ XDG_CACHE_HOME: '/x', HOME: dir })).toBe(join('/x', 'debuginfod_client'));
     expect(debuginfodCacheDir({ HOME: dir })).toBe(join(dir, '.cache', 'debuginfod_client'));

@@ -6,14 +6,14 @@ import { SEED_KINDS, type SeedKind } from '../../fuzz/seed.ts';
 import { Target } from '../../fuzz/target.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
 
-// A few seconds of `npm run fuzz`: the same inputs each time, and none of them waits for a clock.
+// A few seconds of `npm run fuzz`, always with the same inputs, none of which is limited by time.
 
 const RUN = 20_240_607;
 const INPUTS_PER_KIND = 60;
-/** Bombs are unpacked to megabytes, and what is disturbed is a process of its own. */
+/** Few, since bombs are unpacked to megabytes, and disturbed commands run in processes of their own. */
 const INPUTS_OF_SLOW_KINDS = 12;
 const SLOW_KINDS: readonly SeedKind[] = ['bombs', 'full-disk', 'signals'];
-/** Of those that are made as large as a campaign wants them: time and memory are its affair, not that of a test. */
+/** The size of inputs that can be made as large as a campaign wants: it checks time and memory, a test does not. */
 const MAX_GROWN_BYTES = 16 << 10;
 
 let target: Target;
@@ -26,7 +26,7 @@ afterAll(() => {
   target.close();
 });
 
-it.each(SEED_KINDS)('mutated recordings of the kind %s give samples or a typed error, and sound outputs', async (kind) => {
+it.each(SEED_KINDS)('mutated recordings of the kind %s give samples or a typed error, and valid outputs', async (kind) => {
   const campaign = new Campaign(RUN, encodedSeeds(), [kind], MAX_GROWN_BYTES);
   const failures: string[] = [];
   let decoded = 0;

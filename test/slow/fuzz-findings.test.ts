@@ -6,8 +6,8 @@ import { thoroughPlans } from '../../fuzz/plan.ts';
 import { readInput } from '../../fuzz/seeds.ts';
 import { Target } from '../../fuzz/target.ts';
 
-// What the fuzzer found once: each of these made the library throw something else than a PerfconvError, hang, ask for memory
-// by an unchecked length, or write nonsense. See fixtures/fuzz/README.md for what each one is.
+// Earlier findings of the fuzzer: each of these made the library throw something other than a PerfconvError, hang, allocate memory
+// by an unchecked length, or write nonsense. fixtures/fuzz/README.md explains each one.
 
 const folder = new URL('../../fixtures/fuzz/', import.meta.url);
 const findings = readdirSync(folder).filter((name) => name.endsWith('.data'));
@@ -25,7 +25,7 @@ it('findings of the fuzzer are there', () => {
   expect(findings.length).toBeGreaterThan(0);
 });
 
-it.each(findings)('%s, a finding of the fuzzer, gives samples or a typed error, and sound outputs', async (name) => {
+it.each(findings)('%s, a finding of the fuzzer, gives samples or a typed error, and valid outputs', async (name) => {
   const files = readInput(fileURLToPath(new URL(name, folder)));
   for (const plan of thoroughPlans(files)) {
     const { failure } = await target.run(files, plan);

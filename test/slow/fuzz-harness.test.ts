@@ -35,7 +35,7 @@ const attr = { sampleType: ['ip', 'callchain', 'raw'], ids: [1n] } as const;
 const sample = record.sample({ ip: 1n, callchain: [2n, 3n], raw: new Uint8Array(4) });
 
 describe("the fuzzer's inputs", () => {
-  it('are the same for the same number and index, whatever came before', () => {
+  it('depend only on number and index, not on what came before', () => {
     const trials = (indexes: readonly number[]) => {
       const campaign = new Campaign(7, encodedSeeds(), SEED_KINDS, 16 << 10);
       return new Map(indexes.map((index) => [index, campaign.trial(index)]));
@@ -52,7 +52,7 @@ describe("the fuzzer's inputs", () => {
     expect(seeds).toEqual(encodedSeeds());
   });
 
-  it('differ from their seed, nearly all of them', () => {
+  it('nearly all differ from their seed', () => {
     const seeds = encodedSeeds();
     const campaign = new Campaign(2, seeds, ['file']);
     let same = 0;
@@ -64,7 +64,7 @@ describe("the fuzzer's inputs", () => {
     expect(same).toBeLessThan(30);
   });
 
-  it('of a megabyte are records over and over, which are read', async () => {
+  it('of a megabyte repeat records, which are read', async () => {
     const small = encodeFile({ attrs: [attr], records: [sample], features: { hostname: 'host' } });
     const large = enlarge(small, new Random(1, 1));
     expect(large.length).toBeGreaterThan(1_000_000);
@@ -75,17 +75,17 @@ describe("the fuzzer's inputs", () => {
   });
 });
 
-describe("the fuzzer's inputs that are grown", () => {
+describe("the fuzzer's grown inputs", () => {
   const grown = encodedSeeds().filter(({ grow }) => grow !== undefined);
 
-  it.each(grown)('$kind: the same from the same numbers, about as large as wanted, and read', async ({ kind, grow }) => {
+  it.each(grown)('are the same for the same numbers, about as large as wanted, and readable: $kind', async ({ kind, grow }) => {
     const wanted = 40_000;
     for (let index = 0; index < 8; index++) {
       const { files, unpackedBytes = 0 } = grow!(new Random(3, index), wanted);
       expect(files).toEqual(grow!(new Random(3, index), wanted).files);
       const bytes = files.get(SINGLE_FILE)!;
       expect(bytes.length).toBeLessThan(4 * wanted + 2048);
-      // Mutations change bytes in place, of which a Buffer shares those of its slices.
+      // Mutations change bytes in place, and slices of a Buffer share their bytes.
       expect(Buffer.isBuffer(bytes)).toBe(false);
       const { source } = await openStream(Readable.from([Buffer.from(bytes)]), kind);
       const { session } = await readProfile(source, {}, new Diagnostics());
@@ -95,7 +95,7 @@ describe("the fuzzer's inputs that are grown", () => {
     }
   });
 
-  it('unpack to what they should', () => {
+  it('unpack to the right content', () => {
     const content = Uint8Array.from({ length: 61 }, (_, i) => i * 7);
     for (const [copies, ratio] of [
       [1, 1],
@@ -119,13 +119,13 @@ describe("the fuzzer's commands", () => {
     }
   };
 
-  it('that do what they should have no fault', async () => {
+  it('have no fault if they do what they should', async () => {
     expect(await faultOf(['convert', '{input}', '-o', '{folder}/new.pb.gz'])).toBeUndefined();
     expect(await faultOf(['convert', '{input}', '-o', '{input}', '-t', 'pprof'])).toBeUndefined();
     expect(await faultOf(['report', '{input}'], true)).toBeUndefined();
   });
 
-  it('are not to print what moves a cursor or turns the direction of writing', () => {
+  it('have a fault if they print control characters', () => {
     for (const text of ['\x1b[31m', 'a\rb', '\u009b', '\u202e', '\u2028']) expect(lineFault(text), JSON.stringify(text)).toMatch(/control character/);
     expect(lineFault('two\nlines')).toBeUndefined();
   });
@@ -168,21 +168,21 @@ describe('the anatomy of a recording', () => {
 describe('the anatomy of a symbol file', () => {
   const debugFiles = symbolSeeds().flatMap(({ files }) => [...files].filter(([, bytes]) => isElf(bytes)));
 
-  it.each(debugFiles)('%s has sections, and numbers in them', (_, bytes) => {
+  it.each(debugFiles)('has sections, and numbers in them: %s', (_, bytes) => {
     const elf = elfAnatomyOf(bytes);
     expect(elf.sections.length).toBeGreaterThan(3);
     expect(elf.headerFields.length).toBeGreaterThan(50);
     expect(dwarfAnatomyOf(elf).places.length).toBeGreaterThan(4);
   });
 
-  it('knows every unit, and the DIEs of all of it', () => {
+  it('knows every unit and the DIEs of all its parts', () => {
     for (const name of ['gcc2', 'gcc4', 'gcc5', 'gcc5-sections', 'clang5', 'rust', 'mips', 'ppc64']) {
       const elf = elfAnatomyOf(new Map(debugFiles).get(name)!);
       const { units, dies } = dwarfAnatomyOf(elf);
       const info = elf.sections.find((section) => section.name === '.debug_info')!;
       const own = units.filter(({ section }) => section.name === '.debug_info');
       expect(own.at(-1)!.end, name).toBe(info.end);
-      // Nothing but the ends of lists of children follows.
+      // Only the ends of lists of children follow.
       const last = own.at(-1)!;
       expect(dies.at(-1)! - last.start, name).toBeGreaterThan((last.end - last.start) * 0.9);
     }
@@ -210,13 +210,13 @@ it.each(symbolSeeds())('all code of $name is named before anything is mutated', 
 });
 
 describe("the fuzzer's findings", () => {
-  it('of one cause have one signature', () => {
+  it('have the same signature if they have the same cause', () => {
     const at = (line: number): string => `\n    at readX (/a/src/x.ts:${line}:1)\n    at async readY (/a/src/y.ts:1:1)`;
     expect(signatureOf(`RangeError: offset 17 "a"${at(5)}`)).toBe(signatureOf(`RangeError: offset 4096 "b"${at(6)}`));
     expect(signatureOf(`RangeError: offset 17${at(5)}`)).not.toBe(signatureOf(`TypeError: offset 17${at(5)}`));
   });
 
-  it('become smaller while they fail', async () => {
+  it('become smaller as long as they fail', async () => {
     const bytes = new Uint8Array(1000).fill(7);
     bytes[500] = 42;
     const smallest = await minimise(
@@ -231,7 +231,7 @@ describe("the fuzzer's findings", () => {
   });
 });
 
-it('names that are keys of every object come out as data', async () => {
+it('names that are keys of every object are treated as data', async () => {
   for (const { files } of encodedSeeds().filter(({ kind }) => kind === 'names')) {
     const diagnostics = new Diagnostics();
     const { profile } = await readProfile(new BufferSource(files.get(SINGLE_FILE)!), { keepSamples: true }, diagnostics);
@@ -254,7 +254,7 @@ describe("the fuzzer's outputs", () => {
     expect(sink.bytes()).toEqual(Buffer.of(1, 2, 3));
   });
 
-  it('of any size take no more memory than most do', async () => {
+  it('take limited memory, whatever their size', async () => {
     const sink = new OutputSink();
     const piece = new Uint8Array(1 << 20);
     for (let i = 0; i < 32; i++) await sink.write(piece);
@@ -273,7 +273,7 @@ describe('the time of a command', () => {
     }
   };
 
-  it('is that of reading and of one output', async () => {
+  it('is that of reading plus one output', async () => {
     const times = new CommandTimes();
     await times.reading(() => work(20));
     expect(times.slowestMs).toBeGreaterThanOrEqual(20);

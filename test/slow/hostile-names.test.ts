@@ -8,11 +8,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBuilt } from '../support/built-cli.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
 
-/** Recordings of few megabytes that took gigabytes of memory, or minutes, for the names and maps in them. */
+/** Recordings of a few megabytes that took gigabytes of memory, or minutes, because of the names and maps in them. */
 
 const CLI = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 const CLOCK: AttrSpec = { name: 'cpu-clock', type: 1, period: 1_000_000n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
-/** Has Node say at its end how much memory it has taken at most. */
+/** Makes Node report its peak memory when it ends. */
 const TELLS_MEMORY = `data:text/javascript,process.on('exit',()=>process.stderr.write('\\npeak '+process.resourceUsage().maxRSS*1024))`;
 const FIRST_PID = 1000;
 const ADDRESSES = 40_000;
@@ -40,7 +40,7 @@ async function run(attr: AttrSpec, records: readonly RecordSpec[], ...args: stri
   return { stdoutBytes: stdout.length, stderr, peakBytes: Number(/\npeak (\d+)$/.exec(stderr)?.[1]) };
 }
 
-describe('memory does not follow', () => {
+describe('memory does not grow with', () => {
   const records = [
     mmap(100, 0x1000_0000, `/${'n'.repeat(65_000)}`, 0x1000_0000),
     ...Array.from({ length: ADDRESSES }, (_, i) => sample(100, 0x1000_0000 + i * 16)),
@@ -56,30 +56,30 @@ describe('memory does not follow', () => {
   ])('the length of a name times the addresses in it: %s %s %s', async (...args) => {
     const { stderr, peakBytes } = await run(CLOCK, records, ...args);
     expect(stderr).toContain('PERF_RECORD_MMAP: path of 65001 bytes was truncated: the limit is 4095');
-    // Kept for each address: from 0.5 GB for 4 KB of the name to 2.6 GB for all of it.
+    // A copy for each address would take from 0.5 GB for 4 KB of the name to 2.6 GB for all of it.
     expect(peakBytes).toBeLessThan(350e6);
   });
 
-  it('the maps of a process times the children that map something', async () => {
+  it('the maps of a process times its children that map something', async () => {
     const maps = Array.from({ length: 8000 }, (_, i) => mmap(100, 0x1000_0000 + i * 0x2000, '/bin/app'));
     const children = Array.from({ length: 6000 }, (_, i) => [
       record.fork({ pid: FIRST_PID + i, tid: FIRST_PID + i, ppid: 100, ptid: 100 }, at(1)),
       mmap(FIRST_PID + i, 0x1000_1000 + i * 0x2000, '/lib/other.so'),
     ]).flat();
     const { peakBytes } = await run(CLOCK, [...maps, ...children, sample(FIRST_PID + 9, 0x1000_0010)], 'convert', '-t', 'folded', '-o', '/dev/null');
-    // With copies of all maps: 3 GB.
+    // Copies of all maps would take 3 GB.
     expect(peakBytes).toBeLessThan(300e6);
   });
 });
 
-it('an event name longer than any is not in each line of perf-script text', async () => {
+it('an event name that is too long is not repeated in each line of perf-script text', async () => {
   const samples = Array.from({ length: 2000 }, () => sample(100, 0x1000));
   const { stdoutBytes, stderr } = await run({ ...CLOCK, name: 'e'.repeat(100_000) }, samples, 'convert', '-t', 'script', '-o', '-');
   expect(stderr).toContain('EVENT_DESC: event name of 100000 bytes was truncated: the limit is 1023');
   expect(stdoutBytes).toBeLessThan(2000 * 1200);
 });
 
-it('names of kernel modules take no minutes', async () => {
+it('names of kernel modules do not take minutes', async () => {
   const name = `/${'x.ko'.repeat(16_200)}.`;
   const kernelMap = { misc: misc.kernel, ...at(1) };
   const maps = Array.from({ length: 64 }, (_, i) =>

@@ -12,7 +12,7 @@ const REFUSAL = 'this JavaScript engine cannot run WebAssembly, which is needed 
 let dir: string;
 beforeAll(() => {
   ensureBuilt();
-  // Inside the package, which then finds itself by its name.
+  // Inside the package, so that it finds itself by its name.
   dir = mkdtempSync(join(root, 'test', '.jitless-'));
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -22,7 +22,7 @@ function runNode(...args: readonly string[]): { status: number | null; stdout: s
 }
 
 describe('an engine without WebAssembly (node --jitless)', () => {
-  test.each(['folded', 'script'])('has the names of symbols: %s', (format) => {
+  test.each(['folded', 'script'])('still gives names of symbols: %s', (format) => {
     const convert = ['bin/perfconv.js', ...RECORDING, '-t', format, '-o', '-'];
     const { status, stdout, stderr } = runNode('--jitless', ...convert);
     expect(stderr).toContain(REFUSAL);
@@ -32,14 +32,14 @@ describe('an engine without WebAssembly (node --jitless)', () => {
     expect(stdout).toContain('work::reduce<double>');
   });
 
-  test('gives no advice that would not help, and says nothing of lines it did not look for', () => {
+  test('gives no advice that would not help, and does not mention lines that were not looked for', () => {
     const { stderr } = runNode('--jitless', 'bin/perfconv.js', ...RECORDING, '--explain-symbols', '-o', join(dir, 'a.pb.gz'));
     expect(stderr.split(REFUSAL)).toHaveLength(2);
     expect(stderr).toContain('all named');
     expect(stderr).not.toMatch(/with a line|files and lines:|compile with -g/);
   });
 
-  test('names code for programs, too', () => {
+  test('still names code for programs that use the library', () => {
     const program = join(dir, 'look-up.mjs');
     writeFileSync(
       program,

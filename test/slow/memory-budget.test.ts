@@ -8,16 +8,16 @@ import { type AttrSpec, encodeFile, encodePipe, encodeRecord, type RecordSpec, r
 
 const MIB = 2 ** 20;
 const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
-/** More than one read of the walk, which asks once before each. */
+/** More than one read of the walk, which checks memory once before each. */
 const SAMPLES = 400_000;
 
-describe('a recording that needs more', () => {
+describe('a recording that needs too much memory', () => {
   const samples = encodeRecords(() => record.sample({ ip: 0x400123n, pid: 100, time: 5n }));
 
   it.each([
     ['samples that wait for older ones', false],
     ['samples that are kept', true],
-  ])('ends where that shows: %s', async (_, keepSamples) => {
+  ])('ends when memory runs out: %s', async (_, keepSamples) => {
     const { profile, diagnostics } = await read(samples, { keepSamples, availableMemory: { bytes: 12 * MIB, objectBytes: 12 * MIB } });
     const taken = profile.events[0].samples;
     expect(taken).toBeGreaterThan(0);
@@ -29,7 +29,7 @@ describe('a recording that needs more', () => {
     expect(loss.firstOffset).toBe(samples.length - (loss.bytes ?? 0));
   });
 
-  it('ends so in a pipe, too, where it is not known how much follows', async () => {
+  it('ends then in a pipe, too, where it is not known how much follows', async () => {
     const bytes = encodePipe({ attrs: [ATTR], records: Array.from({ length: 1000 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) });
     const records = bytes.subarray(bytes.length - 32 * 1000);
     let position = 0;
@@ -56,21 +56,21 @@ describe('a recording that needs more', () => {
     expect(diagnostics.count('memory-limit')).toBe(1);
   });
 
-  it('ends where records that are no samples wait for their turn', async () => {
+  it('ends when too many records other than samples wait for their turn', async () => {
     const comms = encodeRecords(() => record.comm({ pid: 100, comm: 'app' }, { sampleId: { pid: 100, tid: 100, time: 5n } }));
     const { session, diagnostics } = await read(comms, { availableMemory: { bytes: 1000 * MIB, objectBytes: 20 * MIB } });
     expect(diagnostics.count('memory-limit')).toBe(1);
     expect(session.counts.total).toBeLessThan(SAMPLES / 2);
   });
 
-  it('ends where periods that doubles do not hold wait for their turn', async () => {
+  it('ends when too many periods that do not fit in doubles wait for their turn', async () => {
     const attr: AttrSpec = { ...ATTR, sampleType: ['ip', 'tid', 'time', 'period'] };
     const periods = encodeRecords(() => record.sample({ ip: 1n, pid: 100, time: 5n, period: 2n ** 53n + 1n }), attr);
     const { diagnostics } = await read(periods, { availableMemory: { bytes: 1000 * MIB, objectBytes: 20 * MIB } });
     expect(diagnostics.count('memory-limit')).toBe(1);
   });
 
-  it('has no stacks and totals beyond what there is room for', async () => {
+  it('has only as many stacks and totals as there is room for', async () => {
     let address = 0n;
     const bytes = encodeFile({ attrs: [ATTR], records: Array.from({ length: 40_000 }, () => record.sample({ ip: ++address, pid: 100, time: 5n })) });
     const { profile, diagnostics } = await read(bytes, { availableMemory: { bytes: 11 * MIB, objectBytes: 11 * MIB } });
@@ -81,7 +81,7 @@ describe('a recording that needs more', () => {
     expect(diagnostics.hasLoss).toBe(true);
   });
 
-  it('has no processes and maps beyond what there is room for, and no samples by which maps were left out', async () => {
+  it('has only as many processes and maps as there is room for, and no samples after maps were left out', async () => {
     const children = 60_000;
     const at = (pid: number) => ({ sampleId: { pid, tid: pid, time: 5n } });
     const mapped = (pid: number) => record.mmap({ pid, tid: pid, addr: 0x40_0000n, len: 0x1000n, filename: '/app' }, at(pid));
@@ -98,7 +98,7 @@ describe('a recording that needs more', () => {
     expect(diagnostics.list().map(({ code, count }) => ({ code, count }))).toContainEqual({ code: 'memory-limit-stacks', count: 2 });
   });
 
-  it('has no threads beyond what there is room for', async () => {
+  it('has only as many threads as there is room for', async () => {
     const count = 60_000;
     const records = Array.from({ length: count }, (_, i) => record.sample({ ip: 1n, pid: i + 1, tid: i + 1, time: 5n }));
     const { profile, session, diagnostics } = await read(encodeFile({ attrs: [ATTR], records }), {
@@ -108,7 +108,7 @@ describe('a recording that needs more', () => {
     expect(profile.events[0].samples + diagnostics.count('memory-limit-stacks')).toBe(count);
   });
 
-  it('lost nothing when it had been read to its end by then', async () => {
+  it('loses nothing if it has been read to its end by then', async () => {
     const source = new BufferSource(encodeFile({ attrs: [ATTR], records: Array.from({ length: 10 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) }));
     const diagnostics = new Diagnostics();
     let count = 0;
@@ -117,7 +117,7 @@ describe('a recording that needs more', () => {
     expect([count, diagnostics.hasLoss]).toEqual([10, false]);
   });
 
-  it('ends inside compressed records, a few of which can hold everything', async () => {
+  it('ends inside compressed records, a few of which can contain everything', async () => {
     const recordBytes = [...encodeRecord(record.sample({ ip: 1n, pid: 1, time: 5n }), [ATTR])];
     const block = Array.from({ length: 1000 }, () => recordBytes).flat();
     const header = (block.length << 3) >>> 0;
@@ -133,14 +133,14 @@ describe('a recording that needs more', () => {
     expect(profile.events[0].samples).toBeLessThan(50_000);
   });
 
-  it('is read whole where there is room', async () => {
+  it('is read completely if there is room', async () => {
     const { profile, diagnostics } = await read(samples, { keepSamples: true });
     expect(profile.samples?.size).toBe(SAMPLES);
     expect(diagnostics.hasLoss).toBe(false);
   });
 });
 
-/** A file of the same record many times over. */
+/** A file with the same record many times. */
 function encodeRecords(make: () => RecordSpec, attr = ATTR): Uint8Array {
   const one = encodeFile({ attrs: [attr], records: [make()] });
   const header = new DataView(one.buffer, one.byteOffset);

@@ -12,7 +12,7 @@ const entries = Object.values(packageJson.exports).filter((one) => typeof one ==
 
 beforeAll(ensureBuilt);
 
-/** What a built module loads, itself (`static`) and when it comes to it (`lazy`). */
+/** What a built module loads at once (`static`) and when it is needed (`lazy`). */
 function importsOf(file: string): { static: string[]; lazy: string[] } {
   const text = readFileSync(join(dist, file), 'utf8');
   const named = (pattern: RegExp): string[] =>
@@ -20,7 +20,7 @@ function importsOf(file: string): { static: string[]; lazy: string[] } {
   return { static: named(/^(?:import|export) (?:[^;'"()]* from )?"([^"]+)";$/gm), lazy: named(/\bimport\("([^"]+)"\)/g) };
 }
 
-/** The modules that are loaded with one of dist/, itself included: files of dist/, packages, modules of Node. */
+/** The modules that are loaded with one in dist/, including itself: files in dist/, packages, modules of Node. */
 function loadedWith(file: string, withLazy = false): Set<string> {
   const loaded = new Set([file]);
   for (const one of loaded) {
@@ -31,7 +31,7 @@ function loadedWith(file: string, withLazy = false): Set<string> {
   return loaded;
 }
 
-/** What the program's script asks for at once, and when it comes to it. */
+/** What the program's script loads at once, and when it is needed. */
 function importsOfProgram(): { required: string[]; lazy: string[] } {
   const text = readFileSync(join(dist, 'cli/program.cjs'), 'utf8');
   const named = (pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, specifier]) => specifier);
@@ -40,43 +40,43 @@ function importsOfProgram(): { required: string[]; lazy: string[] } {
 
 const packagesOf = (loaded: ReadonlySet<string>): string[] => [...loaded].filter((name) => !name.endsWith('.js') && !name.startsWith('node:'));
 
-describe('what is built', () => {
+describe('the build', () => {
   test('has code and declarations for every export', () => {
     expect(entries.length).toBe(6);
     const paths = entries.flatMap(({ types, default: code }) => [types, code]);
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  test.each(['index.js', 'symbols.js', 'unwind.js', 'demangle.js', 'proto/profile_pb.js'])('runs in browsers: %s', (entry) => {
+  test.each(['index.js', 'symbols.js', 'unwind.js', 'demangle.js', 'proto/profile_pb.js'])('has an entry that runs in browsers: %s', (entry) => {
     const loaded = [...loadedWith(entry, true)];
     expect(loaded.filter((name) => name.startsWith('node:'))).toEqual([]);
     expect(loaded.some((name) => name.endsWith('.js'))).toBe(true);
   });
 
-  test('loads the demangler alone', () => {
+  test('loads the demangler by itself', () => {
     expect([...loadedWith('demangle.js', true)]).toEqual(['demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
   });
 
-  test('loads symbols without what reads and writes recordings', () => {
+  test('loads symbols without the code that reads and writes recordings', () => {
     const loaded = [...loadedWith('symbols.js', true), ...loadedWith('node.js')];
     expect(loaded).toContain('chunks/symbolizer.js');
-    // The largest one: sessions, names, formats.
+    // The largest chunk: sessions, names, formats.
     const reading = 'chunks/profile.js';
     expect(loadedWith('index.js')).toContain(reading);
     expect(loadedWith('chunks/recording.js')).toContain(reading);
     expect(loaded).not.toContain(reading);
   });
 
-  test('loads no dependency that the library does not need', () => {
+  test('loads only the dependencies that the library needs', () => {
     expect(packagesOf(loadedWith('index.js'))).toEqual([]);
     expect(packagesOf(loadedWith('node.js'))).toEqual([]);
     expect(packagesOf(loadedWith('chunks/folded.js'))).toEqual([]);
     expect(packagesOf(loadedWith('chunks/pprof.js'))).toEqual([]);
-    // The same walk finds what is needed.
+    // The same walk finds a dependency that is needed.
     expect(packagesOf(loadedWith('proto/profile_pb.js'))).toContain('@bufbuild/protobuf/codegenv2');
   });
 
-  test('has a program of one script, in ASCII, that loads other packages only when it comes to them', () => {
+  test('has a program of one script, in ASCII, that loads other packages only when they are needed', () => {
     expect(readdirSync(join(dist, 'cli')).filter((name) => /\.c?js$/.test(name))).toEqual(['entry.cjs', 'program.cjs', 'run-program.cjs', 'worker.cjs']);
     expect(importsOfProgram().required.filter((name) => !isBuiltin(name))).toEqual([]);
     expect(importsOfProgram().required).toContain('node:fs');
@@ -84,16 +84,16 @@ describe('what is built', () => {
     expect(readFileSync(join(dist, 'cli/program.cjs')).every((byte) => byte < 0x80)).toBe(true);
   });
 
-  test('has the licences of the packages that are in the program', () => {
+  test('has the licences of the packages that the program includes', () => {
     const licenses = readFileSync(join(dist, 'cli/LICENSES.txt'), 'utf8');
     expect([...licenses.matchAll(/^program\.cjs contains (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(['picocolors', 'yargs-parser']);
     expect(licenses.match(/Permission to use, copy, modify/g)).toHaveLength(2);
   });
 
-  test('depends on nothing but its dependencies', () => {
+  test('needs exactly its declared dependencies', () => {
     const used = new Set([
       ...importsOfProgram().lazy,
-      // In the script of the program.
+      // Included in the script of the program.
       ...['picocolors', 'yargs-parser'],
       ...packagesOf(loadedWith('index.js', true)),
       ...packagesOf(loadedWith('proto/profile_pb.js')),

@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 const page = textOf('docs/library.md');
 
-/** The programs of a page, in their order. */
+/** The programs on a page, in their order. */
 const programsOf = (text: string): string[] => [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code);
 
 const [tenLines] = programsOf(page);
@@ -26,12 +26,12 @@ const sections = page
   }))
   .filter(({ names }) => names.length > 0);
 
-/** Names that an entry exports, types included: entries hold lists of exports alone. */
+/** Names that an entry exports, including types: entries contain only lists of exports. */
 function exportsOf(entry: string): string[] {
   return exportsIn(entry).map(({ name }) => name);
 }
 
-/** The same with the names that the modules have for them. */
+/** The same, with the names in the modules that they come from. */
 function exportsIn(entry: string): { readonly name: string; readonly local: string; readonly isType: boolean }[] {
   return [...textOf(entry).matchAll(/^export (type )?\{([^}]*)\} from/gm)].flatMap(([, type, list]) =>
     [...list.matchAll(/(type )?\b(\w+)(?: as (\w+))?/g)].map(([, ownType, local, name = local]) => ({ name, local, isType: (type ?? ownType) !== undefined })),
@@ -43,7 +43,7 @@ function packedDeclarations(): Map<string, string> {
   const dist = join(dir, 'node_modules/perfconv/dist');
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.d.ts'));
   const texts = files.map((path) => readFileSync(join(dist, path), 'utf8').replace(/\/\*[\s\S]*?\*\//g, ''));
-  // Each declaration begins at the start of a line, and what belongs to it does not.
+  // Only the first line of each declaration is not indented.
   const pieces = texts.flatMap((text) => text.split(/\n(?=[a-z])/));
   return new Map(
     pieces.flatMap((piece) => {
@@ -53,7 +53,7 @@ function packedDeclarations(): Map<string, string> {
   );
 }
 
-/** A folder in which the package is installed as it would be published, with its dependencies beside it and nothing else. */
+/** A folder in which the package is installed as it would be published, with only its dependencies beside it. */
 let dir: string;
 beforeAll(() => {
   ensureBuilt();
@@ -78,12 +78,12 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Runs a program of the folder; what it prints. */
+/** Runs a program in the folder. @returns what it prints */
 function run(args: readonly string[], stdio: StdioOptions = 'pipe'): string {
   return execFileSync(process.execPath, [...args], { cwd: dir, encoding: 'utf8', stdio });
 }
 
-/** Compiles programs, with all declarations that they come to. @throws Error with what the compiler reports */
+/** Compiles programs, with all declarations that they use. @throws Error with the compiler's messages */
 function compile(programs: readonly string[], compilerOptions: object): void {
   programs.forEach((code, index) => {
     writeFileSync(join(dir, `program-${index}.ts`), code);
@@ -94,7 +94,7 @@ function compile(programs: readonly string[], compilerOptions: object): void {
   try {
     run([join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json']);
   } catch (error) {
-    // The compiler reports on its standard output.
+    // The compiler reports errors on its standard output.
     if (error instanceof Error && 'stdout' in error) throw new Error(`${error.message}\n${error.stdout}`, { cause: error });
     throw error;
   }
@@ -106,7 +106,7 @@ const RESOLUTIONS = [
 ] as const;
 
 describe('the page about the library', () => {
-  test('has every name that perfconv and perfconv/node export, and none besides', () => {
+  test('has exactly the names that perfconv and perfconv/node export', () => {
     const names = [...new Set([...exportsOf('src/index.ts'), ...exportsOf('src/node.ts')])];
     expect(sections.flatMap((section) => section.names).sort()).toEqual(names.sort());
     expect(exportsOf('src/node.ts').filter((name) => !exportsOf('src/index.ts').includes(name))).toEqual(['NodeSymbolFiles']);
@@ -125,7 +125,7 @@ describe('the page about the library', () => {
     expect(table.flatMap((row) => row.match(/\w+/g) ?? []).sort()).toEqual(exportsOf('src/unwind.ts').sort());
   });
 
-  test('has options and methods that are there', () => {
+  test('has exactly the options that exist', () => {
     const options = page.slice(page.indexOf('## `ProfileOptions`'), page.indexOf('A profile keeps what'));
     const named = [...options.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell.match(/\w+/g) ?? []);
     expect(named.sort()).toEqual([...Object.keys(READING_CHECKS), 'symbolFiles', 'debuginfod'].sort());
@@ -154,7 +154,7 @@ describe('the page about the library', () => {
     const programs = sections.flatMap((section) => section.programs);
     compile(programs, compilerOptions);
     if (name !== 'node16') return;
-    // One after the other in one process, each after a line that names it.
+    // One after another in the same process, each after a line with its number.
     const runAll = programs.map((_, index) => `console.log('PROGRAM ${index}');\nawait import('./program-${index}.js');\n`).join('');
     writeFileSync(join(dir, 'out/all.js'), runAll);
     const printed = run(['out/all.js'])
@@ -179,11 +179,11 @@ describe('the page about the library', () => {
 });
 
 describe('ten lines', () => {
-  test('are those of the README', () => {
+  test('are the same in the README', () => {
     expect(programsOf(textOf('README.md'))).toEqual([tenLines]);
   });
 
-  test('give what the command line gives', () => {
+  test('give the same as the command line', () => {
     const symfs = join(root, 'fixtures/symfs');
     expect(tenLines.trimEnd().split('\n').length).toBeLessThanOrEqual(10);
     compile([tenLines.replace('/mnt/target', symfs)], { ...RESOLUTIONS[1][1], lib: ['es2022', 'esnext.disposable'] });
@@ -288,7 +288,7 @@ try {
 console.log(JSON.stringify([isSame, demangle === demangleAlone, ProfileSchema.typeName]));
 `;
 
-describe('whoever uses the package', () => {
+describe('a user of the package', () => {
   test('needs no types of Node in a page', () => {
     compile([PAGE], { ...RESOLUTIONS[0][1], types: [], lib: ['es2022', 'dom'] });
   });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { type PerfMap, readPerfMap } from '../../src/symbolizer/jit/perf-map.ts';
 
-/** `name+offset` of what is found at an address. */
+/** `name+offset` of the symbol that is found at an address. */
 function at({ table }: PerfMap, address: number): string | undefined {
   const index = table.find(address);
   return index < 0 ? undefined : `${table.name(index)}+${address - table.start(index)}`;
 }
 
-it('a perf map keeps what has code, of however many entries, and says when that is too much', async () => {
+it('a perf map keeps all functions that have code, however many entries it has, and reports when they are too many', async () => {
   /** A file of `count` entries, made while it is read. */
   const made = (count: number, line: (i: number) => string) => {
     let next = 0;
@@ -29,7 +29,7 @@ it('a perf map keeps what has code, of however many entries, and says when that 
       close: async () => {},
     };
   };
-  // V8 lists a function anew each time it moves it.
+  // V8 lists a function again each time it moves it.
   const moved = await readPerfMap(made(2_200_000, (i) => `${(0x1000 + 16 * (i % 1000)).toString(16)} 10 f${i}`));
   expect([moved.leftOut, at(moved, 0x1000)]).toEqual(['', 'f2199000+0']);
   const many = await readPerfMap(made(2_200_000, (i) => `${(0x1000 + 16 * i).toString(16)} 10 f${i}`));

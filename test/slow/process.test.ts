@@ -34,7 +34,7 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     const { child, ended } = startCli(['--no-progress', ...args], dir, false);
     const recording = pipeRecording(5000);
     child.stdin.write(recording.subarray(0, recording.length / 2));
-    // It listens once it has been started: info and report write nothing that would tell.
+    // It listens soon after it was started; info and report write nothing that would tell when.
     let stdout = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
     await listening(child.pid!);
@@ -58,8 +58,8 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test('a signal in the middle of long work ends it, and nothing is left', async () => {
-    // Each sample has a stack of its own, and all of them wait for their turn: sorting and writing take a second or more.
+  test('a signal in the middle of long work ends the program, and nothing is left', async () => {
+    // Each sample has a different stack, and all of them wait for their turn: sorting and writing take a second or more.
     const one = record.sample({ pid: 100, ip: 0x123n, time: 5n, callchain: Array.from({ length: 30 }, (_, i) => BigInt(0x1000 + i)) });
     writeFileSync(join(dir, 'perf.data'), longRecording(one, 200_000));
     const { child, ended } = startCli(['-q', '-o', 'new.folded', '-t', 'script', '-o', 'new.txt', 'perf.data'], dir);
@@ -70,7 +70,7 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     expect(readdirSync(dir)).toEqual(['perf.data']);
   });
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle leaves nothing, and the program ends by it', async (signal) => {
+  test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle of reading ends the program, and nothing is left', async (signal) => {
     writeFileSync(join(dir, 'out.folded'), 'old');
     const { child, ended } = startCli(['-o', 'new.pb.gz', '-o', 'out.folded', '-o', 'tables.csv', '-'], dir);
     const recording = pipeRecording(5000);
@@ -110,7 +110,7 @@ describe('a reader that goes away', () => {
 });
 
 describe('standard input', () => {
-  test('is read while it is written', async () => {
+  test('is read while it is being written', async () => {
     const { child, ended } = startCli(['-q', '-t', 'folded', '-'], dir);
     for (const part of chunks(pipeRecording(), 50)) {
       child.stdin.write(part);
@@ -120,20 +120,20 @@ describe('standard input', () => {
     expect(await ended()).toMatchObject({ status: 0, stdout: folded });
   });
 
-  test('is not waited for when it is refused', async () => {
+  test('is not read to its end if it is refused', async () => {
     const { child, ended } = startCli(['-t', 'folded', '-'], dir);
     child.stdin.write('this is no recording, and there is more to come');
     expect(await ended()).toMatchObject({ status: 1, stderr: expect.stringMatching(/^perfconv: standard input: not a perf.data file: it is text/) });
   });
 });
 
-test('a Node that is too old is named', () => {
+test('a Node that is too old is reported', () => {
   const older = `data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } })`;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', older, bin, '--version'], { encoding: 'utf8' });
   expect({ status, stdout, stderr }).toEqual({ status: 1, stdout: '', stderr: 'perfconv: Node 20.19 or newer is needed; this is Node 18.20.4\n' });
 });
 
-test('statuses come through: 0, 1, 2, 3', async () => {
+test('the program ends with status 0, 1, 2 or 3', async () => {
   writeFileSync(join(dir, 'perf.data'), fileRecording());
   writeFileSync(join(dir, 'cut.data'), pipeRecording().subarray(0, -20));
   const statusOf = async (...args: string[]): Promise<number | null> => (await startCli(args, dir).ended()).status;
@@ -164,7 +164,7 @@ describe('code that earlier runs compiled', () => {
     writeFileSync(join(dir, 'perf.data'), fileRecording());
   });
 
-  test('changes nothing of what the program does', () => {
+  test('changes nothing in what the program does', () => {
     const first = { convert: convert(), help: help() };
     expect(first).toMatchObject({ convert: { status: 0, stdout: expect.stringContaining(folded) }, help: { status: 0 } });
     expect(readdirSync(kept)).toHaveLength(1);
@@ -177,7 +177,7 @@ describe('code that earlier runs compiled', () => {
     expect(readdirSync(kept)).toHaveLength(2);
   });
 
-  test('is made anew where it is damaged', () => {
+  test('is made again if it is damaged', () => {
     const first = convert();
     const [name] = readdirSync(kept);
     const whole = readFileSync(join(kept, name));
@@ -190,7 +190,7 @@ describe('code that earlier runs compiled', () => {
     ).toBe(false);
   });
 
-  test.skipIf(process.platform === 'win32')('is not waited for where it is a FIFO', () => {
+  test.skipIf(process.platform === 'win32')('is not waited for if it is a FIFO', () => {
     const first = convert();
     const [name] = readdirSync(kept);
     rmSync(join(kept, name));
@@ -198,7 +198,7 @@ describe('code that earlier runs compiled', () => {
     expect(convert()).toEqual(first);
   });
 
-  test('is not kept where Node is told not to, or where there is no place for it', () => {
+  test('is not kept if Node is told not to, or if there is no place for it', () => {
     expect(run({ XDG_CACHE_HOME: caches, NODE_DISABLE_COMPILE_CACHE: '1' }, '--version')).toMatchObject({ status: 0, stderr: '' });
     expect(existsSync(caches)).toBe(false);
     writeFileSync(caches, '');
@@ -206,7 +206,7 @@ describe('code that earlier runs compiled', () => {
   });
 });
 
-/** A file of so many samples, each with a leaf of its own. */
+/** A file of `count` samples, each with a different leaf. */
 function longRecording(sample: RecordSpec, count: number): Uint8Array {
   const attr: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'callchain'], flags: ['sampleIdAll'] };
   const one = encodeFile({ attrs: [attr], records: [sample] });
@@ -219,14 +219,14 @@ function longRecording(sample: RecordSpec, count: number): Uint8Array {
   view.setBigUint64(48, BigInt(size * count), true);
   for (let i = 0; i < count; i++) {
     bytes.set(one.subarray(start, start + size), start + i * size);
-    // The address of the sample, and the chain's first entry: behind header, ip, tid, time and the number of entries.
+    // The address of the sample, and the chain's first entry: after header, ip, tid, time and the number of entries.
     view.setBigUint64(start + i * size + 8, BigInt(i), true);
     view.setBigUint64(start + i * size + 40, BigInt(i), true);
   }
   return bytes;
 }
 
-/** Waits until a process has our handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
+/** Waits until a process has perfconv's signal handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
 async function listening(pid: number): Promise<void> {
   const isListening = (): boolean => {
     const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
@@ -239,7 +239,7 @@ function* chunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-test.each([[[]], [['report']], [['info']], [['dump']]])('where no input is given and there is no perf.data, what can be given is said: %j', async (args) => {
+test.each([[[]], [['report']], [['info']], [['dump']]])('without an input and a perf.data, the message says what can be given: %j', async (args) => {
   const { ended } = startCli(args, dir);
   expect(await ended()).toMatchObject({
     status: 1,

@@ -6,18 +6,18 @@ import { describe, expect, it } from 'vitest';
 import { CountingRegExp } from '../support/counting-regexp.ts';
 
 /**
- * Names of files, functions, events and threads come from whoever wrote the recording, and may be of 64 KB and more. An expression that looks
- * at them from each of their characters anew takes minutes for a megabyte, in which the program hears no signal. So no expression in src/ may
- * take more than a number of steps that is proportional to the text, whatever that is.
+ * Names of files, functions, events and threads come from whoever wrote the recording, and may have 64 KB and more. An expression that starts
+ * again at each of their characters takes minutes for a megabyte, in which the program does not react to signals. So the number of steps that
+ * an expression in src/ takes must be proportional to the length of the text, whatever that is.
  */
 const SRC = fileURLToPath(new URL('../../src', import.meta.url));
 
-/** Characters of the shorter of two hostile texts, and repetitions in it at least; the other has twice as many. */
+/** Repetitions in the shorter of two hostile texts, which has at least as many characters; the other has twice as many. */
 const LENGTH = 60;
 const REPEATS = 6;
-/** What takes steps in proportion takes twice as many for twice the text, and a bit less for what does not grow. */
+/** A linear expression takes twice as many steps for twice the text, or fewer because of parts that do not grow. */
 const MAX_RATIO = 2.2;
-/** More than any linear expression takes for some hundred characters. */
+/** More steps than any linear expression takes for some hundred characters. */
 const MAX_STEPS = 300_000;
 
 interface Found {
@@ -42,7 +42,7 @@ function expressionsOf(file: string): Found[] {
   return found;
 }
 
-/** Texts that repeat what an expression looks for, behind what it looks for before, and end in what it does not look for. */
+/** Texts that repeat what an expression matches, after what it matches before that, and end in what it does not match. */
 function* hostileTexts({ parts, strangers }: CountingRegExp): Generator<(times: number) => string> {
   const befores = [...new Set(['', ...parts.map(({ before }) => before)])];
   const texts = [...new Set(parts.map(({ text }) => text))];
@@ -53,7 +53,7 @@ function* hostileTexts({ parts, strangers }: CountingRegExp): Generator<(times: 
     for (const pump of pumps) for (const end of ends) yield (times) => before + pump.repeat(times * Math.max(REPEATS, Math.ceil(LENGTH / pump.length))) + end;
 }
 
-/** A text for which the expression takes more than its share of steps; undefined when there is none. */
+/** A text for which the expression takes too many steps; undefined if there is none. */
 function findHostileText({ source, flags }: Pick<Found, 'source' | 'flags'>): string | undefined {
   const expression = new CountingRegExp(source, flags, MAX_STEPS);
   for (const text of hostileTexts(expression)) {
@@ -75,11 +75,11 @@ describe('regular expressions', () => {
     ['^(a+)+$', ''],
     ['x*y', 'g'],
     ['[^/]*$', ''],
-  ])('that are not linear are found: /%s/%s', (source, flags) => {
+  ])('are recognized if they are not linear: /%s/%s', (source, flags) => {
     expect(findHostileText({ source, flags })).toBeDefined();
   });
 
-  it('are all found, and made by none at run time', () => {
+  it('are all found in src/, and none is made at run time', () => {
     expect(found.length).toBeGreaterThan(50);
     const made = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
       (path) => path.endsWith('.ts') && /\bRegExp\(/.test(readFileSync(join(SRC, path), 'utf8')),
@@ -87,7 +87,7 @@ describe('regular expressions', () => {
     expect(made).toEqual([]);
   });
 
-  it('take steps in proportion to the text, whatever it is', () => {
+  it('take a number of steps in proportion to the text, whatever it is', () => {
     const hostile = found.flatMap((one) => {
       const text = findHostileText(one);
       return text === undefined ? [] : [`${one.place} /${one.source}/${one.flags} ${JSON.stringify(text)}`];

@@ -11,7 +11,7 @@ const ATTRS: AttrSpec[] = [
 const sample = (time: bigint) =>
   record.sample({ id: 1n, time, ip: 0x400010n, pid: 9, period: 1n, callchain: [context.user, 0x400010n, 0x400020n], raw: new Uint8Array(4) });
 
-/** The beginning of tracing data, cut off: it must not keep anything else from being read. */
+/** The beginning of tracing data that is cut off: it must not prevent anything else from being read. */
 const TRACING_DATA = Uint8Array.from([0x17, 0x08, 0x44, ...new TextEncoder().encode('tracing0.5\0'), 0, 8]);
 
 const SPEC = {
@@ -34,8 +34,8 @@ const SPEC = {
   ],
 };
 
-describe('sizes that cannot be', () => {
-  it('of a payload behind a record do not hide what is there, and that is said', async () => {
+describe('impossible sizes', () => {
+  it('of a payload after a record do not hide what is there, and are reported', async () => {
     const huge = {
       ...toolRecords.auxtrace({ data: new Uint8Array(8) }),
       writeBody: (out: ByteWriter) => void out.u64(2n ** 62n).zeros(32),
@@ -49,7 +49,7 @@ describe('sizes that cannot be', () => {
     }
   });
 
-  it('of a record are stepped over, up to the next record', async () => {
+  it('of a record are skipped, up to where records begin again', async () => {
     const broken = { ...sample(4n), sizeBytes: 4 };
     const { samples, diagnostics } = await decode(encodeFile({ ...SPEC, records: [sample(3n), broken, ...Array.from({ length: 9000 }, () => sample(5n))] }));
     expect(samples).toHaveLength(9001);
@@ -64,7 +64,7 @@ describe.each([
   ['pipe', encodePipe(SPEC)],
   ['big-endian pipe', encodePipe({ ...SPEC, byteOrder: 'big' })],
 ])('a %s', (_kind, whole) => {
-  it('reads whole', async () => {
+  it('is read completely', async () => {
     const { samples, diagnostics } = await decode(whole);
     expect(samples.map((each) => each.time)).toEqual([3n, 4n, 5n]);
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['tracing-data-damaged', 'auxtrace']);
@@ -88,7 +88,7 @@ describe.each([
     expect(mostSamples).toBeGreaterThanOrEqual(2);
   });
 
-  it('with any byte turned over gives samples or a typed error', async () => {
+  it('with any byte changed gives samples or a typed error', async () => {
     for (let at = 0; at < whole.length; at++) {
       for (const flip of [0xff, 0x01, 0x80]) {
         const bytes = whole.slice();

@@ -8,7 +8,7 @@ import { announceSkipped } from '../support/perf-tool.ts';
 const corpus = join(process.env.PERFCONV_CORPUS || '/nonexistent', 'files');
 const isThere = existsSync(corpus);
 if (!isThere) announceSkipped('truth across formats over the corpus of published recordings', '$PERFCONV_CORPUS is not set');
-/** The one file there that is no recording. */
+/** The only file there that is not a recording. */
 const NOT_A_RECORDING = 'simpleperf__invalid_perf.data';
 const names = isThere ? readdirSync(corpus).filter((name) => name !== NOT_A_RECORDING) : ['all of them'];
 

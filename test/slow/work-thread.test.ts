@@ -10,7 +10,7 @@ import { announceSkipped } from '../support/perf-tool.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 let dir: string;
-/** What a thread does that answers a signal, and how long it is waited for here: a busy machine is to change nothing. */
+/** What a thread does that reacts to a signal, and how long to wait for it here: a busy machine must not change the result. */
 const ANSWERING: ReadonlySet<string> = new Set(['wait', 'late', 'more']);
 const PATIENCE_MS = 120_000;
 
@@ -80,11 +80,11 @@ async function run(how: string, signal?: NodeJS.Signals, flags: readonly string[
 }
 
 describe.skipIf(process.platform === 'win32')('a thread that works under supervision', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('takes back what it has begun when %s comes, if it comes to its event loop', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('takes back what it has begun on %s if it reaches its event loop', async (signal) => {
     expect(await run('wait', signal)).toEqual({ status: null, endedBy: signal, stderr: 'cleaned up', left: [] });
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('never comes to its event loop: %s removes what it was writing, and ends the program', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('may never reach its event loop: %s removes what it was writing, and ends the program', async (signal) => {
     expect(await run('busy', signal)).toEqual({ status: null, endedBy: signal, stderr: '', left: [] });
   });
 
@@ -92,7 +92,7 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
     expect(await run('late', 'SIGINT')).toMatchObject({ endedBy: 'SIGINT', left: ['unfinished'] });
   });
 
-  test('begins nothing more when it has taken back what it has begun', async () => {
+  test('begins nothing new after it has taken back what it has begun', async () => {
     expect(await run('more', 'SIGTERM')).toEqual({ status: null, endedBy: 'SIGTERM', stderr: 'cleaned up', left: [] });
   });
 
@@ -104,19 +104,19 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
     expect(await run('end')).toEqual({ status: 3, endedBy: null, stderr: '', left: ['unfinished'] });
   });
 
-  test('leaves nothing, and has failed, when it waits for what never comes', async () => {
+  test('leaves nothing, and fails, if it waits for something that never comes', async () => {
     expect(await run('stall')).toMatchObject({ status: 77, left: [] });
   });
 
-  test('leaves nothing when it throws', async () => {
+  test('leaves nothing if it throws', async () => {
     expect(await run('throw')).toMatchObject({ status: 77, left: [] });
   });
 
-  // Node 24 ends the whole process where a thread has no memory left.
+  // Node 24 ends the whole process if a thread has no memory left.
   const endsThreadsAlone = Number(process.versions.node.split('.')[0]) < 24;
   if (!endsThreadsAlone) announceSkipped('a thread without memory', `Node ${process.versions.node} ends the whole process`);
 
-  test.skipIf(!endsThreadsAlone)('leaves nothing when it has no memory left', async () => {
+  test.skipIf(!endsThreadsAlone)('leaves nothing if it has no memory left', async () => {
     expect(await run('heap', undefined, ['--max-old-space-size=40'])).toMatchObject({ status: 77, stderr: 'ERR_WORKER_OUT_OF_MEMORY\n', left: [] });
   });
 });
