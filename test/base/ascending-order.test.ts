@@ -4,7 +4,7 @@ import { ascendingOrder } from '../../src/base/ascending-order.ts';
 
 describe('the ascending order', () => {
   it.each<[string, number[], number[]]>([
-    ['nothing', [], []],
+    ['no keys', [], []],
     ['sorted keys', [-3, 0, 0, 7], [0, 1, 2, 3]],
     ['equal keys among others', [5, 1, 5, 1], [1, 3, 0, 2]],
     ['keys too far apart to be packed with their index', [2 ** 53, -(2 ** 53), 0, -(2 ** 53)], [1, 3, 2, 0]],

@@ -486,7 +486,7 @@ describe('damage', () => {
     await expect(reader.read(0, UNIT)).rejects.toThrow('version 1028');
   });
 
-  it('to units that take turns with large tables does not have these read endlessly', async () => {
+  it('that makes units alternate between large tables is refused until the budget is renewed', async () => {
     const large = makeLineProgram({
       ...good,
       program: (program) => program.setAddress(0x1000).put(new Uint8Array(100_000).fill(1)).advancePc(1).endSequence(),

@@ -268,7 +268,7 @@ describe('scopes of types in type units', () => {
   it.each([
     [1, '/namespace n/A f'],
     [1000, '/A f'],
-  ])('after %i damaged units make a function %s', async (count, scope) => {
+  ])('after %i damaged units give the name %s', async (count, scope) => {
     const builder = new DwarfBuilder({ version: 4 });
     const [type, label] = [new Label(), new Label()];
     for (let i = 0; i < count; i++) builder.unit({ version: 1, dwoId: 1n, typeDie: new Label(), root: { tag: TAG.type_unit } });

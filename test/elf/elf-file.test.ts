@@ -196,7 +196,7 @@ describe('section headers', () => {
   });
 });
 
-describe('what counts as a symbol (observed: perf 6.1)', () => {
+describe('readElfSymbols (observed: perf 6.1)', () => {
   const at = (value: number, name: string, more: Partial<PlannedSymbol> = {}): PlannedSymbol => ({ name, value: TEXT.vaddr + value, sizeBytes: 8, ...more });
 
   it('takes functions, indirect functions and data, but no files, sections or thread-local data', async () => {

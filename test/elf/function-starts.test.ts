@@ -89,7 +89,7 @@ describe('.eh_frame', () => {
     }
   }
 
-  test('goes on after a terminator, since linkers join sections', () => {
+  test('is read on after a terminator, since linkers join sections', () => {
     const first = frames(PLAIN, RANGES.slice(0, 1));
     const bytes = new ByteFields()
       .put(first)

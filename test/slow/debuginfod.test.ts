@@ -181,7 +181,7 @@ describe('debuginfod', () => {
 });
 
 describe('the cache of debuginfod', () => {
-  it("is the same as of elfutils' client", () => {
+  it("is the same as that of elfutils' client", () => {
     expect(debuginfodCacheDir({ DEBUGINFOD_CACHE_PATH: '/c', XDG_CACHE_HOME: '/x', HOME: dir })).toBe('/c');
     expect(debuginfodCacheDir({ XDG_CACHE_HOME: '/x', HOME: dir })).toBe(join('/x', 'debuginfod_client'));
     expect(debuginfodCacheDir({ HOME: dir })).toBe(join(dir, '.cache', 'debuginfod_client'));

@@ -29,7 +29,7 @@ describe('a recording that needs too much memory', () => {
     expect(loss.firstOffset).toBe(samples.length - (loss.bytes ?? 0));
   });
 
-  it('ends then in a pipe, too, where it is not known how much follows', async () => {
+  it('ends in a pipe, too, where it is not known how much follows', async () => {
     const bytes = encodePipe({ attrs: [ATTR], records: Array.from({ length: 1000 }, () => record.sample({ ip: 1n, pid: 1, time: 5n })) });
     const records = bytes.subarray(bytes.length - 32 * 1000);
     let position = 0;

@@ -53,7 +53,7 @@ describe('the build', () => {
     expect(loaded.some((name) => name.endsWith('.js'))).toBe(true);
   });
 
-  test('loads the demangler by itself', () => {
+  test('loads the demangler with nothing else', () => {
     expect([...loadedWith('demangle.js', true)]).toEqual(['demangle.js', 'chunks/demangle.js', 'chunks/text.js']);
   });
 

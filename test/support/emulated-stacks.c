@@ -1,4 +1,4 @@
-// Writes its own registers and stack whenever a timer interrupts it: what perf records where there is a machine for it. For test/live/unwind-emulated.test.ts.
+// Writes its own registers and stack whenever a timer interrupts it, as perf would record them on a real machine. For test/live/unwind-emulated.test.ts.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ int main(void) {
   sigaction(SIGALRM, &action, 0);
   struct itimerval timer = {{0, 2000}, {0, 2000}};
   setitimer(ITIMER_REAL, &timer, 0);
-  // It returns, as code without rules must to be unwound.
+  // It returns, as code without rules must do to be unwound.
   while (records < wanted) recurse(6);
   return 0;
 }

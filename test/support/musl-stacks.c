@@ -1,4 +1,4 @@
-// Time spent in a C library that has no rules for unwinding, in functions that tell what they call there.
+// Spends time in a C library that has no rules for unwinding, in functions whose names tell what they call there.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,7 +34,7 @@ test.each([
   [128, undefined, 144],
   [144, undefined, 160],
   [96, 128, 128],
-])('attrs of %i bytes, stride given as %s', (attrSize, headerAttrSize, stride) => {
+])('attrs may have %i bytes, with attr_size in the header: %s', (attrSize, headerAttrSize, stride) => {
   const spec = { attrs: [attr, attr], records: [toolRecords.finishedRound()], attrSize };
   const bytes = Buffer.from(encodeFile(headerAttrSize === undefined ? spec : { ...spec, headerAttrSize }));
   expect(bytes.readBigUInt64LE(16)).toBe(BigInt(stride));

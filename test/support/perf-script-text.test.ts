@@ -78,11 +78,11 @@ test.each([
   ['a period', (text: string) => text.replace('     500000 cpu-clock:u', '     500001 cpu-clock:u'), { headers: 1 }],
   ['an event', (text: string) => text.replace('cpu-clock:u', 'cpu-clock:k'), { headers: 1 }],
   ['a time', (text: string) => text.replace('1231.547916', '1231.547917'), { missing: 1, extra: 1 }],
-  ['a frame less', (text: string) => text.replace(/\t.*_Z4leafi.*\n/, ''), { chainLengths: 1 }],
+  ['the number of frames', (text: string) => text.replace(/\t.*_Z4leafi.*\n/, ''), { chainLengths: 1 }],
   ['an ip', (text: string) => text.replace(' 121f', ' 1220'), { frameDifferences: 1, ips: 1, symbols: 0, dsos: 0 }],
   ['an offset', (text: string) => text.replace('+0x26', '+0x27'), { frameDifferences: 1, ips: 0, symbols: 1, dsos: 0 }],
   ['a DSO', (text: string) => text.replace('/usr/bin/go', '/usr/bin/ho'), { frameDifferences: 1, ips: 0, symbols: 0, dsos: 1 }],
-  ['a sample less', (text: string) => text.slice(text.indexOf('\n') + 1), { missing: 1, extra: 0 }],
+  ['the number of samples', (text: string) => text.slice(text.indexOf('\n') + 1), { missing: 1, extra: 0 }],
 ])('a difference in %s is seen', (_, change, expected) => {
   expect(change(mixed)).not.toBe(mixed);
   const comparison = compareScripts(samples, parsePerfScript(change(mixed)));

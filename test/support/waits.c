@@ -1,5 +1,5 @@
-// Threads that wait in ways of their own, and know how long: each prints its name, tid, the seconds that it waited by CLOCK_MONOTONIC, when it
-// began and ended by that clock, and how long it ran. Those that spin are more than some machines have CPUs.
+// Threads that wait in different ways, and measure how long: each prints its name, tid, the seconds that it waited by CLOCK_MONOTONIC, when it
+// began and ended by that clock, and how long it ran. More of them spin than some machines have CPUs.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -36,7 +36,7 @@ static void spin(double seconds) {
     for (int i = 0; i < 1000; i++) sink += i;
 }
 
-// perf sched timehist shows a thread's wait when the thread next leaves its CPU, and not the last time: the last wait is to be a short one.
+// perf sched timehist shows a thread's wait when the thread next leaves its CPU, but not the last time: so the last wait should be short.
 static void finish(const char *name, double waited, double start) {
   printf("%s %ld %.9f %.9f %.9f %.9f\n", name, syscall(SYS_gettid), waited, start, now(CLOCK_MONOTONIC), now(CLOCK_THREAD_CPUTIME_ID));
   fflush(stdout);

@@ -40,7 +40,7 @@ function vector(name: string): Uint8Array {
 }
 
 describe.each(DECODERS)('%s', (_, open) => {
-  test.each(VECTORS)('decompresses %s, cut anywhere', (name, content) => {
+  test.each(VECTORS)('decompresses %s.zst, cut anywhere', (name, content) => {
     const compressed = vector(name);
     const whole = decompress(open(), compressed);
     expect(whole.error).toBeUndefined();
@@ -133,7 +133,7 @@ describe.each(DECODERS)('%s', (_, open) => {
   });
 
   test.each([
-    ['another magic', Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)],
+    ['a wrong magic', Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)],
     ['a reserved bit', zstdParts.header(17, { reserved: true })],
     ['a dictionary', zstdParts.header(17, { dictionary: 7 })],
     ['a window of 256 MiB', zstdParts.header(28)],

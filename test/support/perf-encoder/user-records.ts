@@ -208,7 +208,7 @@ export const toolRecords = {
   headerFeature: <Name extends FeatureName>(name: Name, value: FeatureSpec[Name], attrs: readonly AttrSpec[] = []): RecordSpec =>
     toolRecord(80, (out) => out.u64(BigInt(featureBits[name])).raw(featureBytes(name, value, { byteOrder: out.byteOrder, attrs }))),
 
-  /** A HEADER_FEATURE without a body, which perf writes behind the last one. */
+  /** A HEADER_FEATURE without a body, which perf writes after the last one. */
   lastFeature: (): RecordSpec => toolRecord(80, (out) => out.u64(32n)),
 
   finishedInit: (): RecordSpec => toolRecord(82, () => {}),
