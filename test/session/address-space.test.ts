@@ -20,7 +20,7 @@ function apply(space: AddressSpace, step: Step): void {
   else space.map(step.start, step.start + step.length, step.dso * 1000 - step.start, step.dso);
 }
 
-/** The naive way: who owns each single address. */
+/** The naive way: the owner of each single address. */
 function applyNaively(owners: Map<number, { dso: number; own: number }>, step: Step): void {
   for (let i = 0; i < step.length; i++) {
     if (step.op === 'unmap') owners.delete(step.start + i);
@@ -53,7 +53,7 @@ describe('AddressSpace', () => {
     );
   });
 
-  it('advances the file offset of what is left to the right of a hole', () => {
+  it('advances the file offset of what remains after a hole', () => {
     const space = new AddressSpace(new GenerationCounter());
     space.map(0x1000, 0x5000, 0x100 - 0x1000, 0);
     space.map(0x2000, 0x3000, 0, 1);
@@ -61,7 +61,7 @@ describe('AddressSpace', () => {
     expect(0x4000 + space.deltaAt(space.find(0x4000))).toBe(0x3100);
   });
 
-  it('keeps copies apart, under one generation until one of them changes', () => {
+  it('keeps copies apart, but in one generation until one of them changes', () => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 15 }), fc.array(stepArbitrary, { minLength: 1, maxLength: 15 }), (before, after) => {
         const parent = new AddressSpace(new GenerationCounter());
@@ -76,7 +76,7 @@ describe('AddressSpace', () => {
     );
   });
 
-  it('has what no record maps where nothing is mapped, in copies, too', () => {
+  it('has unrecorded code where nothing is mapped, also in copies', () => {
     const unrecorded = new RangeTree();
     unrecorded.put(0x1000, 0x4000, 1, 1);
     const space = new AddressSpace(new GenerationCounter());
@@ -104,14 +104,14 @@ describe('AddressSpace', () => {
     expect(space.find(0)).toBe(-1);
   });
 
-  describe('with code of a JIT', () => {
+  describe('with JIT code', () => {
     const BASE = 0x7f00_0000_0000;
     const look = (from: AddressSpace, address: number) => {
       const at = from.find(address);
       return at < 0 ? undefined : [from.dsoAt(at), from.deltaAt(at)];
     };
 
-    it('finds it over maps, in a copy, too, and each change of it has a generation', () => {
+    it('finds it over maps, also in a copy, and gets a new generation with each change', () => {
       const space = new AddressSpace(new GenerationCounter());
       space.map(BASE, BASE + 0x2000, -BASE, 1);
       const before = space.generation;
@@ -130,7 +130,7 @@ describe('AddressSpace', () => {
       expect(look(copy, BASE + 0x100)).toEqual([2, 5]);
     });
 
-    it('knows where a piece of it starts', () => {
+    it('knows where each piece of it starts', () => {
       const space = new AddressSpace(new GenerationCounter());
       expect(space.startsCode(BASE)).toBe(false);
       space.putCode(BASE, BASE + 0x3000, 5, 2);

@@ -28,8 +28,8 @@ async function framesOf(fields: SampleFields, options: { compatPerf?: boolean } 
 
 const addresses = (frames: readonly Shown[]): bigint[] => frames.map(({ address }) => address);
 
-describe('user stacks that were recorded as branches', () => {
-  it('go from the sampled address to the calls that led there, none of which is a return address', async () => {
+describe('user stacks recorded as branches', () => {
+  it('go from the sampled address to the calls that led there, without return addresses', async () => {
     const frames = await framesOf({ callchain: [USER, 0x3004n, 0x9999n], branchStack: { entries: BRANCHES } });
     expect(frames).toEqual([0x3004n, 0x2008n, 0x1008n].map((address) => ({ address, isReturnAddress: false })));
   });
@@ -47,7 +47,7 @@ describe('user stacks that were recorded as branches', () => {
     ]);
   });
 
-  it('begin with the target of the innermost call where they are as perf has them', async () => {
+  it('begin with the target of the innermost call with compatPerf', async () => {
     expect(addresses(await framesOf({ callchain: [USER, 0x3004n], branchStack: { entries: BRANCHES } }, { compatPerf: true }))).toEqual([
       0x3000n,
       0x2008n,
@@ -55,7 +55,7 @@ describe('user stacks that were recorded as branches', () => {
     ]);
   });
 
-  it('are read with a hw_idx before them', async () => {
+  it('are read after a hw_idx', async () => {
     const attr = { ...ATTR, branchSampleType: CALL_STACK | branchHwIndex | 1n };
     expect(addresses(await framesOf({ callchain: [USER, 0x3004n], branchStack: { entries: BRANCHES, hwIdx: 3n } }, {}, attr))).toEqual([
       0x3004n,
@@ -64,17 +64,17 @@ describe('user stacks that were recorded as branches', () => {
     ]);
   });
 
-  it.each([true, false])('stay as the callchain has them where there are no branches, with compatibility: %s', async (compatPerf) => {
+  it.each([true, false])('stay as in the callchain if there are no branches (compatPerf: %s)', async (compatPerf) => {
     expect(addresses(await framesOf({ callchain: [USER, 0x3004n, 0x2222n], branchStack: { entries: [] } }, { compatPerf }))).toEqual([0x3004n, 0x2222n]);
   });
 
-  it('stay as the callchain has them where it has no user part', async () => {
+  it('stay as in the callchain if it has no user part', async () => {
     const ip = 0xffffffff81000010n;
     expect(addresses(await framesOf({ ip, callchain: [KERNEL, ip], branchStack: { entries: BRANCHES } }))).toEqual([ip]);
   });
 
   it.each([true, false])(
-    'begin with the target of the innermost call where the callchain is cut off before their address, with compatibility: %s',
+    'begin with the target of the innermost call if the callchain ends before their address (compatPerf: %s)',
     async (compatPerf) => {
       const ip = 0xffffffff81000010n;
       const frames = await framesOf({ ip, callchain: [KERNEL, ip, USER], branchStack: { entries: BRANCHES } }, { compatPerf });
@@ -82,7 +82,7 @@ describe('user stacks that were recorded as branches', () => {
     },
   );
 
-  it('are each of their own sample', async () => {
+  it('are kept apart for each sample', async () => {
     const records = [BRANCHES, BRANCHES.slice(1)].map((entries) => sample({ callchain: [USER, 0x3004n], branchStack: { entries } }));
     const { samples } = await decode(encodeFile({ attrs: [ATTR], records }));
     expect(samples.map(({ frames }) => frames.map(({ address }) => address))).toEqual([
@@ -91,7 +91,7 @@ describe('user stacks that were recorded as branches', () => {
     ]);
   });
 
-  it('are not made of branches that are not calls (-b)', async () => {
+  it('are not made from branches other than calls (-b)', async () => {
     const attr = { ...ATTR, branchSampleType: 1n };
     expect(addresses(await framesOf({ callchain: [USER, 0x3004n, 0x2222n], branchStack: { entries: BRANCHES } }, {}, attr))).toEqual([0x3004n, 0x2222n]);
   });

@@ -18,26 +18,26 @@ describe('entries of callchains', () => {
     expect(isMarker(-512 >>> 0, 0xffff_fffe)).toBe(false);
   });
 
-  it.each([0, 1, 2, 3, 4, 5])('have a marker for mode %i, which says it', (cpumode) => {
+  it.each([0, 1, 2, 3, 4, 5])('have a marker for mode %i, which stands for that mode', (cpumode) => {
     const marker = markerOf(cpumode);
     expect([isMarker(marker, MARKER_HIGH), cpumodeOfMarker(marker)]).toEqual([true, cpumode]);
   });
 
-  it('end with a cookie after its marker, and with nothing behind it', () => {
+  it('end with a cookie only if its marker comes right before', () => {
     const view = viewOf(context.userDeferred, 7n, context.userDeferred, 8n, 9n);
     expect([0, 1, 2, 3, 4, 5].map((count) => endsWithCookie(view, 0, count))).toEqual([false, false, true, false, true, false]);
-    // The marker before these is of another chain.
+    // The marker before these belongs to another chain.
     expect([endsWithCookie(view, 24, 1), endsWithCookie(view, 16, 0)]).toEqual([false, false]);
   });
 
-  it('begin with an address, if only markers of known contexts come before it', () => {
+  it('begin with an address if only markers of known contexts come before it', () => {
     expect(beginsWithAddress(viewOf(context.kernel, context.user, 1n), 0, 3)).toBe(true);
     expect(beginsWithAddress(viewOf(context.kernel, context.user, 1n), 0, 2)).toBe(false);
     expect(beginsWithAddress(viewOf(context.userDeferred, 7n), 0, 2)).toBe(false);
     expect(beginsWithAddress(viewOf(BigInt.asUintN(64, -600n), 1n), 0, 2)).toBe(false);
   });
 
-  it('begin with one address in one mode', () => {
+  it('begin with a given address in a given mode', () => {
     const address = 0x7f_0000_1234n;
     const begins = (view: ByteView, count: number, lo = 0x1234, hi = 0x7f): boolean => beginsWith(lo, hi, USER, view, 0, count);
     expect([begins(viewOf(address), 1), begins(viewOf(address), 1, 0x1235), begins(viewOf(address), 1, 0x1234, 0x7e)]).toEqual([true, false, false]);

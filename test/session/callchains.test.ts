@@ -6,7 +6,7 @@ import { ByteWriter, context } from '../support/perf-encoder.ts';
 
 const { PERF_RECORD_MISC_KERNEL: KERNEL, PERF_RECORD_MISC_USER: USER } = abi;
 
-/** Entries as they lie in a record, `offset` bytes from the start. */
+/** Entries as they are stored in a record, `offset` bytes from the start. */
 function viewOf(entries: readonly bigint[], byteOrder: 'little' | 'big' = 'little', offset = 0): ByteView {
   const out = new ByteWriter(byteOrder).zeros(offset);
   for (const entry of entries) out.u64(entry);
@@ -22,7 +22,7 @@ function entriesOf(table: CallchainTable, chain: number): bigint[] {
 }
 
 describe('callchains', () => {
-  it('begin with the marker of their mode, whether it was recorded or not', () => {
+  it('begin with the marker of their mode, whether or not it was recorded', () => {
     const table = new CallchainTable();
     const chain = intern(table, [0x1234n, 0x5678n]);
     expect(entriesOf(table, chain)).toEqual([context.user, 0x1234n, 0x5678n]);
@@ -32,7 +32,7 @@ describe('callchains', () => {
     expect(table.size).toBe(3);
   });
 
-  it('are the same in either byte order, and wherever they lie', () => {
+  it('are the same in either byte order and at any offset', () => {
     const table = new CallchainTable();
     const entries = [context.kernel, 0xffff_ffff_8100_0010n, context.user, 0x7f01_2345_6789n];
     const chains = (['little', 'big'] as const).flatMap((byteOrder) =>
@@ -42,7 +42,7 @@ describe('callchains', () => {
     expect(entriesOf(table, 0)).toEqual(entries);
   });
 
-  it('may have a leaf of their own before the recorded entries, or be one address alone', () => {
+  it('may have a leaf of their own before the recorded entries, or be a single address', () => {
     const table = new CallchainTable();
     const leaf = table.internWithLeaf(0x4321, 0x7f, viewOf([context.user, 0x5678n]), 0, 2, KERNEL);
     expect(entriesOf(table, leaf)).toEqual([context.kernel, 0x7f_0000_4321n, context.user, 0x5678n]);
@@ -51,20 +51,20 @@ describe('callchains', () => {
     expect(intern(table, [0x7f_0000_4321n])).toBe(single);
   });
 
-  it('tell their parts: the kernel, user code up to the next marker, and whether addresses depend on the process', () => {
+  it('know their parts: the kernel, user code up to the next marker, and whether addresses depend on the process', () => {
     const table = new CallchainTable();
     const both = intern(table, [context.kernel, 1n, 2n, 3n, context.user, 4n, 5n, context.guest, 6n]);
     expect([table.kernelDepth(both), table.userDepth(both), table.startsInUserCode(both), table.hasUserFrames(both)]).toEqual([3, 2, false, true]);
     const kernel = intern(table, [context.kernel, 1n, context.user]);
     expect([table.kernelDepth(kernel), table.userDepth(kernel), table.startsInUserCode(kernel), table.hasUserFrames(kernel)]).toEqual([1, 0, false, false]);
-    // An address whose low half is that of the marker of user code.
+    // An address whose low half is that of the user marker.
     const alike = intern(table, [context.kernel, 0x7f_ffff_fe00n, context.user, 4n]);
     expect([table.kernelDepth(alike), table.userDepth(alike)]).toEqual([1, 1]);
     const user = intern(table, [4n]);
     expect([table.kernelDepth(user), table.userDepth(user), table.startsInUserCode(user), table.hasUserFrames(user)]).toEqual([0, 1, true, true]);
   });
 
-  it('are each kept once, however many there are', () => {
+  it('are stored only once each, however many there are', () => {
     const table = new CallchainTable();
     const chainOf = (i: number): number => intern(table, [context.user, BigInt(i), BigInt(i * 7)]);
     const chains = Array.from({ length: 5000 }, (_, i) => chainOf(i));

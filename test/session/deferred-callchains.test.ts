@@ -24,7 +24,7 @@ function start(pid = 100): RecordSpec[] {
   ];
 }
 
-/** A sample in the kernel: its user part is to come. */
+/** A sample in the kernel, whose user part is to come. */
 function inKernel(time: bigint, cookie: bigint, pid = 100, tid = pid): RecordSpec {
   const callchain = [context.kernel, KERNEL, KERNEL_CALLER, context.userDeferred, cookie];
   return record.sample({ time, ip: KERNEL, pid, tid, cpu: 3, period: 1000n, callchain }, { misc: misc.kernel });
@@ -41,7 +41,7 @@ function deferred(time: bigint, cookie: bigint, ips: readonly bigint[], pid = 10
 
 const decodeRecords = (records: readonly RecordSpec[], options = {}, attrs = [ATTR]): Promise<Decoded> => decode(encodeFile({ attrs, records }), options);
 
-/** Time and addresses of each sample, as the file or the kernel has them. */
+/** Time of each sample, and its addresses in the file or the kernel. */
 const stacksOf = ({ samples }: Decoded) => samples.map(({ time, frames }) => [time, ...frames.map(({ address }) => address)]);
 
 const codes = ({ diagnostics }: Decoded) => diagnostics.list().map(({ code, severity, count }) => [code, severity, count]);
@@ -59,7 +59,7 @@ function totalsOf({ profile: { totals, stacks, locations } }: Decoded) {
 const low = (address: bigint): number => Number(address & 0xffffffffn);
 
 describe('deferred callchains', () => {
-  it('follow the kernel part of their samples, also where several share one', async () => {
+  it('follow the kernel part of their samples, even if several share one', async () => {
     const records = [...start(), inKernel(10n, 7n), inKernel(11n, 7n), deferred(12n, 7n, [0x400030n, 0x400040n])];
     const decoded = await decodeRecords(records);
     const stack = [KERNEL, KERNEL_CALLER, 0x1030n, 0x1040n];
@@ -72,7 +72,7 @@ describe('deferred callchains', () => {
     expect(codes(decoded)).toEqual([]);
   });
 
-  it('are the same from pipes, in either byte order, and without a marker of their own', async () => {
+  it('are read alike from files and pipes, in either byte order, and without a marker of their own', async () => {
     const records = [
       ...start(),
       inKernel(10n, 0x1_0000_0000n),
@@ -85,21 +85,21 @@ describe('deferred callchains', () => {
     }
   });
 
-  it('leave the samples in the order of their times', async () => {
+  it('leave samples sorted by time', async () => {
     const whole = record.sample({ time: 11n, ip: 0x400050n, pid: 100, cpu: 3, period: 5n, callchain: [context.user, 0x400050n] });
     const decoded = await decodeRecords([...start(), inKernel(10n, 7n), whole, deferred(30n, 7n, [0x400030n])]);
     expect(stacksOf(decoded)).toEqual([
       [10n, KERNEL, KERNEL_CALLER, 0x1030n],
       [11n, 0x1050n],
     ]);
-    // Rows of the totals come as stacks get known; none is left of what was not known yet.
+    // Rows of the totals are added as stacks become known, and none is left for stacks not yet known.
     expect(totalsOf(decoded)).toEqual([
       [1, 5, 0x1050],
       [1, 1000, low(KERNEL), low(KERNEL_CALLER), 0x1030],
     ]);
   });
 
-  it('are found in later rounds, in records that come first in the file, and after their record', async () => {
+  it('are found in later rounds, in earlier records of the file, and before their samples', async () => {
     const laterRound = [
       ...start(),
       inKernel(10n, 7n),
@@ -109,14 +109,14 @@ describe('deferred callchains', () => {
       deferred(30n, 7n, [0x400030n]),
     ];
     const otherBuffer = [...start(), deferred(30n, 7n, [0x400030n]), inKernel(10n, 7n)];
-    // On its way to user code the thread is interrupted once more.
+    // On its way to user code, the thread is interrupted once more.
     const onTheWay = [...start(), deferred(9n, 7n, [0x400030n]), inKernel(10n, 7n)];
     for (const records of [laterRound, otherBuffer, onTheWay]) {
       expect(stacksOf(await decodeRecords(records))).toEqual([[10n, KERNEL, KERNEL_CALLER, 0x1030n]]);
     }
   });
 
-  it('that came before their samples belong to their threads, too, and to cookies of which all words count', async () => {
+  it('that came before their samples are matched by thread and by the whole cookie', async () => {
     const records = [
       ...start(),
       deferred(9n, 0x1_0000_0007n, [0x400030n]),
@@ -142,7 +142,7 @@ describe('deferred callchains', () => {
     ]);
   });
 
-  it('that came before their samples follow the sampled address where that is to be the leaf', async () => {
+  it('that came before their samples follow the sampled address if it is to be the leaf', async () => {
     const precise = record.sample(
       { time: 10n, ip: KERNEL - 4n, pid: 100, cpu: 3, period: 1000n, callchain: [context.kernel, KERNEL, context.userDeferred, 7n] },
       { misc: misc.kernel },
@@ -152,16 +152,16 @@ describe('deferred callchains', () => {
     expect(stacksOf(await decodeRecords(records, { leaf: 'ip' }))).toEqual([[10n, KERNEL - 4n, KERNEL, 0x1030n]]);
   });
 
-  it('are the whole stack of samples in user code, which has the sampled address once', async () => {
+  it('are the whole stack of samples in user code, with the sampled address only once', async () => {
     const records = [...start(), inUser(10n, 7n, 0x400030n), deferred(11n, 7n, [0x400030n, 0x400040n])];
     for (const leaf of ['callchain', 'callchain-or-ip', 'ip'] as const) {
       expect(stacksOf(await decodeRecords(records, { leaf }))).toEqual([[10n, 0x1030n, 0x1040n]]);
     }
-    // A precise event's address is not where the interrupt came.
+    // The address of a precise event is not where the interrupt came.
     const precise = [...start(), inUser(10n, 7n, 0x40002cn), deferred(11n, 7n, [0x400030n, 0x400040n])];
     expect(stacksOf(await decodeRecords(precise))).toEqual([[10n, 0x1030n, 0x1040n]]);
     expect(stacksOf(await decodeRecords(precise, { leaf: 'ip' }))).toEqual([[10n, 0x102cn, 0x1030n, 0x1040n]]);
-    // One without any address says nothing.
+    // A callchain without any address says nothing.
     const empty = [...start(), inUser(10n, 7n, 0x400030n), deferred(11n, 7n, [])];
     expect(stacksOf(await decodeRecords(empty))).toEqual([[10n, 0x1030n]]);
     expect(stacksOf(await decodeRecords(empty, { leaf: 'ip' }))).toEqual([[10n, 0x1030n]]);
@@ -175,7 +175,7 @@ describe('deferred callchains', () => {
     ]);
   });
 
-  it('are located in what is mapped when they come: after an exec, in the new program', async () => {
+  it('are located in what is mapped when they come, which after an exec is the new program', async () => {
     const records = [
       ...start(),
       inKernel(10n, 7n),
@@ -187,7 +187,7 @@ describe('deferred callchains', () => {
     expect(samples.map(({ comm, frames }) => [comm, frames.at(-1)?.dso])).toEqual([['app', '/bin/new']]);
   });
 
-  it('that do not come leave the kernel part, or the sampled address, and are counted', async () => {
+  it('leave the kernel part or the sampled address if they never come, and are counted', async () => {
     const lost = [
       ...start(),
       inKernel(10n, 7n),
@@ -212,7 +212,7 @@ describe('deferred callchains', () => {
     ]);
   });
 
-  it('come for samples that are chosen by their own times and threads', async () => {
+  it('are used for samples chosen by their own times and threads', async () => {
     const records = [
       ...start(),
       inKernel(1_000_000_000n, 7n),
@@ -228,14 +228,14 @@ describe('deferred callchains', () => {
     expect(none.profile.totals.size).toBe(0);
   });
 
-  it('count once where several events have recorded them', async () => {
+  it('count once if several events have recorded them', async () => {
     const again = [deferred(12n, 7n, [0x400030n]), deferred(13n, 7n, [0x400050n])];
     const decoded = await decodeRecords([...start(), inKernel(10n, 7n), ...again]);
     expect(stacksOf(decoded)).toEqual([[10n, KERNEL, KERNEL_CALLER, 0x1030n]]);
     expect(codes(decoded)).toEqual([]);
   });
 
-  it('keep to the number of frames that is asked for, and to the exact periods', async () => {
+  it('keep the limit on frames, and the exact periods', async () => {
     const sample = record.sample(
       { time: 10n, ip: KERNEL, pid: 100, cpu: 3, period: (1n << 53n) + 1n, callchain: [context.kernel, KERNEL, context.userDeferred, 7n] },
       { misc: misc.kernel },
@@ -247,7 +247,7 @@ describe('deferred callchains', () => {
     expect([totals.periodRemainder(0), samples?.periodRemainder(0)]).toEqual([1, 1]);
   });
 
-  it('join each event of a group that was read', async () => {
+  it('are used for each event of a group', async () => {
     const attrs: AttrSpec[] = [1n, 2n].map((id) => ({
       ids: [id],
       sampleType: ['ip', 'tid', 'time', 'callchain', 'read', 'id'],
@@ -267,12 +267,12 @@ describe('deferred callchains', () => {
     }
   });
 
-  it('are not waited for by more samples than there is room for', async () => {
+  it('are awaited by no more samples than there is room for', async () => {
     const samples = Array.from({ length: MAX_WAITING_SAMPLES + 10 }, (_, i) => inKernel(10n + BigInt(i), BigInt(i)));
     const end = 10n + BigInt(samples.length);
     const records = [...start(), ...samples, deferred(end, 9n, [0x400030n]), deferred(end, 10n, [0x400030n])];
     const decoded = await decodeRecords(records);
-    // The ten that have waited longest have given up; all others still wait at the end but one.
+    // The ten that have waited longest have given up; all others but one still wait at the end.
     expect(decoded.samples.map(({ frames }, i) => (frames.length === 3 ? i : -1)).filter((i) => i >= 0)).toEqual([10]);
     expect(decoded.samples).toHaveLength(samples.length);
     expect(codes(decoded)).toEqual([

@@ -9,7 +9,7 @@ const ATTRS: AttrSpec[] = [
 ];
 const sample = (time: number, cpu: number) => record.sample({ id: 1n, time: BigInt(time), ip: 0x400010n, pid: 9, cpu, period: 1n });
 
-/** A directory recording: `data` with a header, `data.N` with records alone. */
+/** A directory recording: `data` with a header, `data.N` with only records. */
 function directory(main: readonly RecordSpec[], parts: readonly (readonly RecordSpec[])[]): RecordingSource {
   const bytesOf = (records: readonly RecordSpec[]) => Uint8Array.from(records.flatMap((each) => [...encodeRecord(each, ATTRS)]));
   return withParts(
@@ -22,7 +22,7 @@ function withParts(main: Uint8Array, parts: readonly ByteSource[]): RecordingSou
   return Object.assign(new BufferSource(main, 'data'), { parts });
 }
 
-/** The same, whose further files give a little at a time. */
+/** The same recording, whose other files return a little at a time. */
 function inSmallReads(source: RecordingSource): RecordingSource {
   const parts = (source.parts ?? []).map(
     (part): ByteSource => ({
@@ -44,7 +44,7 @@ async function decodeDirectory(source: RecordingSource) {
   return { rows, session, diagnostics };
 }
 
-/** Ascending times for each CPU that run at different paces: larger than one piece of a part. */
+/** Ascending times for each CPU, at different paces: larger than one piece of a part. */
 function timesOf(cpu: number, count: number): number[] {
   let state = cpu * 7919 + 1;
   let time = 1000 * (cpu + 1);
@@ -56,7 +56,7 @@ function timesOf(cpu: number, count: number): number[] {
 }
 
 describe('a directory recording', () => {
-  it('comes in the order of time, whatever pace its files go at', async () => {
+  it('is read in time order, whatever the pace of its files', async () => {
     const COUNTS = [9000, 30000, 2000];
     const parts = COUNTS.map((count, cpu) => timesOf(cpu, count).map((time) => sample(time, cpu)));
     const { rows, session, diagnostics } = await decodeDirectory(directory([record.comm({ pid: 9, comm: 'app' })], parts));
@@ -67,7 +67,7 @@ describe('a directory recording', () => {
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['no-callchains']);
   });
 
-  it('comes in the order of time, though its `data` ends with newer records than the other files begin with', async () => {
+  it('is read in time order, even if its `data` ends with newer records than the other files begin with', async () => {
     const parts = [0, 1, 2].map((cpu) => timesOf(cpu, 9000).map((time) => sample(time, cpu)));
     const main = [record.comm({ pid: 9, comm: 'app' }, { sampleId: { time: 40_000n } })];
     const { rows, session } = await decodeDirectory(inSmallReads(directory(main, parts)));
@@ -77,13 +77,13 @@ describe('a directory recording', () => {
     expect(session.threads.find(({ tid }) => tid === 9)?.comm).toBe('app');
   });
 
-  it('without further files is played round by round', async () => {
+  it('without other files is played round by round', async () => {
     const late = [sample(20, 0), toolRecords.finishedRound(), sample(30, 0), toolRecords.finishedRound(), sample(10, 0)];
     const { diagnostics } = await decodeDirectory(directory(late, []));
     expect(diagnostics.list()).toMatchObject([{ code: 'out-of-order', count: 1 }]);
   });
 
-  it('may have files that are slightly out of order, and rounds that mean nothing across files', async () => {
+  it('may have files slightly out of order, with rounds that mean nothing across files', async () => {
     const swapped = timesOf(1, 9000);
     for (let i = 0; i + 1 < swapped.length; i += 10) [swapped[i], swapped[i + 1]] = [swapped[i + 1], swapped[i]];
     const first = [sample(1_000_000, 0), toolRecords.finishedRound(), sample(1_000_001, 0), toolRecords.finishedRound(), toolRecords.finishedRound()];
@@ -92,7 +92,7 @@ describe('a directory recording', () => {
     expect(diagnostics.list().map(({ code }) => code)).toEqual(['no-callchains']);
   });
 
-  it('keeps what is whole of a file that is cut off', async () => {
+  it('keeps the whole records of a file that is cut off', async () => {
     const whole = [sample(10, 0), sample(20, 0)].flatMap((each) => [...encodeRecord(each, ATTRS)]);
     const source = withParts(encodeFile({ attrs: ATTRS, records: [], features: { hostname: 'h' } }), [
       new BufferSource(Uint8Array.from(whole.slice(0, -3)), 'data.0'),

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 
-describe('memory that a process has mapped', () => {
+describe('mapped memory', () => {
   test.each([
     ['/memfd:doublemapper (deleted)', '/tmp/perf-100.map'],
     ['/memfd:vmem (deleted)', '/tmp/perf-100.map'],
     ['//anon', '/tmp/perf-100.map'],
     ['/memfd:program (deleted)', '/memfd:program (deleted)'],
-  ])('as code is of a JIT, or of a file: %s', async (filename, name) => {
+  ])('with code belongs to a JIT or to a file: %s', async (filename, name) => {
     const attr: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
     const records = [
       record.mmap2({ pid: 100, addr: 0x10000n, len: 0x1000n, filename, prot: 5 }, { sampleId: { time: 1n } }),
       record.sample({ ip: 0x10010n, pid: 100, time: 2n }),
     ];
     const shown = async (compatPerf: boolean) => (await decode(encodeFile({ attrs: [attr], records }), { compatPerf })).samples[0].frames[0].dso;
-    // perf takes all but the third for a file.
+    // perf takes all but the third for files.
     expect([await shown(false), await shown(true)]).toEqual([name, filename.startsWith('/memfd') ? filename : name]);
   });
 });

@@ -26,19 +26,19 @@ function withoutIdSections(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-describe('ids that stand in EVENT_DESC alone', () => {
-  it('are those of the attrs of a file', async () => {
+describe('ids that only EVENT_DESC has', () => {
+  it('are assigned to the attrs of a file', async () => {
     const bytes = withoutIdSections(encodeFile({ attrs: [CYCLES, LOADS], records, features: { eventDesc: true } }));
     expect(await eventsOf(bytes)).toEqual(['cycles', 'loads', 'loads']);
   });
 
-  it('are those of the attrs of a pipe', async () => {
+  it('are assigned to the attrs of a pipe', async () => {
     const attrs = [CYCLES, LOADS].map((attr) => ({ ...attr, ids: [] }));
     const describing = toolRecords.headerFeature('eventDesc', true, [CYCLES, LOADS]);
     expect(await eventsOf(encodePipe({ attrs, records: [describing, ...records] }))).toEqual(['cycles', 'loads', 'loads']);
   });
 
-  it('are not taken for those of another event', async () => {
+  it('are not assigned to another event', async () => {
     const attrs = [CYCLES, { ...LOADS, config: 3n }].map((attr) => ({ ...attr, ids: [] }));
     const describing = toolRecords.headerFeature('eventDesc', true, [CYCLES, LOADS]);
     expect(await eventsOf(encodePipe({ attrs, records: [describing, ...records] }))).toEqual(['cycles']);
@@ -46,7 +46,7 @@ describe('ids that stand in EVENT_DESC alone', () => {
 });
 
 describe('samples without ids', () => {
-  it.each(['little', 'big'] as const)('of several tracepoints are told apart by their payloads, %s endian', async (byteOrder) => {
+  it.each(['little', 'big'] as const)('of several tracepoints are told apart by their payloads (%s endian)', async (byteOrder) => {
     const tracepoint = { type: 2, period: 1n, ids: [], sampleType: ['ip', 'tid', 'time', 'callchain', 'raw'] } as const;
     const attrs: AttrSpec[] = [
       { ...tracepoint, config: 57n },
@@ -59,26 +59,26 @@ describe('samples without ids', () => {
     expect(await eventsOf(encodeFile({ attrs, records: [...samples, cut], byteOrder }))).toEqual(names);
   });
 
-  it('of several other events are taken for the first one', async () => {
+  it('of several other events are assigned to the first one', async () => {
     const attrs: AttrSpec[] = [CYCLES, LOADS].map((attr) => ({ ...attr, ids: [], sampleType: ['ip', 'tid', 'time'] }));
     expect(await eventsOf(encodeFile({ attrs, records: [record.sample({ ip: 1n, pid: 9, time: 1n })] }))).toEqual(['r1']);
   });
 });
 
 describe('names of events', () => {
-  it('that the recording does not name have the modifiers in the order of perf', async () => {
+  it('have their modifiers in the order of perf if the recording does not name them', async () => {
     const attrs: AttrSpec[] = [{ ...CYCLES, type: 0, config: 0n, flags: ['excludeHv', 'sampleIdAll'] }];
     expect(await eventsOf(encodeFile({ attrs, records: [records[0]] }))).toEqual(['cycles:ku']);
   });
 
-  it('are taken by the one event there is, whatever id they are told for', async () => {
+  it('are given to the only event, whatever id they come with', async () => {
     const attrs = [{ ...CYCLES, ids: [] }];
     expect(await eventsOf(encodePipe({ attrs, records: [toolRecords.eventUpdate({ id: 55n, name: 'my-event' }), records[0]] }))).toEqual(['my-event']);
     const two = [CYCLES, LOADS];
     expect(await eventsOf(encodePipe({ attrs: two, records: [toolRecords.eventUpdate({ id: 55n, name: 'my-event' }), records[0]] }))).toEqual(['cycles']);
   });
 
-  it('of EVENT_TYPE are given once to each event of their config, also to one that comes behind', async () => {
+  it('of EVENT_TYPE are given once to each event of their config, even to a later one', async () => {
     const eventType = (config: bigint, name: string) =>
       record.opaque(
         65,
@@ -105,7 +105,7 @@ describe('a pipe that names its events before their attrs come', () => {
   const attrRecords = (attrs: readonly AttrSpec[]) => attrs.map((attr) => toolRecords.headerAttr(attr));
   const eventType = toolRecords.headerEventType({ eventId: 77n, name: 'my-event' });
   const raw: AttrSpec = { ...CYCLES, config: 77n, name: 'my-event' };
-  /** Bytes of a pipe that holds these records alone. */
+  /** Bytes of a pipe that holds only these records. */
   const pipeOf = (prologue: readonly RecordSpec[]): Uint8Array => {
     const whole = [encodePipe({ attrs: [], records: [] }), ...[...prologue, ...records].map((one) => encodeRecord(one, [cycles, clock]))];
     return Uint8Array.from(whole.flatMap((bytes) => [...bytes]));
@@ -121,7 +121,7 @@ describe('a pipe that names its events before their attrs come', () => {
       ],
     ],
     [
-      'EVENT_DESC, attrs without ids',
+      'EVENT_DESC for attrs without ids',
       [describing([cycles, clock]), ...attrRecords([cycles, clock].map(withoutIds))],
       [
         ['cycles', 1],
@@ -137,7 +137,7 @@ describe('a pipe that names its events before their attrs come', () => {
       ],
     ],
     [
-      'EVENT_DESC amid the attrs',
+      'EVENT_DESC between the attrs',
       [...attrRecords([cycles]), describing([cycles, clock]), ...attrRecords([clock])],
       [
         ['cycles', 1],
@@ -169,7 +169,7 @@ describe('a pipe that names its events before their attrs come', () => {
         ['cpu-clock', 2],
       ],
     ],
-  ])('by %s can be filtered by the names that it lists', async (_what, prologue, expected) => {
+  ])('in %s can be filtered by the names that it lists', async (_what, prologue, expected) => {
     const bytes = pipeOf(prologue);
     const { profile } = await decode(bytes);
     expect(profile.events.map(({ name, samples }) => [name, samples])).toEqual(expected);

@@ -14,11 +14,11 @@ const MONO: AttrSpec = { ...DUMPING, flags: ['sampleIdAll', 'useClockid', 'commE
 const [RSP, RIP] = [7, 16];
 
 interface Info {
-  /** Bytes of the function's frame, the return address included. */
+  /** Bytes of the function's frame, including the return address. */
   readonly frameBytes: number;
-  /** Where the writer takes the frames to lie: behind the code, at a multiple of that. */
+  /** Where the writer assumes that the frames are: after the code, at a multiple of this. */
   readonly alignment?: number;
-  /** How many bytes of the code the rules leave out at its end. */
+  /** How many bytes at the end of the code the rules leave out. */
   readonly paddingBytes?: number;
   readonly at?: bigint;
   /** DW_EH_PE_*; by default relative, as JITs write it. */
@@ -49,11 +49,11 @@ function infoBody(dataBytes: number, headerBytes: number, data: readonly Uint8Ar
 
 const load = (name: string, at = JIT, index = 1n, time = 1n): JitRecordSpec => ({ load: name, at, code: CODE_BYTES, index, time });
 
-/** A sample in code whose frame has so many bytes, called from MAIN. */
+/** A sample in code whose frame has this many bytes, called from MAIN. */
 function sample(time: bigint, ip: bigint, frameBytes: number): RecordSpec {
   const data = Buffer.alloc(256, 0xee);
   data.writeBigUInt64LE(MAIN, frameBytes - 8);
-  // The frame pointer leads nowhere, and what called main is not of interest.
+  // The frame pointer leads nowhere, and the caller of main does not matter.
   return record.sample({
     time,
     ip,
@@ -64,7 +64,7 @@ function sample(time: bigint, ip: bigint, frameBytes: number): RecordSpec {
   });
 }
 
-/** The addresses of each stack: in the process for main, in the JIT's function for what has its name. */
+/** The frames of each stack: addresses in main, the dump for code of the JIT, and bare addresses elsewhere. */
 async function stacksOf(dump: readonly JitRecordSpec[] | Uint8Array, samples: readonly RecordSpec[], options = {}): Promise<string[]> {
   const records = [
     record.mmap2({ pid: 12, addr: 0x400000n, len: 0x10000n, pgoff: 0n, filename: '/bin/app' }, { sampleId: { time: 1n } }),
@@ -83,24 +83,24 @@ async function stacksOf(dump: readonly JitRecordSpec[] | Uint8Array, samples: re
 const WHOLE = '/tmp/jit-12.dump < main+256';
 const ALONE = '/tmp/jit-12.dump';
 
-describe('code of JITs without frame pointers', () => {
+describe('JIT code without frame pointers', () => {
   const ip = JIT + 0x10n;
 
-  it('is unwound by what its dump tells, wherever the writer takes that to lie', async () => {
+  it('is unwound by the rules in its dump, wherever the writer assumes them to be', async () => {
     for (const info of [{ frameBytes: 24 }, { frameBytes: 48, alignment: 16 }, { frameBytes: 16, alignment: 1 }, { frameBytes: 32, encoding: 0 }]) {
       expect(await stacksOf([unwinding(info), load('f')], [sample(10n, ip, info.frameBytes)]), JSON.stringify(info)).toEqual([WHOLE]);
     }
     expect(await stacksOf([load('f')], [sample(10n, ip, 24)])).toEqual([ALONE]);
   });
 
-  it('is unwound where the rules leave out what fills it up', async () => {
+  it('is unwound even if the rules leave out its padding', async () => {
     for (const alignment of [8, 16, 1]) {
       const dump = [unwinding({ frameBytes: 24, paddingBytes: 3, alignment }), load('f')];
       expect(await stacksOf(dump, [sample(10n, ip, 24)])).toEqual([WHOLE]);
     }
   });
 
-  it('has the rules of the function that comes next, and of no other', async () => {
+  it('has the rules of the next function, and of no other', async () => {
     const dump = [
       unwinding({ frameBytes: 24 }),
       load('f'),
@@ -112,27 +112,27 @@ describe('code of JITs without frame pointers', () => {
     expect(await stacksOf(dump, samples)).toEqual([WHOLE, ALONE, WHOLE, WHOLE]);
   });
 
-  it('is unwound where it was moved to', async () => {
+  it('is unwound after it was moved', async () => {
     const dump: JitRecordSpec[] = [unwinding({ frameBytes: 24 }), load('f'), { move: 1n, to: JIT + 0x1000n, time: 20n }];
     expect(await stacksOf(dump, [sample(10n, ip, 24), sample(30n, ip + 0x1000n, 24)])).toEqual([WHOLE, WHOLE]);
   });
 
-  it('has other rules when other code takes its place', async () => {
+  it('has other rules after other code takes its place', async () => {
     const dump = [unwinding({ frameBytes: 24 }), load('f'), unwinding({ frameBytes: 64 }), load('g', JIT, 2n, 20n)];
     expect(await stacksOf(dump, [sample(10n, ip, 24), sample(30n, ip, 64)])).toEqual([WHOLE, WHOLE]);
   });
 
   test.each([
     ['is too small', new Uint8Array(8)],
-    ['tells of more bytes than it has', infoBody(1000, 0, [new Uint8Array(16)])],
-    ['tells of a header larger than all', infoBody(16, 17, [new Uint8Array(16)])],
-    ['holds what are no frames', infoBody(16, 0, [new Uint8Array(16).fill(0xff)])],
+    ['claims more bytes than it has', infoBody(1000, 0, [new Uint8Array(16)])],
+    ['claims a header larger than itself', infoBody(16, 17, [new Uint8Array(16)])],
+    ['does not hold frames', infoBody(16, 0, [new Uint8Array(16).fill(0xff)])],
     ['is empty', infoBody(0, 0, [])],
-  ])('is not unwound by a record that %s', async (_, body) => {
+  ])('is not unwound if the record of its rules %s', async (_, body) => {
     expect(await stacksOf([{ other: 4, body }, load('f')], [sample(10n, ip, 24)])).toEqual([ALONE]);
   });
 
-  it('keeps what there is of a function that has no code', async () => {
+  it('does not get the rules of a function that has no code', async () => {
     const empty: JitRecordSpec = { load: 'empty', at: JIT, code: 0, time: 1n };
     expect(await stacksOf([unwinding({ frameBytes: 24 }), empty, load('f')], [sample(10n, ip, 24)])).toEqual([ALONE]);
   });

@@ -12,7 +12,7 @@ const SP = 0x7ffc_f000_1000;
 const MAP = 0x7f00_0001_0000;
 const MODULE = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfa(R12, 8)), fde(0x1900, code().undefined(RIP))]]]);
 
-/** A file that is mapped from {@link MAP} on, from a page offset on. */
+/** A file that is mapped at {@link MAP} by default, from an offset in the file on. */
 function mapped(segments: readonly UnwindSegment[], fileOffset = 0, at = MAP, compatPerf = false): { mapped: MappedCode; space: AddressSpace } {
   const space = new AddressSpace(new GenerationCounter());
   space.map(at, at + 0x10000, fileOffset - at, 0);
@@ -22,10 +22,10 @@ function mapped(segments: readonly UnwindSegment[], fileOffset = 0, at = MAP, co
   return { mapped: mappedCode, space };
 }
 
-describe('the addresses of which the same is known', () => {
+describe('the extent of code around an address', () => {
   const WHOLE = [{ start: 0, end: 0x4000, delta: 0x1000 }];
 
-  test('are those of the map and the segment', () => {
+  test('is what the map and the segment have in common', () => {
     const { mapped: file } = mapped([...WHOLE, { start: 0x5000, end: 0x9000, delta: 0x2000 }]);
     expect(file.extent(MAP + 0x10)).toEqual({ start: MAP, end: MAP + 0x4000 });
     expect(file.extent(MAP + 0x5010)).toEqual({ start: MAP + 0x5000, end: MAP + 0x9000 });
@@ -33,12 +33,12 @@ describe('the addresses of which the same is known', () => {
     expect(file.extent(MAP + 0x10000)).toBeUndefined();
   });
 
-  test('are not known where segments share bytes', () => {
+  test('is unknown if segments share bytes', () => {
     const { mapped: file } = mapped([...WHOLE, { start: 0x3000, end: 0x6000, delta: 0x8000 }]);
     expect([0x10, 0x3010, 0x5010].map((at) => file.extent(MAP + at))).toEqual([undefined, undefined, undefined]);
   });
 
-  test('are not known where a JIT has put code over the map, until that is gone', () => {
+  test('is unknown while JIT code lies over the map', () => {
     const { mapped: file, space } = mapped(WHOLE);
     space.putCode(MAP + 0x20000, MAP + 0x20100, 0, 1);
     expect(file.extent(MAP + 0x10)).toBeDefined();
@@ -48,13 +48,13 @@ describe('the addresses of which the same is known', () => {
     expect(file.extent(MAP + 0x10)).toBeDefined();
   });
 
-  test('are not known where offsets in the file are rounded', () => {
+  test('is unknown if file offsets are rounded', () => {
     const far = 2 ** 56;
     const { mapped: file } = mapped([{ start: far, end: far + 0x4000, delta: -far }], far);
     expect(file.extent(MAP + 0x1010)).toBeUndefined();
   });
 
-  test('lead to an end, whatever segments say', () => {
+  test('need not be known for stacks to end', () => {
     const { mapped: file } = mapped([
       { start: 0, end: 0x2000, delta: 0 },
       { start: 0x1000, end: 0x4000, delta: 0x8000 },
@@ -67,7 +67,7 @@ describe('the addresses of which the same is known', () => {
   });
 });
 
-test('with --compat perf, a file begins where its lowest map says, which for a function of a JIT is where its code begins in the file', () => {
+test('with --compat perf, a file begins where its lowest map says, and a JIT function where its code begins in the file', () => {
   const jitted = [{ start: 0x80, end: 0x100, delta: 0 }];
   for (const at of [MAP, MAP + 0x110]) {
     const { mapped: file } = mapped(jitted, 0x80, at, true);
@@ -77,7 +77,7 @@ test('with --compat perf, a file begins where its lowest map says, which for a f
   expect([file.find(MAP + 0x50), file.bias]).toEqual(['found', MAP - 0x2000]);
 });
 
-test('no code is behind a segment, in its last page: zeros are', () => {
+test('there is no code between the end of a segment and the end of its last page', () => {
   const { mapped: file } = mapped([{ start: 0, end: 0x3456, delta: 0x1000 }]);
   const found = [0x3455, 0x3456, 0x3fff, 0x4000].map((at) => [file.find(MAP + at), file.module]);
   expect(found).toEqual([

@@ -8,8 +8,8 @@ function sized(sizeBytes: number | undefined, storedBytes?: number): RecordingSo
   return { name: 'x', sizeBytes, storedBytes, readAt: async () => 0, close: async () => {} };
 }
 
-describe('what a recording may need in memory', () => {
-  it('is 128 MiB and 32 times what it is stored in', () => {
+describe('the memory that a recording may need', () => {
+  it('is 128 MiB plus 32 times its stored size', () => {
     const allowed = (128 + 32 * 2) * MIB;
     for (const source of [sized(2 * MIB), sized(1000 * MIB, 2 * MIB)]) {
       const budget = new MemoryBudget(source);
@@ -18,13 +18,13 @@ describe('what a recording may need in memory', () => {
     }
   });
 
-  it('follows what was read of a pipe, whose size nobody knows', () => {
+  it('grows with what was read from a pipe, whose size is unknown', () => {
     const budget = new MemoryBudget(sized(undefined));
     expect(budget.whyExceeded(160 * MIB, 0, 1 * MIB)).toBeUndefined();
     expect(budget.whyExceeded(160 * MIB + 1, 0, 1 * MIB)).toBeDefined();
   });
 
-  it('is a part of the memory that there is, and of the heap for what is objects', () => {
+  it('is limited to a part of the available memory, and for objects to a part of the heap', () => {
     const budget = new MemoryBudget(sized(1000 * MIB), { bytes: 1000 * MIB, objectBytes: 100 * MIB });
     expect(budget.whyExceeded(590 * MIB, 5 * MIB, 0)).toBeUndefined();
     expect(budget.whyExceeded(590 * MIB, 15 * MIB, 0)).toContain('MiB of memory');

@@ -21,7 +21,7 @@ function waitsOf({ samples, profile }: Decoded): string[] {
   });
 }
 
-/** The name of the leaf of the nth wait, which stands for a place that is not known. */
+/** The name of the nth wait's leaf, a stand-in for an unknown place. */
 function leafName({ events, functions, locations, samples, stacks, strings }: Decoded['profile'], nth: number): string {
   if (samples === undefined) return '';
   const rows = Array.from({ length: samples.size }, (_, row) => row).filter((row) => events[samples.event[row]].name.startsWith('off-cpu:'));
@@ -38,7 +38,7 @@ async function waits(recording: SwitchRecords, options = {}): Promise<string[]> 
 
 describe('times off the CPU', () => {
   describe('by sched_switch', () => {
-    it('last from the switch out to the next switch that lets the thread go on, at the stack of the switch, by state', async () => {
+    it('last from the switch out to the switch back, with the stack of the first and the state of the thread', async () => {
       const recording = new SwitchRecords()
         .tick(101, 1 * MS)
         .sched(10 * MS, { prev: 101, state: S, next: 102 })
@@ -71,13 +71,13 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 blocked 0x2065 2']);
     });
 
-    it('begin also where the recording does not tell how the payload is laid out, and end where the thread is next seen', async () => {
+    it('begin even if the payload has an unknown layout, and then end where the thread is next seen', async () => {
       const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 102 }).tick(101, 14 * MS);
       const decoded = await decode(recording.file({ features: { eventDesc: true } }), OFF);
       expect(waitsOf(decoded)).toEqual(['101 waiting 0x2065 4']);
     });
 
-    it('are not those of the idle task, nor of threads that end', async () => {
+    it('are not counted for the idle task or for threads that end', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 0, state: R, next: 101 })
         .sched(11 * MS, { prev: 101, state: 0x10, next: 102 })
@@ -87,7 +87,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual([]);
     });
 
-    it('end where the thread is next seen when its switch back is missing, which is said', async () => {
+    it('end where the thread is next seen if its switch back is missing, which is reported', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .sched(11 * MS, { prev: 102, state: D, next: 0 })
@@ -100,7 +100,7 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual(['off-cpu-unseen-return 2']);
     });
 
-    it('go on when the thread is sampled while the kernel still switches', async () => {
+    it('go on if the thread is sampled while the kernel is still switching', async () => {
       const recording = new SwitchRecords()
         .tick(101, 1 * MS)
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
@@ -109,23 +109,23 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 4']);
     });
 
-    it('last until the end of the recording where the thread has not come back by then', async () => {
+    it('last until the end of the recording if the thread does not come back', async () => {
       const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 102 }).tick(102, 35 * MS);
       const decoded = await decode(recording.file(), OFF);
       expect(waitsOf(decoded)).toEqual(['101 sleeping 0x2065 25']);
       expect(findings(decoded)).toEqual(['off-cpu-until-end 1']);
     });
 
-    it('last until the last time that is one', async () => {
+    it('last until the last real time', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 102 })
         .tick(102, 35 * MS)
-        // After all times, as sums of `perf record --off-cpu` are.
+        // Later than any real time, like the sums of `perf record --off-cpu`.
         .tick(102, 2 ** 64 - 2 ** 32);
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 25']);
     });
 
-    it('are part of the time that the profile spans', async () => {
+    it('are part of the duration of the profile', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .out(101, 10.001 * MS)
@@ -134,7 +134,7 @@ describe('times off the CPU', () => {
       expect(profile.meta.durationNs).toBe(30 * MS);
     });
 
-    it('end where a thread ends whose own number is gone by then', async () => {
+    it('end when the thread ends, even if its number is already gone', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: D, next: 0 })
         .sched(14 * MS, { prev: 101, state: 0x20, next: 0, tid: -1 })
@@ -142,7 +142,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 blocked 0x2065 4']);
     });
 
-    it('do not go on in another thread that has the number of one whose end was lost', async () => {
+    it('do not go on in a new thread that reuses the number of one whose end was lost', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .fork(101, 30 * MS)
@@ -150,7 +150,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 0']);
     });
 
-    it('end when a thread does, and begin anew with the next thread of its number', async () => {
+    it('end with their thread, and begin anew with the next thread of its number', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .exit(101, 14 * MS)
@@ -161,7 +161,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 4', '101 sleeping 0x2065 3']);
     });
 
-    it('are those of threads whose numbers are others outside of their container', async () => {
+    it('are found for threads that have other numbers outside their container', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
         .sched(13 * MS, { prev: 5102, state: D, next: 5101, tid: 102 })
@@ -169,7 +169,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 3', '102 blocked 0x2066 4']);
     });
 
-    it('are those of a thread whose number another one had before outside of its container', async () => {
+    it('are found for a thread whose number was that of another one outside its container before', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
         .sched(11 * MS, { prev: 0, state: R, next: 5101 })
@@ -181,7 +181,7 @@ describe('times off the CPU', () => {
   });
 
   describe('by SWITCH records', () => {
-    it.each([false, true])('last from one to the next and have no stack, which shows as one frame (CPU_WIDE: %s)', async (wide) => {
+    it.each([false, true])('last from one to the next, and show one frame instead of a stack (CPU_WIDE: %s)', async (wide) => {
       const recording = new SwitchRecords()
         .tick(101, 9 * MS)
         .out(101, 10 * MS, { wide })
@@ -195,7 +195,7 @@ describe('times off the CPU', () => {
       expect(decoded.samples.filter(isWait).map(({ cpu }) => cpu)).toEqual([3, 3]);
     });
 
-    it('have the stack of the sample that context-switches has taken right before, and of no other', async () => {
+    it('have the stack of a context-switches sample taken right before, and of no other sample', async () => {
       const recording = new SwitchRecords()
         .contextSwitch(101, 10 * MS)
         .out(101, 10 * MS + 1000)
@@ -212,7 +212,7 @@ describe('times off the CPU', () => {
       expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
     });
 
-    it('have the stack of that sample once, also where the switch back is lost', async () => {
+    it('have the stack of that sample only once, even if the switch back is lost', async () => {
       const recording = new SwitchRecords()
         .contextSwitch(101, 10 * MS)
         .out(101, 10 * MS + 1000)
@@ -230,7 +230,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 2']);
     });
 
-    it('end at the next switch out where the switch in is lost, and not after the thread has ended', async () => {
+    it('end at the next switch out if the switch in is lost, and do not begin after the thread has ended', async () => {
       const recording = new SwitchRecords()
         .out(101, 10 * MS)
         .out(101, 14 * MS)
@@ -241,7 +241,7 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 4', '101 waiting [off-CPU] 1']);
     });
 
-    it('end with an exec in the thread that called it, and has another number since', async () => {
+    it('end at an exec, after which the thread that called it has another number', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .sched(11 * MS, { prev: 102, state: D, next: 0 })
@@ -255,7 +255,7 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual(['off-cpu-unseen-return 2', 'off-cpu-until-end 1']);
     });
 
-    it('go on in a thread that has taken over its process by an exec', async () => {
+    it('are found in a thread that has taken over its process by an exec', async () => {
       const recording = new SwitchRecords()
         .exit(100, 10 * MS)
         .comm(100, 11 * MS, 'other', true)
@@ -265,14 +265,14 @@ describe('times off the CPU', () => {
     });
   });
 
-  it('count once where samples and records tell the same switches', async () => {
+  it('count once if samples and records report the same switches', async () => {
     const recording = new SwitchRecords()
       .sched(10 * MS, { prev: 101, state: D, next: 0 })
       .contextSwitch(101, 10 * MS + 500)
       .out(101, 10 * MS + 1000)
       .sched(13 * MS, { prev: 0, state: R, next: 101 })
       .in(101, 13 * MS + 1000)
-      // Perf was asked for a frequency of samples, and left this switch out.
+      // perf, sampling at a frequency, left this switch out.
       .out(101, 15 * MS)
       .in(101, 17 * MS)
       .sched(18 * MS, { prev: 101, state: S, next: 0 })
@@ -293,7 +293,7 @@ describe('times off the CPU', () => {
           ...frames.map(({ address }) => `0x${address.toString(16)}`),
         ]);
 
-    it('have it, as the samples of the switches do, and their time, whichever ends first', async () => {
+    it('have that part and all their time, whichever is known first', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
         .sched(12 * MS, { prev: 0, state: R, next: 101 })
@@ -320,7 +320,7 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual([]);
     });
 
-    it('keep their time where another sample takes their place before they end', async () => {
+    it('keep their time if another sample takes their place before they end', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
         // Before the kernel has switched.
@@ -331,7 +331,7 @@ describe('times off the CPU', () => {
       expect(stacksOf(await decode(recording.file(), OFF))).toEqual([[101, 'sleeping', 5, KERNEL, '0x4065', '0x4165']]);
     });
 
-    it('have it where only the waits are asked for, and end with that record at the latest', async () => {
+    it('have that part even if only waits are asked for, and end at its record at the latest', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n })
         .callchain(101, 13 * MS, 7n)
@@ -341,7 +341,7 @@ describe('times off the CPU', () => {
       expect(findings(decoded)).toEqual(['off-cpu-unseen-return 1']);
     });
 
-    it('keep what they have, and all of their time, where the record does not come', async () => {
+    it('keep the part they have, and all their time, if the record never comes', async () => {
       const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 0, cookie: 7n }).tick(102, 30 * MS);
       const decoded = await decode(recording.file(), OFF);
       expect(stacksOf(decoded)).toEqual([[101, 'sleeping', 20, KERNEL]]);
@@ -350,7 +350,7 @@ describe('times off the CPU', () => {
     });
   });
 
-  it('are in the order of time among the other samples, and are there in a pipe, too', async () => {
+  it('are sorted by time among the other samples, also from a pipe', async () => {
     const recording = new SwitchRecords()
       .tick(101, 5 * MS)
       .sched(10 * MS, { prev: 101, state: S, next: 102 })
@@ -379,7 +379,7 @@ describe('times off the CPU', () => {
     ]);
   });
 
-  it('are waits alone where what a pipe brings of the formats is damaged, which is said', async () => {
+  it('have no more specific state than waiting if the formats in a pipe are damaged, which is reported', async () => {
     const { records, attrs } = new SwitchRecords()
       .sched(10 * MS, { prev: 101, state: D, next: 0 })
       .tick(101, 14 * MS)
@@ -390,11 +390,11 @@ describe('times off the CPU', () => {
     expect(findings(decoded)).toContain('tracing-data-damaged 1');
   });
 
-  it('leave the samples of a recording of one event, which have no ids, to that event', async () => {
+  it('leave samples without ids to the only event of the recording', async () => {
     const attr: AttrSpec = { type: 1, config: 0n, period: 1n, flags: ['sampleIdAll'], sampleType: ['ip', 'tid', 'time'], name: 'cpu-clock' };
     const at = (time: number) => ({ sampleId: { pid: 100, tid: 101, time: BigInt(time) } });
     const tick = (time: number) => record.sample({ pid: 100, tid: 101, time: BigInt(time), ip: 0x1234n });
-    // What comes after two rounds is read when the wait is known.
+    // What comes after two rounds is read once the wait is known.
     const rounds = [toolRecords.finishedRound(), toolRecords.finishedRound()];
     const records = [tick(1 * MS), record.switch({ out: true }, at(2 * MS)), record.switch({}, at(5 * MS)), ...rounds, tick(6 * MS), tick(7 * MS)];
     for (const encode of [encodeFile, encodePipe]) {
@@ -408,7 +408,7 @@ describe('times off the CPU', () => {
     }
   });
 
-  it('are not there when nobody asks for them', async () => {
+  it('are left out unless asked for', async () => {
     const recording = new SwitchRecords()
       .sched(10 * MS, { prev: 101, state: S, next: 102 })
       .out(101, 10 * MS + 1000)
@@ -418,7 +418,7 @@ describe('times off the CPU', () => {
     expect(profile.events.map(({ name }) => name)).toEqual(['cpu-clock', 'sched:sched_switch', 'context-switches']);
   });
 
-  describe('and filters', () => {
+  describe('with filters', () => {
     const recording = new SwitchRecords()
       .comm(102, 1 * MS, 'other')
       .sched(10 * MS, { prev: 101, state: S, next: 102 })
@@ -432,11 +432,11 @@ describe('times off the CPU', () => {
       ['an event', { events: ['off-cpu:blocked'] }, ['102 blocked 0x2066 8']],
       ['the event of the switches', { events: ['sched:sched_switch'] }, []],
       ['a thread', { tids: [101] }, ['101 sleeping 0x2065 2', '101 sleeping 0x2065 10']],
-      ['a name', { comms: ['other'] }, ['102 blocked 0x2066 8', '102 sleeping 0x2066 0']],
+      ['the name of a thread', { comms: ['other'] }, ['102 blocked 0x2066 8', '102 sleeping 0x2066 0']],
       ['the CPU that the thread left', { cpus: [3] }, ['101 sleeping 0x2065 2', '102 blocked 0x2066 8', '101 sleeping 0x2065 10', '102 sleeping 0x2066 0']],
       ['another CPU', { cpus: [2] }, []],
       [
-        'the time at which they begin, and last as long as they do',
+        'the time at which they begin, and keep their whole length',
         { times: [{ kind: 'clock', from: 11_000_000n, to: 24_000_000n }] },
         ['102 blocked 0x2066 8', '101 sleeping 0x2065 10'],
       ],
@@ -463,7 +463,7 @@ describe('times off the CPU', () => {
     ]);
   });
 
-  it('need memory for each thread that is off its CPU or has ended, which is counted', () => {
+  it('count the memory needed for each thread that is off its CPU or has ended', () => {
     const waits = new OffCpuWaits(() => {});
     const none = waits.heldObjectBytes;
     for (let tid = 1; tid <= 1000; tid++) waits.begin(100, tid, 1, BY_RECORD, undefined);
@@ -472,7 +472,7 @@ describe('times off the CPU', () => {
     expect([none, waiting > 100_000, waits.heldObjectBytes > 10_000, waits.heldObjectBytes < waiting]).toEqual([0, true, true, true]);
   });
 
-  it('are missing, which is said, where switches have no times', async () => {
+  it('are missing if switches have no times, which is reported', async () => {
     const attr: AttrSpec = { type: 1, config: 0n, period: 1n, flags: ['sampleIdAll'], sampleType: ['ip', 'tid'], name: 'cpu-clock' };
     const at = { sampleId: { pid: 100, tid: 101 } };
     const records = [record.switch({ out: true }, at), record.switch({}, at), record.sample({ pid: 100, tid: 101, ip: 0x1234n })];
@@ -480,7 +480,7 @@ describe('times off the CPU', () => {
     expect(findings(decoded)).toEqual(['off-cpu-untimed 2']);
   });
 
-  it('begin at samples of switches also where records have no times, which is said', async () => {
+  it('begin at samples of switches even if records have no times, which is reported', async () => {
     const { attrs, ...spec } = new SwitchRecords()
       .sched(10 * MS, { prev: 101, state: S, next: 0 })
       .sched(16 * MS, { prev: 101, state: D, next: 0 })
@@ -494,16 +494,16 @@ describe('times off the CPU', () => {
     const decoded = await decode(encodeFile({ ...spec, attrs: [withoutTime, sched], records }), OFF);
     expect(waitsOf(decoded)).toEqual(['101 sleeping 0x3065 6', '101 blocked 0x3065 2']);
     expect(findings(decoded)).toEqual(['off-cpu-untimed 2', 'off-cpu-unseen-return 2']);
-    // SWITCH records are there: to record them is no advice.
+    // There are SWITCH records, so recording them is not suggested.
     expect(messageOf(decoded, 'off-cpu-unseen-return')).toBe(
       'times off the CPU end where the thread was next seen, since its switch back was not recorded with its time',
     );
   });
 
   it.each([
-    ['in a warning where these are more than one in a hundred waits', 'warning', 2n, 99],
-    ['else in a note', 'info', 1n, 100],
-  ] as const)('may be missing where records were lost, which is said %s', async (_, severity, lost, waitCount) => {
+    ['as a warning above one lost record in a hundred waits', 'warning', 2n, 99],
+    ['as a note otherwise', 'info', 1n, 100],
+  ] as const)('may be missing if records were lost, which is reported %s', async (_, severity, lost, waitCount) => {
     const recording = new SwitchRecords();
     for (let i = 0; i < waitCount; i++) {
       recording.sched((10 + i) * MS, { prev: 101, state: S, next: 0 }).sched((10.5 + i) * MS, { prev: 0, state: R, next: 101 });
@@ -516,12 +516,12 @@ describe('times off the CPU', () => {
       const decoded = await decode(encodeFile({ ...spec, records: [...records, loss] }), OFF);
       expect(findings(decoded)).toEqual([`${code} ${lost}`, 'off-cpu-lost 1']);
       expect(decoded.diagnostics.list()[1].severity).toBe(severity);
-      // Without --off-cpu, nobody asks.
+      // Not reported without --off-cpu.
       expect(findings(await decode(encodeFile({ ...spec, records: [...records, loss] })))).toEqual([`${code} ${lost}`]);
     }
   });
 
-  it('are told where the recording has no switches', async () => {
+  it('are reported as missing if the recording has no switches', async () => {
     const decoded = await decode(
       new SwitchRecords()
         .tick(101, 5 * MS)
@@ -548,7 +548,7 @@ describe('times off the CPU', () => {
     const warning = (what: string): string =>
       `warning: --off-cpu: only ${what} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
 
-    /** Of each event, an id for each of the CPUs: perf gives the first one to the attr. */
+    /** An id of each event for each of the CPUs; perf gives the first one to the attr. */
     const openedOn = (...cpus: readonly number[]): RecordSpec =>
       toolRecords.idIndex([1n, 2n, 3n].flatMap((id) => cpus.map((cpu, i) => ({ id: id + BigInt(i) * 10n, cpu: BigInt(cpu) }))));
     const allIds = (attrs: readonly AttrSpec[]): AttrSpec[] =>
@@ -565,44 +565,44 @@ describe('times off the CPU', () => {
       ['a list of CPUs', [toolRecords.cpuMap([0, 1, 2, 5])], 8, 'CPUs 0-2,5 of 8 were'],
       ['a mask of CPUs', [toolRecords.cpuMask(8, [0b1010n])], 4, 'CPUs 1,3 of 4 were'],
       ['a range of CPUs', [toolRecords.cpuRange({ first: 4, last: 7 })], 8, 'CPUs 4-7 of 8 were'],
-      ['many CPUs', [toolRecords.cpuMap([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])], 20, 'CPUs 0,2,4,6,8,10,12,14,… of 20 were'],
-    ])('are said to be too long: by %s', async (_, told, online, what) => {
+      ['a list of many CPUs', [toolRecords.cpuMap([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])], 20, 'CPUs 0,2,4,6,8,10,12,14,… of 20 were'],
+    ])('are reported as too long, judging by %s', async (_, told, online, what) => {
       expect(await findingsBy(told, online)).toEqual([warning(what)]);
     });
 
-    it('are said to be too long in a pipe, too', async () => {
+    it('are reported as too long in a pipe, too', async () => {
       expect(said(await decode(encodePipe(spec([openedOn(3)], 4)), OFF))).toEqual([warning('CPU 3 of 4 was')]);
     });
 
     it.each<[string, RecordSpec[], number | undefined]>([
       ['all CPUs were recorded', [openedOn(0, 1), toolRecords.cpuMap([0, 1])], 2],
-      ['a map has all CPUs', [toolRecords.cpuRange({ first: 0, last: 3 })], 4],
+      ['a map lists all CPUs', [toolRecords.cpuRange({ first: 0, last: 3 })], 4],
       ['events were opened on any CPU', [openedOn(-1), toolRecords.cpuMap([-1])], 2],
-      ['a map has any CPU', [toolRecords.cpuMap([-1])], 2],
-      ['a range has any CPU', [toolRecords.cpuRange({ first: 0, last: 0, any: true })], 2],
+      ['a map stands for any CPU', [toolRecords.cpuMap([-1])], 2],
+      ['a range stands for any CPU', [toolRecords.cpuRange({ first: 0, last: 0, any: true })], 2],
       ['switches were recorded on more CPUs than asked for', [openedOn(0, 1), toolRecords.cpuMap([0])], 2],
-      ['it is not known how many CPUs there were', [openedOn(0)], undefined],
-      ['no record tells the CPUs', [], 2],
-      ['a map has no CPUs', [toolRecords.cpuMask(8, [])], 2],
-    ])('are not where %s', async (_, told, online) => {
+      ['the number of CPUs is unknown', [openedOn(0)], undefined],
+      ['no record lists the CPUs', [], 2],
+      ['a map lists no CPUs', [toolRecords.cpuMask(8, [])], 2],
+    ])('are not reported as too long if %s', async (_, told, online) => {
       expect(await findingsBy(told, online)).toEqual([]);
     });
 
-    it('are said to be too long by the CPUs of the events that tell of switches, and of no others', async () => {
+    it('are judged only by the CPUs of the events that record switches', async () => {
       const { attrs, ...rest } = spec([toolRecords.idIndex([1n, 2n, 3n].map((id) => ({ id, cpu: id === 2n ? 0n : 1n })))], 2);
       const file = encodeFile({ ...rest, attrs: attrs.map((attr) => ({ ...attr, flags: (attr.flags ?? []).filter((flag) => flag !== 'contextSwitch') })) });
       expect(said(await decode(file, OFF))).toEqual([warning('CPU 0 of 2 was')]);
       expect(said(await decode(encodeFile({ ...rest, attrs }), OFF))).toEqual([]);
     });
 
-    it('are not by a map of CPUs that cannot be read, which is said, but by the next one', async () => {
+    it('are judged by the next map of CPUs if one cannot be read, which is reported', async () => {
       const unreadable: RecordSpec = { ...toolRecords.cpuMap([0]), writeBody: (out) => out.u16(7).zeros(6) };
       const skipped = 'info: PERF_RECORD_CPU_MAP: CPU map has an unknown encoding (7); it is skipped';
       expect(await findingsBy([unreadable], 2)).toEqual([skipped]);
       expect(await findingsBy([unreadable, toolRecords.cpuMap([1]), toolRecords.cpuMap([0])], 2)).toEqual([skipped, warning('CPU 1 of 2 was')]);
     });
 
-    it('are not where there are none', async () => {
+    it('are not reported as too long if there are none', async () => {
       expect(said(await decode(encodeFile(spec([openedOn(0)], 2))))).toEqual([]);
       expect(said(await decode(encodeFile(spec([openedOn(0)], 2)), { ...OFF, filter: { tids: [7] } }))).toEqual([]);
     });
@@ -610,7 +610,7 @@ describe('times off the CPU', () => {
 });
 
 describe("perf's own times off the CPU", () => {
-  it.each([{}, OFF])('are times: sums at the end of the recording (%o)', async (options) => {
+  it.each([{}, OFF])('are sums of nanoseconds at the end of the recording (%o)', async (options) => {
     const attr = offCpuAttr(false);
     const records = [record.sample({ pid: 100, tid: 101, time: 0xffffffffn << 32n, period: 250_000_000n, callchain: [context.user, 0x1234n] })];
     const { profile, samples, diagnostics } = await decode(encodeFile({ attrs: [attr], records, features: { eventDesc: true } }), options);
@@ -621,12 +621,12 @@ describe("perf's own times off the CPU", () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it.each(['little', 'big'] as const)('are those that the payload tells, where it holds a sample (%s endian)', async (byteOrder) => {
+  it.each(['little', 'big'] as const)('are taken from the payload if it holds a sample (%s endian)', async (byteOrder) => {
     const attr = offCpuAttr(true);
     const raw = offCpuPayload(100, 101, 600_000_000n, [0x1234n, 0x5678n], byteOrder);
     const records = [
       record.sample({ pid: 7, tid: 7, time: 5n, period: 1n, ip: 0x99n, raw }),
-      // Not a sample: more addresses than there are bytes, or too short.
+      // Not samples: the first claims more addresses than it has bytes for, the second is too short.
       record.sample({ pid: 8, tid: 8, time: 6n, period: 2n, ip: 0x99n, raw: raw.slice(0, 40) }),
       record.sample({ pid: 9, tid: 9, time: 7n, period: 3n, ip: 0x99n, raw: raw.slice(0, 12) }),
     ];
@@ -642,7 +642,7 @@ describe("perf's own times off the CPU", () => {
     ['another name', { name: 'bpf-output' }],
     ['another number', { config: 9n }],
     ['another type', { type: 0 }],
-  ])('are not those of an event with %s', async (_, other) => {
+  ])('are not read from an event with %s', async (_, other) => {
     const raw = offCpuPayload(100, 101, 600_000_000n, [0x1234n]);
     const records = [record.sample({ pid: 7, tid: 7, time: 5n, period: 1n, ip: 0x99n, raw })];
     const { samples } = await decode(encodeFile({ attrs: [{ ...offCpuAttr(true), ...other }], records, features: { eventDesc: true } }));

@@ -13,7 +13,7 @@ it('gives each remainder once, in any order', () => {
   expect([remainders.isEmpty, remainders.heldObjectBytes]).toEqual([true, 0]);
 });
 
-it('holds those of more records than fit into one map', () => {
+it('holds the remainders of more records than fit into one map', () => {
   // V8's limit is 2^24, which takes a gigabyte to reach.
   class SmallMap<K, V> extends Map<K, V> {
     override set(key: K, value: V): this {

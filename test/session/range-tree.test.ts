@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { NodeMemory, RangeTree } from '../../src/session/range-tree.ts';
 import { runs } from '../support/thoroughness.ts';
 
-/** Addresses that the model knows: some leaves full of ranges. */
+/** The addresses that the model knows: enough for some leaves full of ranges. */
 const SPAN = 600;
 
 interface Step {
   readonly op: 'put' | 'remove' | 'clone';
-  /** Which of the trees there are. */
+  /** Which of the existing trees. */
   readonly tree: number;
   readonly start: number;
   readonly length: number;
@@ -22,7 +22,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.record({
   length: fc.oneof({ weight: 6, arbitrary: fc.integer({ min: 1, max: 5 }) }, { weight: 1, arbitrary: fc.integer({ min: 6, max: 400 }) }),
 });
 
-/** The naive way: who owns each single address. */
+/** The naive way: the owner of each single address. */
 type Owners = (number | undefined)[];
 
 function set(owners: Owners, { start, length }: Step, value: number | undefined): void {
@@ -37,7 +37,7 @@ function ownersIn(tree: RangeTree): Owners {
 }
 
 describe('RangeTree', () => {
-  it('and its copies agree with maps of single addresses after any series of changes and copies', () => {
+  it('agrees with maps of single addresses after any series of changes and copies, as do its copies', () => {
     fc.assert(
       fc.property(fc.array(stepArbitrary, { maxLength: 400, size: 'max' }), (steps) => {
         const trees = [{ tree: new RangeTree(), owners: new Array<number | undefined>(2 * SPAN).fill(undefined) }];
@@ -64,7 +64,7 @@ describe('RangeTree', () => {
           });
           for (let start = 0; start < 2 * SPAN; start += 7) {
             const isFree = owners.slice(start, start + 5).every((owner) => owner === undefined);
-            // Beyond the span the model knows nothing.
+            // The model knows nothing beyond its span.
             if (start + 5 <= 2 * SPAN) expect(tree.isFree(start - SPAN, start + 5 - SPAN)).toBe(isFree);
           }
           for (let dso = 1000; dso < 1004; dso++) expect(tree.firstOf(dso)).toBe(ranges.find((range) => range.dso === dso)?.start);
@@ -78,7 +78,7 @@ describe('RangeTree', () => {
     ['ascending', (i: number) => i],
     ['descending', (i: number) => 20_000 - i],
     ['in no order', (i: number) => (i * 7919) % 20_011],
-  ])('holds many ranges that come %s, and is empty when they are gone', (_, placeOf) => {
+  ])('holds many ranges that come %s, and is empty when they are removed', (_, placeOf) => {
     const memory = new NodeMemory();
     const tree = new RangeTree(memory);
     for (let i = 0; i < 20_000; i++) tree.put(placeOf(i) * 16, placeOf(i) * 16 + 8, 1, i);
@@ -93,7 +93,7 @@ describe('RangeTree', () => {
     expect([tree.isEmpty, tree.find(0), memory.bytes]).toEqual([true, -1, 0]);
   });
 
-  it('takes memory for what differs in copies, not for what they share', () => {
+  it('takes memory for what differs between copies, not for what they share', () => {
     const parent = new RangeTree();
     for (let i = 0; i < 20_000; i++) parent.put(i * 16, i * 16 + 8, 1, i);
     const before = process.memoryUsage();
@@ -104,7 +104,7 @@ describe('RangeTree', () => {
     });
     const after = process.memoryUsage();
     const taken = after.heapUsed + after.external - before.heapUsed - before.external;
-    // Each with ranges of its own: 3.2 GB.
+    // With ranges of their own, they would take 3.2 GB.
     expect(taken).toBeLessThan(200e6);
     expect(children.every((child, i) => child.rangeAt(i * 16 + 8)?.delta === 2 && parent.rangeAt(i * 16 + 8) === undefined)).toBe(true);
   });

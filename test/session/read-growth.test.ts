@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { ReadGrowth } from '../../src/session/read-growth.ts';
 
-test('what last values take follows the number of threads and counters', () => {
+test('the memory for last values follows the number of threads and counters', () => {
   const growth = new ReadGrowth(false, new Diagnostics());
   const take = (thread: number, low: number): number[] => {
     const read = { kind: 'read', event: 0, thread, fileOffset: 0, events: [0, 1], ids: [1, 2], highs: [0, 0], lows: [low, low] } as const;
@@ -16,14 +16,14 @@ test('what last values take follows the number of threads and counters', () => {
   ]);
   const ofThread = growth.heldObjectBytes;
   expect(ofThread).toBeGreaterThan(0);
-  // Another thread that has the number now.
+  // Another thread that now has the number.
   expect(take(7, 3)).toEqual([3, 3]);
   expect(growth.heldObjectBytes).toBe(ofThread);
   for (let thread = 8; thread < 17; thread++) take(thread, 1);
   expect(growth.heldObjectBytes).toBe(10 * ofThread);
 });
 
-test('the period that a sample carries stays that of its own event where that is asked for', () => {
+test('the period of a sample stays that of its own event if that is asked for', () => {
   const growth = new ReadGrowth(true, new Diagnostics());
   const measured = (low: number) => {
     const read = { kind: 'read', event: 1, thread: -1, fileOffset: 0, events: [0, 1], ids: [1, 2], highs: [0, 0], lows: [low, low] } as const;

@@ -5,12 +5,12 @@ import type { RecordRow } from '../../src/session/record-row.ts';
 import { recordRow } from '../support/record-row.ts';
 import { runs } from '../support/thoroughness.ts';
 
-/** Pushes a row whose every column follows from its number, so that a column mixed up with another row shows. */
+/** Pushes a row whose every column follows from its number, so that a column mixed up with another row is noticed. */
 function push(queue: RecordQueue, timeNs: number, nr: number): void {
   queue.push(recordRow({ timeNs, nr, ...columnsOf(nr) }));
 }
 
-/** One row in three has a period that no double holds. */
+/** One row in three has a period that a double cannot hold. */
 function columnsOf(nr: number): Partial<RecordRow> {
   const columns = { event: nr + 1, pid: nr + 2, tid: nr + 3, cpu: nr + 4, chain: nr + 5, period: nr + 6, ipLo: nr + 7, ipHi: nr + 8 };
   const deferred = { kernelChain: nr % 5 === 4 ? nr + 13 : -1, cookieLo: nr >= 4 ? nr + 14 : 0, cookieHi: nr >= 4 ? nr + 15 : 0 };
@@ -22,10 +22,10 @@ function expectWhole(row: RecordRow): void {
 }
 
 describe('RecordQueue', () => {
-  it('delivers everything by time, equal times in file order, whatever the rounds', () => {
+  it('delivers everything by time, and equal times in file order, whatever the rounds', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 }), { maxLength: 8 }), (buffers) => {
-        // Each round: what several CPUs' buffers held, each in order, all later than two rounds before.
+        // Each round is what the buffers of several CPUs held, each in order, all later than two rounds before.
         const queue = new RecordQueue();
         const delivered: { timeNs: number; nr: number }[] = [];
         const deliver = (row: RecordRow): boolean => {
@@ -35,7 +35,7 @@ describe('RecordQueue', () => {
         const pushed: { timeNs: number; nr: number }[] = [];
         buffers.forEach((times, round) => {
           for (const time of times) {
-            // A round may reach back to the one before it, not further.
+            // A round may reach back to the previous one, but no further.
             const timeNs = round * 20 + time;
             push(queue, timeNs, pushed.length);
             pushed.push({ timeNs, nr: pushed.length });
@@ -51,7 +51,7 @@ describe('RecordQueue', () => {
     );
   });
 
-  it('delivers the same rows in the same order, however often they are not accepted', () => {
+  it('delivers the same rows in the same order, however often they are refused', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 12 }), { maxLength: 8 }),
@@ -84,7 +84,7 @@ describe('RecordQueue', () => {
     );
   });
 
-  it('waits one round: what is newer than the last round but one stays', () => {
+  it('keeps what is newer than the last round but one', () => {
     const queue = new RecordQueue();
     const seen: number[] = [];
     const deliver = (row: RecordRow): boolean => seen.push(row.timeNs) > 0;
@@ -101,7 +101,7 @@ describe('RecordQueue', () => {
     expect(queue.lateCount).toBe(0);
   });
 
-  it('notices a writer that breaks its rounds, and still delivers', () => {
+  it('notices a writer that breaks its rounds, and still delivers its records', () => {
     const queue = new RecordQueue();
     const seen: number[] = [];
     const deliver = (row: RecordRow): boolean => seen.push(row.timeNs) > 0;
@@ -130,7 +130,7 @@ describe('RecordQueue', () => {
     expect(count).toBe(times.length);
   });
 
-  it.each([{ stackDump: 1 }, { branches: 1 }, { kernelChain: 1, cookieLo: 1 }])('holds more of records that have %o', (fields) => {
+  it.each([{ stackDump: 1 }, { branches: 1 }, { kernelChain: 1, cookieLo: 1 }])('counts more bytes for records that have %o', (fields) => {
     const [plain, other] = [new RecordQueue(), new RecordQueue()];
     for (let nr = 0; nr < 10; nr++) {
       plain.push(recordRow({ nr, timeNs: nr }));
@@ -139,7 +139,7 @@ describe('RecordQueue', () => {
     expect(other.heldBytes).toBeGreaterThan(plain.heldBytes);
   });
 
-  it('holds nothing of what it has delivered', () => {
+  it('counts nothing for what it has delivered', () => {
     const queue = new RecordQueue();
     for (let nr = 0; nr < 6; nr++) push(queue, nr, nr);
     expect([queue.heldBytes > 0, queue.heldObjectBytes > 0]).toEqual([true, true]);

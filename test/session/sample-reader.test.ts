@@ -10,7 +10,7 @@ import { type AttrSpec, branchHwIndex, encodeFile, encodeRecord, type RecordSpec
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'] };
 const SAMPLE: SampleFields = { ip: 0x400001n, pid: 1, tid: 1, time: 5n, period: 3n };
 
-/** The sample with zeros behind its fields. */
+/** The sample with zeros after its fields. */
 function withSurplus(bytes: number, fields: SampleFields = SAMPLE): RecordSpec {
   const sample = record.sample(fields);
   const writeBody: RecordSpec['writeBody'] = (out, attr) => {
@@ -31,7 +31,7 @@ describe('a sample larger than its fields', () => {
   const recording = (attr: AttrSpec): Uint8Array =>
     encodeFile({ attrs: [attr], records: [record.sample(SAMPLE), withSurplus(16), withSurplus(24, { ...SAMPLE, time: 6n })] });
 
-  it('is taken, and told of', async () => {
+  it('is used and reported', async () => {
     const bytes = recording(ATTR);
     const { records, diagnostics } = await recordsOf(bytes);
     expect(records).toMatchObject([{ type: 'SAMPLE' }, { type: 'SAMPLE', period: 3n, surplusBytes: 16 }, { type: 'SAMPLE', time: 6n, surplusBytes: 24 }]);
@@ -43,7 +43,7 @@ describe('a sample larger than its fields', () => {
     expect(session.diagnostics.list()).toContainEqual(expect.objectContaining(finding));
   });
 
-  it('is none where its type has bits that are not known', async () => {
+  it('is not reported if its type has unknown bits', async () => {
     const bytes = recording(ATTR);
     const attrAt = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(24, true));
     bytes[attrAt + 24 + 3] |= 1 << 1;
@@ -55,7 +55,7 @@ describe('a sample larger than its fields', () => {
 });
 
 describe('a sample without branches', () => {
-  it.each([true, false])('is taken, its hw_idx left out: %s', async (withoutHwIdx) => {
+  it.each([true, false])('is used with or without a hw_idx (left out: %s)', async (withoutHwIdx) => {
     const attr: AttrSpec = { ...ATTR, sampleType: ['ip', 'tid', 'time', 'period', 'branchStack', 'weight'], branchSampleType: branchHwIndex | 1n };
     const sample = record.sample({ ...SAMPLE, weight: 99n, branchStack: { entries: [], hwIdx: 4n, withoutHwIdx } });
     const branches = record.sample({ ...SAMPLE, weight: 98n, branchStack: { entries: [{ from: 1n, to: 2n }], hwIdx: 5n } });

@@ -33,7 +33,7 @@ const user = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: A
 const unmapped = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: undefined, address, isReturnAddress, cpumode: 2 });
 
 describe('samples', () => {
-  it('are the same from a file and from a pipe, in either byte order', async () => {
+  it('are read alike from files and pipes, in either byte order', async () => {
     const spec = {
       attrs: [CLOCK],
       features: { eventDesc: true as const, hostname: 'fixture-host' },
@@ -58,13 +58,13 @@ describe('samples', () => {
     }
   });
 
-  it('come in the order of their times, not of the file', async () => {
+  it('are sorted by time, whatever their order in the file', async () => {
     const records = [...startApp(), sampleAt(30n, 0x400001n), sampleAt(20n, 0x400002n), toolRecords.finishedRound(), sampleAt(25n, 0x400003n)];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
     expect(samples.map((sample) => sample.time)).toEqual([20n, 25n, 30n]);
   });
 
-  it('come in the order of the file where they alone have times, and see what stands before them', async () => {
+  it('stay in file order if only they have times, and see the maps recorded before them', async () => {
     const attr: AttrSpec = { ...CLOCK, flags: ['commExec'] };
     const records = [
       record.mmap2({ pid: 100, addr: 0x400000n, len: 0x10000n, filename: APP }),
@@ -83,12 +83,12 @@ describe('samples', () => {
       [25n, APP],
     ]);
     expect(diagnostics.list().map(({ code, severity, count }) => [code, severity, count])).toEqual([['file-order', 'info', 2]]);
-    // In a pipe perf does not know yet, when it begins, what its events are.
+    // When perf begins to read a pipe, it does not know the events yet.
     const piped = await decode(encodePipe({ attrs: [attr], records }));
     expect(piped.samples.map(({ time }) => time)).toEqual([20n, 25n, 30n, 50n]);
   });
 
-  it('see the maps of their own time, though the map stands later in the file', async () => {
+  it('see the maps of their own time, even if a map comes later in the file', async () => {
     const records = [
       ...startApp(),
       sampleAt(50n, 0x500010n),
@@ -99,7 +99,7 @@ describe('samples', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual([undefined, '/lib/new.so']);
   });
 
-  it('belong to the event of their id, wherever that stands', async () => {
+  it('belong to the event that their id names, wherever the id is', async () => {
     for (const idBit of ['identifier', 'id'] as const) {
       const attrs: AttrSpec[] = [
         { ...CLOCK, sampleType: [...CLOCK.sampleType, idBit], ids: [11n, 12n] },
@@ -118,7 +118,7 @@ describe('samples', () => {
     }
   });
 
-  it('and side band records have the trailer of their own event', async () => {
+  it('and side-band records are each read in the layout of their event', async () => {
     const attrs: AttrSpec[] = [
       { name: 'task-clock', config: 1n, period: 1n, ids: [11n], sampleType: ['identifier', 'ip', 'tid'], flags: ['sampleIdAll'] },
       { name: 'dummy', config: 9n, ids: [12n], sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] },
@@ -135,7 +135,7 @@ describe('samples', () => {
     expect(samples.map((sample) => sample.comm)).toEqual(['early', 'late']);
   });
 
-  it('with values read without ids count each event on its own', async () => {
+  it('count each event separately if their read values have no ids', async () => {
     const common = { sampleType: ['identifier', 'ip', 'tid', 'time', 'read'] as const, flags: ['sampleIdAll'] as const };
     const attrs: AttrSpec[] = [
       { name: 'a', ids: [1n], ...common },
@@ -151,7 +151,7 @@ describe('samples', () => {
     ]);
   });
 
-  it('behind all time (off-CPU summaries) come last, and make no recording long', async () => {
+  it('later than any real time (off-CPU sums) come last, and do not lengthen the recording', async () => {
     const offCpu = 0xffffffffn << 32n;
     const records = [sampleAt(offCpu, 1n), sampleAt(30n, 2n), toolRecords.finishedRound(), sampleAt(20n, 3n), toolRecords.finishedRound(), sampleAt(40n, 4n)];
     const observed: number[] = [];
@@ -159,13 +159,13 @@ describe('samples', () => {
       observer: { sample: ({ timeNs }) => void observed.push(timeNs), sideBand: () => {} },
     });
     expect(samples.map((sample) => sample.time)).toEqual([20n, 30n, 40n, undefined]);
-    // Relative to the first time seen, which is 30; a time that cannot be shown is none for an observer, too.
+    // Relative to the first time seen, which is 30. Observers, too, get no time if it cannot be shown.
     expect(observed).toEqual([-10, 0, 10, Number.NaN]);
     expect(profile.meta.durationNs).toBe(20);
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('without a period count what the attr asked for, and never its frequency', async () => {
+  it('without a period have that of the attr, but never its frequency', async () => {
     const sampleType = ['ip', 'tid', 'time'] as const;
     const one = [record.sample({ ip: 1n, pid: 1, time: 5n })];
     const byPeriod = await decode(encodeFile({ attrs: [{ period: 5000n, sampleType }], records: one }));
@@ -174,7 +174,7 @@ describe('samples', () => {
     expect(byFrequency.samples[0].period).toBe(1);
   });
 
-  it('of a group count for each member what its value has grown by', async () => {
+  it('of a group count how much the value of each member has grown', async () => {
     const group = { sampleType: ['ip', 'tid', 'time', 'read', 'id'] as const, readFormat: ['id', 'group'] as const, flags: ['sampleIdAll'] as const };
     const attrs: AttrSpec[] = [
       { name: 'cpu-clock', ids: [21n], ...group },
@@ -186,7 +186,7 @@ describe('samples', () => {
         { value: faults, id: 22n },
       ],
     });
-    // In time, whatever their order in the file.
+    // Counted in time order, whatever their order in the file.
     const records = [
       record.sample({ ip: 1n, pid: 1, time: 7n, read: read(1700n, 8n) }),
       record.sample({ ip: 1n, pid: 1, time: 5n, read: read(1000n, 3n) }),
@@ -207,7 +207,7 @@ describe('samples', () => {
     ]);
   });
 
-  it('of an inherited group count what the values of their own thread have grown by', async () => {
+  it('of an inherited group count how much the values of their own thread have grown', async () => {
     const group = { sampleType: ['ip', 'tid', 'time', 'read', 'id'] as const, readFormat: ['id', 'group'] as const };
     const attrs: AttrSpec[] = [
       { name: 'cpu-clock', ids: [21n], ...group, flags: ['sampleIdAll', 'inherit'] },
@@ -226,7 +226,7 @@ describe('samples', () => {
           ],
         },
       });
-    // As Linux 6.18 gave them. The last thread has the number of the first, which has ended.
+    // As Linux 6.18 recorded them. The last thread reuses the number of the first, which has ended.
     const records = [sampleOf(2, 5n, 1000n, 1n), sampleOf(3, 6n, 900n, 4n), sampleOf(2, 7n, 2000n, 1n), sampleOf(3, 8n, 1900n, 5n), sampleOf(2, 9n, 800n, 7n)];
     const indexOf = (tid: bigint) => toolRecords.idIndex([21n, 22n].map((id) => ({ id, cpu: 0n, tid })));
     const { samples, diagnostics } = await decode(encodeFile({ attrs, records: [indexOf(2n), ...records], features: { eventDesc: true } }));
@@ -242,7 +242,7 @@ describe('samples', () => {
       [2, 'page-faults', 7],
     ]);
     expect(diagnostics.list()).toEqual([]);
-    // Of a CPU all threads on it share one counter, whatever the attr says: `perf record -a` of perf 6.1.
+    // All threads on a CPU share its counter, whatever the attr says: `perf record -a` of perf 6.1.
     const onCpu = [indexOf(-1n), sampleOf(2, 5n, 1000n, 1n), sampleOf(3, 6n, 1900n, 4n), sampleOf(2, 7n, 3000n, 4n)];
     const ofCpu = await decode(encodeFile({ attrs, records: onCpu, features: { eventDesc: true } }));
     expect(ofCpu.samples.map(({ tid, period }) => [tid, period])).toEqual([
@@ -254,7 +254,7 @@ describe('samples', () => {
     ]);
   });
 
-  it('without a time are taken at once, in file order', async () => {
+  it('without a time stay in file order', async () => {
     const { samples } = await decode(
       encodeFile({ attrs: [{ period: 1n, sampleType: ['ip', 'tid'] }], records: [2n, 1n].map((ip) => record.sample({ ip, pid: 1 })) }),
     );
@@ -264,13 +264,13 @@ describe('samples', () => {
     ]);
   });
 
-  it('keep times that no double holds', async () => {
+  it('keep times that a double cannot hold', async () => {
     const start = 2n ** 62n + 1n;
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [sampleAt(start + 7n, 1n), sampleAt(start, 1n)] }));
     expect(samples.map((sample) => sample.time)).toEqual([start, start + 7n]);
   });
 
-  it('that are damaged are counted and skipped, with their place', async () => {
+  it('that are damaged are skipped, and reported with their count and offset', async () => {
     const bad = { ...sampleAt(10n, 1n), sizeBytes: 40 };
     const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(9n, 0x400001n)] });
     const { samples } = await decode(bytes);
@@ -287,10 +287,10 @@ describe('samples', () => {
 
 describe('events of a pipe', () => {
   it.each([
-    ['too short for any attr', 16, (out: ByteWriter) => out.zeros(8), 'fields of 72 bytes overrun record of 16 bytes'],
-    ['with an attr that is none', 88, (out: ByteWriter) => out.u32(0).u32(8).zeros(72), 'attr of 8 bytes is too small in record of 88 bytes'],
-    ['with an attr that ends behind it', 88, (out: ByteWriter) => out.u32(0).u32(120).zeros(72), 'attr of 120 bytes overruns record of 88 bytes'],
-  ])('in a record %s are skipped, and its place is told', async (_, sizeBytes, write, problem) => {
+    ['is too short for any attr', 16, (out: ByteWriter) => out.zeros(8), 'fields of 72 bytes overrun record of 16 bytes'],
+    ['has an attr that is too small', 88, (out: ByteWriter) => out.u32(0).u32(8).zeros(72), 'attr of 8 bytes is too small in record of 88 bytes'],
+    ['has an attr that overruns it', 88, (out: ByteWriter) => out.u32(0).u32(120).zeros(72), 'attr of 120 bytes overruns record of 88 bytes'],
+  ])('are skipped if their record %s, and its offset is reported', async (_, sizeBytes, write, problem) => {
     const damaged: RecordSpec = { ...toolRecords.headerAttr(CLOCK), sizeBytes, writeBody: (out) => void write(out) };
     const { samples, diagnostics } = await decode(encodePipe({ attrs: [CLOCK], records: [damaged, ...startApp(), sampleAt(9n, 0x400001n)] }));
     expect(samples).toHaveLength(1);
@@ -301,7 +301,7 @@ describe('events of a pipe', () => {
 });
 
 describe('processes and threads', () => {
-  it('inherit maps at a fork, and change them on their own', async () => {
+  it('inherit maps at a fork, and change them independently', async () => {
     const records = [
       ...startApp(),
       record.fork({ pid: 200, ppid: 100 }, { sampleId: { time: 10n } }),
@@ -318,7 +318,7 @@ describe('processes and threads', () => {
     ]);
   });
 
-  it('that were there before inherit nothing: their maps follow', async () => {
+  it('inherit no maps if they existed before the recording, since their maps follow', async () => {
     const records = [
       ...startApp(),
       record.fork({ pid: 200, ppid: 100 }, { misc: misc.forkExec, sampleId: { time: 10n } }),
@@ -328,7 +328,7 @@ describe('processes and threads', () => {
     expect(samples[0].frames).toEqual([unmapped(0x400010n)]);
   });
 
-  it('lose their maps at an exec, and keep them when only renamed', async () => {
+  it('lose their maps at an exec, but keep them when only renamed', async () => {
     const inExecve = [context.kernel, 0xffffffff81000010n, context.user, 0x400010n];
     const records = [
       ...startApp(),
@@ -357,7 +357,7 @@ describe('processes and threads', () => {
     expect(profile.processes[0].name).toBe('other');
   });
 
-  it('that perf lists and the kernel then tells of are those that the kernel tells of', async () => {
+  it('that perf lists before the kernel reports them are the same ones', async () => {
     const listed = { misc: 0x2000, sampleId: { time: 0n } };
     const records = [
       record.comm({ pid: 90, comm: 'app' }, { sampleId: { time: 0n } }),
@@ -374,7 +374,7 @@ describe('processes and threads', () => {
     expect(samples.map((sample) => [sample.tid, sample.comm, sample.frames[0].dso])).toEqual([[101, 'app', APP]]);
   });
 
-  it('share the maps of their process', async () => {
+  it('share maps within a process', async () => {
     const records = [
       ...startApp(),
       record.fork({ pid: 100, ppid: 100, tid: 101, ptid: 100 }, { sampleId: { time: 10n } }),
@@ -391,7 +391,7 @@ describe('processes and threads', () => {
     expect(profile.processes).toHaveLength(1);
   });
 
-  it('that reuse a number are others', async () => {
+  it('are new ones when they reuse a number', async () => {
     const records = [
       ...startApp(),
       sampleAt(10n, 0x400010n),
@@ -407,7 +407,7 @@ describe('processes and threads', () => {
     expect(profile.threads.filter((thread) => thread.tid === 100)).toHaveLength(2);
   });
 
-  it('without a name are called by their number, and the idle one swapper', async () => {
+  it('without a name are called by their number, but the idle task swapper', async () => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [sampleAt(1n, 1n, undefined, 77), sampleAt(2n, 1n, undefined, 0)] }));
     expect(samples.map((sample) => sample.comm)).toEqual([':77', 'swapper']);
   });
@@ -420,20 +420,20 @@ describe('callchains', () => {
   );
   const kernel = (address: bigint, isReturnAddress = false): PlainFrame => ({ dso: '[kernel.kallsyms]', address, isReturnAddress, cpumode: 1 });
 
-  it('go from the kernel to the user by their markers; calls are looked up before the return address', async () => {
+  it('follow their markers from the kernel to the user, with return addresses as callers', async () => {
     const chain = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n, context.user, 0x400030n, 0x400040n];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...startApp(), sampleAt(10n, 0xffffffff81000010n, chain)] }));
     expect(samples[0].frames).toEqual([kernel(0xffffffff81000010n), kernel(0xffffffff81000020n, true), user(0x1030n), user(0x1040n, true)]);
   });
 
-  it('are looked up as perf does with compatPerf', async () => {
+  it('look up callers at the recorded addresses with compatPerf, as perf does', async () => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, 0x400040n])] }), {
       compatPerf: true,
     });
     expect(samples[0].frames.map((frame) => frame.isReturnAddress)).toEqual([false, false]);
   });
 
-  it('find a call that ends its map: the return address is outside', async () => {
+  it('find a call at the very end of a map, whose return address is outside', async () => {
     const records = [
       ...startApp(),
       record.mmap2({ pid: 100, addr: 0x410000n, len: 0x1000n, filename: '/lib/next.so' }, { sampleId: { time: 3n } }),
@@ -443,7 +443,7 @@ describe('callchains', () => {
     expect(samples[0].frames[1]).toEqual(user(0x11000n, true));
   });
 
-  it('keep modules and run-time code apart from the kernel, which has the rest', async () => {
+  it('find modules and run-time code within the kernel, which has the rest', async () => {
     const records = [
       kernelMap,
       record.mmap({ pid: 0xffffffff, addr: 0xffffffff81400000n, len: 0x1000n, filename: '/lib/modules/6.1/kernel/net/nf-tables.ko.xz' }, { misc: misc.kernel }),
@@ -458,14 +458,14 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
-  it('give the kernel what comes after its text, but not the modules and filters in the region after it', async () => {
+  it('give the kernel what follows its text, but not the region of modules and filters after that', async () => {
     const addresses = [0xffffffff82300000n, 0xffffffffbffffff0n, 0xffffffffc0004a20n, 0xffffffffff600000n];
     const records = [kernelMap, ...addresses.map((address, i) => sampleAt(BigInt(10 + i), 0n, [context.kernel, address]))];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[kernel.kallsyms]', '[kernel.kallsyms]', undefined, undefined]);
   });
 
-  it('give code that came at run time to the newest program there, though the unloading of the older was lost', async () => {
+  it('give run-time code to the newest program there, even if the unloading of the older one was lost', async () => {
     const at = (time: bigint): { sampleId: { time: bigint } } => ({ sampleId: { time } });
     const ip = 0xffffffffc0025040n;
     const records = [
@@ -482,7 +482,7 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['bpf_prog_1_old', 'bpf_prog_2_new', 'bpf_trampoline_3']);
   });
 
-  it('end where the address space of a 32-bit kernel ends', async () => {
+  it('give a 32-bit kernel everything from its text to the end of its address space', async () => {
     const records = [
       record.mmap({ pid: 0xffffffff, addr: 0xc1000000n, len: 0x60_0000n, pgoff: 0xc1000000n, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
       sampleAt(10n, 0n, [context.kernel, 0xc1000010n]),
@@ -496,7 +496,7 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual([kernel, kernel, kernel, undefined, undefined]);
   });
 
-  it('begin where their page offset says when an old recording has them begin at 0', async () => {
+  it('use the page offset as the start of a kernel that an old recording maps at 0', async () => {
     const records = [
       record.mmap(
         { pid: 0xffffffff, addr: 0n, len: 0xffffffff9fffffffn, pgoff: 0xffffffff81000000n, filename: '[kernel.kallsyms]_text' },
@@ -510,7 +510,7 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[kernel.kallsyms]', '[kernel.kallsyms]', undefined]);
   });
 
-  it('never look guests and hypervisors up in the host', async () => {
+  it('never look up guests and hypervisors in the host', async () => {
     const chain = [context.guestKernel, 0xffffffff81000010n, context.guestUser, 0x400030n, context.hypervisor, 0x400030n];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...startApp(), sampleAt(10n, 0n, chain)] }));
     expect(samples[0].frames.map(({ dso, cpumode }) => [dso, cpumode])).toEqual([
@@ -520,7 +520,7 @@ describe('callchains', () => {
     ]);
   });
 
-  it('end at an unknown marker, and that is said; perf drops them whole', async () => {
+  it('end at an unknown marker, which is reported, while perf drops them entirely', async () => {
     const chain = [context.user, 0x400030n, BigInt.asUintN(64, -77n), 0x400040n];
     const bytes = encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] });
     const { samples, diagnostics } = await decode(bytes);
@@ -531,14 +531,14 @@ describe('callchains', () => {
     expect(asPerf.diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
   });
 
-  it('that go on in a record that was not asked for do not show its cookie', async () => {
+  it('do not show the cookie of a deferred part that was not asked for', async () => {
     const chain = [context.kernel, 0xffffffff81000010n, context.userDeferred, 0x1234n];
     const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, sampleAt(10n, 0n, chain)] }));
     expect(samples[0].frames).toEqual([kernel(0xffffffff81000010n)]);
     expect(diagnostics.list()).toMatchObject([{ code: 'callchain-deferred', severity: 'loss' }]);
   });
 
-  it('that hold no address leave the sampled one', async () => {
+  it('without a usable address consist of the sampled one', async () => {
     const unknown = BigInt.asUintN(64, -77n);
     const chains = [[context.user], [context.kernel, context.user], [unknown, 0x400040n], [context.user, unknown, 0x400040n]];
     const records = [...startApp(), ...chains.map((chain, i) => sampleAt(10n + BigInt(i), 0x400030n, chain))];
@@ -547,7 +547,7 @@ describe('callchains', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', count: 2 }]);
   });
 
-  it('begin with the sampled address where that is to be the leaf, as perf report counts', async () => {
+  it('begin with the sampled address if it is to be the leaf, as in perf report', async () => {
     const unknown = BigInt.asUintN(64, -77n);
     const chains = [
       { chain: [context.user, 0x400030n, 0x400040n], frames: [0x1030n, 0x1040n] },
@@ -565,18 +565,18 @@ describe('callchains', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'bad-callchain', severity: 'loss' }]);
   });
 
-  it('that are empty leave the sampled address, as a chain of one', async () => {
+  it('that are empty consist of the sampled address', async () => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [])] }));
     expect(samples[0].frames).toEqual([user(0x1030n)]);
   });
 
-  it('keep addresses that no map can hold, exactly', async () => {
+  it('keep addresses exactly that no map can hold', async () => {
     const garbage = 0x3b353de6a7068161n;
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, [context.user, 0x400030n, garbage])] }));
     expect(samples[0].frames[1]).toEqual(unmapped(garbage, true));
   });
 
-  it('are cut where asked, from the leaf', async () => {
+  it('are cut to the length asked for, from the leaf', async () => {
     const chain = [context.user, 0x400030n, 0x400040n, 0x400050n];
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(), sampleAt(10n, 0x400030n, chain)] }), { maxStack: 2 });
     expect(samples[0].frames.map((frame) => frame.address)).toEqual([0x1030n, 0x1040n]);
@@ -584,7 +584,7 @@ describe('callchains', () => {
 });
 
 describe('maps', () => {
-  it('name anonymous code as perf does, and keep processes apart', async () => {
+  it('name anonymous code as perf does, separately for each process', async () => {
     const anon = (pid: number, filename: string, prot = 7): RecordSpec =>
       record.mmap2({ pid, addr: 0x700000n, len: 0x1000n, filename, prot }, { sampleId: { time: 3n } });
     const records = [anon(100, '//anon'), anon(200, '//anon'), anon(300, '[heap]', 3), anon(400, '[vdso]', 5)];
@@ -598,7 +598,7 @@ describe('maps', () => {
     ]);
   });
 
-  it("tell a 32-bit program's vdso from that of the others, also by build id", async () => {
+  it('distinguish the vdso of 32-bit programs, also by build id', async () => {
     const vdso = (pid: number, addr: bigint): RecordSpec => record.mmap2({ pid, addr, len: 0x2000n, filename: '[vdso]', prot: 5 }, { sampleId: { time: 3n } });
     const records = [vdso(100, 0x7ffe_1234_0000n), vdso(200, 0xf7f2_0000n), sampleAt(10n, 0x7ffe_1234_0010n), sampleAt(11n, 0xf7f2_0010n, undefined, 200)];
     const buildIds = [
@@ -610,11 +610,11 @@ describe('maps', () => {
       return profile.mappings.map(({ kind, name, buildId }) => `${kind} ${name} ${buildId.slice(0, 2)}`);
     };
     expect(await vdsosOf('x86_64')).toEqual(['vdso [vdso] 64', 'vdso [vdso32] 32']);
-    // A 32-bit kernel has but one.
+    // A 32-bit kernel has only one.
     expect(await vdsosOf('i686')).toEqual(['vdso [vdso] 64']);
   });
 
-  it('take build ids from the record, and from the header by name', async () => {
+  it('take build ids from the record, or by name from the header', async () => {
     const id = new Uint8Array(20).fill(0xab);
     const records = [
       record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', buildId: id }, { sampleId: { time: 1n } }),
@@ -642,7 +642,7 @@ describe('maps', () => {
       return samples.map(({ frames: [{ dso, address }] }) => [dso, address]);
     };
 
-    it('stay its file, moved while it was recorded or before', async () => {
+    it('still belong to its file, whether it was moved before or during the recording', async () => {
       const ips = [FROM, 3n * HUGE, 3n * HUGE + 0x123n, 5n * HUGE - 1n, TO - 1n];
       const inFile = ips.map((ip) => [APP, ip - 0x400000n]);
       const [from, to] = [3n * HUGE, 5n * HUGE];
@@ -653,7 +653,7 @@ describe('maps', () => {
       expect(await framesOf([text(FROM, from), anon(from, to), text(to, TO)], ips, true)).toEqual(asPerf);
     });
 
-    it('are others where they are no whole huge pages of it', async () => {
+    it('belong to no file unless they are whole huge pages of it', async () => {
       const perfMap = (ip: bigint): unknown[] => ['/tmp/perf-100.map', ip];
       const [page, from] = [0x1000n, 3n * HUGE];
       expect(await framesOf([text(FROM, TO), anon(from, from + page)], [from])).toEqual([perfMap(from)]);
@@ -666,14 +666,14 @@ describe('maps', () => {
     });
   });
 
-  it('of two files under one name are two', async () => {
+  it('keep two files under one name apart', async () => {
     const map = (pid: number, ino: bigint): RecordSpec =>
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino }, { sampleId: { time: 1n } });
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 5n), map(2, 6n), map(3, 5n), sampleAt(10n, 1n)] }));
     expect(profile.mappings).toHaveLength(2);
   });
 
-  it('of two files under one name have a build id in doubt, which the header has by name', async () => {
+  it('cast doubt on a build id that the header has for a name if two files share it', async () => {
     const PATH = '/lib/a.so';
     type FileFields = { maj?: number; ino: bigint } | { buildId: Uint8Array };
     const map = (pid: number, file: FileFields): RecordSpec =>
@@ -691,22 +691,22 @@ describe('maps', () => {
     };
     expect(await doubts({ ino: 5n }, { ino: 6n })).toBe(2);
     expect(await doubts({ ino: 5n }, { ino: 5n })).toBe(0);
-    // On overlayfs one file has two devices: that of its layer, which the kernel told, and that of the overlay, which perf has from /proc.
+    // On overlayfs, one file has two devices: that of its layer, which the kernel reports, and that of the overlay, which perf gets from /proc.
     expect(await doubts({ maj: 8, ino: 5n }, { maj: 0, ino: 5n })).toBe(0);
     expect(await doubts({ maj: 8, ino: 5n }, { maj: 0, ino: 5n }, { maj: 8, ino: 6n })).toBe(3);
-    // A file of which no inode was told may be any of them.
+    // A file without a recorded inode may be any of them.
     expect(await doubts({ ino: 5n }, { ino: 0n })).toBe(0);
     expect(await doubts({ buildId: id(0xab) }, { buildId: id(0xcd) })).toBe(0);
   });
 
-  it('of one file are one, whether perf wrote them (without inode generation) or the kernel', async () => {
+  it('of one file stay together, whether written by perf (without inode generation) or the kernel', async () => {
     const map = (pid: number, inoGeneration: bigint): RecordSpec =>
       record.mmap2({ pid, addr: 0x400000n, len: 0x1000n, filename: '/lib/a.so', ino: 5n, inoGeneration }, { sampleId: { time: 1n } });
     const { profile } = await decode(encodeFile({ attrs: [CLOCK], records: [map(1, 0n), map(2, 77n), sampleAt(10n, 1n)] }));
     expect(profile.mappings).toHaveLength(1);
   });
 
-  it('of code that came to the kernel at run time are named by the record itself', async () => {
+  it('of run-time code in the kernel are named by the record itself', async () => {
     const records = [
       record.ksymbol({ addr: 0xffffffffc0000000n, len: 0x100, name: 'bpf_prog_mine' }, { sampleId: { time: 1n } }),
       sampleAt(10n, 0n, [context.kernel, 0xffffffffc0000010n]),
@@ -726,8 +726,8 @@ describe('maps', () => {
   });
 });
 
-describe('records of every type', () => {
-  it('of samples that a BPF filter left out are no loss', async () => {
+describe('records', () => {
+  it('of samples that a BPF filter left out report no loss', async () => {
     const { diagnostics } = await decode(
       encodeFile({ attrs: [CLOCK], records: [record.lostSamples({ lost: 2n }), record.lostSamples({ lost: 3n }, { misc: misc.lostSamplesBpf })] }),
     );
@@ -737,7 +737,7 @@ describe('records of every type', () => {
     ]);
   });
 
-  it('of no loss are no finding', async () => {
+  it('of zero losses report nothing', async () => {
     const kinds = [record.lost({ lost: 0n }), record.lostSamples({ lost: 0n }), record.lostSamples({ lost: 0n }, { misc: misc.lostSamplesBpf })];
     const { diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: kinds }));
     expect([diagnostics.hasLoss, diagnostics.list()]).toEqual([false, []]);
@@ -745,7 +745,7 @@ describe('records of every type', () => {
     expect(mixed.diagnostics.list()).toMatchObject([{ code: 'lost', count: 4 }]);
   });
 
-  it('are counted, and what cannot be used is said', async () => {
+  it('of every type are counted, and those that cannot be used are reported', async () => {
     const task = { pid: 7, ppid: 7 };
     const kernelRecords = [
       record.mmap({ pid: 7, addr: 0x1000n, len: 0x1000n, filename: '/a' }),
@@ -787,7 +787,7 @@ describe('records of every type', () => {
 });
 
 describe('an observer', () => {
-  it('sees every record once: damaged ones, and those that amount to no sample', async () => {
+  it('sees every record once, even damaged ones and those that yield no sample', async () => {
     const attrs: AttrSpec[] = [{ ids: [1n], sampleType: ['ip', 'tid', 'time', 'read', 'id'], readFormat: ['id', 'group'], flags: ['sampleIdAll'] }];
     const read = { values: [{ value: 5n, id: 1n }] };
     const records = [
@@ -834,7 +834,7 @@ describe('filters', () => {
     [{ times: [{ kind: 'clock' as const, from: 1_000_000_020n }] }, [20, 30]],
     [{ times: [{ kind: 'clock' as const, to: 1_000_000_020n }] }, [10, 20]],
     [{ pids: [100], times: [{ kind: 'clock' as const, from: 1_000_000_020n }] }, [30]],
-  ])('%o', async (filter, expected) => {
+  ])('keep the samples that match %o', async (filter, expected) => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records, features: { eventDesc: true } }), { filter });
     expect(samples.map((sample) => Number(sample.time) - 1_000_000_000)).toEqual(expected);
   });

@@ -23,20 +23,20 @@ describe('symbols inside the recording', () => {
     ['FILE2', simpleperfFeatures.file2],
   ])('of %s name user code, by virtual address', async (_, encode) => {
     const decoded = await decodeRecording({ records: [comm, libMap, sample], features: [META, encode([lib])] });
-    // Callers are the calls themselves: one at the very start of a function is that function's.
+    // Callers are the calls themselves: a call at the very start of a function belongs to that function.
     expect(namesOf(decoded)).toEqual(['callee', 'caller']);
     expect(decoded.profile.mappings.map(({ name, hasSymbols }) => [name, hasSymbols])).toEqual([[LIB, true]]);
     expect(decoded.diagnostics.list()).toEqual([]);
   });
 
-  it('of old recordings count from the lowest map of code', async () => {
+  it('of old recordings are counted from the lowest map of code', async () => {
     const { offsetOfMinVaddr, ...old } = lib;
     const data = record.mmap2({ pid: 100, addr: 0x6000_0000n, len: 0x1000n, pgoff: 0n, filename: LIB, prot: 1 }, { sampleId: { time: 2n } });
     const decoded = await decodeRecording({ records: [comm, data, libMap, sample], features: [simpleperfFeatures.file([old])] });
     expect(namesOf(decoded)).toEqual(['callee', 'caller']);
   });
 
-  it('of records do the same', async () => {
+  it('in records of their own name user code, too', async () => {
     const symbols = (lib.symbols ?? []).map(({ vaddr, len, name }) => simpleperfRecords.symbol({ addr: vaddr, len: BigInt(len), dsoId: 5n, name }));
     const dso = simpleperfRecords.dso({ type: 2n, id: 5n, minVaddr: 0x24000n, name: LIB });
     const lost = simpleperfRecords.symbol({ addr: 1n, len: 1n, dsoId: 6n, name: 'lost' });
@@ -81,7 +81,7 @@ describe('symbols inside the recording', () => {
     expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[own]', '[listed]', '[kernel.kallsyms]']);
   });
 
-  it('name the kernel by its kallsyms, which come in pieces where they are large', async () => {
+  it('name the kernel by its kallsyms, which come in pieces if they are large', async () => {
     const filler = Array.from({ length: 4000 }, (_, i) => `ffffff8100${i.toString(16).padStart(6, '0')} t filler_${i}\n`).join('');
     const kallsyms = simpleperfRecords.kernelSymbol(`${filler}ffffff9000000000 T do_work\nffffff9000000100 T after\n`);
     const sample = sampleAt(10n, [context.kernel, 0xffffff90_00000010n]);
@@ -107,7 +107,7 @@ describe('symbols inside the recording', () => {
         jit(0x9c9e_b100n, next),
         jit(0x9c9e_c000n, second),
         jit(0x9c9e_d000n, old),
-        // An interpreted method stands at the first of its instructions here.
+        // Here, an interpreted method is at its first instruction.
         sampleAt(10n, [context.user, 0x9c9e_b010n, 0x9c9e_b110n, 0x9c9e_c010n, 0x9c9e_d010n, 0x8000_0100n]),
       ],
       features: [
@@ -124,12 +124,12 @@ describe('symbols inside the recording', () => {
     const decoded = await decodeRecording(recording);
     expect(namesOf(decoded)).toEqual(['a.jitted', 'a.next', 'b.jitted', 'c.jitted', 'java.lang.Thread.run']);
     expect(decoded.samples[0].frames.map(({ dso }) => dso)).toEqual(['[JIT app cache]', '[JIT app cache]', '[JIT zygote cache]', '[JIT cache]', jar]);
-    // As perf has it, in the file that simpleperf put it into.
+    // As in perf, it is in the file that simpleperf put it into.
     const likePerf = await decodeRecording(recording, { compatPerf: true });
     expect(likePerf.samples[0].frames[0]).toMatchObject({ dso: first, address: 0x3c88n });
   });
 
-  it('name the code of a JIT that wrote perf-PID.map, though no record maps it', async () => {
+  it('name the code of a JIT that wrote perf-PID.map, even if no record maps it', async () => {
     const recordings = [
       [],
       [record.fork({ pid: 100, ppid: 1, time: 0n }, { sampleId: { time: 1n } })],
@@ -157,7 +157,7 @@ describe('symbols inside the recording', () => {
     }
   });
 
-  it('are asked before files, and files for the rest', async () => {
+  it('are asked before files, which are asked for the rest', async () => {
     const asked: string[] = [];
     const none: SymbolFiles = {
       open: async (path) => {
@@ -178,7 +178,7 @@ describe('symbols inside the recording', () => {
     };
     expect(await decodeWithFiles([context.user, 0x7000_1010n])).toEqual({ names: ['callee'], findings: [] });
     expect(asked).toEqual([]);
-    // The rest is looked for, but that a file is missing is no news where the recording names most of it.
+    // The rest is looked for, but a missing file is not reported if the recording names most of it.
     expect(await decodeWithFiles([context.user, 0x7000_1010n, 0x7000_2000n])).toEqual({ names: ['callee', '0x6000'], findings: [] });
     expect(asked.length).toBeGreaterThan(0);
     // perf does not know them.

@@ -3,8 +3,8 @@ import { type Decoded, decode } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, type RecordSpec, record, simpleperfFeatures, simpleperfRecords } from '../support/perf-encoder.ts';
 import { CLOCK, comm, decodeRecording, LIB, libMap, META, SWITCHES, sampleAt } from '../support/simpleperf-recordings.ts';
 
-describe('what simpleperf writes otherwise than perf', () => {
-  it('events have the names of META_INFO, and their ids from EVENT_ID', async () => {
+describe('a recording of simpleperf', () => {
+  it('has the event names of META_INFO, and the ids of EVENT_ID', async () => {
     const decoded = await decodeRecording({
       attrs: [CLOCK, SWITCHES],
       records: [
@@ -20,7 +20,7 @@ describe('what simpleperf writes otherwise than perf', () => {
     expect(decoded.samples.map(({ event }) => event)).toEqual(['sched:sched_switch', 'cpu-clock']);
   });
 
-  it('a recording of before META_INFO is known by its command line', async () => {
+  it('without META_INFO is recognized by its command line', async () => {
     const attr: AttrSpec = { ...CLOCK, type: 0 };
     const decoded = await decode(
       encodeFile({ attrs: [attr], records: [sampleAt(10n, [context.user, 1n])], features: { cmdline: ['/data/local/tmp/simpleperf', 'record'] } }),
@@ -28,7 +28,7 @@ describe('what simpleperf writes otherwise than perf', () => {
     expect(decoded.samples.map(({ event }) => event)).toEqual(['cpu-cycles']);
   });
 
-  it('META_INFO tells when the recording ended', async () => {
+  it('has its end time from META_INFO', async () => {
     const { profile } = await decodeRecording({
       records: [sampleAt(1_000_000_000n, [context.user, 1n]), sampleAt(3_000_000_000n, [context.user, 1n])],
       features: [simpleperfFeatures.metaInfo({ timestamp: '1600000000', simpleperf_version: '1.build.7' })],
@@ -36,7 +36,7 @@ describe('what simpleperf writes otherwise than perf', () => {
     expect(profile.meta).toMatchObject({ captureTimeNs: 1_599_999_998_000_000_000n, perfVersion: 'simpleperf 1.build.7' });
   });
 
-  it('maps and names of INIT_MAP are there before the first record', async () => {
+  it('has the maps and names of INIT_MAP before the first record', async () => {
     const decoded = await decodeRecording({
       records: [sampleAt(10n, [context.user, 0x7000_1010n])],
       features: [META, simpleperfFeatures.initMap([comm, libMap], [CLOCK])],
@@ -45,7 +45,7 @@ describe('what simpleperf writes otherwise than perf', () => {
     expect(decoded.session.counts.total).toBe(1);
   });
 
-  it('what every event tells counts once: an exec keeps the maps before it, a fork makes one thread', async () => {
+  it('counts once what every event reports: an exec keeps the maps before it, a fork makes one thread', async () => {
     const twice = (one: (attr: number, time: bigint) => RecordSpec, time: bigint) => [one(0, time), one(1, time + 1n)];
     const decoded = await decodeRecording({
       attrs: [CLOCK, SWITCHES],
@@ -62,7 +62,7 @@ describe('what simpleperf writes otherwise than perf', () => {
     expect(decoded.session.threads.map(({ tid }) => tid).sort()).toEqual([100, 101]);
   });
 
-  it('with --add-counter a sample keeps its period, and the other counters have what they have grown by', async () => {
+  it('with --add-counter keeps the periods of samples, and counts how much the other counters have grown', async () => {
     const leader: AttrSpec = { ...CLOCK, type: 0, sampleType: [...CLOCK.sampleType, 'read'], readFormat: ['timeEnabled', 'timeRunning', 'id', 'group'] };
     const attrs = [leader, { ...leader, config: 1n, ids: [12n] }];
     const withRead = (time: bigint, cycles: bigint, instructions: bigint) =>
@@ -89,11 +89,11 @@ describe('what simpleperf writes otherwise than perf', () => {
       'instructions 1000',
       'cpu-cycles 7000',
     ]);
-    // As perf counts.
+    // As perf counts them.
     expect(periodsOf(await decode(encodeFile(recording)))).toEqual(['cycles 3520', 'instructions 295', 'cycles 7480', 'instructions 1000', 'cycles 7000']);
   });
 
-  it('failed unwindings are told, debugging records are no news', async () => {
+  it('has its failed unwindings reported, but not its debugging records', async () => {
     const decoded = await decodeRecording({
       records: [
         simpleperfRecords.unwindingResult({ time: 10n, errorCode: 4n }),

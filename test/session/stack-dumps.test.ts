@@ -6,7 +6,7 @@ import { runs } from '../support/thoroughness.ts';
 
 const REGISTERS = 2;
 
-/** A sample with registers and a stack of so many bytes, all of which have a value that follows from `nr`. */
+/** A sample with registers and a stack of this many bytes, all with a value that follows from `nr`. */
 function sampleOf(nr: number, stackBytes: number): { view: ByteView; offsets: ReturnType<typeof emptySampleOffsets> } {
   const bytes = new Uint8Array(8 + REGISTERS * 8 + 8 + stackBytes + 8).fill(nr & 0xff);
   const data = new DataView(bytes.buffer);
@@ -31,8 +31,8 @@ function expectWhole(dumps: StackDumps, place: number, nr: number, stackBytes: n
   expect([...registers, ...stack].every((byte) => byte === (nr & 0xff))).toBe(true);
 }
 
-describe('dumps of stacks', () => {
-  test('are there until they are freed, in whatever order that happens', () => {
+describe('stack dumps', () => {
+  test('are kept until they are freed, in whatever order', () => {
     const dumps = new StackDumps(true);
     const waiting = new Map<number, { nr: number; size: number }>();
     for (let nr = 0; nr < runs(3000, 600); nr++) {
@@ -50,7 +50,7 @@ describe('dumps of stacks', () => {
     for (const [place, { nr, size }] of waiting) expectWhole(dumps, place, nr, size);
   });
 
-  test('need no more memory for a long recording than for a short one', () => {
+  test('take no more memory for a long recording than for a short one', () => {
     const dumps = new StackDumps(true);
     const held: number[] = [];
     for (let round = 0; round < 50; round++) {

@@ -20,7 +20,7 @@ test.each([
   expect(stackMachine(arch, abi, 0n)).toBe(machine);
 });
 
-// What perf asks for on each: all registers but segments and floating point.
+// What perf asks for on each machine: all registers except segments and floating point.
 test.each([
   ['x86_64', WIDE, 0xff0fffn, 'x86_64'],
   ['x86_64 with a process of 32 bits', NARROW, 0xff0fffn, 'i386'],
@@ -31,11 +31,11 @@ test.each([
   ['riscv64', WIDE, 0xffff_ffffn, 'riscv64'],
   ['s390x', WIDE, 0x3_ffff_ffffn, 's390x'],
   ['x86_64 with the registers that frame pointers take', WIDE, 0x1c0n, 'x86_64'],
-] as const)('a recording that does not name its machine has registers of %s', (_, abi, mask, machine) => {
+] as const)('a recording that does not name its machine has the registers of %s', (_, abi, mask, machine) => {
   expect(stackMachine('', abi, mask)).toBe(machine);
 });
 
-test('of the samples of several events and processes each has the registers of its own', () => {
+test('each sample has the registers of its own event and process', () => {
   const registers = new SampledRegisters();
   const [all, few] = [{ sampleRegsUser: 0xff0fffn }, { sampleRegsUser: (5n << 32n) | 0x1c0n }] as PerfEventAttr[];
   const of = (attr: PerfEventAttr, abi: number, arch: string): readonly unknown[] => {

@@ -12,7 +12,7 @@ function heapBytes(): number {
   return heapUsed + external;
 }
 
-test('what the symbols of a process map takes memory once, however often the process begins anew', () => {
+test("the maps of a process's symbols take memory once, however often the process starts anew", () => {
   const all = (value: number) => new Array<number>(SYMBOLS).fill(value);
   const file: SimpleperfFile = {
     path: 'perf-100.map',
@@ -36,7 +36,7 @@ test('what the symbols of a process map takes memory once, however often the pro
     maps.apply(100);
     tasks.rename({ pid: 100, tid: 100, comm: `${i}`, isExec: false });
   }
-  // With maps for each: 300 MB.
+  // With maps for each start, this would be 300 MB.
   expect(heapBytes() - before).toBeLessThan(50e6);
   const { space } = tasks.processes[tasks.process(100)];
   expect([0x5000_0000, 0x5000_1000, 0x5000_0000 + (SYMBOLS - 1) * 0x2000].map((address) => space.find(address) >= 0)).toEqual([true, false, true]);

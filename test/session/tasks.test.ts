@@ -10,13 +10,13 @@ function heapBytes(): number {
   return heapUsed + external;
 }
 
-/** How many spaces an address is looked up in at most. */
+/** The largest number of spaces in which an address is looked up. */
 function depthOf(space: AddressSpace | undefined): number {
   return space === undefined ? 0 : 1 + depthOf(space.fallback);
 }
 
 describe('TaskTable', () => {
-  it('takes memory for the maps that children add to those of their parent, not for all of them', () => {
+  it('takes memory for the maps that children add, not for those of their parent', () => {
     const tasks = new TaskTable(false);
     const parent = tasks.ownSpace(tasks.process(1));
     for (let i = 0; i < 10_000; i++) parent.map(i * 0x2000, i * 0x2000 + 0x1000, 0, 1);
@@ -25,14 +25,14 @@ describe('TaskTable', () => {
       tasks.fork(fork(100 + i, 1), 0);
       tasks.ownSpace(tasks.process(100 + i)).map(i * 0x2000 + 0x1000, i * 0x2000 + 0x2000, 0, 2);
     }
-    // With a copy of the parent's maps each: 1.1 GB.
+    // With a copy of the parent's maps for each child, this would be 1.1 GB.
     expect(heapBytes() - before).toBeLessThan(150e6);
     const last = tasks.processes[tasks.process(4099)].space;
     const dsos = [0x0, 3999 * 0x2000 + 0x1000, 0x1000].map((address) => (last.find(address) < 0 ? -1 : last.dsoAt(last.find(address))));
     expect(dsos).toEqual([1, 2, -1]);
   });
 
-  it('takes memory for the JIT code that children add, not for all of it', () => {
+  it('takes memory for the JIT code that children add, not for that of their parent', () => {
     const tasks = new TaskTable(false);
     for (let i = 0; i < 10_000; i++) tasks.ownSpace(tasks.process(1)).putCode(i * 0x2000, i * 0x2000 + 0x800, 0, 1);
     const before = heapBytes();
@@ -43,7 +43,7 @@ describe('TaskTable', () => {
     expect(heapBytes() - before).toBeLessThan(150e6);
   });
 
-  it.each([true, false])('looks addresses up in one or two spaces, however often a process runs another program (maps kept: %s)', (keepsMapsAtExec) => {
+  it.each([true, false])('looks addresses up in at most two spaces, however often a process runs another program (maps kept: %s)', (keepsMapsAtExec) => {
     const tasks = new TaskTable(keepsMapsAtExec);
     const process = tasks.process(7);
     for (let i = 1; i <= 100; i++) {

@@ -8,7 +8,7 @@ import { denseRecording, FIRST_NS } from '../support/dense-recording.ts';
 import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../support/perf-encoder.ts';
 import { CLOCK, META } from '../support/simpleperf-recordings.ts';
 
-/** Times of the samples that `--time` leaves, in nanoseconds since the first one that the recording has. */
+/** Times of the samples that `--time` keeps, in nanoseconds since the first sample of the recording. */
 async function selected(source: RecordingSource, time: string, firstNs = FIRST_NS): Promise<number[]> {
   const { profile } = await readProfile(source, { keepSamples: true, filter: { times: parseTimeRanges(time) } }, new Diagnostics());
   const { samples, meta } = profile;
@@ -21,7 +21,7 @@ async function ends(bytes: Uint8Array, time: string, firstNs = FIRST_NS): Promis
   return times.length === 0 ? 'none' : `${times.length}: ${times[0]}-${times[times.length - 1]}`;
 }
 
-describe('what --time takes', () => {
+describe('--time', () => {
   const clock = (from: bigint | undefined, to: bigint | undefined, kind = 'clock') => ({
     kind,
     ...(from !== undefined && { from }),
@@ -48,7 +48,7 @@ describe('what --time takes', () => {
         { kind: 'percent', from: 30, to: 40 },
       ],
     ],
-  ])('%j', (text, expected) => {
+  ])('accepts %j', (text, expected) => {
     expect(parseTimeRanges(text)).toEqual(expected);
   });
 
@@ -70,13 +70,13 @@ describe('what --time takes', () => {
     '50%,60%',
     '34%/3',
     '0%-101%',
-  ])('not %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(() => parseTimeRanges(text)).toThrow(PerfconvError);
     expect(() => parseTimeRanges(text)).toThrow(`--time ${text}: `);
   });
 });
 
-describe('which samples a range takes', () => {
+describe('the samples of a range', () => {
   const bytes = denseRecording(1004);
   test.each([
     ['1.000000010,1.000000020', '11: 10-20'],
@@ -88,32 +88,32 @@ describe('which samples a range takes', () => {
     ['0%-100%', '1004: 0-1003'],
     ['10%/2', '101: 100-200'],
     ['2,', 'none'],
-  ])('%s', async (time, expected) => {
+  ])('are those of %s', async (time, expected) => {
     expect(await ends(bytes, time)).toBe(expected);
   });
 
-  test('the first sample is the first of the recording, whatever other filters leave', async () => {
+  test('are counted from the first sample of the recording, whatever other filters keep', async () => {
     const filter = { times: parseTimeRanges('+0.000000002,'), cpus: [1] };
     const { profile } = await readProfile(new BufferSource(denseRecording(8)), { keepSamples: true, filter }, new Diagnostics());
     expect([profile.meta.startTime - FIRST_NS, profile.samples?.size]).toEqual([3n, 3]);
   });
 
-  test('times that count from 1970 are exact', async () => {
+  test('are exact for times that count from 1970', async () => {
     const first = 1_795_261_454_802_293_123n;
     expect(await ends(denseRecording(1004, { firstNs: first }), '10%/2', first)).toBe('101: 100-200');
   });
 
-  test("per cent are of the header's times, as perf takes them", async () => {
+  test('in per cent are found by the times in the header, as in perf', async () => {
     const sampleTime = { first: FIRST_NS + 20n, last: FIRST_NS + 50n };
     expect(await ends(denseRecording(101, { sampleTime }), '0%-50%')).toBe('15: 20-34');
   });
 
-  test.each([undefined, { first: 0n, last: 0n }])('without times in the header (%o) the recording is read twice', async (sampleTime) => {
+  test.each([undefined, { first: 0n, last: 0n }])('in per cent are found in a second reading if the header has no times (%o)', async (sampleTime) => {
     expect(await ends(denseRecording(1004, { sampleTime }), '10%/2')).toBe('101: 100-200');
     expect(await ends(denseRecording(1004, { sampleTime, isPipe: true }), '10%/2')).toBe('101: 100-200');
   });
 
-  test("ids that simpleperf's own records tell are known when it is read for the first time, too", async () => {
+  test("in per cent are found in a first reading that knows the ids in simpleperf's own records", async () => {
     const attr: AttrSpec = { ...CLOCK, ids: [], sampleType: ['ip', 'tid', 'time', 'id', 'period'] };
     const ids = simpleperfRecords.eventId([
       { attr: 0n, id: 111n },
@@ -124,7 +124,7 @@ describe('which samples a range takes', () => {
     expect(await ends(bytes, '10%-20%')).toBe('10: 10-19');
   });
 
-  test('a pipe that does not tell its times is refused; one that does, is not', async () => {
+  test('cannot be found by per cent in a pipe that does not tell its times', async () => {
     const silent = new OnceSource(denseRecording(100, { isPipe: true, sampleTime: { first: 0n, last: 0n } }));
     await expect(selected(silent, '10%/2')).rejects.toMatchObject({
       code: 'unsupported',
@@ -137,7 +137,7 @@ describe('which samples a range takes', () => {
   });
 
   test.each([...[1, 2, 3, 6, 11, 101].map((count) => [count, 1n] as const), ...[1, 2, 9].map((count) => [count, 0n] as const), [4, 1_000_000_007n] as const])(
-    'slices of %i samples, %d ns apart, make up the whole',
+    'in slices of %i samples, %d ns apart, make up the whole',
     async (count, stepNs) => {
       const bytes = denseRecording(count, { stepNs });
       for (const [slice, slices] of [
@@ -162,11 +162,11 @@ describe('which samples a range takes', () => {
     ['50%-50%', '1: 5-5'],
     ['0%-0%', '1: 0-0'],
     ['100%-100%', '1: 10-10'],
-  ])('%s is one moment', async (time, expected) => {
+  ])('of %s are those of one moment', async (time, expected) => {
     expect(await ends(denseRecording(11), time)).toBe(expected);
   });
 
-  test('samples without a time are in no range', async () => {
+  test('do not include samples without a time', async () => {
     for (const time of ['0%-100%', '+0,', ',']) expect(await ends(denseRecording(5, { hasTimes: false }), time)).toBe('none');
   });
 });

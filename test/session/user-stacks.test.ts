@@ -49,7 +49,7 @@ async function decodeAll(records: readonly RecordSpec[], options: ReadProfileOpt
   return decode(encodeFile({ attrs: [attr], records, features: FEATURES }), options);
 }
 
-/** `time: leaf caller caller`; a name in brackets for a frame that stands for others. */
+/** `time: leaf caller caller`, with brackets around the address of a frame without a file. */
 function shown(samples: readonly PlainSample[]): string[] {
   return samples.map(
     ({ time, frames }) => `${time}: ${frames.map(({ dso, address }) => (dso === undefined ? `[${address}]` : address.toString(16))).join(' ')}`,
@@ -57,7 +57,7 @@ function shown(samples: readonly PlainSample[]): string[] {
 }
 
 describe('stacks of samples with registers and a dump', () => {
-  describe('of a switch', () => {
+  describe('at a switch', () => {
     const attr: AttrSpec = { ...DUMPING, name: 'context-switches', type: 1, config: 3n };
     const at = (time: bigint) => ({ sampleId: { pid: 100, tid: 101, time } });
     const records = [
@@ -68,21 +68,21 @@ describe('stacks of samples with registers and a dump', () => {
       sample(40n, [0x500010n, MAIN], { tid: 102 }),
     ];
 
-    it('are those of the time off the CPU', async () => {
+    it('become those of the time off the CPU', async () => {
       const { samples, session } = await decodeAll(records, { offCpu: true, filter: { events: ['off-cpu:waiting'] } }, attr);
       expect(samples.map(({ period }) => period)).toEqual([20]);
       expect(shown(samples)).toEqual(['11: 10 20 100']);
       expect(session.unwindEnds.all).toBe(2);
     });
 
-    it('are not unwound for threads that nobody asks for', async () => {
+    it('are not unwound for threads that were not asked for', async () => {
       const { samples, session } = await decodeAll(records, { offCpu: true, filter: { tids: [102] } }, attr);
       expect(shown(samples)).toEqual(['40: 10 100']);
       expect(session.unwindEnds.all).toBe(1);
     });
   });
 
-  it('are whole: their callers are return addresses', async () => {
+  it('are whole, with return addresses as callers', async () => {
     const { samples, diagnostics, session } = await decodeAll([...start(), sample(10n, [0x500010n, 0x500020n, MAIN])]);
     const frame = (dso: string, address: bigint, isReturnAddress: boolean) => ({ dso, address, isReturnAddress, cpumode: 2 });
     expect(samples[0].frames).toEqual([frame(LIBRARY, 0x10n, false), frame(LIBRARY, 0x20n, true), frame(APP, 0x100n, true)]);
@@ -90,7 +90,7 @@ describe('stacks of samples with registers and a dump', () => {
     expect(session.unwindEnds).toMatchObject({ complete: 1, cut: 0 });
   });
 
-  it('go on from the kernel part of the callchain', async () => {
+  it('follow the kernel part of the callchain', async () => {
     const kernel = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n];
     const records = [...start(), sample(10n, [0x500010n, MAIN], { ip: kernel[1], callchain: kernel })];
     const { samples } = await decodeAll(records.with(-1, { ...records[2], misc: misc.kernel }));
@@ -98,14 +98,14 @@ describe('stacks of samples with registers and a dump', () => {
     expect(samples[0].frames.map(({ isReturnAddress }) => isReturnAddress)).toEqual([false, true, false, true]);
   });
 
-  it('go through code made at run time by frame pointers, wherever that lies', async () => {
+  it('go through run-time code by frame pointers, wherever it lies', async () => {
     for (const at of [0x7fd7_7000_0000n, 0x7fd7_f000_0000n]) {
       const { samples } = await decodeAll([...start(), mapped(3n, at, '//anon'), sample(10n, [at + 0x10n, at + 0x20n, MAIN])]);
       expect(shown(samples)).toEqual([`10: ${(at + 0x10n).toString(16)} ${(at + 0x20n).toString(16)} 100`]);
     }
   });
 
-  it('have callers in code made at run time while that is written to, and nothing may run there', async () => {
+  it('have callers in run-time code even while it is writable and not executable', async () => {
     const [before, at, behind] = [0x8f0000n, 0x900000n, 0x910000n];
     const data = (addr: bigint, len: bigint): RecordSpec =>
       record.mmap2({ pid: 100, addr, len, filename: '//anon', prot: 3 }, { misc: misc.user | misc.mmapData, sampleId: { time: 4n } });
@@ -118,7 +118,7 @@ describe('stacks of samples with registers and a dump', () => {
     expect(await shownWith({}, data(at, 0x10000n), called(at))).toEqual(whole);
     expect(await shownWith({}, data(before, 0x30000n), called(at))).toEqual(whole);
     expect(await shownWith({}, data(at + 0x8000n, 0x10000n), called(at + 0x8000n))).toEqual(whole);
-    // What was no code before is none.
+    // What was not code before is not code now.
     for (const other of [before, behind]) expect(await shownWith({}, data(before, 0x30000n), called(other))).toEqual([[LIBRARY, '//anon']]);
     expect(await shownWith({ compatPerf: true }, data(at, 0x10000n), called(at))).not.toEqual(whole);
   });
@@ -130,7 +130,7 @@ describe('stacks of samples with registers and a dump', () => {
     expect(session.unwindEnds).toMatchObject({ complete: 0, cut: 1 });
   });
 
-  it('take the place of what the callchain has of the user, unless that shows more', async () => {
+  it('replace the user part of the callchain, unless that shows more', async () => {
     const callchain = [context.user, 0x500010n, 0x500444n, 0x400444n];
     const { samples, session } = await decodeAll([
       ...start(),
@@ -141,7 +141,7 @@ describe('stacks of samples with registers and a dump', () => {
     expect(session.unwindEnds).toMatchObject({ complete: 1, cut: 0, betterRecorded: 1 });
   });
 
-  it('have callers in the kernel that are return addresses, though simpleperf writes calls into its callchains', async () => {
+  it('have return addresses as callers in the kernel, although simpleperf records calls in its callchains', async () => {
     const callchain = [context.kernel, 0xffffffff_81000010n, 0xffffffff_81000020n, context.user, 0x500010n];
     const records = [...start(), sample(10n, [0x500010n, MAIN], { callchain }), sample(11n, [0x500010n], { callchain, regsUser: { abi: 0 } })];
     const { samples } = await decode(encodeFile({ attrs: [DUMPING], records, features: FEATURES, foreignFeatures: [META] }));
@@ -154,13 +154,13 @@ describe('stacks of samples with registers and a dump', () => {
   test.each<[string, SampleFields]>([
     ['no registers', { regsUser: { abi: 0 } }],
     ['no stack', { stackUser: { data: new Uint8Array() } }],
-  ])('stay as they were recorded where there are %s', async (_, fields) => {
+  ])('stay as recorded with %s', async (_, fields) => {
     const { samples, session } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN], { callchain: [context.user, 0x500010n, 0x500444n], ...fields })]);
     expect(shown(samples)).toEqual(['10: 10 444']);
     expect(session.unwindEnds.all).toBe(0);
   });
 
-  it('are of the process as it is at their time, though its maps stand later in the file', async () => {
+  it('see the process as it was at their time, even if its maps come later in the file', async () => {
     const records = [
       mapped(1n, 0x400000n, APP),
       sample(50n, [0x500010n, MAIN]),
@@ -192,20 +192,20 @@ describe('stacks that do not reach their start', () => {
     );
   });
 
-  it('are not reported where no files are read, so that nobody knows how code is unwound', async () => {
+  it('are not reported if no files are read, since it is then unknown how code is unwound', async () => {
     const { samples, diagnostics } = await decodeAll(records);
     expect(shown(samples)).toEqual(['10: 10 100', '11: 10 20 [0]']);
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('have that root after one with the same frames that is whole, and the other way round', async () => {
+  it('are told from whole ones with the same frames by that root, in either order', async () => {
     const cut = (time: bigint) => sample(time, [0x500010n, 0x500020n, MAIN], dumpedStack([0x500010n, 0x500020n, MAIN], 2));
     const whole = (time: bigint) => sample(time, [0x500010n, 0x500020n]);
     const { samples } = await decodeAll([...start(), whole(10n), cut(11n), whole(12n)]);
     expect(shown(samples)).toEqual(['10: 10 20', '11: 10 20 [0]', '12: 10 20']);
   });
 
-  it('have their own callers after one in whose place the recorded callchain was taken', async () => {
+  it('have their own callers after one that was replaced by the recorded callchain', async () => {
     const cut = (time: bigint, ips: readonly bigint[], fields: SampleFields = {}) => sample(time, ips, { ...dumpedStack(ips, 2), ...fields });
     const others = [0x500030n, 0x500040n, MAIN];
     const callchain = [context.user, 0x500030n, 0x500040n, 0x500050n];
@@ -213,18 +213,18 @@ describe('stacks that do not reach their start', () => {
     expect(shown(samples)).toEqual(['10: 10 20 [0]', '11: 30 40 50', '12: 30 40 [0]']);
   });
 
-  it('stay as they are where that was asked for', async () => {
+  it('stay as they are if that was asked for', async () => {
     expect(shown((await decodeAll(records, { truncated: 'keep' })).samples)).toEqual(['10: 10 100', '11: 10 20']);
   });
 
-  it('are the reason that is given where nothing is left without them', async () => {
+  it('are given as the reason if no sample is left without them', async () => {
     const bytes = encodeFile({ attrs: [DUMPING], records: [...start(), records[records.length - 1]], features: FEATURES });
     const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated: 'drop' }, new Diagnostics());
     expect(() => requireSamples(result)).toThrow('no sample is left: none of the stacks (1) reaches');
     expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: none of the stacks (2) reaches');
   });
 
-  it('are not the reason that is given where they would be shown', async () => {
+  it('are not given as the reason if they would be shown', async () => {
     const attr: AttrSpec = { ...DUMPING, name: 'context-switches', type: 1, config: 3n };
     const bytes = encodeFile({ attrs: [attr], records: [...start(), records[records.length - 1]], features: FEATURES });
     const filter = { events: ['sleeping'] };
@@ -236,14 +236,14 @@ describe('stacks that do not reach their start', () => {
     }
   });
 
-  it('are left out with their samples where that was asked for, which is counted', async () => {
+  it('are left out with their samples if that was asked for, and counted', async () => {
     const { samples, diagnostics, session } = await decodeAll(records, { truncated: 'drop' });
     expect(shown(samples)).toEqual(['10: 10 100']);
     expect(session.sampleCount).toBe(2);
     expect(diagnostics.list()).toContainEqual(expect.objectContaining({ code: 'truncated-dropped', severity: 'info', count: 1 }));
   });
 
-  it('are not marked where no more frames were asked for', async () => {
+  it('are not marked if no more frames were asked for', async () => {
     const { samples } = await decodeAll([...start(), sample(10n, [0x500010n, 0x500020n, MAIN])], { maxStack: 2 });
     expect(shown(samples)).toEqual(['10: 10 20']);
   });
@@ -264,11 +264,11 @@ describe('stacks with compatPerf', () => {
   const [RSP, RIP] = [7, 16];
 
   /**
-   * Files whose functions all have 8 bytes on the stack, and say so.
+   * Files whose functions all have 8 bytes on the stack, with rules that say so.
    * @param code what their text begins with
    * @param tableAt where their `.eh_frame_hdr` is, after its `.eh_frame`
    * @param hasEntries whether the `.eh_frame_hdr` lists anything
-   * @param firstBytes the size of the function that their text begins with; behind it is one that says of itself that it has no caller
+   * @param firstBytes the size of the function that their text begins with; the rules say that the one after it has no caller
    */
   function perfOptions(
     hasTable = true,
@@ -309,12 +309,12 @@ describe('stacks with compatPerf', () => {
     ]);
   });
 
-  it('are not unwound in a process of which nothing is known to be mapped', async () => {
+  it('are not unwound in a process without known maps', async () => {
     expect(shown((await decodeAll([sample(10n, ips)], perfOptions())).samples)).toEqual(['10: ']);
     expect(shown((await decodeAll([sample(10n, ips)])).samples)).toEqual([`10: [${ips[0]}] [0]`]);
   });
 
-  it('have as many frames as were asked for besides those of the kernel', async () => {
+  it('have as many frames as were asked for, not counting those of the kernel', async () => {
     const callchain = [context.kernel, 0xffffffff81000010n, 0xffffffff81000020n];
     const records = [...maps, sample(10n, ips, { callchain, ip: callchain[1] })];
     const depths = async (options: ReadProfileOptions) => (await decodeAll(records, { ...options, maxStack: 2 })).samples.map(({ frames }) => frames.length);
@@ -327,7 +327,7 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, { ...perfOptions(false), compatPerf: false })).samples)).toEqual(['10: 1010 1020 1100']);
   });
 
-  it('are none of processes of which no map of a file was recorded, as with --overwrite', async () => {
+  it('are missing in processes without recorded maps of files, as with --overwrite', async () => {
     const shownWith = async (name: string): Promise<string[]> => {
       const records = [mapped(1n, 0x900000n, name), sample(10n, [0x500010n, 0x500020n, MAIN], { callchain: [context.kernel, 0xffffffff81000010n] })];
       return shown((await decodeAll(records, { compatPerf: true })).samples);
@@ -336,7 +336,7 @@ describe('stacks with compatPerf', () => {
     expect([await shownWith('//anon'), await shownWith(LIBRARY)]).toEqual([[kernel], [`${kernel} [${0x500010n}]`]]);
   });
 
-  it('end in code of files whose .eh_frame_hdr is in no map that was recorded', async () => {
+  it('end in code of files whose .eh_frame_hdr is in no recorded map', async () => {
     const records = [...maps, sample(10n, ips)];
     const options = perfOptions(true, [], DATA.vaddr + 0x200);
     expect(shown((await decodeAll(records, options)).samples)).toEqual(['10: 1010']);
@@ -346,7 +346,7 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, { ...options, compatPerf: false })).samples)).toEqual(['10: 1010 1020 1100']);
   });
 
-  it('go on in code of files whose .eh_frame_hdr is in a map of before an exec', async () => {
+  it('go on in code of files whose .eh_frame_hdr is in a map from before an exec', async () => {
     const data = [RULED.app, RULED.library].map((at, i) => mapped(3n, at + BigInt(DATA.vaddr - TEXT.vaddr), [APP, LIBRARY][i]));
     const exec = record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 5n } });
     const again = [text(6n, RULED.app, APP), text(7n, RULED.library, LIBRARY)];
@@ -354,7 +354,7 @@ describe('stacks with compatPerf', () => {
     expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
   });
 
-  it('go on by the rules that were found before the program mapped the file once more, up to an exec', async () => {
+  it('go on by rules found before the program mapped the file again, until an exec', async () => {
     const again = text(11n, RULED.library - 0x80000n, LIBRARY);
     const [exec, ...anew] = [
       record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 14n } }),
@@ -376,7 +376,7 @@ describe('stacks with compatPerf', () => {
     ]);
   });
 
-  it('have one rule for an address, whether it was sampled or a call at the end of the function before returns to it, up to an exec', async () => {
+  it('keep the rule first used for an address, whether it was sampled or follows a call that ends a function, until an exec', async () => {
     const [leaf, end] = [RULED.library + 0x10n, RULED.library + 0x20n];
     const [sampled, called] = [(time: bigint) => sample(time, [end, leaf]), (time: bigint) => sample(time, [leaf, end, leaf])];
     const exec = [record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 13n } }), text(14n, RULED.library, LIBRARY)];
@@ -396,12 +396,12 @@ describe('stacks with compatPerf', () => {
     expect(ours).toEqual(['10: 1020', '11: 1010 1020 1010', '12: 1010 1020 1010', '15: 1010 1020 1010', '16: 1020', '17: 1010 1020 1010']);
   });
 
-  it('go on in code of files whose .eh_frame_hdr lists nothing, in whatever map that is', async () => {
+  it('go on in code of files whose .eh_frame_hdr is empty, whatever map it is in', async () => {
     const { samples } = await decodeAll([...maps, sample(10n, ips)], perfOptions(true, [], DATA.vaddr + 0x200, false));
     expect(shown(samples)).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
   });
 
-  it('go on in functions of a JIT, which perf inject maps from anywhere in a page on', async () => {
+  it('go on in JIT functions, which perf inject maps from anywhere in a page', async () => {
     const [textAt, framesAt, tableAt] = [0x80, 0x180, 0x200];
     const cie = { returnAddress: RIP, code: new CfaCode().defCfa(RSP, 16).offset(RIP, 1) };
     const frames = assembleFrames([[cie, [{ start: textAt, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: framesAt });
@@ -418,25 +418,25 @@ describe('stacks with compatPerf', () => {
     expect(shown(samples)).toEqual([`10: 50 5f ${UNREAD}`]);
   });
 
-  it('end in address −1 where the dump does, whose last word is not read', async () => {
+  it('end in address −1 where the dump ends, without reading its last word', async () => {
     const whole = dumpedStack(ips);
     const dump = (dynSize: bigint): SampleFields => ({ ...whole, stackUser: { data: whole.stackUser?.data ?? new Uint8Array(), dynSize } });
     const stack = mapped(3n, 0x7ffd_0000_0000n, '[stack]');
     const cut = sample(10n, ips, dump(16n));
     const records = [...maps, stack, cut, sample(11n, ips, dump(24n)), sample(12n, ips, dump(0n))];
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual([`10: 1010 ${UNREAD}`, `11: 1010 101f ${UNREAD}`, '12: ']);
-    // Asked to mark them, it does.
+    // They are marked if that is asked for.
     expect(shown((await decodeAll([...maps, cut], { ...perfOptions(), truncated: 'mark' })).samples)).toEqual(['10: 1010 [0]']);
-    // Where no record tells of the stack, it was not looked for.
+    // Without a recorded map of the stack, nothing was looked for in it.
     expect(shown((await decodeAll([...maps, cut], perfOptions())).samples)).toEqual(['10: 1010']);
   });
 
-  it('end in the first address that is in no code, and in code that no file has', async () => {
+  it('end with the first address that is not in code, or is in code without a file', async () => {
     const records = [...maps, mapped(3n, 0x900000n, '//anon'), sample(10n, [ips[0], 0x7fff0000n, ips[2]]), sample(11n, [ips[0], 0x900010n, ips[2]])];
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual(['10: 1010 [2147418111]', '11: 1010 90000f']);
   });
 
-  describe('where another map of the file, of before an exec, is below', () => {
+  describe('in a file that had a lower map before an exec', () => {
     const decodeMoved = async (by: bigint, options: ReadProfileOptions, top = 0n) => {
       const moved = ips.map((ip, i) => (i < 2 ? ip + by : ip));
       const { stackUser = { data: new Uint8Array() } } = dumpedStack(moved, moved.length, 16);
@@ -457,7 +457,7 @@ describe('stacks with compatPerf', () => {
       ]);
     });
 
-    it('end', async () => {
+    it('end elsewhere', async () => {
       const ours = { ...perfOptions(), compatPerf: false };
       expect([await decodeMoved(-0x80000n, perfOptions()), await decodeMoved(0x80000n, perfOptions())]).toEqual([
         [`10: 1010 101f 10ff ${UNREAD}`],
@@ -468,8 +468,8 @@ describe('stacks with compatPerf', () => {
   });
 });
 
-describe('however a recording was written', () => {
-  /** A library each, mapped just before the sample that is in it: each sample has to wait for two files. */
+describe('unwinding a recording', () => {
+  /** One library per sample, mapped just before it, so that each sample has to wait for two files. */
   function manyFiles(count: number): RecordSpec[] {
     const records: RecordSpec[] = [mapped(1n, 0x400000n, APP)];
     for (let i = 0; i < count; i++) {
@@ -499,11 +499,11 @@ describe('however a recording was written', () => {
     ['compressed', encodeFile({ attrs: [DUMPING], records: compressedRecords(records, [DUMPING], 'COMPRESSED', 700), features: FEATURES })],
     ['compressed with its rounds', encodeFile({ attrs: [DUMPING], records: compressedRecords(rounds, [DUMPING], 'COMPRESSED2', 60_000), features: FEATURES })],
     ['in pieces', encodeFile({ attrs: [DUMPING], records: records.flatMap((each) => splitRecord(each, [DUMPING], 100)), features: FEATURES })],
-  ])('samples wait for their files in the order of time: %s', async (_, bytes) => {
+  ])('keeps samples in time order while they wait for files: %s', async (_, bytes) => {
     expect(shown((await decode(bytes, files())).samples)).toEqual(expected);
   });
 
-  it('samples wait for their files in the order of time: in several files', async () => {
+  it('keeps samples in time order while they wait for files: in several files', async () => {
     const part = (rest: number) => Buffer.concat(records.filter((_, i) => i % 3 === rest).map((each) => encodeRecord(each, [DUMPING])));
     const source = Object.assign(new BufferSource(encodeFile({ attrs: [DUMPING], records: [], features: FEATURES }), 'data'), {
       parts: [0, 1, 2].map((rest) => new BufferSource(part(rest), `data.${rest}`)),
@@ -514,21 +514,21 @@ describe('however a recording was written', () => {
   });
 
   it.each([
-    ['as they stand', records],
+    ['in plain records', records],
     ['in compressed records', compressedRecords(records, [{ ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') }], 'COMPRESSED', 5000)],
     ['in pieces', records.flatMap((each) => splitRecord(each, [{ ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') }], 100))],
-  ])('samples without times wait in the order of the file, %s', async (_, all) => {
+  ])('keeps samples without times in file order while they wait, %s', async (_, all) => {
     const timeless = { ...DUMPING, sampleType: DUMPING.sampleType.filter((bit) => bit !== 'time') };
     const { samples } = await decodeAll(all, files(), timeless);
     expect(shown(samples)).toEqual(expected.map((line) => line.replace(/^\d+/, 'undefined')));
   });
 
-  it('samples that alone have times wait in the order of the file', async () => {
+  it('keeps samples in file order while they wait if only they have times', async () => {
     const { samples } = await decodeAll([...records.slice(0, 5), sample(3n, [0x500020n, MAIN])], files(), { ...DUMPING, flags: [] });
     expect(shown(samples)).toEqual([...expected.slice(0, 2), '3: 20 100']);
   });
 
-  it('each file is opened once for its rules, and closed', async () => {
+  it('opens each file once for its rules, and closes it', async () => {
     const here = new MadeFiles();
     here.content.set(APP, buildElf({ classBits: 64, littleEndian: true }));
     let mostOpen = 0;
@@ -539,12 +539,12 @@ describe('however a recording was written', () => {
     };
     const symbolizer = new Symbolizer(here, { debugDirs: [], compatPerf: false }, new Diagnostics());
     await decodeAll([...start(), ...Array.from({ length: 50 }, (_, i) => sample(BigInt(10 + i), [0x500010n, MAIN]))], { symbolizer, debugInfo: 'none' });
-    // Once more for its names.
+    // The second time is for its names.
     expect(here.asked.filter((path) => path === APP)).toHaveLength(2);
     expect(here.openCount).toBe(0);
   });
 
-  it('code that cannot be read is told', async () => {
+  it('reports code that cannot be read', async () => {
     const here = new MadeFiles();
     here.content.set(APP, buildElf({ classBits: 64, littleEndian: true }));
     const { open } = here;
@@ -567,11 +567,11 @@ describe('however a recording was written', () => {
     expect(damage?.message).toBe(`${APP}: was replaced while it was being read: stacks that lead there may end too early`);
   });
 
-  it('the file that is missing is the one that is opened, though others were looked at since', async () => {
+  it('opens the file that is missing, even if others were looked at since', async () => {
     const here = new MadeFiles();
     const other = '/lib/libother.so';
     const [sp, inOther, inLibrary] = [0x7ffd_0000_1000n, 0x600010n, 0x500020n];
-    // What is on top of the stack is in one file, what the frame pointer leads to in another.
+    // The top of the stack leads to one file, the frame pointer to another.
     const words = new BigUint64Array([inOther, sp + 24n, inLibrary, 0n, 0n, 0n]);
     const stack = { data: new Uint8Array(words.buffer), dynSize: BigInt(words.byteLength) };
     const records = [
@@ -586,7 +586,7 @@ describe('however a recording was written', () => {
     expect([LIBRARY, other].map((name) => here.asked.filter((path) => path === name).length)).toEqual([2, 1]);
   });
 
-  it('what is damaged is left out, and the rest is whole', async () => {
+  it('keeps what comes before the end of a truncated recording', async () => {
     const whole = encodeFile({ attrs: [DUMPING], records, features: FEATURES });
     const dataStart = Number(new DataView(whole.buffer).getBigUint64(40, true));
     await fc.assert(
@@ -598,7 +598,7 @@ describe('however a recording was written', () => {
     );
   });
 
-  it('a dump is as long as the kernel says, and no longer than the record has it', async () => {
+  it('reads as much of a dump as the kernel says, but no more than the record has', async () => {
     const ips = [0x500010n, 0x500020n, MAIN];
     const { stackUser, ...rest } = dumpedStack(ips);
     const data = stackUser?.data ?? new Uint8Array();
@@ -609,13 +609,13 @@ describe('however a recording was written', () => {
       sample(12n, ips, { ...rest, stackUser: { data, dynSize: 1n << 60n } }),
     ]);
     expect(shown(samples)).toEqual(['10: 10 20 [0]', '11: 10 [0]', '12: 10 20 100']);
-    // Where less was dumped than asked for, there is no more: larger dumps would not help.
+    // Less was dumped than asked for because there was no more: larger dumps would not help.
     expect(session.unwindEnds).toMatchObject({ complete: 1, truncated: 0, outOfReach: 2 });
   });
 });
 
 describe('filters', () => {
-  it('keep stacks from being unwound that nobody wants', async () => {
+  it('keep unwanted stacks from being unwound', async () => {
     const other = record.sample({ time: 12n, ip: 0x400010n, pid: 200, callchain: [], ...dumpedStack([0x400010n, MAIN]) });
     const { samples, session } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN]), other], { filter: { pids: [200] } });
     expect(samples).toHaveLength(1);
@@ -623,8 +623,8 @@ describe('filters', () => {
   });
 });
 
-describe('samples that amount to several', () => {
-  it('have the same stack', async () => {
+describe('samples that count for several events', () => {
+  it('have the same stack for each', async () => {
     const attr: AttrSpec = { ...DUMPING, ids: [7n], sampleType: [...DUMPING.sampleType, 'read', 'id'], readFormat: ['id', 'group'] };
     const other: AttrSpec = { ...attr, name: 'page-faults', config: 2n, ids: [8n] };
     const read = {
