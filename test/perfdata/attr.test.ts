@@ -30,7 +30,7 @@ const SPEC: AttrSpec = {
   config4: 4n,
 };
 
-/** Fields behind the first 64 bytes, where each ends, and its value. */
+/** Fields after the first 64 bytes, where each ends, and its value. */
 const LATER: readonly (readonly [field: keyof PerfEventAttr, endsAt: number, value: unknown])[] = [
   ['config2', 72, 0x102n],
   ['branchSampleType', 80, 0x20009],
@@ -53,8 +53,8 @@ function read(spec: AttrSpec, byteOrder: ByteOrder, sizeBytes: number): PerfEven
   return readAttr(new ByteView(bytes, byteOrder === 'little'), 0, bytes.length, 0);
 }
 
-describe.each(['little', 'big'] as const)('perf_event_attr, %s-endian', (byteOrder) => {
-  it.each([64, 72, 80, 88, 96, 104, 112, 116, 120, 128, 136, 144, 160])('of %i bytes: what it is too short for is 0', (sizeBytes) => {
+describe.each(['little', 'big'] as const)('a %s-endian perf_event_attr', (byteOrder) => {
+  it.each([64, 72, 80, 88, 96, 104, 112, 116, 120, 128, 136, 144, 160])('of %i bytes has 0 in the fields for which it is too short', (sizeBytes) => {
     const attr = read(SPEC, byteOrder, sizeBytes);
     const flags = ['disabled', 'exclude_idle', 'watermark', 'sample_id_all', 'sigtrap', 'defer_callchain', 'defer_output'];
     expect(attr).toMatchObject({
@@ -73,7 +73,7 @@ describe.each(['little', 'big'] as const)('perf_event_attr, %s-endian', (byteOrd
     for (const [field, endsAt, value] of LATER) expect(attr[field], field).toBe(endsAt <= sizeBytes ? value : typeof value === 'bigint' ? 0n : 0);
   });
 
-  it.each([0, 1, 2, 3] as const)('precise_ip of %i', (preciseIp) => {
+  it.each([0, 1, 2, 3] as const)('has the precise_ip %i', (preciseIp) => {
     expect(read({ sampleType: [], preciseIp }, byteOrder, 128)).toMatchObject({ preciseIp, flags: new Set() });
   });
 });
@@ -86,7 +86,7 @@ describe('names of bits', () => {
     expect(branchSampleNames(0x20808)).toEqual(['ANY', 'CALL_STACK', 'HW_INDEX']);
   });
 
-  it('are numbers where there is none', () => {
+  it('are numbers for bits and clocks without a name', () => {
     expect(sampleTypeNames(-(2 ** 31))).toEqual(['0x80000000']);
     expect(branchSampleNames(2 ** 40 + 1)).toEqual(['USER', '0x10000000000']);
     expect([clockName(1), clockName(-1), clockName(99)]).toEqual(['monotonic', '-1', '99']);

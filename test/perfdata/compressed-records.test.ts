@@ -9,7 +9,7 @@ const COUNT = 3000;
 const samples = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
 
 describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
-  it.each([17, 747, 1471, 60_000])('records cut into pieces of %d bytes are all there', async (pieceBytes) => {
+  it.each([17, 747, 1471, 60_000])('records in pieces of %d bytes are all read', async (pieceBytes) => {
     const records = [...compressedRecords(samples, ATTRS, kind, pieceBytes), toolRecords.finishedRound()];
     for (const bytes of [encodeFile({ attrs: ATTRS, records, features: { hostname: 'h' } }), encodePipe({ attrs: ATTRS, records })]) {
       const { samples: decoded, session, diagnostics } = await decode(bytes);
@@ -19,7 +19,7 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
     }
   });
 
-  it('keep what came before damage, and say what is lost', async () => {
+  it('records before damage are kept, and the loss is reported', async () => {
     // The header of the fourth block.
     const at = FRAME_START.length + 3 * 10_003;
     const broken = compressedRecords(samples, ATTRS, kind, 5000, at);
@@ -29,11 +29,11 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
     expect(finding).toMatchObject({ severity: 'loss', count: broken.length - Math.floor(at / 5000) });
   });
 
-  it('are not made up behind a gap', async () => {
+  it('records after a gap are not made up', async () => {
     const pieces = compressedRecords(samples, ATTRS, kind, 5000);
     const bytes = encodeFile({ attrs: ATTRS, records: pieces, features: { hostname: 'h' } });
     const dataStart = Number(new DataView(bytes.buffer).getBigUint64(40, true));
-    // The fifth record: what it holds lies there as it is, and would be found.
+    // Clears the fifth record. What it holds is stored as it is there, and would be found.
     const sizes = pieces.map((piece) => encodeRecord(piece, ATTRS).length);
     const start = dataStart + sizes.slice(0, 4).reduce((sum, size) => sum + size, 0);
     bytes.fill(0, start, start + sizes[4]);
@@ -46,7 +46,7 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
 });
 
 describe('a stream that decompresses to far more than any recording does', () => {
-  it('is given up, and the rest of the recording read', async () => {
+  it('is given up, and the rest of the recording is read', async () => {
     const zeros = Array.from({ length: 4000 }, () => block(RLE, 128 << 10, [0])).flat();
     const last = record.sample({ time: 7n, ip: 1n, pid: 9, period: 1n });
     const records = [...compressedRecords(samples.slice(0, 10), ATTRS, 'COMPRESSED', 60_000), toolRecords.compressed(Uint8Array.from(zeros)), last];

@@ -22,12 +22,12 @@ const RECORDINGS = [
   ['pipe', encodePipe({ attrs: ATTRS, records: samples })],
 ] as const;
 
-/** Where the samples begin: all records before them are found by their size. */
+/** Where the samples begin, counted from their end. */
 function firstSampleAt(bytes: Uint8Array): number {
   return bytes.length - SAMPLE_BYTES * COUNT - tailBytes(bytes);
 }
 
-/** Bytes behind the last sample: the feature table of a file. */
+/** Bytes after the last sample: the feature table of a file. */
 function tailBytes(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const littleEndian = bytes[0] === 0x50;
@@ -57,7 +57,7 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings[0].message).toMatch(/^a stretch of zeros cannot be a record: \d+ bytes were skipped up to the next record$/);
   });
 
-  it('several pages are each stepped over, and their bytes add up', async () => {
+  it('several stretches of zeros are each stepped over, and their bytes add up', async () => {
     const { times, findings } = await timesAfter(whole, (bytes, first) => {
       for (const index of [500, 2000, 4000]) bytes.fill(0, first + index * SAMPLE_BYTES, first + (index + 10) * SAMPLE_BYTES);
     });
@@ -66,18 +66,18 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings[0].firstOffset).toBe(firstSampleAt(whole) + 500 * SAMPLE_BYTES);
   });
 
-  it('a size that swallows other samples gives them back', async () => {
+  it('a size that swallows other samples costs none of them', async () => {
     const littleEndian = whole[0] === 0x50;
     const { times, findings } = await timesAfter(whole, (bytes, first) => {
-      // Not a multiple of a sample's size: what follows is no header.
+      // Not a multiple of a sample's size, so that no header follows.
       new DataView(bytes.buffer).setUint16(first + 100 * SAMPLE_BYTES + 6, 50 * SAMPLE_BYTES + 8, littleEndian);
     });
-    // The sample itself has all its fields in the right places, and much behind them.
+    // The sample itself has all its fields in the right places, followed by much else.
     expect(times).toEqual(range(1, COUNT));
     expect(findings.map(({ code }) => code)).toEqual(['sample-surplus', 'damaged']);
   });
 
-  it('a size that reaches behind the end gives back what it swallows', async () => {
+  it('a size that reaches beyond the end costs only its own sample', async () => {
     const littleEndian = whole[0] === 0x50;
     const { times, findings } = await timesAfter(whole, (bytes, first) => {
       new DataView(bytes.buffer).setUint16(first + (COUNT - 50) * SAMPLE_BYTES + 6, 0xfff8, littleEndian);
@@ -86,7 +86,7 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings).toMatchObject([{ code: 'damaged', count: 1, bytes: SAMPLE_BYTES }]);
   });
 
-  it('zeros up to the end are said to be skipped', async () => {
+  it('zeros up to the end are reported as skipped', async () => {
     const { times, findings } = await timesAfter(whole, (bytes, first) => {
       bytes.fill(0, first + 3000 * SAMPLE_BYTES, first + COUNT * SAMPLE_BYTES);
     });
@@ -95,7 +95,7 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings[0].message).toContain('to the end');
   });
 
-  it('bytes that are missing, or too many, cost no more than the samples that they hit', async () => {
+  it('missing or inserted bytes cost hardly more than the samples that they hit', async () => {
     for (const [removed, inserted] of [
       [7, 0],
       [1001, 0],
@@ -108,13 +108,13 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
       );
       const kept = times.filter((time) => time > 0 && time <= COUNT);
       const lost = COUNT - new Set(kept).size;
-      // What is cut out or overwritten; a file's end moves, too, by which its last samples leave the data section.
+      // What is cut out or overwritten. The end of a file moves, too, so that its last samples leave the data section.
       expect(lost, `${removed} removed, ${inserted} inserted`).toBeLessThanOrEqual(Math.ceil((removed + inserted) / SAMPLE_BYTES) * 2 + 2);
       expect(findings.map(({ code }) => code)).toContain('damaged');
     }
   });
 
-  it('text in the middle is a loss, whatever is behind it', async () => {
+  it('text in the middle is a loss, whatever follows it', async () => {
     const text = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]');
     const at = firstSampleAt(whole) + 10 * SAMPLE_BYTES;
     const { times, findings } = await timesAfter(whole, (bytes) => Uint8Array.from([...bytes.subarray(0, at), ...text, ...bytes.subarray(at)]));
@@ -123,7 +123,7 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
     expect(findings.find(({ code }) => code === 'damaged')).toMatchObject({ severity: 'loss', bytes: text.length });
   });
 
-  it('an inserted piece of text is stepped over', async () => {
+  it('text written over samples is stepped over', async () => {
     const text = new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n');
     const { times } = await timesAfter(whole, (bytes, first) => {
       bytes.set(text.subarray(0, 48), first + 700 * SAMPLE_BYTES);
@@ -132,8 +132,8 @@ describe.each(RECORDINGS)('in a %s', (_kind, whole) => {
   });
 });
 
-describe('damage in what is no multiple of 8 bytes long', () => {
-  it('is stepped over, too', async () => {
+describe('damage near a record whose size is not a multiple of 8 bytes', () => {
+  it('is stepped over', async () => {
     const odd = { ...toolRecords.finishedRound(), sizeBytes: 20, writeBody: (out: { zeros(count: number): unknown }) => void out.zeros(12) };
     const whole = encodeFile({ attrs: ATTRS, records: [sample(1), odd, ...samples.slice(1)] });
     const { times } = await timesAfter(whole, (bytes) => {
@@ -144,8 +144,8 @@ describe('damage in what is no multiple of 8 bytes long', () => {
   });
 });
 
-describe('what perf itself prints into a pipe', () => {
-  it('at its end costs nothing, and is named', async () => {
+describe('the output of perf itself in a pipe', () => {
+  it('costs nothing at the end, and is reported', async () => {
     const text = new TextEncoder().encode('[ perf record: Captured and wrote 0.123 MB - ]\n');
     const whole = encodePipe({ attrs: ATTRS, records: samples });
     const { times, findings } = await timesAfter(whole, (bytes) => Uint8Array.from([...bytes, ...text]));
@@ -154,7 +154,7 @@ describe('what perf itself prints into a pipe', () => {
   });
 });
 
-it('records that swallow others by the thousand are not all looked at again', async () => {
+it('records that swallow thousands of others are not all read again', async () => {
   const bytes = encodeFile({ attrs: ATTRS, records: samples });
   const view = new DataView(bytes.buffer);
   const first = firstSampleAt(bytes);
@@ -168,7 +168,7 @@ it('records that swallow others by the thousand are not all looked at again', as
   }
   let seenBytes = 0;
   for await (const record of readRecords(new BufferSource(bytes), new Diagnostics())) seenBytes += record.size;
-  // All of them have 50 MB.
+  // All of them together have 50 MB.
   expect(seenBytes).toBeGreaterThan(4_000_000);
   expect(seenBytes).toBeLessThan(8_000_000);
 });

@@ -12,7 +12,7 @@ const RECORDS = [
 describe.each(['little', 'big'] as const)('a %s-endian PERFFILE recording', (byteOrder) => {
   const spec = { attrs: [ATTR], records: RECORDS, byteOrder, version: 1, attrSize: 72 } as const;
 
-  it('is read as one in PERFILE2, its event named by the section of event types', async () => {
+  it('is read like a PERFILE2 recording, with event names from the section of event types', async () => {
     const bytes = encodeFile({
       ...spec,
       eventTypes: [
@@ -34,14 +34,14 @@ describe.each(['little', 'big'] as const)('a %s-endian PERFFILE recording', (byt
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('keeps the name that EVENT_DESC gives', async () => {
+  it('keeps the names in EVENT_DESC', async () => {
     const attrs = [{ ...ATTR, name: 'cycles:ppp' }];
     const bytes = encodeFile({ ...spec, attrs, eventTypes: [{ config: 0n, name: 'cpu_cycles' }], features: { eventDesc: true } });
     expect((await decode(bytes)).samples).toMatchObject([{ event: 'cycles:ppp' }]);
   });
 });
 
-describe.each(['little', 'big'] as const)("Google's pipes with header strings, %s-endian", (byteOrder) => {
+describe.each(['little', 'big'] as const)('%s-endian pipes by Google with header strings', (byteOrder) => {
   const strings = ['host-1', '3.2.0', '3.3.0-GOOGLE', 'x86_64'].map((text, i) => toolRecords.legacyHeaderString(69 + i, text));
 
   /** The strings come before the attrs in these pipes. */
@@ -52,14 +52,14 @@ describe.each(['little', 'big'] as const)("Google's pipes with header strings, %
     return Uint8Array.from([...header.subarray(0, 16), ...header.subarray(16 + attrBytes), ...whole.subarray(16)]);
   }
 
-  it('hold them as features', async () => {
+  it('have their strings as features', async () => {
     const { samples, session, diagnostics } = await decode(legacyPipe());
     expect(session.features).toMatchObject({ hostname: 'host-1', osrelease: '3.2.0', version: '3.3.0-GOOGLE', arch: 'x86_64' });
     expect(samples).toMatchObject([{ time: 3n, comm: 'app' }]);
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('are known by any string', async () => {
+  it('are recognized by any string', async () => {
     const header = encodePipe({ attrs: [ATTR], records: strings.slice(1), byteOrder });
     const whole = encodePipe({ attrs: [ATTR], records: RECORDS, byteOrder });
     const stringsAt = header.length - (strings.length - 1) * 76;
@@ -68,7 +68,7 @@ describe.each(['little', 'big'] as const)("Google's pipes with header strings, %
     expect(samples).toHaveLength(1);
   });
 
-  it("are not taken for today's: an ID_INDEX is none of them", async () => {
+  it("are not confused with today's pipes that have an ID_INDEX", async () => {
     const records = [toolRecords.idIndex([{ id: 5n }]), toolRecords.auxtrace({ data: new Uint8Array(16) }), ...RECORDS];
     const { samples, session, diagnostics } = await decode(encodePipe({ attrs: [ATTR], records, byteOrder }));
     expect(samples).toHaveLength(1);
@@ -77,8 +77,8 @@ describe.each(['little', 'big'] as const)("Google's pipes with header strings, %
   });
 });
 
-describe('attrs of many sizes', () => {
-  it.each([64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 200])('%d bytes', async (sizeBytes) => {
+describe('an attr', () => {
+  it.each([64, 72, 80, 96, 104, 112, 120, 128, 136, 144, 200])('of %d bytes is read', async (sizeBytes) => {
     const bytes = encodeFile({ attrs: [{ ...ATTR, sizeBytes }], records: RECORDS, attrSize: sizeBytes });
     expect((await decode(bytes)).samples).toMatchObject([{ time: 3n, period: 1000 }]);
   });

@@ -9,7 +9,7 @@ const samples = Array.from({ length: COUNT }, (_, i) => record.sample({ time: Bi
 const SAMPLE_BYTES = 40n;
 const SPEC: FileSpec = { attrs: [ATTR], records: samples, features: { hostname: 'box', eventDesc: true } };
 
-/** Where numbers stand in the header of {@link SPEC}: it, one id, one attr of 128 bytes, and the place of its ids. */
+/** Where numbers are at the start of {@link SPEC}: a header, one id, one attr of 128 bytes, and the place of its ids. */
 const DATA_SIZE = 48;
 const BITMAP = 72;
 const IDS_SIZE = 104 + 8 + 128 + 8;
@@ -25,14 +25,14 @@ function withNumber(offset: number, change: (value: bigint) => bigint, spec = SP
 const findingsOf = ({ diagnostics }: Awaited<ReturnType<typeof decode>>) => readingFindings(diagnostics).map(({ code }) => code);
 
 describe('event ids', () => {
-  it.each([1n << 40n, (1n << 64n) - 8n])('of %d bytes are done without', async (size) => {
+  it.each([1n << 40n, (1n << 64n) - 8n])('that claim %d bytes are ignored', async (size) => {
     const decoded = await decode(withNumber(IDS_SIZE, () => size));
     expect(decoded.samples).toHaveLength(COUNT);
     expect(decoded.samples[0].event).toBe('cycles');
     expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'ids-damaged', severity: 'warning', count: 1, firstOffset: 104 + 8 + 128 }]);
   });
 
-  it('that all lie in one place are read no further than the file is long', async () => {
+  it('of many attrs in one place are read for no more bytes than the file has', async () => {
     const attrs = Array.from({ length: 40 }, () => ({ ...ATTR, ids: Array.from({ length: 20 }, () => 7n) }));
     const bytes = encodeFile({ attrs, records: [samples[0]] });
     const view = new DataView(bytes.buffer, bytes.byteOffset);
@@ -47,12 +47,12 @@ describe('event ids', () => {
   });
 });
 
-describe('a size of the data', () => {
+describe('a data size', () => {
   it.each([
     ['less than a record', () => 1n],
-    ['five records too little', (size: bigint) => size - 5n * SAMPLE_BYTES],
-    ['half a record too little', (size: bigint) => size - SAMPLE_BYTES / 2n],
-    ['a little too much', (size: bigint) => size + 8n],
+    ['five records too small', (size: bigint) => size - 5n * SAMPLE_BYTES],
+    ['half a record too small', (size: bigint) => size - SAMPLE_BYTES / 2n],
+    ['a little too large', (size: bigint) => size + 8n],
   ])('that is %s costs no sample', async (_what, change) => {
     const decoded = await decode(withNumber(DATA_SIZE, change));
     expect(decoded.samples.map(({ time }) => time)).toEqual(samples.map((_, i) => BigInt(i + 1)));
@@ -61,7 +61,7 @@ describe('a size of the data', () => {
     for (const { firstOffset = 0 } of readingFindings(decoded.diagnostics)) expect(firstOffset).toBeLessThan(encodeFile(SPEC).length);
   });
 
-  it('that is right is believed, though a section of the features lies nowhere', async () => {
+  it('that is right is trusted, even if a feature section is outside the file', async () => {
     const tableAt = encodeFile({ ...SPEC, features: {} }).length;
     const decoded = await decode(withNumber(tableAt, () => 0x28_0000_0000_0009n));
     expect(decoded.samples).toHaveLength(COUNT);
@@ -69,7 +69,7 @@ describe('a size of the data', () => {
     expect(decoded.session.features.eventDesc).toHaveLength(1);
   });
 
-  it('that is right is believed, though the file ends in or behind the feature table', async () => {
+  it('that is right is trusted, even if the file ends in or after the feature table', async () => {
     const whole = encodeFile(SPEC);
     const tableAt = encodeFile({ ...SPEC, features: {} }).length;
     const cutTable = await decode(whole.subarray(0, tableAt + 8));

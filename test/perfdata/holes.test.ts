@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const ATTR: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
 const SAMPLE = record.sample({ ip: 0x400123n, pid: 100, time: 5n });
 
-/** A file of so many bytes, of which `bytes` are stored: the rest is a hole, which is read as zeros. */
+/** A file of this many bytes, of which only `bytes` are stored: the rest is a hole, which is read as zeros. */
 class SparseSource implements RecordingSource {
   readonly name = 'sparse.data';
   readBytes = 0;
@@ -34,7 +34,7 @@ class SparseSource implements RecordingSource {
   async close(): Promise<void> {}
 }
 
-/** A recording that ends with its records, and with a header that says what is asked for. */
+/** A recording with these values in its header or elsewhere, and where its records end. */
 function recording(patches: Readonly<Record<number, bigint>>, byteOrder: ByteOrder = 'little', recordCount = 3): { bytes: Uint8Array; dataEnd: number } {
   const bytes = encodeFile({ attrs: [ATTR], records: Array.from({ length: recordCount }, () => SAMPLE), features: { hostname: 'host' }, byteOrder });
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -54,7 +54,7 @@ describe('a hole of terabytes', () => {
     ['little', 0n],
     ['little', BigInt(4 * TIB)],
     ['big', 0n],
-  ] as const)('behind the records (%s-endian, data of %s bytes) is not read to its end', async (byteOrder, dataSize) => {
+  ] as const)('after the records (%s-endian, data of %s bytes) is not read to its end', async (byteOrder, dataSize) => {
     const { bytes, dataEnd } = recording({ 48: dataSize }, byteOrder);
     const source = new SparseSource(bytes.subarray(0, dataEnd), 4 * TIB);
     const { profile, diagnostics } = await read(source);
@@ -81,7 +81,7 @@ describe('a hole of terabytes', () => {
   });
 });
 
-it('finds records again behind zeros, as many as a disk loses', async () => {
+it('finds records again after as many zeros as a disk may lose', async () => {
   const { bytes } = recording({});
   const dataStart = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(40, true));
   const records = bytes.subarray(dataStart, dataStart + 3 * 32);

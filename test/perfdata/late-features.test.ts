@@ -10,7 +10,7 @@ const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleTyp
 const COUNT = 3000;
 const records = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
 
-/** A file as one sees it who reads along while perf writes it: its size is filled in behind the reader's back. */
+/** A file as seen by someone who reads along while perf writes it: its size is filled in behind the reader. */
 function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
   const copy = bytes.slice();
   copy.fill(0, 48, 56);
@@ -20,7 +20,7 @@ function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
     name: 'followed',
     sizeBytes: undefined,
     readAt: async (position, target) => {
-      // What comes before the records is kept; they themselves come once.
+      // What comes before the records can be read again; the records themselves come only once.
       if (position >= dataStart && position < done) throw new Error('read backwards');
       done = Math.max(done, position);
       const part = copy.subarray(position, position + Math.min(target.length, pieceBytes));
@@ -32,7 +32,7 @@ function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
 }
 
 describe('a recording that was followed to its end', () => {
-  it.each([13, 1000, 1 << 20])('has its features, and nothing is lost (pieces of %d bytes)', async (pieceBytes) => {
+  it.each([13, 1000, 1 << 20])('has its features, and loses nothing (pieces of %d bytes)', async (pieceBytes) => {
     for (const byteOrder of ['little', 'big'] as const) {
       const bytes = encodeFile({ attrs: ATTRS, records, byteOrder, features: { hostname: 'host-1', arch: 'x86_64', eventDesc: true } });
       const diagnostics = new Diagnostics();
@@ -44,7 +44,7 @@ describe('a recording that was followed to its end', () => {
     }
   });
 
-  it('loses but its features where their table was still empty when it was read', async () => {
+  it('loses only its features if their table was still empty when it was read', async () => {
     const bytes = encodeFile({ attrs: ATTRS, records, features: { hostname: 'host-1', arch: 'x86_64', eventDesc: true } });
     const view = new DataView(bytes.buffer);
     const dataEnd = Number(view.getBigUint64(40, true) + view.getBigUint64(48, true));
@@ -55,7 +55,7 @@ describe('a recording that was followed to its end', () => {
     expect(readingFindings(diagnostics)).toMatchObject([{ code: 'features-unread', severity: 'warning', firstOffset: dataEnd }]);
   });
 
-  it('is filtered by the names that it gives its events at its end, or not at all', async () => {
+  it('refuses filters whose result depends on the event names at its end', async () => {
     const attrs: AttrSpec[] = [{ ...ATTRS[0], type: 4, config: 1n, name: 'my-event' }];
     const bytes = encodeFile({ attrs, records, features: { eventDesc: true } });
     const read = (...events: string[]) => readProfile(followed(bytes, 1000), { filter: { events } }, new Diagnostics());
@@ -66,7 +66,7 @@ describe('a recording that was followed to its end', () => {
     expect((await read('another')).profile.totals.size).toBe(0);
   });
 
-  it('has no times off the CPU where it says only at its end what reports switches', async () => {
+  it('refuses --off-cpu if only its end tells which event reports switches', async () => {
     const recording = new SwitchRecords().sched(10, { prev: 101, state: 1, next: 102 }).out(103, 11).in(103, 13);
     const read = (spec: FileSpec) => readProfile(followed(encodeFile(spec), 1000), { offCpu: true }, new Diagnostics());
     await expect(read(recording.spec())).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('a recording that was followed to its end', () => {
     expect(profile.events.find(({ name }) => name === 'off-cpu:waiting')).toMatchObject({ samples: 1, period: 2 });
   });
 
-  it('may end before perf does', async () => {
+  it('may be unfinished', async () => {
     const bytes = encodeFile({ attrs: ATTRS, records, unfinished: true });
     const diagnostics = new Diagnostics();
     const { session } = await readProfile(followed(bytes, 1000), {}, diagnostics);

@@ -4,7 +4,7 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { RecordStream } from '../../src/perfdata/framing.ts';
 
 const MIB = 1 << 20;
-/** Room in front of what was read ahead: the first piece is larger by that. */
+/** Room in front of what was read ahead, by which the first piece is larger. */
 const FRONT_BYTES = 128 << 10;
 const FIRST_BYTES = MIB + FRONT_BYTES;
 /** PERF_RECORD_LOST, of a size that divides no piece; and a type of simpleperf's, whose records may be large. */
@@ -34,7 +34,7 @@ function encode(specs: readonly Spec[]): Uint8Array {
 
 const many = (count: number, size = 40_008): Spec[] => Array.from({ length: count }, () => ({ type: LOST, size }));
 
-/** A file of which each read is noted. @param problem what a read of a position fails with */
+/** A file that notes each read. @param problem what a read of a position fails with */
 function fileOf(bytes: Uint8Array, mayReadAhead = true, problem: (position: number) => Error | undefined = () => undefined) {
   const reads: (readonly [position: number, sizeBytes: number])[] = [];
   const source: ByteSource = {
@@ -81,10 +81,10 @@ function expected(specs: readonly Spec[]) {
 describe('reading ahead', () => {
   it.each([
     ['small', many(60_000, 64)],
-    ['that do not fit the pieces', many(130)],
+    ['split between pieces', many(130)],
     ['as large as perf makes them', many(90, 65_528)],
     ['larger than the room in front', [...many(40), { type: LARGE, size: 700_000 }, ...many(40), { type: LARGE, size: 3_000_000 }, ...many(40)]],
-  ])('finds all records: %s', async (_, specs) => {
+  ])('finds all records that are %s', async (_, specs) => {
     const { records, findings } = await walk(fileOf(encode(specs)).source);
     expect(records).toEqual(expected(specs));
     expect(findings).toEqual([]);
@@ -93,14 +93,14 @@ describe('reading ahead', () => {
   it('finds all records around damage', async () => {
     const specs = many(130);
     const bytes = encode(specs);
-    // The size of one that begins in the first piece and ends in the second.
+    // Clears the size of a record that begins in the first piece and ends in the second.
     new DataView(bytes.buffer).setUint16(29 * 40_008 + 6, 0, true);
     const { records, findings } = await walk(fileOf(bytes).source);
     expect(records).toEqual(expected(specs).filter((_, index) => index !== 29));
     expect(findings).toMatchObject([{ firstOffset: 29 * 40_008, message: expect.stringContaining('40008 bytes were skipped') }]);
   });
 
-  it('reads each byte once, and a piece while the records of the one before are looked at', async () => {
+  it('reads each byte once, and each piece while the records before it are looked at', async () => {
     const bytes = encode(many(100));
     const { source, reads } = fileOf(bytes);
     const readsByPiece: number[] = [];
@@ -114,7 +114,7 @@ describe('reading ahead', () => {
     expect(readsByPiece.slice(0, 3)).toEqual([2, 3, 4]);
   });
 
-  it('reads nothing ahead of a source that does not allow it', async () => {
+  it('does not read ahead if its source does not allow it', async () => {
     const specs = many(100);
     const { source, reads } = fileOf(encode(specs), false);
     const readsByPiece: number[] = [];
@@ -122,7 +122,7 @@ describe('reading ahead', () => {
     expect(readsByPiece.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  it('reports an error when its bytes are asked for', async () => {
+  it('reports an error only when the bytes are asked for', async () => {
     const { source } = fileOf(encode(many(100)), true, (position) => (position > 0 ? new Error('disk') : undefined));
     let pieces = 0;
     await expect(
@@ -133,7 +133,7 @@ describe('reading ahead', () => {
     expect(pieces).toBe(1);
   });
 
-  it('goes on behind a payload that was stepped over', async () => {
+  it('goes on after a payload that was stepped over', async () => {
     const specs = many(100);
     const bytes = encode(specs);
     const { source } = fileOf(bytes);
@@ -142,7 +142,7 @@ describe('reading ahead', () => {
     while (await stream.fill()) {
       while (stream.next()) {
         seen.push(stream.view.u32(stream.offset + 8));
-        // Sixty records are the payload of the sixth, and the eighth is read whole.
+        // The payload of the sixth record is sixty records, and that of the eighth is read whole.
         if (seen.length === 6) expect(stream.skipPayloadOf('a record', 60 * 40_008)).toBe(true);
         if (seen.length === 8) expect((await stream.takePayload(2 * 40_008, 'a record'))?.length).toBe(2 * 40_008);
       }

@@ -58,7 +58,7 @@ async function walk(records: readonly RecordSpec[], visitor: WaitingVisitor, par
 
 describe.each([1, 7])('a visitor that waits after each of %d samples', (step) => {
   test.each<[string, readonly RecordSpec[]]>([
-    ['as they stand', SAMPLES],
+    ['in plain records', SAMPLES],
     ['in compressed records', compressedRecords(SAMPLES, ATTRS, 'COMPRESSED', 300)],
     ['in one compressed record', compressedRecords(SAMPLES, ATTRS, 'COMPRESSED', 60_000)],
     ['in pieces', SAMPLES.flatMap((sample) => splitRecord(sample, ATTRS, 16))],
@@ -71,7 +71,7 @@ describe.each([1, 7])('a visitor that waits after each of %d samples', (step) =>
         5000,
       ),
     ],
-  ])('sees all records in their order: %s', async (_, records) => {
+  ])('sees all records in order: %s', async (_, records) => {
     const visitor = new WaitingVisitor(step);
     const diagnostics = await walk(records, visitor);
     expect(visitor.seen).toEqual(Array.from({ length: COUNT }, (_, i) => i));
@@ -79,7 +79,7 @@ describe.each([1, 7])('a visitor that waits after each of %d samples', (step) =>
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('is waited for at the end of a piece, too', async () => {
+  it('is also waited for at the end of a piece', async () => {
     const part = Buffer.concat(SAMPLES.map((sample) => encodeRecord(sample, ATTRS)));
     const visitor = new WaitingVisitor(step);
     await walk([], visitor, [part, part]);

@@ -37,7 +37,7 @@ const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 const BUILD_ID = bytes(...Array.from({ length: 20 }, (_, i) => 0xa0 + i));
 const BUILD_ID_HEX = Buffer.from(BUILD_ID).toString('hex');
 
-/** Each record, and what its fields are read as. Values differ from each other: one read from the wrong place shows. */
+/** Each record, and what its fields are read as. Values differ from each other, so that one read from the wrong place is noticed. */
 const KERNEL: readonly (readonly [name: string, spec: RecordSpec, fields: object])[] = [
   [
     'MMAP',
@@ -212,13 +212,13 @@ const TOOL: readonly (readonly [name: string, spec: RecordSpec, fields: object])
 const ALL = [...KERNEL.map((one) => [...one, TRAILER_BYTES] as const), ...TOOL.map((one) => [...one, 0] as const)];
 const READ_FORMAT_WORD = READ_FORMAT.reduce((word, name) => word | (1 << readFormatBits[name]), 0);
 
-/** Numbers of the types that there is a decoder for: SAMPLE's fields depend on its event. */
+/** Numbers of the types with a decoder, and that of SAMPLE, whose fields depend on its event. */
 const DECODED_TYPES = [...Object.values<{ readonly type: number }>({ ...KERNEL_RECORDS, ...TOOL_RECORDS }).map(({ type }) => type), 9];
 
-/** Bytes before and behind that belong to no field. */
+/** Bytes before and after a record that belong to no field. */
 const JUNK = 64;
 
-/** A record between junk, and its header's words. */
+/** A record between junk, and the size in its header. */
 function laidOut(spec: RecordSpec, byteOrder: ByteOrder): { view: ByteView; size: number } {
   const whole = encodeRecord(spec, [ATTR], byteOrder);
   const view = new ByteView(new Uint8Array(JUNK + whole.length + JUNK).fill(0xa5), byteOrder === 'little');
@@ -231,14 +231,14 @@ function read(view: ByteView, size: number, trailerBytes: number): PerfRecord {
   return readRecord(place, trailerBytes, READ_FORMAT_WORD);
 }
 
-describe.each(ORDERS)('records, %s-endian', (byteOrder) => {
-  it.each(ALL)('%s', (name, spec, fields, trailerBytes) => {
+describe.each(ORDERS)('%s-endian records', (byteOrder) => {
+  it.each(ALL)('of type %s are read', (name, spec, fields, trailerBytes) => {
     const { view, size } = laidOut(spec, byteOrder);
     const found = read(view, size, trailerBytes);
     expect(found).toMatchObject({ type: name, offset: 0x1f30, size, misc: spec.misc, ...fields });
   });
 
-  it.each(ALL)('%s cut off at any byte is read as far as it goes, or damaged', (name, spec, _fields, trailerBytes) => {
+  it.each(ALL)('of type %s, cut off at any byte, are read as far as they go or damaged', (name, spec, _fields, trailerBytes) => {
     const { view, size } = laidOut(spec, byteOrder);
     for (let cut = 8; cut < size; cut++) {
       // What was cut off is not there: no reader may look beyond the end.
@@ -252,28 +252,28 @@ describe.each(ORDERS)('records, %s-endian', (byteOrder) => {
 });
 
 describe('records', () => {
-  it('of all types are here', () => {
+  it('of every type have a test here', () => {
     const seen = new Set(ALL.map(([name]) => name));
     const others = ['SAMPLE', 'LEGACY_HEADER', 'SIMPLEPERF', 'UNKNOWN', 'DAMAGED'];
     expect([...seen, ...others].sort()).toEqual([...PERF_RECORD_NAMES].sort());
   });
 
-  it('have a name by their number, too: statistics and the search after damage go by it', () => {
+  it('also have a name by their number, which statistics and the search after damage use', () => {
     for (const [name, { type }] of ALL) expect([name, name.replace(/^HEADER_/, '')], `type ${type}`).toContain(recordTypeNameOf(type));
   });
 
-  it('of all numbers that have a name are decoded: what has one is not reported as unknown', () => {
+  it('of every number with a name are decoded, since they are not reported as unknown', () => {
     const named = Array.from({ length: 256 }, (_, type) => type).filter((type) => recordTypeNameOf(type) !== undefined);
     expect(named.filter((type) => !DECODED_TYPES.includes(type)).map(recordTypeNameOf)).toEqual([]);
   });
 
-  it('of all types are in the recording that fuzzing begins with, but those of pipes and those that hold others', () => {
+  it('of every type are in the recording that fuzzing begins with, except those of pipes and those that hold others', () => {
     const present = new Set(RICH.records.map(({ type }) => type));
     const missing = DECODED_TYPES.filter((type) => !present.has(type)).map(recordTypeNameOf);
     expect(missing).toEqual(['ATTR', 'TRACING_DATA', 'FEATURE', 'COMPRESSED', 'COMPRESSED2']);
   });
 
-  it('too small for their fixed fields are damaged, with both sizes', () => {
+  it('too small for their fixed fields are damaged, and the problem tells both sizes', () => {
     const { view } = laidOut(record.fork({ pid: 1, ppid: 2 }), 'little');
     expect(read(view, 28, 0)).toEqual({
       type: 'DAMAGED',
@@ -286,7 +286,7 @@ describe('records', () => {
     expect(read(view, 40, 48)).toMatchObject({ type: 'DAMAGED', problem: 'sample_id trailer of 48 bytes overruns record of 40 bytes' });
   });
 
-  it('hold no more than their bytes tell: a range of CPUs stays one', () => {
+  it('are not expanded: a range of CPUs stays a range', () => {
     for (const spec of [toolRecords.cpuRange({ first: 0, last: 0xffff }), toolRecords.eventUpdateCpuRange({ id: 1n, first: 0, last: 0xffff })]) {
       const { view, size } = laidOut(spec, 'little');
       const text = JSON.stringify(read(view, size, 0), (_key, value) => (typeof value === 'bigint' ? String(value) : value));
@@ -294,12 +294,12 @@ describe('records', () => {
     }
   });
 
-  it('of a type that is not known keep their bytes', () => {
+  it('of an unknown type keep their bytes', () => {
     const { view, size } = laidOut(record.opaque(99, bytes(1, 2, 3)), 'little');
     expect(read(view, size, 0)).toMatchObject({ type: 'UNKNOWN', number: 99, data: bytes(1, 2, 3) });
   });
 
-  it('do not trust counts', () => {
+  it('with a count that overruns them are damaged', () => {
     const lists = ALL.filter(([name]) => ['NAMESPACES', 'CALLCHAIN_DEFERRED', 'ID_INDEX', 'THREAD_MAP', 'STAT_CONFIG'].includes(name));
     expect(lists).toHaveLength(5);
     for (const [name, spec, , trailerBytes] of lists) {
@@ -312,7 +312,7 @@ describe('records', () => {
     }
   });
 
-  it('whose bytes are anything at all give a record and nothing else', () => {
+  it('of any bytes at all are read without an exception', () => {
     const types = ALL.map(([, spec]) => spec.type);
     fc.assert(
       fc.property(fc.constantFrom(...types), fc.uint8Array({ minLength: 0, maxLength: 120 }), fc.boolean(), fc.nat(31), (type, body, little, readFormat) => {
@@ -325,7 +325,7 @@ describe('records', () => {
     );
   });
 
-  it('own what they hold: a buffer that is filled anew does not change them', () => {
+  it('keep their values when their buffer is refilled', () => {
     for (const [name, spec, fields, trailerBytes] of ALL) {
       const { view, size } = laidOut(spec, 'little');
       const found = read(view, size, trailerBytes);
@@ -336,7 +336,7 @@ describe('records', () => {
 });
 
 describe('MMAP2 of kernels before 3.16', () => {
-  it.each(ORDERS)('has no prot and no flags, %s-endian', (byteOrder) => {
+  it.each(ORDERS)('has no prot and no flags (%s-endian)', (byteOrder) => {
     const early = record.opaque(10, new Uint8Array(0));
     const writeBody = (out: ByteWriter): void => {
       out.u32(1).u32(2).u64(0x400000n).u64(0x1000n).u64(0n).u32(253).u32(1).u64(77n).u64(88n);
@@ -349,7 +349,7 @@ describe('MMAP2 of kernels before 3.16', () => {
     expect(found).not.toHaveProperty('flags');
   });
 
-  it('may have a name of two bytes, and no padding behind it', () => {
+  it('may have a name of two bytes without padding', () => {
     const writeBody = (out: ByteWriter): void => {
       out.u32(1).u32(2).u64(0x400000n).u64(0x1000n).u64(0n).u32(253).u32(1).u64(77n).u64(88n);
       out.raw(bytes(0x2f, 0x61, 0));
@@ -363,7 +363,7 @@ describe('MMAP2 of kernels before 3.16', () => {
 });
 
 describe('FORK and EXIT of Linux 2.6.31', () => {
-  it.each(ORDERS)('have no time, %s-endian', (byteOrder) => {
+  it.each(ORDERS)('have no time (%s-endian)', (byteOrder) => {
     for (const [name, type, kind] of [
       ['FORK', 7, 'fork'],
       ['EXIT', 4, 'exit'],
@@ -381,7 +381,7 @@ describe('FORK and EXIT of Linux 2.6.31', () => {
 });
 
 describe('the sample_id trailer', () => {
-  it.each(ORDERS)('says when, where and of which event, %s-endian', (byteOrder) => {
+  it.each(ORDERS)('tells the time, the place and the event (%s-endian)', (byteOrder) => {
     const writer = new ByteWriter(byteOrder);
     writeAttr(writer, ATTR, () => new ByteWriter(byteOrder));
     const layout = compileSampleId(readAttr(new ByteView(writer.bytes(), byteOrder === 'little'), 0, 128, 0));

@@ -25,11 +25,11 @@ describe('the sample_id of a record', () => {
     ['streamId', { streamId: 0x1107n }],
     ['cpu', { cpu: 6 }],
     ['identifier', { id: 0x1101n }],
-  ])('has the field that was asked for alone: %s', (bit, expected) => {
+  ])('has only the field that was asked for: %s', (bit, expected) => {
     expect(trailerOf(['ip', bit, 'period'])).toEqual([expected, 8]);
   });
 
-  it('has all fields, and is not there without sample_id_all', () => {
+  it('can have all fields, and is missing without sample_id_all', () => {
     const all: readonly SampleBit[] = ['identifier', 'ip', 'tid', 'time', 'id', 'streamId', 'cpu'];
     expect(trailerOf(all)).toEqual([SAMPLE_ID, 48]);
     expect(trailerOf(all, [])).toEqual([{}, 0]);

@@ -22,7 +22,7 @@ import {
 const ALL_BITS = Object.keys(sampleBits) as SampleBit[];
 const TRAILING = 0xa5;
 
-/** A value that no other field has, for every field: a field read from the wrong place shows. */
+/** A value for every field that no other field has, so that a field read from the wrong place is noticed. */
 const FIELDS: SampleFields = {
   id: 0x1101n,
   ip: 0xffffffff81001102n,
@@ -83,7 +83,7 @@ function attrOf(bits: readonly SampleBit[], extra: Partial<AttrSpec> = {}): Attr
   return { sampleType: bits, sampleRegsUser: 0b101n, sampleRegsIntr: 0b10n, ...extra };
 }
 
-/** Encodes one sample with junk behind it and locates its fields. */
+/** Encodes one sample followed by junk and locates its fields. */
 function locate(
   attr: AttrSpec,
   fields: SampleFields,
@@ -127,13 +127,13 @@ function expectFields(bits: readonly SampleBit[], extra: Partial<AttrSpec> = {},
 
 const excludesWeights = (bits: readonly SampleBit[]): boolean => !(bits.includes('weight') && bits.includes('weightStruct'));
 
-describe('the fields of a sample', () => {
+describe('SampleLayout', () => {
   it.each(ALL_BITS)('finds %s alone', (bit) => {
     expectFields([bit]);
     expectFields([bit], {}, 'big');
   });
 
-  it('finds every pair', () => {
+  it('finds every pair of fields', () => {
     for (const a of ALL_BITS) for (const b of ALL_BITS) if (a < b && excludesWeights([a, b])) expectFields([a, b]);
   });
 

@@ -136,12 +136,12 @@ function sampleOf(attr: AttrSpec, fields: SampleFields, byteOrder: ByteOrder): S
 const expectedOf = (bits: readonly SampleBit[]): object => Object.assign({ cpumode: 2 }, ...bits.map((bit) => READ[bit]));
 const excludesWeights = (bits: readonly SampleBit[]): boolean => !(bits.includes('weight') && bits.includes('weightStruct'));
 
-describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
-  it.each(ALL_BITS)('%s alone', (bit) => {
+describe.each(ORDERS)('a %s-endian sample', (byteOrder) => {
+  it.each(ALL_BITS)('can have only %s', (bit) => {
     expect(sampleOf(attrOf([bit]), FIELDS, byteOrder)).toEqual(expectedOf([bit]));
   });
 
-  it('any set of fields: those, and no others', () => {
+  it('has any set of fields, and no others', () => {
     fc.assert(
       fc.property(fc.subarray(ALL_BITS).filter(excludesWeights), (bits) => {
         expect(sampleOf(attrOf(bits), FIELDS, byteOrder)).toEqual(expectedOf(bits));
@@ -150,7 +150,7 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     );
   });
 
-  it('all flags of a branch', () => {
+  it('has all flags of a branch', () => {
     fc.assert(
       fc.property(fc.boolean(), fc.boolean(), fc.boolean(), fc.boolean(), fc.nat(0xffff), fc.nat(15), fc.nat(3), fc.nat(15), fc.nat(7), (...flags) => {
         const [mispred, predicted, inTx, abort, cycles, type, spec, newType, priv] = flags;
@@ -161,7 +161,7 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     );
   });
 
-  it('the values of a group', () => {
+  it('has the values of a group', () => {
     const values = [
       { value: 1n, id: 2n },
       { value: 3n, id: 4n },
@@ -170,7 +170,7 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     expect(sampleOf(attr, { ip: 7n, read: { timeRunning: 9n, values } }, byteOrder)).toEqual({ cpumode: 2, ip: 7n, read: { timeRunning: 9n, values } });
   });
 
-  it('what is empty: no registers for abi 0, no stack for size 0, no branches, no chain', () => {
+  it('may have no registers (abi 0), no stack (size 0), no branches and no callchain', () => {
     const attr = attrOf(['regsUser', 'stackUser', 'regsIntr', 'branchStack', 'callchain', 'physAddr'], { branchSampleType: 0n });
     expect(sampleOf(attr, { regsUser: { abi: 0 }, regsIntr: { abi: 0 }, physAddr: 7n }, byteOrder)).toEqual({
       cpumode: 2,
@@ -181,12 +181,12 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
       intrRegs: { abi: 0n, regs: [] },
       physAddr: 7n,
     });
-    // What lies behind the size is another field.
+    // What follows the size is another field.
     const dumpless = sampleOf(attrOf(['stackUser', 'physAddr']), { physAddr: 7n }, byteOrder);
     expect(dumpless).toMatchObject({ userStack: { size: 0, dynSize: 0 }, physAddr: 7n });
   });
 
-  it('without branches has a hw_idx or not, whatever comes behind it', () => {
+  it('without branches may or may not have a hw_idx, whatever follows', () => {
     const behind: readonly SampleBit[] = ['regsUser', 'stackUser', 'weight', 'regsIntr', 'physAddr', 'aux'];
     fc.assert(
       fc.property(fc.subarray([...behind]), fc.boolean(), fc.boolean(), fc.boolean(), (others, withoutHwIdx, counters, hasRegs) => {
@@ -205,37 +205,37 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     );
   });
 
-  it('with branches has the hw_idx that was asked for: cut short by it, it is damaged', () => {
+  it('with branches is damaged if it lacks the hw_idx that was asked for', () => {
     const { view, end, layout } = encode(attrOf(['branchStack']), { branchStack: { withoutHwIdx: true, entries: [{ from: 1n, to: 2n }] } }, byteOrder);
     expect(readSample(view, AT, end, layout, 2)).toMatch(/^branchStack of \d+ bytes overruns/);
   });
 
-  it.each([0, 1, 7, 8, 16])('tells of %d bytes behind its fields where they are a word or more', (surplus) => {
+  it.each([0, 1, 7, 8, 16])('reports %d bytes after its fields only if they are at least a word', (surplus) => {
     const bits = ALL_BITS.filter((bit) => bit !== 'weight' && bit !== 'aux');
     const { view, end, layout } = encode(attrOf(bits), FIELDS, byteOrder);
     const wanted = surplus < 8 ? {} : { surplusBytes: surplus };
     expect(readSample(view, AT, end + surplus, layout, 2)).toEqual({ ...expectedOf(bits), ...wanted });
   });
 
-  it('of a type with bits that are not known may have more than its fields', () => {
+  it('of a type with unknown bits may have more than its known fields', () => {
     const { view, end, layout } = encode(attrOf(['ip']), FIELDS, byteOrder);
     const newer = new SampleLayout({ ...layout.attr, sampleType: layout.attr.sampleType + 2 ** 25 });
     expect(readSample(view, AT, end + 8, newer, 2)).toEqual(expectedOf(['ip']));
   });
 
-  it('of no fields at all', () => {
+  it('may have no fields at all', () => {
     const { view, layout } = encode(attrOf([]), {}, byteOrder);
     expect(readSample(view, AT, AT + 8, layout, 2)).toEqual({ cpumode: 2 });
     expect(readSample(view, AT, AT + 24, layout, 2)).toEqual({ cpumode: 2, surplusBytes: 16 });
   });
 
-  it('of a stack that was copied further than it is, no more than is there', () => {
+  it('has no more of its stack than was copied, whatever its dyn_size', () => {
     const data = new Uint8Array(8).fill(3);
     const sample = sampleOf(attrOf(['stackUser']), { stackUser: { data, dynSize: 2n ** 60n } }, byteOrder);
     expect(sample).toMatchObject({ userStack: { size: 8, dynSize: 2 ** 60, bytes: data } });
   });
 
-  it('says what is wrong when it is cut off, wherever', () => {
+  it('says what is wrong if it is cut off, at any byte', () => {
     const { view, end, layout } = encode(attrOf(ALL_BITS.filter((bit) => bit !== 'weight')), FIELDS, byteOrder);
     for (let cut = AT + 8; cut < end; cut++) {
       const short = new ByteView(view.bytes.slice(0, cut), view.littleEndian);
@@ -244,7 +244,7 @@ describe.each(ORDERS)('a sample read whole, %s-endian', (byteOrder) => {
     expect(typeof readSample(view, AT, end, layout, 2)).toBe('object');
   });
 
-  it('owns what it holds', () => {
+  it('keeps its values when its buffer is refilled', () => {
     const bits = ALL_BITS.filter((bit) => bit !== 'weight');
     const { view, end, layout } = encode(attrOf(bits), FIELDS, byteOrder);
     const sample = readSample(view, AT, end, layout, 2);

@@ -27,7 +27,7 @@ const ATTRS = [CLOCK, FAULTS];
 const RECORDS = [
   record.comm({ pid: 9, comm: 'app', exec: true }, { sampleId: { time: 1n } }),
   record.sample({ ip: 0x400010n, pid: 9, time: 5n, read: { values: [{ value: 3n, id: 7n }] } }),
-  // Earlier than what stands before it: here the order of the file counts.
+  // Earlier than the record before it: the order of the file counts here.
   record.sample({ id: 8n, ip: 0xffffffff81000000n, pid: 9, time: 2n, cpu: 3 }, { attr: 1, misc: 1 }),
   record.mmap2({ pid: 9, addr: 0x400000n, len: 0x1000n, filename: '/bin/app' }, { attr: 1, sampleId: { time: 3n, cpu: 2 } }),
   record.read({ pid: 9, read: { values: [{ value: 4n, id: 7n }] } }, { sampleId: { time: 6n } }),
@@ -81,7 +81,7 @@ describe.each(['little', 'big'] as const)('records of a %s-endian recording', (b
     }
   });
 
-  it('tell of the events themselves in a pipe', async () => {
+  it('describe the events themselves in a pipe', async () => {
     const { records } = await collect(new BufferSource(encodePipe({ byteOrder, attrs: ATTRS, records: RECORDS, features: { hostname: 'h' } })));
     expect(records.slice(-RECORDS.length)).toMatchObject(WANTED);
     expect(records.slice(0, -RECORDS.length)).toMatchObject([
@@ -96,7 +96,7 @@ describe.each(['little', 'big'] as const)('records of a %s-endian recording', (b
 });
 
 describe('records', () => {
-  it('of an event are of the same one as long as nothing new is told of it', async () => {
+  it('share their event until something new is known about it', async () => {
     const sample = record.sample({ pid: 9, read: { values: [{ value: 1n }] } });
     const renamed = toolRecords.eventUpdate({ id: 7n, name: 'renamed' });
     const { records } = await collect(new BufferSource(encodePipe({ attrs: ATTRS, records: [sample, sample, renamed, sample] })));
@@ -105,7 +105,7 @@ describe('records', () => {
     expect(events.map(({ name }) => name)).toEqual(['cpu-clock', 'cpu-clock', 'renamed']);
   });
 
-  it('that do not fit are told of, and the others come', async () => {
+  it('that do not fit are reported, and the others are read', async () => {
     const short = record.opaque(7, new Uint8Array(8));
     const stranger = record.sample({ id: 99n, pid: 9, read: { values: [{ value: 1n }] } });
     const cut = record.opaque(9, new Uint8Array([7, 0, 0, 0, 0, 0, 0, 0]));
@@ -119,7 +119,7 @@ describe('records', () => {
     expect(diagnostics.list()).toMatchObject([{ code: 'bad-record', severity: 'loss', count: 3, firstOffset: records[0].offset }]);
   });
 
-  it.each(['little', 'big'] as const)('of counters read are of the event that they fit, if none is told, %s-endian', async (byteOrder) => {
+  it.each(['little', 'big'] as const)('of counters belong to the event that they fit if they name none (%s-endian)', async (byteOrder) => {
     const base: AttrSpec = { period: 1n, sampleType: ['ip', 'tid', 'time', 'id'] };
     const attrs: AttrSpec[] = [
       { ...base, ids: [7n], readFormat: ['id'] },
@@ -142,14 +142,14 @@ describe('records', () => {
     const { records, diagnostics } = await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: written })));
     expect(records.map((one) => one.type === 'READ' && one.read)).toEqual(reads);
     expect(diagnostics.list()).toEqual([]);
-    // Without one, there is nothing of an event to tell.
+    // Without a trailer, they tell nothing about an event.
     for (const one of records) expect(one).not.toHaveProperty('sampleId');
     const strange = record.opaque(8, new Uint8Array(20));
     const [found] = (await collect(new BufferSource(encodeFile({ byteOrder, attrs, records: [strange] })))).records;
     expect(found).toMatchObject({ type: 'DAMAGED', recordType: 'READ', problem: 'fields of 32 bytes overrun record of 28 bytes' });
   });
 
-  it('of counters read are of the event that is told, where others would fit as well', async () => {
+  it('of counters belong to the event that they name, even if others would fit', async () => {
     const base: AttrSpec = { period: 1n, sampleType: ['identifier', 'ip', 'time'], flags: ['sampleIdAll'] };
     const attrs: AttrSpec[] = [
       { ...base, ids: [7n], readFormat: ['timeEnabled'] },
@@ -164,7 +164,7 @@ describe('records', () => {
     expect(records.map((one) => one.type === 'READ' && one.read)).toEqual(reads);
   });
 
-  it('before any event are damaged if they are samples', async () => {
+  it('that are samples are damaged if they come before any event', async () => {
     const { records } = await collect(new BufferSource(encodePipe({ attrs: [], records: [] })));
     expect(records).toEqual([]);
     const bytes = encodePipe({ attrs: [CLOCK], records: RECORDS.slice(0, 2) });
@@ -185,7 +185,7 @@ describe('records', () => {
   describe('in a file of several reads', () => {
     const bytes = encodeFile({ attrs: ATTRS, records: Array.from({ length: 400 }, () => record.opaque(99, new Uint8Array(60_000))) });
 
-    it('can be left before their end: nothing more is read', async () => {
+    it('can be left before their end, after which nothing is read', async () => {
       const source = watched(bytes);
       let readsAtFirst = -1;
       for await (const _ of readRecords(source, new Diagnostics())) {
@@ -196,17 +196,17 @@ describe('records', () => {
       expect(source.reads).toBe(readsAtFirst);
     });
 
-    it('wait for whoever takes them: the file is read no further than its records are taken', async () => {
+    it('are read from the file no further than they are taken', async () => {
       const source = watched(bytes);
       const positions: number[] = [];
       for await (const { offset } of readRecords(source, new Diagnostics())) positions.push(source.position - offset);
       expect(positions).toHaveLength(400);
-      // A read and what does not fit into it, of the 24 MB of the file.
+      // Of the 24 MB of the file, one read and what does not fit into it.
       expect(Math.max(...positions)).toBeLessThan(1 << 20);
     });
   });
 
-  it('fail as their source fails, after those that were read', async () => {
+  it('fail with the error of their source, after those that were read', async () => {
     const bytes = encodePipe({ attrs: ATTRS, records: RECORDS });
     const source = new BufferSource(bytes);
     const broken: ByteSource = {
@@ -226,11 +226,11 @@ describe('records', () => {
     expect(seen.slice(-RECORDS.length)).toEqual(WANTED.map(({ type }) => type));
   });
 
-  it('are not those of a file that is no recording', async () => {
+  it('of a file that is not a recording are refused', async () => {
     await expect(collect(new BufferSource(new TextEncoder().encode('#!/bin/sh\necho nothing\n')))).rejects.toThrow(/not a perf\.data file/);
   });
 
-  it('that were compressed come behind the record that holds them', async () => {
+  it('that were compressed come after the record that holds them', async () => {
     const inner = Buffer.concat(RECORDS.map((one) => encodeRecord(one, ATTRS)));
     const carriers = [toolRecords.compressed2(zstdFrame(inner)), toolRecords.finishedInit()];
     const { records } = await collect(new BufferSource(encodeFile({ attrs: ATTRS, records: carriers, features: FEATURES })));

@@ -73,14 +73,11 @@ describe('user stacks recorded as branches', () => {
     expect(addresses(await framesOf({ ip, callchain: [KERNEL, ip], branchStack: { entries: BRANCHES } }))).toEqual([ip]);
   });
 
-  it.each([true, false])(
-    'begin with the target of the innermost call if the callchain ends before their address (compatPerf: %s)',
-    async (compatPerf) => {
-      const ip = 0xffffffff81000010n;
-      const frames = await framesOf({ ip, callchain: [KERNEL, ip, USER], branchStack: { entries: BRANCHES } }, { compatPerf });
-      expect(addresses(frames)).toEqual([ip, 0x3000n, 0x2008n, 0x1008n]);
-    },
-  );
+  it.each([true, false])('begin with the target of the innermost call if the callchain ends before their address (compatPerf: %s)', async (compatPerf) => {
+    const ip = 0xffffffff81000010n;
+    const frames = await framesOf({ ip, callchain: [KERNEL, ip, USER], branchStack: { entries: BRANCHES } }, { compatPerf });
+    expect(addresses(frames)).toEqual([ip, 0x3000n, 0x2008n, 0x1008n]);
+  });
 
   it('are kept apart for each sample', async () => {
     const records = [BRANCHES, BRANCHES.slice(1)].map((entries) => sample({ callchain: [USER, 0x3004n], branchStack: { entries } }));

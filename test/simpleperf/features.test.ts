@@ -29,7 +29,7 @@ describe('DEBUG_UNWIND', () => {
     expect(await read(bytes)).toEqual({ files: FILES, damaged: 0 });
   });
 
-  it('steps over fields of later versions, of the list and of a file', async () => {
+  it('steps over fields of later versions, in the list and in a file', async () => {
     const later = [0x38, 0x81, 0x01, 0x3a, 1, 0x41]; // 7: 129, 7: 'A'
     const path = [0x0a, 1, 0x61]; // 1: 'a'
     const others = [0x18, 0x81, 0x01, 0x22, 1, 0x62, 0x08, 5, 0x12, 1, 0x63]; // 3: 129, 4: 'b', 1: 5, 2: 'c'
@@ -38,7 +38,7 @@ describe('DEBUG_UNWIND', () => {
     expect(await read(Uint8Array.of(...later, 0x0a, file.length, ...file, ...later))).toEqual({ files: [{ path: 'a', sizeBytes: 7 }], damaged: 0 });
   });
 
-  it('keeps what is before the place where it is cut off, and tells that it is', async () => {
+  it('keeps what comes before the place where it is cut off, and reports the damage', async () => {
     const ends = [0, 1, 2, 3].map((count) => sectionOf(FILES.slice(0, count)).length);
     for (let length = 0; length < bytes.length; length++) {
       const { files, damaged } = await read(bytes.subarray(0, length));
@@ -52,9 +52,9 @@ describe('DEBUG_UNWIND', () => {
     }
   });
 
-  it('is damaged where a path overruns its file', async () => {
+  it('is damaged if a path overruns its file', async () => {
     const overrun = bytes.slice();
-    // The first path's length is behind the tags of the file and of the path, and the length of the file.
+    // The length of the first path comes after the tags of the file and of the path, and the length of the file.
     overrun[3] += 4;
     expect(await read(overrun)).toEqual({ files: [], damaged: 1 });
   });

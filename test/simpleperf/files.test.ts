@@ -65,7 +65,7 @@ describe.each(formats)('%s', (_, read, encode) => {
     expect(readAll(encode(files).bytes)).toEqual(files.map(expectedOf));
   });
 
-  it('keeps what stands before the damage, wherever it is cut off', () => {
+  it('keeps what comes before the place where it is cut off', () => {
     const { bytes } = encode(files);
     for (let length = 0; length < bytes.length; length++) {
       const target: SimpleperfFile[] = [];
@@ -94,13 +94,13 @@ describe.each(formats)('%s', (_, read, encode) => {
   });
 });
 
-it('FILE of old recordings does not tell where min_vaddr lies in the file', () => {
+it('FILE of old recordings does not tell where min_vaddr is in the file', () => {
   const target: SimpleperfFile[] = [];
   readFileFeature(new ByteView(simpleperfFeatures.file([{ path: '/lib/a.so', type: dsoType.elf, minVaddr: 0x1000n }]).bytes, true), target);
   expect(target.map(plain)).toEqual([{ path: '/lib/a.so', type: dsoType.elf, minVaddr: 0x1000, offset: -1, dex: [], symbols: [] }]);
 });
 
-it('FILE2 leaves zeros out: an offset of 0 is known all the same', () => {
+it('FILE2 leaves out zeros, but an offset of 0 is known all the same', () => {
   const target: SimpleperfFile[] = [];
   readFile2Feature(new ByteView(simpleperfFeatures.file2([{ path: '/lib/a.so', type: dsoType.elf, offsetOfMinVaddr: 0n }]).bytes, true), target);
   expect(target.map(({ offsetOfMinVaddr }) => offsetOfMinVaddr)).toEqual([0]);

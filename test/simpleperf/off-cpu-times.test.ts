@@ -13,7 +13,7 @@ describe('--trace-offcpu', () => {
   const periodsOf = ({ samples }: Decoded) => samples.map(({ event, tid, period }) => `${event} ${tid} ${period}`);
   const records = [onCpu(1000n), switchOff(1500n), switchOff(1600n, 101), onCpu(4000n), switchOff(4100n), switchOff(6000n), onCpu(7000n, 101)];
 
-  it('a switch lasts until the thread is seen again', async () => {
+  it('counts a switch until the thread is seen again', async () => {
     const decoded = await decodeRecording({ attrs, records, features }, { offCpuTimes: true });
     expect(periodsOf(decoded)).toEqual([
       'cpu-clock 100 250000',
@@ -31,25 +31,25 @@ describe('--trace-offcpu', () => {
     expect(decoded.diagnostics.list()).toMatchObject([{ code: 'off-cpu-open', severity: 'info', count: 1 }]);
   });
 
-  it('or until a SWITCH record says that it is back', async () => {
+  it('counts a switch until a SWITCH record says that the thread is back', async () => {
     const withSwitches = [switchOff(1500n), switchRecord(1501n, true), switchRecord(1600n, false, 101), switchRecord(2000n, false), onCpu(4000n)];
     const decoded = await decodeRecording({ attrs, records: withSwitches, features }, { offCpuTimes: true });
     expect(periodsOf(decoded)).toEqual(['sched:sched_switch 100 500', 'cpu-clock 100 250000']);
   });
 
-  it.each([0n, 0xffff_ffff_ffff_ffffn, 0xffff_ffffn << 32n])('a record of time %d begins and ends none', async (untimed) => {
+  it.each([0n, 0xffff_ffff_ffff_ffffn, 0xffff_ffffn << 32n])('neither begins nor ends a switch at a record of time %d', async (untimed) => {
     const mixed = [switchOff(1500n), switchOff(untimed, 101), onCpu(untimed), switchRecord(untimed, false), onCpu(4000n), onCpu(5000n, 101)];
     const decoded = await decodeRecording({ attrs, records: mixed, features }, { offCpuTimes: true, filter: { events: ['sched:sched_switch'] } });
     expect(periodsOf(decoded).sort()).toEqual(['sched:sched_switch 100 2500', 'sched:sched_switch 101 0']);
     expect(decoded.diagnostics.list()).toMatchObject([{ code: 'off-cpu-open', severity: 'info', count: 1 }]);
   });
 
-  it('what a filter leaves out ends it, too', async () => {
+  it('also ends a switch at a sample that a filter leaves out', async () => {
     const decoded = await decodeRecording({ attrs, records, features }, { offCpuTimes: true, filter: { events: ['sched:sched_switch'], tids: [100] } });
     expect(periodsOf(decoded).map((line) => line.split(' ')[2])).toEqual(['2500', '1900', '0']);
   });
 
-  it('periods stay as they were recorded where that is asked for, and in other recordings', async () => {
+  it('keeps the recorded periods unless asked for times, and in other recordings', async () => {
     const counts = periodsOf(await decodeRecording({ attrs, records, features })).filter((line) => line.startsWith('sched'));
     expect(counts.map((line) => line.split(' ')[2])).toEqual(['1', '1', '1', '1']);
     const other = periodsOf(await decodeRecording({ attrs, records }, { offCpuTimes: true })).filter((line) => line.startsWith('sched'));

@@ -77,13 +77,13 @@ it('an UNWINDING_RESULT of an old recording ends before the registers', () => {
   expect(readSimpleperfRecord(new ByteView(bytes, true), 0, bytes.length, 32776)).toMatchObject({ errorCode: 5n, regs: [], ips: [] });
 });
 
-it('says what does not fit', () => {
+it('says what does not fit into a record', () => {
   const bytes = encodeRecord(simpleperfRecords.eventId([{ attr: 1n, id: 99n }]), attrs);
   bytes[8] = 2;
   expect(readSimpleperfRecord(new ByteView(bytes, true), 0, bytes.length, 32774)).toBe('ids of 2 entries overruns record of 32 bytes');
 });
 
-it('does not know other numbers', () => {
+it('does not know other record types', () => {
   expect(readSimpleperfRecord(new ByteView(new Uint8Array(8), true), 0, 8, 32900)).toBeUndefined();
   expect([recordTypeNameOf(32900), recordTypeName(32900)]).toEqual([undefined, 'record type 32900']);
 });

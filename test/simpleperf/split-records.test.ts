@@ -22,7 +22,7 @@ function join(pieces: readonly Uint8Array[]): { joined: Uint8Array | undefined; 
 const lost = 'a record that was written in pieces (SPLIT) is lost';
 
 describe('SPLIT records', () => {
-  it.each([1, 7, 8, 100, whole.length])('of %i bytes make the whole record again', (pieceBytes) => {
+  it.each([1, 7, 8, 100, whole.length])('of %i bytes make up the whole record again', (pieceBytes) => {
     const pieces: Uint8Array[] = [];
     for (let at = 0; at < whole.length; at += pieceBytes) pieces.push(whole.subarray(at, at + pieceBytes));
     expect(join(pieces)).toEqual({ joined: whole, problems: [] });
@@ -34,7 +34,7 @@ describe('SPLIT records', () => {
     ['a piece too few', [whole.subarray(0, 100)], `loss at 100: ${lost}: its pieces add up to 100 bytes, but its header says ${whole.length}`],
     ['a piece too many', [whole, whole], `loss at 100: ${lost}: its pieces add up to ${2 * whole.length} bytes, but its header says ${whole.length}`],
     ['a piece of a piece', [encodeRecord(simpleperfRecords.splitEnd(), attrs)], `loss at 100: ${lost}: it is itself a piece of another one`],
-  ])('with %s are told', (_, pieces, problem) => {
+  ])('with %s are reported', (_, pieces, problem) => {
     expect(join(pieces)).toEqual({ joined: undefined, problems: [problem] });
   });
 
@@ -50,7 +50,7 @@ describe('SPLIT records', () => {
     expect(splits.end(11)).toEqual(whole);
   });
 
-  it('without an end are told when the recording ends, and what follows pieces is read', async () => {
+  it('without an end are reported at the end of the recording, and what follows them is read', async () => {
     const kallsyms = simpleperfRecords.kernelSymbol('ffffff9000000000 T do_work\n');
     const [first] = splitRecord(kallsyms, attrs, 20);
     const countsOf = async (records: readonly RecordSpec[]) => {

@@ -7,7 +7,7 @@ import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases }
 
 const commonBytes = [0, 0, 0, 0, 0x92, 0x10, 0, 0];
 
-/** What becomes of one payload, given without its common fields, by a format. */
+/** The text that a format makes of one payload, given without its common fields. */
 function show(printFmt: string, payload: Iterable<number>, fields: readonly TraceFieldSpec[], options?: TracePrinterOptions): string {
   const systems = [{ name: 'lab', formats: [{ name: 'case', id: 1000, fields, printFmt }] }];
   const data = readTracingData(encodeTracingData({ systems, printkFormats: traceCasePrintkFormats }));
@@ -23,15 +23,15 @@ const zeros = new Uint8Array(8);
 const cases = traceCases.map(([printFmt, text, byTheRules]) => ({ printFmt, text, byTheRules }));
 
 describe('print formats', () => {
-  it.each(cases.filter(({ text }) => text !== undefined))('$printFmt shows as perf 6.1 shows it', ({ printFmt, text }) => {
+  it.each(cases.filter(({ text }) => text !== undefined))('like $printFmt are shown as by perf 6.1', ({ printFmt, text }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields, { compatPerf: true })).toBe(text);
   });
 
-  it.each(cases.filter(({ text }) => text !== undefined))('$printFmt shows by the rules of C', ({ printFmt, text, byTheRules }) => {
+  it.each(cases.filter(({ text }) => text !== undefined))('like $printFmt are shown by the rules of C', ({ printFmt, text, byTheRules }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields)).toBe(byTheRules ?? text);
   });
 
-  it.each(cases.filter(({ text }) => text === undefined))('$printFmt cannot be read', ({ printFmt }) => {
+  it.each(cases.filter(({ text }) => text === undefined))('like $printFmt cannot be read', ({ printFmt }) => {
     expect(show(printFmt, traceCasePayload, traceCaseFields)).toMatch(
       /^\[FAILED TO PARSE\] ip4=ARRAY\[c0, a8, 01, 02\] be=16777226 .* rel=relstr .* cp=0xffffffff82000000 uuid= neg=-9 lneg=-9 big=0xffffffffffffffff bytes=ARRAY\[01, 02, 03\] empty= en=3 name=abcd pid=-1 s64f=-2 addr=/s,
     );
@@ -46,11 +46,11 @@ describe('print formats', () => {
     expect(show('"%pS %ps", REC->n + 1, 0', payload, number, { resolve })).toBe('0x1235 0x0');
   });
 
-  it('divide by zero to zero', () => {
+  it('yield 0 for divisions by zero', () => {
     expect(show('"%d %d", 5 / REC->n, 5 % REC->n', zeros, number)).toBe('0 0');
   });
 
-  it('read nothing behind the payload', () => {
+  it('read nothing beyond the payload', () => {
     const fields: TraceFieldSpec[] = [
       { declaration: '__data_loc char[] far', offset: 8, size: 4 },
       { declaration: 'u32 list[4]', offset: 12, size: 16 },

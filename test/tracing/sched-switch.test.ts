@@ -16,7 +16,7 @@ function stateOf(payloads: SchedSwitchPayloads | undefined, state: number, prevC
   return payloads?.read(new ByteView(payload, true), 0, payload.length) === true ? payloads.state : undefined;
 }
 
-/** Linux 3 to 4.13: 2048 is what preempted threads have besides. */
+/** Linux 3 to 4.13, where preempted threads have the bit 2048 as well. */
 const OLD = schedSwitchFormat(8, { letters: OLD_LETTERS, shown: '2048 - 1', preempted: '2048' });
 const UNREADABLE = { ...schedSwitchFormat(), printFmt: '"prev_state=%s", shown(REC->prev_state)' };
 
@@ -33,7 +33,7 @@ describe('a switch', () => {
     [0x20, 'ended'],
     [0x40, 'sleeping'],
     [0x80, 'sleeping'],
-  ])('has the state %i by the letters of its kernel: %s', (state, expected) => {
+  ])('with state %i and the letters of its kernel is: %s', (state, expected) => {
     expect(stateOf(payloadsOf(schedSwitchFormat()), state)).toBe(expected);
   });
 
@@ -50,7 +50,7 @@ describe('a switch', () => {
     [0x200, 'sleeping'],
     [0x801, 'preempted'],
     [0x800, 'preempted'],
-  ])('has the state %i by the letters of an old kernel: %s', (state, expected) => {
+  ])('with state %i and the letters of an old kernel is: %s', (state, expected) => {
     expect(stateOf(payloadsOf(OLD), state)).toBe(expected);
   });
 
@@ -62,15 +62,15 @@ describe('a switch', () => {
     [0x20, 'ended'],
     [0x100, 'preempted'],
     [0x600, 'unknown'],
-  ])('has the state %i by its bits where the format cannot be read: %s', (state, expected) => {
+  ])('with state %i and a format that cannot be read is, by its bits: %s', (state, expected) => {
     expect(stateOf(payloadsOf(UNREADABLE), state)).toBe(expected);
   });
 
-  it('does not believe the name of a thread that looks like a state', () => {
+  it('is not misled by a thread name that looks like a state', () => {
     expect(stateOf(payloadsOf(schedSwitchFormat()), 1, 'x prev_state=D')).toBe('sleeping');
   });
 
-  it('is not read where the payload is too short, or the format has other fields', () => {
+  it('is not read if the payload is too short or the format has other fields', () => {
     const payload = schedSwitchPayload({ prev: 1, next: 2, state: 1 });
     expect(payloadsOf(schedSwitchFormat())?.read(new ByteView(payload, true), 0, 40)).toBe(false);
     expect(payloadsOf({ ...schedSwitchFormat(), fields: schedSwitchFormat().fields.slice(1, 4) })).toBeUndefined();

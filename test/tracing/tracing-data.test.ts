@@ -25,10 +25,10 @@ const systems = [
   { name: 'irq', formats: [{ name: 'entry', id: 7, fields: [], printFmt: '"in"' }] },
 ];
 
-describe.each(['little', 'big'] as const)('tracing data, %s endian', (byteOrder: ByteOrder) => {
+describe.each(['little', 'big'] as const)('%s-endian tracing data', (byteOrder: ByteOrder) => {
   const bytes = encodeTracingData({ byteOrder, systems, printkFormats: '0xffffffff81000000 : "a \\"word\\"\\n"\n', cmdlines: '1 init\n42 a program\n' });
 
-  it('says what the machine was', () => {
+  it('describes the machine', () => {
     expect(readTracingData(bytes)).toMatchObject({ version: '0.6', littleEndian: byteOrder === 'little', longSize: 8, pageSize: 4096, problem: undefined });
   });
 
@@ -62,7 +62,7 @@ describe.each(['little', 'big'] as const)('tracing data, %s endian', (byteOrder:
     ]);
   });
 
-  it('shows payloads of its byte order', () => {
+  it('shows payloads in its byte order', () => {
     const data = readTracingData(bytes);
     const view = new DataView(new ArrayBuffer(16));
     view.setBigUint64(8, 0x1_0000_0002n, byteOrder === 'little');
@@ -70,7 +70,7 @@ describe.each(['little', 'big'] as const)('tracing data, %s endian', (byteOrder:
     expect(print(new ByteView(new Uint8Array(view.buffer), byteOrder === 'little'), 0, 16)).toBe('4294967298');
   });
 
-  it('keeps what stands before its end, wherever that is', () => {
+  it('keeps what comes before the place where it is cut off', () => {
     for (let length = 0; length < bytes.length; length++) {
       try {
         const data = readTracingData(bytes.subarray(0, length));
@@ -95,21 +95,21 @@ describe('tracing data', () => {
     expect(compileTracePrinter(data.formats.get(315)!, data)(new ByteView(bytes, true), 0, 16)).toBe('1');
   });
 
-  it('that is something else is refused', () => {
+  it('of any other kind is refused', () => {
     expect(() => readTracingData(new Uint8Array(100))).toThrow(PerfconvError);
     expect(() => readTracingData(new Uint8Array(0))).toThrow(PerfconvError);
   });
 
   it('with a count of four billion ends where its bytes end', () => {
     const bytes = encodeTracingData({ systems: [] });
-    // The number of systems lies before the two u32 and the u64 at the end.
+    // The number of systems comes before the two u32 and the u64 at the end.
     bytes.fill(0xff, bytes.length - 20, bytes.length - 16);
     const data = readTracingData(bytes);
     expect(data.problem).toBeDefined();
     expect(data.formats.size).toBe(0);
   });
 
-  it('with a declaration of a megabyte has no such field', () => {
+  it('leaves out a field with a declaration of a megabyte', () => {
     const fields = [
       { declaration: `${'a'.repeat(1 << 20)}!`, offset: 8, size: 4 },
       { declaration: 'int b', offset: 12, size: 4 },
@@ -123,7 +123,7 @@ describe('tracing data', () => {
     ).toEqual(['b']);
   });
 
-  it('with a size beyond all memory ends there', () => {
+  it('ends at a size beyond all memory', () => {
     const bytes = encodeTracingData({ systems });
     const at = bytes.findIndex((_, i) => new TextDecoder().decode(bytes.subarray(i, i + 12)) === 'header_page\0') + 12;
     bytes.fill(0xff, at, at + 8);

@@ -63,7 +63,7 @@ describe.skipIf(hasNoChromium('the Performance panel of Chrome DevTools'))('DevT
     for (const { busyMs } of threads) expect(Math.abs(busyMs - 2500)).toBeLessThan(2);
   });
 
-  it('shows CPUs in place of many threads, and sorted stacks in place of many bars, with all of the time', async () => {
+  it('shows CPUs instead of many threads, and sorted stacks instead of many bars, with all of the time', async () => {
     const turns = Array.from({ length: 20_000 }, (_, i) => ({
       timeNs: i * 500_000,
       pid: 100 + (i % 40),

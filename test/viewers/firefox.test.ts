@@ -23,7 +23,7 @@ const importer = process.env.PERFCONV_FIREFOX_IMPORTER ?? '';
 const isThere = existsSync(importer);
 if (!isThere) announceSkipped("Firefox Profiler's own importer", '$PERFCONV_FIREFOX_IMPORTER names no module');
 
-/** What is looked at of a profile that was read. */
+/** The parts of a profile read by the importer that are checked. */
 interface Imported {
   readonly meta: { readonly preprocessedProfileVersion: number };
   readonly shared: { readonly stackTable: { readonly length: number } };
@@ -93,9 +93,9 @@ describe.skipIf(!isThere)("Firefox Profiler's own importer", () => {
 
   it.each(fixtureNames)('reads the fixture %s', async (name) => expectRead(await converted(readFileSync(fixtureFile(name)))));
 
-  it('reads names of control characters', async () => expectRead(await converted(encodeFile(controlNames()))));
+  it('reads names with control characters', async () => expectRead(await converted(encodeFile(controlNames()))));
 
   it('reads several processes and events', async () => expectRead(await written(buildProfile(database()))));
 
-  it('reads a file that is made small', async () => expectRead(await written(buildProfile(busySystem(100_000, 40)), 1000)));
+  it('reads a file that was made smaller', async () => expectRead(await written(buildProfile(busySystem(100_000, 40)), 1000)));
 });

@@ -109,7 +109,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
         expect(new Map(facts)).toEqual(new Map(expected));
       });
 
-      test('shows the same functions as perf to be the heaviest', ({ skip }) => {
+      test('shows the same heaviest functions as perf', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         if (whyNoDemangler !== undefined) skip(whyNoDemangler);
         const busiest = busiestHere();
@@ -148,7 +148,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
 
       test('shows the threads of each event with their weights, to a microsecond per sample', ({ skip }) => {
         if (problem !== undefined) skip(problem);
-        // Of a thread that has ended, samples may have no id (-1): the tracks of those do not tell the process.
+        // Samples of a thread that has ended may have no id (-1), so that their tracks do not tell the process.
         const known = (keys: Iterable<string>): Set<string> => new Set([...keys].filter((key) => !key.includes('/-1 ')));
         expect(known(shown.keys())).toEqual(known(threads.keys()));
         for (const [key, { busyMs }] of shown) {
@@ -160,7 +160,7 @@ describe.skipIf(isSkipped)('recordings in viewers', () => {
         }
       });
 
-      test('shows the same functions as perf to be the heaviest', ({ skip }) => {
+      test('shows the same heaviest functions as perf', ({ skip }) => {
         if (problem !== undefined) skip(problem);
         const busiest = busiestHere();
         const functions = heaviestFunctions(input, busiest, TOP, symbols, isNamedAlike);

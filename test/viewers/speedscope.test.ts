@@ -14,7 +14,7 @@ async function convert(profile: Profile): Promise<Uint8Array> {
 }
 
 describe.skipIf(hasNoChromium('speedscope, the application'))('speedscope', () => {
-  it('shows threads, totals, functions and places as they were recorded', async () => {
+  it('shows threads, totals, functions and places as recorded', async () => {
     const profile = buildProfile(database());
     const view = await loadInSpeedscope(await convert(profile));
     expect(view.problems).toEqual([]);

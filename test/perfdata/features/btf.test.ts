@@ -3,7 +3,7 @@ import { ByteView } from '../../../src/base/byte-view.ts';
 import { readFunctionNames } from '../../../src/perfdata/features/btf.ts';
 import { btfObject } from '../../support/perf-encoder.ts';
 
-describe.each(['little', 'big'] as const)('a BTF object, %s-endian', (byteOrder) => {
+describe.each(['little', 'big'] as const)('a %s-endian BTF object', (byteOrder) => {
   const bytes = btfObject(byteOrder, ['fentry_blk_account_io_start', 'charge_func']);
   const names = (part: Uint8Array, ...wanted: number[]) => readFunctionNames(new ByteView(part, byteOrder === 'little'), 0, part.length, new Set(wanted));
 
@@ -25,7 +25,7 @@ describe.each(['little', 'big'] as const)('a BTF object, %s-endian', (byteOrder)
     }
   });
 
-  it('ends at a kind that is not known', () => {
+  it('names nothing after an unknown kind', () => {
     const part = bytes.slice();
     const int = 24;
     new DataView(part.buffer).setUint32(int + 4, 31 * 2 ** 24, byteOrder === 'little');

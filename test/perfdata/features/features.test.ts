@@ -12,7 +12,7 @@ const TAG = new Uint8Array([1, 2, 3, 4, 5, 6, 7, 0xff]);
 const ID = new Uint8Array(20).map((_, i) => i + 1);
 const ID_HEX = '0102030405060708090a0b0c0d0e0f1011121314';
 
-/** Every feature with a value that tells its fields apart, and what it is to be read as. */
+/** Every feature, with a value in which no two fields are alike, and what it is to be read as. */
 const CASES: { readonly [Name in FeatureName]?: { readonly value: FeatureSpec[Name]; readonly expected: object; readonly before?: Partial<Features> } } = {
   buildIds: {
     value: [
@@ -269,25 +269,25 @@ function read(name: FeatureName, bytes: Uint8Array, byteOrder: ByteOrder): { fea
   return { features, diagnostics };
 }
 
-it('every feature but TRACING_DATA has a case', () => {
+it('every feature except TRACING_DATA has a case', () => {
   expect(names.map((name) => featureBits[name]).sort((a, b) => a - b)).toEqual(Array.from({ length: 33 }, (_, i) => i + 2));
   expect(FEATURE_NAMES.slice(1, 35)).not.toContain(undefined);
 });
 
-describe.each(['little', 'big'] as const)('%s-endian', (byteOrder) => {
-  it.each(names)('%s', (name) => {
+describe.each(['little', 'big'] as const)('%s-endian feature', (byteOrder) => {
+  it.each(names)('%s is read whole', (name) => {
     const { features, diagnostics } = read(name, sectionOf(name, byteOrder), byteOrder);
     expect(features).toMatchObject({ ...CASES[name]?.expected, present: new Set([featureBits[name]]) });
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it.each(names)('%s cut off at any byte is reported, and keeps a beginning of what it was', (name) => {
+  it.each(names)('%s, cut off at any byte, is reported and keeps a beginning of what it was', (name) => {
     const whole = sectionOf(name, byteOrder);
     const { features: all } = read(name, whole, byteOrder);
     for (let length = 0; length < whole.length; length++) {
       const { features, diagnostics } = read(name, whole.subarray(0, length), byteOrder);
       const found = diagnostics.list();
-      // Sections that may end earlier than this one did are whole there.
+      // Sections that may also end here are whole.
       if (!mayEndAt(name, whole, length)) {
         expect(found, `${length} bytes`).toMatchObject([{ code: 'feature-damaged', severity: 'warning', count: 1, firstOffset: 0x1000 }]);
         expect(found[0].message).toContain(FEATURE_NAMES[featureBits[name]]);
@@ -296,7 +296,7 @@ describe.each(['little', 'big'] as const)('%s-endian', (byteOrder) => {
     }
   });
 
-  it.each(names)('%s with any byte turned over gives values or a finding', (name) => {
+  it.each(names)('%s with bits of any byte flipped gives values or a finding', (name) => {
     const whole = sectionOf(name, byteOrder);
     for (let at = 0; at < whole.length; at++) {
       for (const flip of [0xff, 0x80, 0x01]) {
@@ -309,7 +309,7 @@ describe.each(['little', 'big'] as const)('%s-endian', (byteOrder) => {
   });
 });
 
-/** Where a section can end and be whole: what later perfs appended is missing then, or the next CPU's domains. */
+/** Whether a section can end here and be whole, without what later perfs appended, or without the next CPU's domains. */
 function mayEndAt(name: FeatureName, whole: Uint8Array, length: number): boolean {
   if (name === 'buildIds') return length % 100 === 0;
   // As simpleperf writes it, without the number of entries.
@@ -319,7 +319,7 @@ function mayEndAt(name: FeatureName, whole: Uint8Array, length: number): boolean
   return false;
 }
 
-/** A list is a beginning of the whole one, any other value is the whole one or holds beginnings. */
+/** Expects a list to be a beginning of the whole one, and any other value to be the whole one or to hold beginnings. */
 function expectBeginning(part: unknown, whole: unknown, what: string): void {
   if (Array.isArray(part) && Array.isArray(whole)) {
     expect(part.length, what).toBeLessThanOrEqual(whole.length);
@@ -330,7 +330,7 @@ function expectBeginning(part: unknown, whole: unknown, what: string): void {
   } else expect(part, what).toEqual(whole);
 }
 
-describe('sections of older perfs', () => {
+describe('sections as other versions write them', () => {
   const topology = { cores: ['0-1'], threads: ['0', '1'] };
 
   it.each([
@@ -349,7 +349,7 @@ describe('sections of older perfs', () => {
         { coreId: 3, socketId: 4 },
       ],
     ],
-  ])('CPU_TOPOLOGY %s', (_when, value, cpus) => {
+  ])('are read: CPU_TOPOLOGY from %s', (_when, value, cpus) => {
     const features: Features = { present: new Set(), nrCpusAvailable: 2 };
     const diagnostics = new Diagnostics();
     readFeature(features, 13, featureBytes('cpuTopology', value, { byteOrder: 'little', attrs: [] }), true, 0, diagnostics);
@@ -357,13 +357,13 @@ describe('sections of older perfs', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('CPU_TOPOLOGY without NRCPUS gives its lists alone', () => {
+  it('are read: only the lists of CPU_TOPOLOGY without NRCPUS', () => {
     const features: Features = { present: new Set() };
     readFeature(features, 13, sectionOf('cpuTopology', 'little'), true, 0, new Diagnostics());
     expect(features.cpuTopology).toMatchObject({ threads: ['0', '1', '2'], cpus: [], dies: [] });
   });
 
-  it.each(['little', 'big'] as const)('BUILD_ID without pids, %s-endian', (byteOrder) => {
+  it.each(['little', 'big'] as const)('are read: BUILD_ID without pids, %s-endian', (byteOrder) => {
     const value = [
       { misc: 1, buildId: ID, filename: '[kernel.kallsyms]', noPid: true },
       { buildId: ID.subarray(0, 16), filename: '/lib/ld.so', noPid: true },
@@ -376,7 +376,7 @@ describe('sections of older perfs', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('BUILD_ID with bytes that simpleperf did not clear has pids', () => {
+  it('are read: the pids of BUILD_ID, despite bytes that simpleperf did not clear', () => {
     const bytes = sectionOf('buildIds', 'little').slice();
     bytes.set(new TextEncoder().encode('/bin'), 232);
     expect(read('buildIds', bytes, 'little').features.buildIds).toMatchObject([
@@ -386,20 +386,20 @@ describe('sections of older perfs', () => {
     ]);
   });
 
-  it('BUILD_ID ends at an entry of size 0', () => {
+  it('are read: BUILD_ID up to an entry of size 0', () => {
     const whole = sectionOf('buildIds', 'little');
     const padded = new Uint8Array(whole.length + 16);
     padded.set(whole);
     expect(read('buildIds', padded, 'little')).toMatchObject({ features: { buildIds: { length: 3 } } });
   });
 
-  it('AUXTRACE as simpleperf writes it: entries without their number', () => {
+  it('are read: AUXTRACE from simpleperf, without the number of entries', () => {
     const bytes = sectionOf('auxtrace', 'little').subarray(8);
     expect(read('auxtrace', bytes, 'little').features.auxtrace).toEqual({ entries: 2, sizeBytes: 5_000_000_048 });
   });
 });
 
-describe('what cannot be', () => {
+describe('sections with impossible values', () => {
   it.each([
     'cmdline',
     'eventDesc',
@@ -412,13 +412,13 @@ describe('what cannot be', () => {
     'cpuPmuCaps',
     'hybridTopology',
     'pmuCaps',
-  ] as const)('%s with a count that no section holds', (name) => {
+  ] as const)('are reported: %s with a count that no section holds', (name) => {
     const bytes = sectionOf(name, 'little').slice();
     bytes.fill(0xff, 0, 4);
     expect(read(name, bytes, 'little').diagnostics.count('feature-damaged')).toBe(1);
   });
 
-  it('a bitmap and an index of 2^64 entries', () => {
+  it('are reported for a bitmap of 2^64 bits, but not for an index of 2^64 entries', () => {
     const memory = sectionOf('memTopology', 'little').slice();
     memory.fill(0xff, 40, 48);
     expect(read('memTopology', memory, 'little').diagnostics.count('feature-damaged')).toBe(1);
@@ -427,21 +427,21 @@ describe('what cannot be', () => {
     expect(read('auxtrace', index, 'little')).toMatchObject({ features: { auxtrace: { entries: 2 } } });
   });
 
-  it('bits behind the end of a bitmap', () => {
+  it('are read without bits after the end of a bitmap', () => {
     const bytes = sectionOf('memTopology', 'little').slice();
     // Bits 70 to 127 of the first node, whose bitmap begins at 48.
     bytes.fill(0xff, 48 + 9, 48 + 16);
     expect(read('memTopology', bytes, 'little').features.memTopology?.nodes[0]).toMatchObject({ blockCount: 8, blocks: '0-2,31-32,63-64,69' });
   });
 
-  it('an attr of 8 bytes', () => {
+  it('are read without an attr of 8 bytes', () => {
     const bytes = sectionOf('eventDesc', 'little').slice();
     new DataView(bytes.buffer).setUint32(4, 8, true);
     expect(read('eventDesc', bytes, 'little')).toMatchObject({ features: { eventDesc: [] } });
   });
 });
 
-it('features without a name are told with their size, once', () => {
+it('unknown features are reported in one finding, with the size of the first', () => {
   const features: Features = { present: new Set() };
   const diagnostics = new Diagnostics();
   for (const bit of [99, 100]) readFeature(features, bit, new Uint8Array(24), true, 0x2000, diagnostics);
