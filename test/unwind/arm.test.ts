@@ -22,15 +22,15 @@ async function space(plan: PlannedExidx): Promise<MadeSpace> {
   return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }], sections), BIAS);
 }
 
-/** Unwinds a stack whose words are return addresses into the last function, each another one: 0x2004, 0x2008 … */
+/** Unwinds a stack whose words are return addresses into the last function, each a different one: 0x2004, 0x2008 … */
 async function leaf(plan: PlannedExidx, registers: Readonly<Record<string, number>> = {}): Promise<UnwoundSample> {
   const stack = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [4 * i, BIAS + LAST + 4 * (i + 1)]));
   return unwound({ machine: 'arm', registers: { pc: BIAS + LEAF + 8, sp: SP, lr: BIAS + LAST + 0x700, ...registers }, stack }, await space(plan));
 }
 
-/** Where the return address is that was taken, in words from the stack pointer on; −1: in the link register. */
+/** Where the return address was taken from, in words from the stack pointer on; −1 for the link register. */
 function wordOf({ frames, end }: UnwoundSample): number {
-  // Where the frame pointer was popped, too, it is not 0 as in the first frame of a thread.
+  // If the frame pointer was popped, too, it is not 0 as in the first frame of a thread.
   expect([frames.length, end === 'no-rule' ? 'complete' : end]).toEqual([2, 'complete']);
   const at = Number.parseInt(frames[1], 16) - BIAS - LAST;
   return at === 0x700 ? -1 : at / 4 - 1;
@@ -153,11 +153,11 @@ describe('.ARM.exidx', () => {
     ['with a spare number of the coprocessor’s', [0xca]],
     ['at the end of the list', [0xff]],
     ['that pop nothing', [0xb1, 0x00]],
-    ['that pop what there is not', [0xb1, 0x10]],
+    ['that pop registers that do not exist', [0xb1, 0x10]],
     ['that take the stack pointer from itself', [0x9d]],
     ['that take it from the program counter', [0x9f]],
     ['that pop none of the coprocessor’s control registers', [0xc7, 0x00]],
-    ['that pop what control registers there are not', [0xc7, 0x10]],
+    ['that pop control registers that do not exist', [0xc7, 0x10]],
   ])('ends at instructions %s', async (_name, bytes) => {
     expect(await leaf({ personality: 1, bytes })).toMatchObject({ end: 'bad-frame', endAddress: BIAS + LEAF + 8 });
   });
@@ -168,7 +168,7 @@ describe('.ARM.exidx', () => {
     ['blx of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xef]],
     ['bl', 0x2044, [0xee, 0xfb, 0xff, 0xeb]],
     ['blx', 0x2044, [0xee, 0xfb, 0xff, 0xfa]],
-  ])('is passed over at the first instruction of a function, which a direct call tells: %s', async (_name, link, call) => {
+  ])('is ignored at the first instruction of a function, which a direct call tells: %s', async (_name, link, call) => {
     const code = new Uint8Array(0x2000);
     code.set(call, 0x1040);
     const sections = assembleExidx(
@@ -188,7 +188,7 @@ describe('.ARM.exidx', () => {
     expect(await at(LEAF + 4)).toEqual(['1004', '2008']);
   });
 
-  test('ends where the stack does, though the link register still leads on', async () => {
+  test('ends where the stack does, even if the link register still leads on', async () => {
     const [first, second] = assembleExidx([[LEAF, { inline: [0x00, 0xb0] }]], 0x4000, 0x5000);
     const code = [{ svma: 0x1000, bytes: new Uint8Array(0x2000) }];
     const endless = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', code, [first, second]), BIAS);
@@ -197,7 +197,7 @@ describe('.ARM.exidx', () => {
     expect([frames.length <= 5, end]).toEqual([true, 'truncated']);
   });
 
-  test('clears the bit that tells Thumb from addresses', async () => {
+  test('clears the Thumb bit of addresses', async () => {
     const sections = assembleExidx(
       [
         [LEAF, { inline: [0x84, 0x00] }],
@@ -217,14 +217,14 @@ describe('.ARM.exidx', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: [`!${(BIAS + 0x800).toString(16)}`] });
   });
 
-  test('is passed over where descriptions lead nowhere', async () => {
+  test('is ignored if descriptions lead nowhere', async () => {
     const [index] = assembleExidx([[LEAF, { personality: 1, bytes: [0x84, 0x00] }]], 0x4000, 0x5000);
     const module = await madeModule('arm', [], [index]);
     expect(module.ruleAt(LEAF)).toBe(-1);
   });
 });
 
-test('32-bit Arm stacks are unwound by .eh_frame where there is one', async () => {
+test('32-bit Arm stacks are unwound by .eh_frame if there is one', async () => {
   const cie: PlannedCie = { returnAddress: 14, dataAlignment: -4, code: new CfaCode().defCfa(13, 0) };
   const functions = [
     { start: 0x1000, sizeBytes: 0x100, code: new CfaCode() },

@@ -23,7 +23,7 @@ function rows(fde: CfaCode, cie: Partial<PlannedCie> = {}, isDebugFrame = false,
 }
 
 describe('the rows of an FDE', () => {
-  test('are the CIE’s alone where it has no instructions', () => {
+  test('are only those of the CIE if it has no instructions', () => {
     expect(rows(code())).toEqual(['1000 r7+8 ra:c-8']);
   });
 
@@ -62,7 +62,7 @@ describe('the rows of an FDE', () => {
   test('have expressions', () => {
     const expression = Uint8Array.of(0x77, 0x08, 0x06);
     expect(rows(code().defCfaExpression(expression).expression(3, expression).valExpression(4, expression))).toEqual(['1000 exp r3:exp r4:vexp ra:c-8']);
-    // What is behind an expression is read from its end on.
+    // What follows an expression is read from its end on.
     expect(rows(code().expression(3, expression).offset(6, 2))).toEqual(['1000 r7+8 r3:exp r6:c-16 ra:c-8']);
   });
 
@@ -89,7 +89,7 @@ describe('the rows of an FDE', () => {
     ]);
   });
 
-  test('have expressions back as they were, each with its size', () => {
+  test('restore expressions as they were, each with its size', () => {
     const [short, long] = [Uint8Array.of(0x31), Uint8Array.of(0x77, 0x08, 0x06)];
     const cie = { ...CIE, code: code().defCfaExpression(long).expression(3, long).offset(16, 1) };
     const fde = code().expression(3, short).advance(1).restore(3).advance(1).remember().defCfaExpression(short).expression(3, short).advance(1).restoreState();
@@ -107,7 +107,7 @@ describe('the rows of an FDE', () => {
     expect(expressions).toEqual(['770806 31', '770806 770806', '31 31', '770806 770806']);
   });
 
-  test('tell from where on return addresses are signed', () => {
+  test('tell from where on return addresses are signed, and from where on they are not', () => {
     const fde = code().advance(1).negateRaState().advance(1).remember().negateRaStateWithPc().advance(1).restoreState();
     const frames = assembleFrames([[CIE, [{ start: START, sizeBytes: 16, code: fde }]]]);
     const section = sectionOf(frames);
@@ -119,7 +119,7 @@ describe('the rows of an FDE', () => {
     expect(signed).toEqual([false, true, false, true]);
   });
 
-  test('know arguments’ sizes as instructions that change nothing', () => {
+  test('are not changed by the sizes of arguments', () => {
     expect(rows(code().argsSize(300).offset(3, 2))).toEqual(['1000 r7+8 r3:c-16 ra:c-8']);
   });
 
@@ -132,7 +132,7 @@ describe('the rows of an FDE', () => {
     expect(rows(code(), { code: code().advance(1) })).toEqual(['failed']);
   });
 
-  test('end where states are remembered without end', () => {
+  test('end if states are remembered without end', () => {
     const fde = code();
     for (let i = 0; i < 300; i++) fde.remember();
     expect(rows(fde)).toEqual(['failed']);
@@ -169,7 +169,7 @@ describe('CIEs', () => {
     expect(read({ version, augmentation: '' }, { isDebugFrame: true, addressSize: 4, littleEndian: false })).toEqual(expected);
   });
 
-  test('of other versions are not', () => {
+  test('are not read in other versions', () => {
     expect(read({ version: 2 })).toBeUndefined();
     expect(read({ version: 5 })).toBeUndefined();
   });
@@ -178,7 +178,7 @@ describe('CIEs', () => {
     expect(read({ augmentation })).toEqual(expected);
   });
 
-  test('without the size of their augmentation are read where that has no data', () => {
+  test('are read without the size of their augmentation if that has no data', () => {
     expect(read({ augmentation: 'eh', encoding: 0 })).toEqual(expected);
     expect(read({ augmentation: 'armcc+' }, { isDebugFrame: true })).toEqual(expected);
     expect(read({ augmentation: 'R' })).toBeUndefined();
@@ -189,7 +189,7 @@ describe('CIEs', () => {
     expect(read({ encoding }, { littleEndian: false })).toEqual(expected);
   });
 
-  test('with addresses that are stored elsewhere are not', () => {
+  test('are not read with addresses that are stored elsewhere', () => {
     expect(read({ encoding: 0x9b })).toBeUndefined();
     expect(read({ encoding: 0xff })).toBeUndefined();
   });
@@ -199,7 +199,7 @@ describe('CIEs', () => {
     expect(read({ isExtended: true, version: 4, augmentation: '' }, { isDebugFrame: true })).toEqual(expected);
   });
 
-  test('say which frames are those of signals', () => {
+  test('tell which frames are those of signals', () => {
     const frames = assembleFrames([[{ ...CIE, augmentation: 'zRS' }, [fde]]]);
     const section = sectionOf(frames);
     section.readFde(frames.fdeOffsets[0]);

@@ -29,11 +29,11 @@ describe('in the middle of an epilogue', () => {
     expect(frames(registers, stack)).toBe('1010 1110 1210 complete');
   });
 
-  test('they are unknown to libunwind', () => {
+  test('popped registers are unknown if libunwind is followed', () => {
     expect(frames(registers, stack, { followsLibunwind: true })).toBe('1010 1110 bad-frame');
   });
 
-  test('so are those of callers, whose frames are whole', () => {
+  test('registers that callers saved are unknown, too, but their frames are whole', () => {
     const caller = fde(0x1000, code().defCfaOffset(16));
     // The caller says that its rbp is below the leaf's stack pointer.
     const odd = fde(0x1300, code().defCfaOffset(16).offset(RBP, 8));
@@ -43,21 +43,21 @@ describe('in the middle of an epilogue', () => {
     expect([end, unwinder.frameCount]).toEqual(['truncated', 3]);
   });
 
-  test('what is saved below the stack pointer all the time is not known', () => {
+  test('registers that are always saved below the stack pointer are unknown', () => {
     const redZone = fde(0x1000, code().defCfaOffset(16).offset(RBP, 4).offset(RBX, 3).offset(R12, 2));
     expect(frames(registers, stack, {}, redZone)).toBe('1010 1110 truncated');
   });
 
-  test('return addresses are never there', () => {
+  test('return addresses are never below the stack pointer', () => {
     expect(frames(registers, stack, {}, fde(0x1000, code().defCfaOffset(16).offset(RIP, 8)))).toMatch(/^1010 (?:truncated|bad-frame)$/);
   });
 
-  test('those that were popped are not where the thread is', () => {
+  test('popped return addresses are not where the thread goes on', () => {
     // As in OCaml's caml_c_call, which keeps its own elsewhere.
     expect(frames(registers, stack, {}, fde(0x1000, code().advance(1).defCfaOffset(0)))).toBe('1010 bad-frame');
   });
 
-  test.each([{}, { followsLibunwind: true }])('those that were popped before a call are not where it returns to: %j', (options) => {
+  test.each([{}, { followsLibunwind: true }])('return addresses popped before a call are not where it returns to: %j', (options) => {
     // pop %r12; call; push %r12; ret
     const keepsReturn = fde(0x1300, code().advance(1).defCfaOffset(0));
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [fde(0x1000), keepsReturn]]]), BIAS);
@@ -67,7 +67,7 @@ describe('in the middle of an epilogue', () => {
   });
 });
 
-describe('a return address that is not in the dump, where libunwind is followed', () => {
+describe('a return address outside the dump, if libunwind is followed,', () => {
   // 80 bytes are in the dump. The stack's map reaches farther.
   const STACK_END = SP + 0x2000;
   const end = (cfaOffset: number, cie = CIE): string => {
@@ -78,10 +78,10 @@ describe('a return address that is not in the dump, where libunwind is followed'
   };
 
   test.each<[string, number, string]>([
-    ['cuts the stack off where it is behind the dump', 0x1000, 'truncated'],
-    ['cuts the stack off where it is below', 0, 'truncated'],
-    ['breaks the stack where it is behind all that is mapped', 0x2008 + 8, 'bad-frame'],
-    ['breaks the stack where it is far below', -0x2000, 'bad-frame'],
+    ['cuts the stack off if it is after the dump', 0x1000, 'truncated'],
+    ['cuts the stack off if it is below', 0, 'truncated'],
+    ['breaks the stack if it is after all that is mapped', 0x2008 + 8, 'bad-frame'],
+    ['breaks the stack if it is far below', -0x2000, 'bad-frame'],
   ])('%s', (_, cfaOffset, expected) => {
     expect(end(cfaOffset)).toBe(expected);
   });
@@ -100,7 +100,7 @@ describe('a return address that is not in the dump, where libunwind is followed'
   });
 });
 
-describe('without a rule, as libunwind does', () => {
+describe('without a rule, if libunwind is followed,', () => {
   const registers = { ip: BIAS + 0x1810, sp: SP, bp: SP + 0x40 };
   const follow = (changes: Readonly<Record<string, number>>, stack: Readonly<Record<number, number>>): string =>
     frames({ ...registers, ...changes }, stack, { followsLibunwind: true });
@@ -115,7 +115,7 @@ describe('without a rule, as libunwind does', () => {
     ['far above it', { bp: SP + 0x4008 }, '1810 no-rule'],
     ['after the dump', { bp: SP + 0x100 }, '1810 truncated'],
     ['at its end', { bp: SP + 72 }, '1810 truncated'],
-  ])('they lead nowhere: %s', (_, changes, expected) => {
+  ])('frame pointers lead nowhere: %s', (_, changes, expected) => {
     expect(follow(changes, { 64: 0, 72: BIAS + 0x1210 })).toBe(expected);
   });
 
@@ -123,7 +123,7 @@ describe('without a rule, as libunwind does', () => {
   const STUB = [0xff, 0x25, 1, 2, 3, 4, 0x68, 5, 0, 0, 0, 0xe9, 6, 7, 8, 9];
   test.each<[string, number, string]>([
     ['at its start', 0x1a00, '1a00 1910 1210 complete'],
-    ['behind its start', 0x1a06, '1a06 1210 complete'],
+    ['after its start', 0x1a06, '1a06 1210 complete'],
   ])('the stub of another function is left by what is on top of the stack %s', async (_, pc, expected) => {
     const content = assembleFrames([[CIE, [BY_RBP, fde(0x1900, code().defCfa(RBP, 16).offset(RBP, 2)), OUTERMOST]]], { addr: 0x3000 }).bytes;
     const bytes = new Uint8Array(0x1000).fill(0x90);
@@ -135,7 +135,7 @@ describe('without a rule, as libunwind does', () => {
     expect([...found.map((address) => (Number.parseInt(address.replace('!', ''), 16) - BIAS).toString(16)), end].join(' ')).toBe(expected);
   });
 
-  test('code of no file ends the stack', () => {
+  test('code without a file ends the stack', () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000);
     const unwinder = new Unwinder({ followsLibunwind: true });
     expect(unwinder.unwind(madeInput({ machine: 'x86_64', registers, stack: { 64: 0, 72: BIAS + 0x1210 } }), space)).toBe('no-module');

@@ -95,7 +95,7 @@ describe('expressions', () => {
     expect(evaluate(bytes)).toBe(expected);
   });
 
-  test('begin with the value that is given', () => {
+  test('begin with a given value', () => {
     expect(evaluate([0x38, 0x22], { initial: 0x7fff_0000 })).toBe(0x7fff_0008n);
     expect(evaluate([], { initial: 5 })).toBe(5n);
   });
@@ -129,8 +129,8 @@ describe('expressions', () => {
     ['that fill the stack', [0x33, 0x12, 0x2f, 0xfc, 0xff]],
     ['that read words of no size', [0x77, 0, 0x94, 0]],
     ['that read words of too many bytes', [0x77, 0, 0x94, 9]],
-    ['with a register that there is not', [0x92, 99, 0]],
-  ])('%s are none', (_name, bytes) => {
+    ['with a register that does not exist', [0x92, 99, 0]],
+  ])('%s are rejected', (_name, bytes) => {
     expect(evaluate(bytes)).toBe('bad');
   });
 

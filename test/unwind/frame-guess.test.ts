@@ -6,12 +6,12 @@ import { type MadeSample, MadeSpace } from '../support/made-process.ts';
 import { madeElf, madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
 
-// Whose lower halves have their highest bit.
+// The highest bits of their lower halves are set.
 const BIAS = 0x5500_f000_0000;
 const SP = 0x7fff_f000_1000;
 const START = 0x1000;
 
-/** A file without rules, whose code is all of one byte but for pieces at some svmas. */
+/** A file without rules, whose code is one byte repeated, except for pieces at some svmas. */
 async function space(machine: UnwindMachine, pieces: Readonly<Record<number, readonly number[]>>, fill = 0x90, bias = BIAS): Promise<MadeSpace> {
   const bytes = new Uint8Array(0x1000).fill(fill);
   for (const [svma, piece] of Object.entries(pieces)) bytes.set(piece, Number(svma) - START);
@@ -28,13 +28,13 @@ function frames(...addresses: number[]): string[] {
   return addresses.map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`);
 }
 
-/** The same for a stack that was made up: nothing has called from the last address. */
+/** The same for a stack that was made: its last address comes after no call. */
 function made(...addresses: number[]): string[] {
   return frames(...addresses).map((address, i) => (i === addresses.length - 1 ? `!${address}` : address));
 }
 
 describe('x86-64 code without rules', () => {
-  // 0x1400 and 0x1500 are behind calls through registers.
+  // 0x1400 and 0x1500 come after calls through registers.
   const CALLS = { 5118: [0xff, 0xd0], 5373: [0x41, 0xff, 0xd2], 5625: [0xff, 0x94, 0x24, 0, 1, 0, 0] };
   const unwind = async (
     registers: Readonly<Record<string, number>>,
@@ -47,7 +47,7 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500, 0x1600) });
   });
 
-  test('ends where the frame pointer is something else', async () => {
+  test('ends if the register of the frame pointer holds something else', async () => {
     for (const bp of [SP + 0x21, SP - 8, 7, SP + 2 ** 32]) {
       expect(await unwind({ ip: BIAS + 0x1010, bp }, { 32: SP + 0x40, 40: BIAS + 0x1400 })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
     }
@@ -58,13 +58,13 @@ describe('x86-64 code without rules', () => {
     });
   });
 
-  test('ends where what is above the frame pointer is no return address', async () => {
+  test('ends if there is no return address above the frame pointer', async () => {
     for (const address of [BIAS + 0x1401, BIAS + 0x20000, 5]) {
       expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { 32: 0, 40: address })).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
     }
   });
 
-  test('is complete at a return address of 0 only where the frame pointer beside it is 0, too', async () => {
+  test('is complete at a return address of 0 only if the frame pointer beside it is 0, too', async () => {
     const stack = { 32: SP + 0x40, 40: BIAS + 0x1400, 72: 0 };
     const found = frames(0x1010, 0x1400);
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, { ...stack, 64: 0 })).toMatchObject({ end: 'complete', frames: found });
@@ -73,7 +73,7 @@ describe('x86-64 code without rules', () => {
     }
   });
 
-  test('is unwound by calls of its own where the frame pointer is 0, as a program finds it that keeps none', async () => {
+  test('is unwound by its own direct calls if the frame pointer is 0, as at the start of a program that keeps none', async () => {
     const calls = { ...callTo(0x1000, 0x1700), ...callTo(0x1690, 0x1800), ...callTo(0x1790, 0x1900), ...callTo(0x1f00, 0x1a00) };
     const stack = { 0: BIAS + 0x1700, 8: 5, 16: BIAS + 0x1800, 24: BIAS + 0x1900, 32: 1, 40: BIAS + 0x1a00 };
     const result = await unwind({ ip: BIAS + 0x1010, bp: 0 }, stack, calls);
@@ -83,7 +83,7 @@ describe('x86-64 code without rules', () => {
     expect(ended).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1700) });
   });
 
-  test('is complete at the function that Go has goroutines return to, which did not call', async () => {
+  test('is complete at the function to which Go has goroutines return, although it made no call', async () => {
     const stack = { 32: 0, 40: BIAS + 0x1801 };
     const result = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: [0x90, 0xe8] });
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1801) });
@@ -92,18 +92,18 @@ describe('x86-64 code without rules', () => {
     expect((await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: [0x91, 0xe8] })).end).toBe('no-rule');
   });
 
-  test('has a frame pointer that was saved but not yet set, whatever is in between', async () => {
+  test('may have saved the frame pointer without having set it yet', async () => {
     const stack = { 0: SP + 0x20, 8: BIAS + 0x1400, 32: 0, 40: BIAS + 0x1500 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
   });
 
-  test('has the return address behind what was pushed where a direct call tells', async () => {
+  test('has the return address above what was pushed if a direct call confirms it', async () => {
     const stack = { 0: 7, 8: BIAS + 0x1400, 16: BIAS + 0x1700, 32: 0, 40: BIAS + 0x1500 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, callTo(0x1000, 0x1700))).toMatchObject({ frames: frames(0x1010, 0x1700) });
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, callTo(0x1020, 0x1700))).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
   });
 
-  test('of a signal’s handler has the trampoline’s address, which is behind no call', async () => {
+  test('of a signal handler returns to the trampoline, which comes after no call', async () => {
     const trampoline = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
     const context = { [0x30 + 120]: 0, [0x30 + 160]: SP + 0x200, [0x30 + 168]: BIAS + 0x1010, 512: 0 };
     const stack = { 32: SP + 0x40, 40: BIAS + 0x1800, ...context, 512: BIAS + 0x1400 };
@@ -111,18 +111,18 @@ describe('x86-64 code without rules', () => {
     expect(result.frames.slice(0, 3)).toEqual([...frames(0x1010, 0x1800), ...frames(0x1010)]);
   });
 
-  test('ends where the frame pointer is behind the dump', async () => {
+  test('ends if the frame pointer is beyond the dump', async () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x100 }, { 32: 0 })).toMatchObject({ end: 'truncated', endStackOffset: 0x110, frames: frames(0x1010) });
   });
 
-  test('ends where the frame is larger than the dump, which tells how large one would have to be', async () => {
+  test('ends if the frame is larger than the dump, and tells how large a dump would have to be', async () => {
     // add rsp, 0x11000; ret
     const code = [0x48, 0x81, 0xc4, 0x00, 0x10, 0x01, 0x00, 0xc3];
     const result = await unwind({ ip: BIAS + 0x1010, bp: 3 }, { 32: 0 }, { 4112: code });
     expect(result).toMatchObject({ end: 'truncated', endStackOffset: 0x11008, frames: frames(0x1010) });
   });
 
-  test('ends where frame pointers go round', async () => {
+  test('ends if frame pointers go round in circles', async () => {
     const stack = { 32: SP + 0x20, 40: BIAS + 0x1400 };
     const { end, frames: found } = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack);
     expect([end, found.length < 4]).toEqual(['no-rule', true]);
@@ -134,8 +134,8 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
   });
 
-  test('has something else on top of the stack in functions with a frame, which a direct call tells', async () => {
-    // Left over on top: a return address behind a call of another function. Above the frame pointer: one behind a call of this one.
+  test('has its return address on top of the stack or above the frame pointer, as direct calls tell', async () => {
+    // Left over on top: a return address after a call of another function. Above the frame pointer: one after a call of this one.
     const calls = { ...callTo(0x1800, 0x1700), ...callTo(0x1000, 0x1720) };
     const stack = { 0: BIAS + 0x1700, 32: 0, 40: BIAS + 0x1720 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, calls)).toMatchObject({ frames: frames(0x1010, 0x1720) });
@@ -146,7 +146,7 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, number, number[], number]>([
     ['before push %rbp', 0x1010, [0x55, 0x48, 0x89, 0xe5], 0],
-    ['before push %rbp, behind endbr64', 0x1010, [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5], 0],
+    ['before push %rbp, after endbr64', 0x1010, [0xf3, 0x0f, 0x1e, 0xfa, 0x55, 0x48, 0x89, 0xe5], 0],
     ['between push %rbp and mov %rsp, %rbp', 0x1011, [0x55, 0x48, 0x89, 0xe5], 8],
     ['between push %rbp and mov %rsp, %rbp of the other kind', 0x1011, [0x55, 0x48, 0x8b, 0xec], 8],
     ['at pop %rbp', 0x1010, [0x5d, 0xc3], 8],
@@ -172,7 +172,7 @@ describe('x86-64 code without rules', () => {
     ['from where it is saved', SP + 0x80, { 120: BIAS + 0x1400 }, frames(0x1010, 0x1400, 0x1500)],
     ['unless the return address is not there', SP + 0x80, { 120: BIAS + 0x1401 }, frames(0x1010, 0x1400)],
     ['unless it is below the frame', SP + 0x28, { 32: BIAS + 0x1400, 40: BIAS + 0x1500 }, frames(0x1010, 0x1400)],
-  ])('has the stack pointer of the caller, where the stack was realigned, %s', async (_, sp, changes, expected) => {
+  ])('takes the stack pointer of the caller %s, if the stack was realigned', async (_, sp, changes, expected) => {
     const stack = { 40: 7, 48: sp, 64: 0, 72: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0, ...changes };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x40 }, stack, { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] })).toMatchObject({
       end: 'complete',
@@ -180,7 +180,7 @@ describe('x86-64 code without rules', () => {
     });
   });
 
-  test('has it from whichever of six saved registers has it, and from no word below them', async () => {
+  test('takes it from whichever of six saved registers has it, but from no word below them', async () => {
     const code = { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] };
     const above = { 64: 0, 72: BIAS + 0x1400, 120: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0 };
     for (const place of [56, 48, 40, 32, 24, 16, 8]) {
@@ -191,24 +191,24 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, Readonly<Record<number, number>>, string]>([
     ['is complete', {}, 'complete'],
-    ['is complete where the environment is empty', { 48: 0, 56: 33 }, 'complete'],
-    ['goes on where the environment is empty, and what comes next is no auxiliary vector', { 48: 0, 56: 0 }, 'no-rule'],
-    ['goes on where there are too few arguments', { 40: 5 }, 'no-rule'],
-    ['is complete where the program has sorted them', { 24: SP + 0x110, 32: SP + 0x100 }, 'complete'],
-    ['is complete where the auxiliary vector follows', { 64: 33, 72: BIAS, 80: 51, 88: 7 }, 'complete'],
-    ['goes on where something else follows', { 64: 33, 72: BIAS, 80: 1000 }, 'no-rule'],
-    ['goes on where the first one is not on the stack', { 24: SP - 0x100 }, 'no-rule'],
-    ['goes on where another one is not on the stack', { 32: BIAS + 0x1400 }, 'no-rule'],
-    ['goes on where the environment is before them', { 48: SP + 0x80 }, 'no-rule'],
-  ])('%s above which the arguments of the program are', async (_, changes, end) => {
+    ['is complete if the environment is empty', { 48: 0, 56: 33 }, 'complete'],
+    ['goes on if the environment is empty and no auxiliary vector follows', { 48: 0, 56: 0 }, 'no-rule'],
+    ['goes on if there are too few arguments', { 40: 5 }, 'no-rule'],
+    ['is complete if the program has sorted them', { 24: SP + 0x110, 32: SP + 0x100 }, 'complete'],
+    ['is complete if the auxiliary vector follows', { 64: 33, 72: BIAS, 80: 51, 88: 7 }, 'complete'],
+    ['goes on if something else follows', { 64: 33, 72: BIAS, 80: 1000 }, 'no-rule'],
+    ['goes on if the first one is not on the stack', { 24: SP - 0x100 }, 'no-rule'],
+    ['goes on if another one is not on the stack', { 32: BIAS + 0x1400 }, 'no-rule'],
+    ['goes on if the environment is before them', { 48: SP + 0x80 }, 'no-rule'],
+  ])('below the arguments of the program %s', async (_, changes, end) => {
     const stack = { 0: BIAS + 0x1400, 8: 7, 16: 2, 24: SP + 0x100, 32: SP + 0x110, 40: 0, 48: SP + 0x120, 56: 0, ...changes };
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xc3], 5120: [0xf4] })).toMatchObject({ end, frames: frames(0x1010, 0x1400) });
   });
 
   test.each<[string, Readonly<Record<number, number>>, string[]]>([
     ['is the outermost, wherever its code leads', {}, frames(0x1010, 0x1400)],
-    ['has a caller where there are no arguments', { 8: 0 }, frames(0x1010, 0x1400, 0x1500)],
-  ])('that has called with the arguments of the program on top of the stack %s', async (_, changes, expected) => {
+    ['has a caller if there are no arguments', { 8: 0 }, frames(0x1010, 0x1400, 0x1500)],
+  ])('that made a call with the arguments of the program on top of the stack %s', async (_, changes, expected) => {
     const stack = { 0: BIAS + 0x1400, 8: 2, 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120, 48: 0, 56: 0, 72: BIAS + 0x1500, ...changes };
     // ret; add $64, %rsp and ret; hlt
     const pieces = { 4112: [0xc3], 5120: [0x48, 0x83, 0xc4, 0x40, 0xc3], 5376: [0xf4] };
@@ -217,14 +217,14 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, Readonly<Record<number, number>>, string]>([
     ['is complete', {}, 'complete'],
-    ['goes on where there is something else', { 0: SP + 0x100 }, 'no-rule'],
-    ['goes on where they are further up', { 0: 0, 8: 2, 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120 }, 'no-rule'],
+    ['goes on if there is something else', { 0: SP + 0x100 }, 'no-rule'],
+    ['goes on if they are further up', { 0: 0, 8: 2, 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120 }, 'no-rule'],
   ])('that begins a program, with its arguments on top of the stack, %s', async (_, changes, end) => {
     const stack = { 0: 2, 8: SP + 0x100, 16: SP + 0x110, 24: 0, 32: SP + 0x120, 40: 0, ...changes };
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xf4] })).toMatchObject({ end, frames: frames(0x1010) });
   });
 
-  test('of JITs is unwound by frame pointers, whatever is behind them', async () => {
+  test('of JITs is unwound by frame pointers', async () => {
     const jit = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000);
     const stack = { 0: 0x10_0100, 32: SP + 0x40, 40: 0x10_0200, 64: 0, 72: BIAS + 0x1400 };
     const result = await unwound({ machine: 'x86_64', registers: { ip: 0x10_0010, sp: SP, bp: SP + 0x20 }, stack }, jit);
@@ -236,18 +236,18 @@ describe('x86-64 code without rules', () => {
     });
   });
 
-  test('has a return address behind the last byte of what is mapped, where a call does not return', async () => {
+  test('may have a return address right after the last mapped byte, if a call does not return', async () => {
     const bytes = new Uint8Array(0x1000).fill(0x90);
     bytes.set([0xff, 0xd0], 0xffe);
     const module = await madeModule('x86_64', [{ svma: START, bytes }]);
     const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x20 }, stack: { 32: 0, 40: BIAS + 0x2000 } } as const;
     expect(await unwound(sample, new MadeSpace().map(BIAS, BIAS + 0x2000, module, BIAS))).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x2000) });
-    // Behind a gap there is nothing before the first byte.
+    // After a gap, nothing comes before the first byte.
     const other = new MadeSpace().map(BIAS, BIAS + 0x1800, module, BIAS).map(BIAS + 0x2000, BIAS + 0x3000);
     expect(await unwound(sample, other)).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
   });
 
-  test('does not return to where data were mapped, whatever the code does, where the frame pointer leads on', async () => {
+  test('does not return to mapped data, whatever the code does, if the frame pointer leads on', async () => {
     // add rsp, 8; ret
     const mapped = (await space('x86_64', { ...CALLS, 4112: [0x48, 0x83, 0xc4, 0x08, 0xc3] })).mapData(0x10_0000, 0x20_0000).map(0x20_0000, 0x30_0000);
     const sampleOf = (returnAddress: number): MadeSample => ({
@@ -259,7 +259,7 @@ describe('x86-64 code without rules', () => {
     expect((await unwound(sampleOf(0x20_0100), mapped)).frames[1]).toBe('200100');
   });
 
-  test('waits for the file that is not loaded, whatever was looked for after it', async () => {
+  test('waits for a file that is not loaded, whatever was looked for since', async () => {
     const waiting = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000, undefined, 0, 'pending').map(0x20_0000, 0x30_0000);
     const sample = {
       machine: 'x86_64',
@@ -269,7 +269,7 @@ describe('x86-64 code without rules', () => {
     expect(await unwound(sample, waiting)).toMatchObject({ end: 'pending', endFile: 1 });
   });
 
-  test('is unwound at addresses that are not mapped: what they belong to was not recorded', async () => {
+  test('is unwound at unmapped addresses, whose maps were not recorded', async () => {
     const stack = { 32: 0, 40: BIAS + 0x1400 };
     expect(await unwind({ ip: 0x1234_5678, bp: SP + 0x20 }, stack)).toMatchObject({ end: 'complete', frames: ['!12345678', (BIAS + 0x1400).toString(16)] });
   });
@@ -286,7 +286,7 @@ describe('x86-64 code without rules', () => {
     ['call *0x100(,%rax,8)', [0xff, 0x14, 0xc5, 0, 1, 0, 0]],
     ['call *0x100(%rip)', [0xff, 0x15, 0, 1, 0, 0]],
     ['call', [0xe8, 1, 2, 3, 4]],
-  ])('has return addresses behind %s', async (_name, bytes) => {
+  ])('has return addresses after %s', async (_name, bytes) => {
     const stack = { 32: 0, 40: BIAS + 0x1800 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({ frames: frames(0x1010, 0x1800) });
   });
@@ -297,7 +297,7 @@ describe('x86-64 code without rules', () => {
     ['half of a call', [0xff, 0x15, 0, 1, 0]],
     ['half of a call with an index', [0xff, 0x14]],
     ['nothing', [0x90]],
-  ])('has no return addresses behind %s', async (_name, bytes) => {
+  ])('has no return addresses after %s', async (_name, bytes) => {
     const stack = { 32: 0, 40: BIAS + 0x1800 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({
       end: 'no-rule',
@@ -307,13 +307,13 @@ describe('x86-64 code without rules', () => {
 });
 
 test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly si?: number; readonly opcode?: number }, string]>([
-  ['is complete where a thread comes back from clone', { top: 0x1800 }, 'complete'],
-  ['is complete where a thread comes back from clone3', { ax: 0, dx: 0x1800 }, 'complete'],
-  ['ends where what is on top of the stack is no function', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
-  ['ends where it is the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
-  ['ends where another system call has returned 0', { ax: 0, dx: 0x1800, si: 4711 }, 'no-rule'],
-  ['ends where what would be the size of arguments is none', { ax: 0, dx: 0x1800, si: 90 }, 'no-rule'],
-  ['ends where there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
+  ['is complete in a thread that comes back from clone', { top: 0x1800 }, 'complete'],
+  ['is complete in a thread that comes back from clone3', { ax: 0, dx: 0x1800 }, 'complete'],
+  ['ends if there is no function on top of the stack', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
+  ['ends in the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
+  ['ends if another system call has returned 0', { ax: 0, dx: 0x1800, si: 4711 }, 'no-rule'],
+  ['ends if the size of the arguments is invalid', { ax: 0, dx: 0x1800, si: 90 }, 'no-rule'],
+  ['ends if there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
 ])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, si = 88, opcode = 0x0f }, end) => {
   const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };
   const { bytes } = assembleFrames([[cie, [{ start: 0x1800, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: 0x4000 });
@@ -331,7 +331,7 @@ test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: 
 test.each([
   ['Go', [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05]],
   ['a sanitizer', [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0, 0, 0, 0x0f, 0x05]],
-])('a stack of %s is complete where its thread ends, though a rule leads on', async (_, end) => {
+])('a stack of %s is complete where its thread ends, even if a rule leads on', async (_, end) => {
   const framesAt = 0x3000;
   const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100, code().defCfaOffset(16))];
   const content = assembleFrames([[CIE, functions]], { addr: framesAt }).bytes;
@@ -350,13 +350,13 @@ test.each([
 });
 
 test.each([
-  ['complete', 'first byte of a function, behind no call', 0x1100, []],
-  ['no-rule', 'first byte of a function, behind a call', 0x1100, [0xff, 0xd0]],
+  ['complete', 'first byte of a function, after no call', 0x1100, []],
+  ['no-rule', 'first byte of a function, after a call', 0x1100, [0xff, 0xd0]],
   ['no-rule', 'last byte before a function', 0x10ff, []],
-  ['complete', 'address behind a jump through a register', 0x10f0, [0xff, 0xe3]],
-  ['complete', 'address behind a jump through one of the later registers', 0x10f0, [0x41, 0xff, 0xe0]],
-  ['no-rule', 'address behind a jump through memory', 0x10f0, [0xff, 0x23]],
-] as const)('a stack is %s whose first function returns to the %s, as makecontext and Boost make them', async (end, _, returnAddress, before) => {
+  ['complete', 'address after a jump through a register', 0x10f0, [0xff, 0xe3]],
+  ['complete', 'address after a jump through one of the later registers', 0x10f0, [0x41, 0xff, 0xe0]],
+  ['no-rule', 'address after a jump through memory', 0x10f0, [0xff, 0x23]],
+] as const)('a stack is %s if its first function returns to the %s, as made by makecontext and Boost', async (end, _, returnAddress, before) => {
   const text = new Uint8Array(0x200).fill(0x90);
   text.set(before, returnAddress - START - before.length);
   const content = assembleFrames([[CIE, [{ ...fde(0x1000, code().defCfaOffset(16)), sizeBytes: 0x80 }, fde(0x1100)]]], { addr: 0x3000 }).bytes;
@@ -367,12 +367,12 @@ test.each([
 });
 
 test.each([
-  ['complete', 'no call is before it', [], 0x1000],
-  ['complete', 'the call before it, of its function, was not made', callTo(0x1200, 0x1200)[0x11fb], 0x1000],
+  ['complete', 'no call precedes it', [], 0x1000],
+  ['complete', 'the call of its function before it was not made', callTo(0x1200, 0x1200)[0x11fb], 0x1000],
   ['unmapped', 'the call before it was made', callTo(0x1200, 0x1200)[0x11fb], 0x1200],
-  ['unmapped', 'a call of another function is before it', callTo(0x1300, 0x1200)[0x11fb], 0x1000],
-  ['unmapped', 'a call through a register is before it', [0xff, 0xd0], 0x1000],
-] as const)('a stack is %s whose first function returns to the beginning of one right behind another, where %s', async (end, _, before, leaf) => {
+  ['unmapped', 'a call of another function precedes it', callTo(0x1300, 0x1200)[0x11fb], 0x1000],
+  ['unmapped', 'a call through a register precedes it', [0xff, 0xd0], 0x1000],
+] as const)('a stack is %s if its first function returns to the start of one right after another and %s', async (end, _, before, leaf) => {
   const text = new Uint8Array(0x400).fill(0x90);
   text.set(before, 0x200 - before.length);
   const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100), fde(0x1200, code().defCfaOffset(16)), fde(0x1300)];
@@ -393,7 +393,7 @@ test.each([
   ['no-rule', 'the jump, and its target may be a case of a switch', 13, 0x1700, [0xff, 0xd0]],
   ['no-rule', 'the jump, and no call is before its target', 13, 0x18000, [0x90, 0x90]],
   ['no-rule', 'the jump, and its target is a function', 13, 0x18100, [0xff, 0xd0]],
-] as const)('a stack is %s whose function has no rule, and jumps to what a register tells: at %s', async (end, _, at, target, before) => {
+] as const)('a stack is %s if its function has no rule and jumps to the address in a register: at %s', async (end, _, at, target, before) => {
   const text = new Uint8Array(0x18000).fill(0x90);
   text.set(SWITCH, 0x180);
   text.set(before, target - START - before.length);
@@ -408,7 +408,7 @@ test.each([
   expect(result).toMatchObject({ end, frames: isCaller ? frames(0x1180 + at, target) : frames(0x1180 + at) });
 });
 
-test('a function without a rule returns, too, by a jump to what it has popped', async () => {
+test('a function without a rule may also return by a jump to what it has popped', async () => {
   // add rsp, 8; pop rcx; jmp rcx
   const mapped = await space('x86_64', { 4480: [0x48, 0x83, 0xc4, 0x08, 0x59, 0xff, 0xe1], 5118: [0xff, 0xd0] });
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1180, sp: SP, bp: 0 }, stack: { 8: BIAS + 0x1400, 16: 5 } }, mapped);
@@ -416,11 +416,11 @@ test('a function without a rule returns, too, by a jump to what it has popped', 
 });
 
 test.each([
-  ['complete', 'rbx points behind it', 16, 0x1100],
-  ['complete', 'rbx points behind arguments', 32, 0x1100],
+  ['complete', 'rbx points after it', 16, 0x1100],
+  ['complete', 'rbx points after arguments', 32, 0x1100],
   ['no-rule', 'rbx points elsewhere', 8, 0x1100],
   ['no-rule', 'no function begins there', 16, 0x1104],
-] as const)('a stack is %s whose first function has no rule, and returns as makecontext makes it, where %s', async (end, _, rbx, returnAddress) => {
+] as const)('a stack is %s if its first function has no rule, returns as made by makecontext, and %s', async (end, _, rbx, returnAddress) => {
   // add rsp, 8; ret
   const text = new Uint8Array(0x200).fill(0x90);
   text.set([0x48, 0x83, 0xc4, 0x08, 0xc3], 0x180);
@@ -435,7 +435,7 @@ test.each([
 test.each([
   ['complete', 'begins', [0x48, 0x89, 0xdc]],
   ['unmapped', 'does not begin', [0x48, 0x89, 0xd4]],
-] as const)('a stack is %s at a function that %s with another stack pointer, though a rule leads on', async (end, _, first) => {
+] as const)('a stack is %s at a function that %s with another stack pointer, even if a rule leads on', async (end, _, first) => {
   const text = new Uint8Array(0x200).fill(0x90);
   text.set(first, 0x100);
   const content = assembleFrames([[CIE, [fde(0x1000, code().defCfaOffset(16)), { ...fde(0x1100), sizeBytes: 0x20 }]]], { addr: 0x3000 }).bytes;
@@ -476,8 +476,8 @@ describe('i386 code of the vdso, which is in no file', () => {
         [0x40 + 20 + 68]: at + 0x200,
       },
     ],
-    ['without', { 8: 10, [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010, [0x14 + 60]: 0x73, [0x14 + 68]: at + 0x200 }],
-  ])('is unwound from handlers of signals %s to what they interrupted', async (_name, context) => {
+    ['without information', { 8: 10, [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010, [0x14 + 60]: 0x73, [0x14 + 68]: at + 0x200 }],
+  ])('is unwound from signal handlers %s to what they interrupted', async (_name, context) => {
     // The handler has a frame pointer; above its return address are its arguments.
     const stack = { ...context, 8: at + 0x20, 12: VDSO + 0x600, 512: bias + 0x1500 };
     const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: at, bp: at + 8 }, stack }, await mapped());
@@ -500,7 +500,7 @@ describe('i386 code of the vdso, which is in no file', () => {
     expect(result.frames.slice(0, 2)).toEqual([`!${ip.toString(16)}`, '!8001010']);
   });
 
-  test('is unwound otherwise in code of no file that is not the vdso', async () => {
+  test('is not unwound like this in code without a file that is not the vdso', async () => {
     const saved = { 24: 0, 28: at + 0x200, 56: bias + 0x1010, 60: 0x23, 68: at + 0x200 };
     const stack = Object.fromEntries(Object.entries(saved).map(([place, value]) => [4 + Number(place), value]));
     const other = (await space('i386', code, 0x90, bias)).map(VDSO, VDSO + 0x1000);
@@ -513,7 +513,7 @@ describe('i386 code of the vdso, which is in no file', () => {
     ['a segment of the kernel', { 20: 0, [0x14 + 60]: 0x60 }],
     ['a stack pointer below', { 20: 0, [0x14 + 28]: at, [0x14 + 68]: at }],
     ['an instruction that is not mapped', { 20: 0, [0x14 + 56]: 0x1234 }],
-  ])('does not go on from what is no context: %s', async (_name, wrong) => {
+  ])('does not go on from an invalid context: %s', async (_name, wrong) => {
     const context = { [0x14 + 24]: 0, [0x14 + 28]: at + 0x200, [0x14 + 56]: bias + 0x1010, [0x14 + 60]: 0x23, [0x14 + 68]: at + 0x200 };
     const stack = { ...context, ...wrong, 8: at + 0x20, 12: VDSO + 0x600, 512: bias + 0x1500 };
     const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: at, bp: at + 8 }, stack }, await mapped());
@@ -529,18 +529,18 @@ test('i386 code without rules is unwound by frame pointers', async () => {
 });
 
 test.each<[string, Readonly<Record<number, readonly number[]>>, Readonly<Record<number, number>>, number, string[]]>([
-  ['behind what was pushed, where a call of the function is before it', callTo(0x1000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, ['1700']],
-  ['nowhere where the call is of a function behind it', callTo(0x1020, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
-  ['nowhere where the call is of one too far before it', callTo(-0xf000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
+  ['above what was pushed, if a call of the function precedes it', callTo(0x1000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, ['1700']],
+  ['nowhere if the call is of a later function', callTo(0x1020, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
+  ['nowhere if the call is of a function too far before it', callTo(-0xf000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
   [
-    'above the frame pointer where that one is of the function',
+    'above the frame pointer if the call there is of the function',
     { ...callTo(0x1800, 0x1700), ...callTo(0x1000, 0x1720) },
     { 0: 0x1700, 36: 0x1720 },
     32,
     ['1720'],
   ],
-  ['on top of the stack where that one is', { ...callTo(0x1000, 0x1700), ...callTo(0x1800, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
-  ['on top where that one is of a nearer one', { ...callTo(0x1010, 0x1700), ...callTo(0x1000, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
+  ['on top of the stack if the call there is', { ...callTo(0x1000, 0x1700), ...callTo(0x1800, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
+  ['on top if the call there is of a nearer one', { ...callTo(0x1010, 0x1700), ...callTo(0x1000, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
 ])('i386 code without rules has the return address of a leaf %s', async (_, calls, returns, bp, expected) => {
   const [bias, sp] = [0x800_0000, 0xbf00_0000];
   const mapped = await space('i386', { 5118: [0xff, 0xd0], ...calls }, 0x90, bias);
@@ -549,7 +549,7 @@ test.each<[string, Readonly<Record<number, readonly number[]>>, Readonly<Record<
   expect(result.frames).toEqual(['!8001010', ...expected.map((svma) => `800${svma}`)]);
 });
 
-test('i386 code without rules whose frame pointer was 0 from the leaf on has no end that it tells', async () => {
+test('i386 code without rules does not end the stack by a frame pointer that is 0 from the leaf on', async () => {
   const bias = 0xf000_0000;
   const stack = { 0: bias + 0x1400, 4: 0, 8: 0 };
   const code = await space('i386', callTo(0x1000, 0x1400), 0x90, bias);
@@ -557,8 +557,8 @@ test('i386 code without rules whose frame pointer was 0 from the leaf on has no 
   expect(found).toMatchObject({ end: 'no-rule', frames: ['!f0001010', 'f0001400'] });
 });
 
-test('i386 code without rules gives rules the stack pointer of its caller, where the stack was realigned', async () => {
-  // At 0x1400, behind call *%eax: a frame of 16 bytes that the stack pointer tells.
+test('i386 code without rules gives rules the stack pointer of its caller if the stack was realigned', async () => {
+  // At 0x1400, after call *%eax: a frame of 16 bytes, found by the stack pointer.
   const bytes = new Uint8Array(0x500).fill(0x90);
   bytes.set([0xff, 0xd0], 0x3fe);
   bytes.set([0xff, 0xd0], 0x4be);
@@ -581,7 +581,7 @@ test('i386 code without rules gives rules the stack pointer of its caller, where
 test.each([
   ['complete', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00]],
   ['no-rule', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x01]],
-] as const)('a stack of i386 is %s whose first function returns to what makecontext has behind a return', async (end, piece) => {
+] as const)('an i386 stack is %s if its first function returns to code like that of makecontext, after a return', async (end, piece) => {
   const bytes = new Uint8Array(0x200).fill(0x90);
   bytes.set([0xc3, ...piece], 0x17f);
   const cie = { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
@@ -598,7 +598,7 @@ describe('arm64 code without rules', () => {
   const [NOP, RET, BL, BLR, MOV_FP, STP, LDP, STP_FAR] = [0xd503201f, 0xd65f03c0, 0x94000010, 0xd63f0100, 0x910003fd, 0xa9be7bfd, 0xa8c27bfd, 0xa9017bfd];
   const signed = (address: number): bigint => BigInt(address) | (0x3f21n << 48n);
 
-  /** Code from 0x1000 on, all `nop` but for some instructions; 0x1400 and 0x1500 are behind calls. */
+  /** Code from 0x1000 on, all `nop` except for some instructions; 0x1400 and 0x1500 come after calls. */
   async function unwind(
     instructions: Readonly<Record<number, number>>,
     registers: Readonly<Record<string, number | bigint>>,
@@ -617,7 +617,7 @@ describe('arm64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
   });
 
-  test('is complete at the function that Go has goroutines return to, which did not call', async () => {
+  test('is complete at the function to which Go has goroutines return, although it made no call', async () => {
     const NOP_OF_GO = 0xaa0003e0; // mov x0, x0
     const end = async (code: Readonly<Record<number, number>>, saved = 0): Promise<string> => {
       const at = { pc: BIAS + 0x1110, x29: SP + 0x20, lr: BIAS + 0x110c };
@@ -631,18 +631,18 @@ describe('arm64 code without rules', () => {
     expect(await end(code, SP + 0x40)).toBe('no-rule');
   });
 
-  test('has the return address in the link register where a function has not saved it', async () => {
+  test('has the return address in the link register if a function has not saved it', async () => {
     const stack = { 32: 0, 40: BIAS + 0x1500 };
     const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20, lr: signed(BIAS + 0x1400) }, stack);
     expect(leaf).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
   });
 
-  test('has no caller where it is in the link register, which was not recorded', async () => {
+  test('has no caller if the address is in the link register, which was not recorded', async () => {
     const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1500 }, ['lr']);
     expect(leaf).toMatchObject({ end: 'no-registers', frames: frames(0x1110) });
   });
 
-  test('has it there up to where it is saved, and from where it is taken back on', async () => {
+  test('has the return address there until it is saved, and again once it is restored', async () => {
     const code = { 4352: RET, 4356: STP, 4360: MOV_FP, 4384: LDP, 4388: RET };
     // Below the caller's frame, stp has made room for 32 bytes.
     const stack = { 0: SP + 0x40, 8: BIAS + 0x1400, 64: 0, 72: BIAS + 0x1500 };
@@ -658,7 +658,7 @@ describe('arm64 code without rules', () => {
     }
   });
 
-  test('gives the caller’s rules the stack pointer of before a prologue', async () => {
+  test('gives the caller’s rules the stack pointer from before the prologue', async () => {
     // The caller, at 0x1400, has its return address 16 bytes above its stack pointer.
     const cie: PlannedCie = { returnAddress: 30, codeAlignment: 4, code: new CfaCode().defCfa(31, 32).offset(30, 2) };
     const { bytes } = assembleFrames([[cie, [{ start: 0x13f0, sizeBytes: 0x20, code: new CfaCode() }]]], { addr: 0x4000 });
@@ -683,7 +683,7 @@ describe('arm64 code without rules', () => {
     }
   });
 
-  test('is unwound by frame pointers where the pair is not at the end of the frame', async () => {
+  test('is unwound by frame pointers even if the pair is not at the end of the frame', async () => {
     const code = { 4352: RET, 4356: 0xd10083ff, 4360: STP_FAR, 4364: 0x910043fd };
     const stack = { 16: 0, 24: BIAS + 0x1400 };
     expect(await unwind(code, { pc: BIAS + 0x1120, x29: SP + 0x10, lr: BIAS + 0x1118 }, stack)).toMatchObject({
@@ -721,7 +721,7 @@ test.each<[string, number[], boolean]>([
   ['bx r3', [0x13, 0xff, 0x2f, 0xe1], false],
   ['bx r3 of Thumb', [0x00, 0xbf, 0x18, 0x47], false],
   ['nop', [0x00, 0xbf, 0x00, 0xbf], false],
-])('32-bit Arm code has return addresses behind calls: %s', async (_name, bytes, isCall) => {
+])('32-bit Arm code has return addresses only after calls: %s', async (_name, bytes, isCall) => {
   const mapped = await space('arm', { 5116: bytes }, 0, 0x10000);
   const result = await unwound({ machine: 'arm', registers: { pc: 0x1_1010, sp: 0xbe00_0000, lr: 0x1_1400, fp: 3 }, stack: {} }, mapped);
   expect(result.frames).toEqual(isCall ? ['!11010', '11400'] : ['!11010']);
@@ -740,8 +740,8 @@ describe('RISC-V code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
   });
 
-  test('has the return address of a leaf in the link register, which is far away or all there is', async () => {
-    // The leaf was called from the same code at another place. The frame pointer is the caller's still.
+  test('has the return address of a leaf in the link register, even if it is far away or the only one', async () => {
+    // The leaf was called from the same code at another place. The frame pointer is still the caller's.
     const far = BIAS + 0x1000_0000;
     const bytes = new Uint8Array(0x1000).fill(0x90);
     for (const [svma, piece] of Object.entries(calls)) bytes.set(piece, Number(svma) - START);

@@ -82,14 +82,14 @@ describe('frames of stripped Go programs', () => {
     expect((await moduleOf({ ...X86_64, machine: 183 })).hasRules).toBe(false);
   });
 
-  test('are not looked for where perf does not know them', async () => {
+  test('are not looked for if perf does not know them', async () => {
     expect((await moduleOf({ ...X86_64, usesAllTables: false })).hasRules).toBe(false);
   });
 
   test.each([
-    ['go on on another stack where they lead nowhere', {}, 'truncated', Number.POSITIVE_INFINITY],
-    ['are broken there to libunwind', { followsLibunwind: true }, 'unmapped', undefined],
-  ])('%s: some functions of the runtime change stacks', async (_, options, end, endStackOffset) => {
+    ['continue on another stack if they lead nowhere', {}, 'truncated', Number.POSITIVE_INFINITY],
+    ['are broken there if libunwind is followed', { followsLibunwind: true }, 'unmapped', undefined],
+  ])('%s, since some functions of the runtime change stacks', async (_, options, end, endStackOffset) => {
     const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
     const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 8, 32: 0x1234 } } as const;
     expect(await unwound(sample, space, options)).toMatchObject({ end, endStackOffset, frames: [`!${START.toString(16)}`, (START + 8).toString(16)] });
@@ -100,7 +100,7 @@ describe('frames of stripped Go programs', () => {
     ['time.now', 'frame'],
     ['runtime.nanotime10', 'stack'],
     ['now', 'stack'],
-  ])('of %s are told by the %s pointer, for some functions of the runtime call the vdso on another stack', async (name, pointer) => {
+  ])('of %s are found by the %s pointer, since some functions of the runtime call the vdso on another stack', async (name, pointer) => {
     const module = await moduleOf({ ...X86_64, name });
     const { sp, fp } = MACHINE_REGISTERS.x86_64;
     const registerAt = (svma: number): number => module.rules.data[module.ruleAt(svma) + RuleWord.cfaRegister];
@@ -119,7 +119,7 @@ describe('frames of stripped Go programs', () => {
     ] as const;
 
     test.each(['runtime.asmcgocall', 'runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])(
-      '%s: are told by the frame pointer once it is set',
+      '%s: are found by the frame pointer once it is set',
       async (name) => {
         const module = await moduleOf({ ...X86_64, name, frameSizes: FRAME });
         const { sp, fp } = MACHINE_REGISTERS.x86_64;
@@ -128,7 +128,7 @@ describe('frames of stripped Go programs', () => {
       },
     );
 
-    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('%s: end there, where the frame pointer was not saved', async (name) => {
+    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('%s: end there if the frame pointer was not saved', async (name) => {
       const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
       const space = new MadeSpace().map(START, START + 0x1000, module, 0);
       // As a leaf, it may not have left its stack yet.
@@ -137,12 +137,12 @@ describe('frames of stripped Go programs', () => {
       expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
     });
 
-    test('follow the stack pointer, where C is called and the frame pointer was not saved', async () => {
+    test('follow the stack pointer if C is called and the frame pointer was not saved', async () => {
       expect(offsetAt(await moduleOf({ ...X86_64, name: 'runtime.asmcgocall', frameSizes: [[48, 0]] }), START + 8)).toBe(8);
     });
   });
 
-  test.each([X86_64, I386])('end beneath the first function of a goroutine, whatever lies there', async (form) => {
+  test.each([X86_64, I386])('end after the first function of a goroutine, whatever follows', async (form) => {
     const module = await moduleOf({ ...form, name: 'runtime.goexit', frameSizes: [[48, 0]] });
     expect(module.rules.data[module.ruleAt(START)] & RuleFlag.outermost).toBe(RuleFlag.outermost);
     const space = new MadeSpace().map(START, START + 0x1000, module, 0);
@@ -151,18 +151,18 @@ describe('frames of stripped Go programs', () => {
     expect({ frames, end }).toEqual({ frames: [`!${(START + 1).toString(16)}`], end: 'complete' });
   });
 
-  test('of 32 bits are told by the stack pointer', async () => {
+  test('of 32-bit programs are found by the stack pointer', async () => {
     expect(offsetAt(await moduleOf({ ...I386, name: 'runtime.nanotime1' }), START + 8)).toBe(28);
   });
 
-  test('are broken where C code leads nowhere', async () => {
+  test('are broken if C code leads nowhere', async () => {
     const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
-    // Behind the only function of Go; it has a frame pointer.
+    // After the only function of Go; it has a frame pointer.
     const sample = { machine: 'x86_64', registers: { ip: START + 0x100, sp: 0x7000, bp: 0x7000 }, stack: { 0: 0x7010, 8: 0x1234 } } as const;
     expect(['unmapped', 'no-rule', 'bad-frame']).toContain((await unwound(sample, space)).end);
   });
 
-  test('have no rules where the table is damaged', async () => {
+  test('have no rules if the table is damaged', async () => {
     expect((await moduleOf({ ...X86_64, damage: (bytes) => bytes.fill(0xff, 0, 4) })).hasRules).toBe(false);
     // Offsets of records that lead out of the table.
     const module = await moduleOf({ ...X86_64, damage: (bytes) => bytes.fill(0xff, -44, -20) });

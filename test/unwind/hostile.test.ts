@@ -46,7 +46,7 @@ function unwind(module: UnwindModule, machine: UnwindMachine, words: readonly (n
   expect(unwinder.frameCount).toBeLessThanOrEqual(8192);
 }
 
-describe('whatever files and stacks hold, unwinding ends, and ends without an error', () => {
+describe('unwinding ends without an error', () => {
   test('with sections of any bytes', () => {
     fc.assert(
       fc.property(
@@ -169,7 +169,7 @@ describe('whatever files and stacks hold, unwinding ends, and ends without an er
   });
 });
 
-test('files with any of their bytes changed are refused as a whole, or read', async () => {
+test('files with any of their bytes changed are read, or refused as a whole', async () => {
   const frames = assembleFrames(
     [
       [
@@ -216,7 +216,7 @@ test('instructions without end are not followed without end', () => {
   expect(ruleAfter(150_000)).toBe(-2);
 });
 
-test('instructions of Arm’s tables that many functions share do not take memory without end', async () => {
+test('instructions of Arm’s tables that many functions share do not take unlimited memory', async () => {
   const [indexAddr, extabAddr, functionCount] = [0x10_0000, 0x20_0000, 20_000];
   const index = new ByteFields();
   const relative = (target: number): number => (target - indexAddr - index.length) & 0x7fff_ffff;
@@ -229,7 +229,7 @@ test('instructions of Arm’s tables that many functions share do not take memor
   expect(table.instructions.length).toBeLessThan(2 ** 25);
 });
 
-test('a name that is no machine is refused', () => {
+test('an unknown machine is refused', () => {
   const input = { ...madeInput({ machine: 'aarch64', registers: { pc: CODE, sp: SP } }), machine: 'arm64' as UnwindMachine };
   const refused = expect.objectContaining({ code: 'usage', message: expect.stringContaining('arm64 cannot be unwound, only those of x86_64, i386, aarch64') });
   expect(() => new Unwinder().unwind(input, new MadeSpace())).toThrow(refused);

@@ -32,7 +32,7 @@ function stackOf(addresses: readonly number[]): UnwoundStack {
 }
 
 describe('kept rules', () => {
-  test('lead on where nothing tells of the code any more', () => {
+  test('lead on if nothing describes the code any more', () => {
     const before = spaceOf(0);
     const after = spaceOf(1, WITHOUT_RULES);
     const kept = new KeptRules();
@@ -45,7 +45,7 @@ describe('kept rules', () => {
     expect([...unwinder.frames.subarray(0, 3)]).toEqual([LEAF, CALLER, START]);
   });
 
-  test('count before those of other code in the same place', () => {
+  test('take precedence over those of other code in the same place', () => {
     const other = moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfaOffset(64)), ...RULES.slice(1)]]]);
     const kept = new KeptRules();
     const unwinder = new Unwinder({ followsLibunwind: true });
@@ -59,7 +59,7 @@ describe('kept rules', () => {
     expect(unwinder.frameCount).toBe(3);
   });
 
-  test('are those of the last 128 addresses, in the order in which these were met first', () => {
+  test('are kept for the last 128 addresses, in the order in which these were first met', () => {
     const kept = new KeptRules();
     const space = spaceOf(0);
     const addresses = Array.from({ length: 128 }, (_, i) => BIAS + 0x1001 + i);
@@ -76,7 +76,7 @@ describe('kept rules', () => {
     expect(keptOf()).toBe(126);
   });
 
-  test('are those of an address, whether it was sampled or returned to', () => {
+  test('are kept for an address, whether it was sampled or returned to', () => {
     const kept = new KeptRules();
     const space = spaceOf(0);
     const leaf = new UnwoundStack();
@@ -88,14 +88,14 @@ describe('kept rules', () => {
     leaf.clear();
     leaf.add(BIAS + 0x1180, false);
     expect(kept.add(leaf, space)).toBe(false);
-    // Nor where no code is before it.
+    // Nor if no code precedes it.
     const beginning = new MadeSpace().map(BIAS + 0x1000, BIAS + 0x10000, MODULE, BIAS);
     leaf.clear();
     leaf.add(BIAS + 0x1000, false);
     expect([kept.add(leaf, beginning), kept.add(stackOf([BIAS + 0x1000]), beginning)]).toEqual([false, false]);
   });
 
-  test('are not of code without rules, or where there is none', () => {
+  test('are not kept for code without rules, or where there is no code', () => {
     const kept = new KeptRules();
     const space = spaceOf(0).map(0x10_0000, 0x20_0000);
     const [withoutRule, unmapped, jitted] = [BIAS + 0x5000, 0x1234, 0x10_1000];
@@ -103,7 +103,7 @@ describe('kept rules', () => {
     for (const address of [withoutRule, unmapped, jitted]) expect(kept.of(address, true, space)).toBeUndefined();
   });
 
-  test('differ where the module is another, is elsewhere, or is gone', () => {
+  test('differ if the module is another, is elsewhere, or is gone', () => {
     const kept = new KeptRules();
     kept.add(stackOf([CALLER]), spaceOf(0));
     expect(kept.differFrom(spaceOf(0))).toBe(false);

@@ -9,7 +9,7 @@ const [RCX, R14] = [2, 14];
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
 
-// As gcc 12 compiles _Unwind_RaiseException: rax is saved, which is nothing that a caller needs again.
+// As gcc 12 compiles _Unwind_RaiseException: rax is saved, which no caller needs again.
 const RAISES = fde(0x1000, code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7).offset(RAX, 9));
 const THROWS = fde(0x1100, code().defCfaOffset(16));
 const THROWER = fde(0x1200, code().defCfa(RBP, 16).offset(RBP, 2));
@@ -59,7 +59,7 @@ interface Setting {
   /** Where the sample is, from the function's start. */
   readonly at?: number;
   readonly sp?: number;
-  /** Further ones. */
+  /** Additional ones. */
   readonly registers?: Readonly<Record<string, number>>;
   readonly followsLibunwind?: boolean;
   /** How many calls deeper the sample is, in what the function calls. */
@@ -86,26 +86,26 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames({})).toBe('1010 1110 1210 1310 1410 complete');
   });
 
-  test('go on at the handler where a caller needs the frame pointer, which is the handler’s already', () => {
+  test('go on at the handler if a caller needs the frame pointer, which is already the handler’s', () => {
     expect(frames(COPIED_RBP)).toBe('1010 1310 1410 complete');
   });
 
   describe('while a handler is looked for, in functions that have left the frame pointer alone', () => {
     const SAME_RBP = { 560: SP + 0x230 };
 
-    test('are whole where another register says that nothing was copied', () => {
+    test('are whole if another register shows that nothing was copied', () => {
       const places = { [OWN + 8 * RBX]: SP + 0x1f8, [FOUND + 8 * RBX]: SP + 0x228 };
       expect(frames({ ...SAME_RBP, ...places, 504: 1, 552: 2 })).toBe('1010 1110 1210 1310 1410 complete');
       expect(frames({ ...SAME_RBP, ...places, 504: 2, 552: 2 })).toBe('1010 1310 1410 complete');
     });
 
-    test('are whole where functions have been called that call others', () => {
+    test('are whole if functions have been called that call others', () => {
       expect(frames(SAME_RBP, { calls: 2 })).toBe('1510 1520 1010 1110 1210 1310 1410 complete');
       expect(frames(SAME_RBP)).toBe('1010 1310 1410 complete');
     });
   });
 
-  test('are whole where a caller has saved the frame pointer', () => {
+  test('are whole if a caller has saved the frame pointer', () => {
     const throws = fde(0x1100, code().defCfaOffset(16).offset(RBP, 2));
     expect(frames({ ...COPIED_RBP, 528: SP + 0x230 }, { throws })).toBe('1010 1110 1210 1310 1410 complete');
   });
@@ -114,7 +114,7 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames(COPIED_ALL)).toBe('1010 1310 1410 complete');
   });
 
-  test('go on at the handler also from what copies the registers for that function', () => {
+  test('also go on at the handler from what copies the registers for that function', () => {
     expect(frames(COPIED_ALL, { calls: 1 })).toBe('1510 1010 1310 1410 complete');
   });
 
@@ -123,7 +123,7 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames({ ...COPIED_ALL, ...places, 496: SP + 0x210, 504: SP + 0x240 })).toBe('1010 1310 1410 complete');
   });
 
-  test('go on at the handler where the function before it has saved a register right below its return address', () => {
+  test('go on at the handler if the function before it has saved a register right below its return address', () => {
     expect(frames({ ...COPIED_ALL, [FOUND + 8 * R14]: SP + 0x230 })).toBe('1010 1310 1410 complete');
   });
 
@@ -135,7 +135,7 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames(COPIED_ALL, { handler })).toBe('1010 1310 1410 complete');
   });
 
-  test('go on at the landing pad with the registers at hand, once the function has given back its own', () => {
+  test('go on at the landing pad with the registers at hand, once the function has restored its own', () => {
     // As gcc 12 ends the function: mov (%rbp), %rbp; mov %rcx, %rsp; pop %rcx; jmp *%rcx.
     const end = code().defCfa(RBP, 16).offset(RBP, 2).offset(RBX, 7).offset(RAX, 9).advance(0x40).restore(RBP).defCfa(RCX, 8);
     const raises = fde(0x1000, end.advance(3).defCfaRegister(RSP).advance(1).register(RIP, RCX).defCfaOffset(0));
@@ -146,7 +146,7 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames(changes, { raises, handler, at: 0x44, sp: SP + 0x240, registers: { bx, cx: LANDING_PAD } })).toBe('1044 1350 1410 complete');
   });
 
-  test('are followed by the rules where the records are left over from before', () => {
+  test('are followed by the rules if the records are left over from before', () => {
     expect(frames({ [OWN + RECORDED_CFA]: SP + 0x300 })).toBe('1010 1110 1210 1310 1410 complete');
     expect(frames({ ...COPIED_ALL, [OWN + RECORDED_CFA]: SP + 0x300 })).toBe('1010 1310 1310 1410 complete');
   });
@@ -161,7 +161,7 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames({}, { bp: 0x7_ffff_ffff_fff0 })).toBe('1010 truncated');
   });
 
-  test('are followed by the rules where libunwind is followed', () => {
+  test('are followed by the rules if libunwind is followed', () => {
     expect(frames(COPIED_ALL, { followsLibunwind: true })).toBe('1010 1310 1310 1410 complete');
   });
 });

@@ -39,12 +39,12 @@ describe('arm64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: hex(0x1210, 0x1210, 0x1310) });
   });
 
-  test('have signatures taken off that no rule tells of', async () => {
+  test('lose signatures that no rule mentions', async () => {
     const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1110, lr: 0, sp: SP }, stack: { 8: signed(BIAS + 0x1310) } }, space());
     expect(result).toMatchObject({ end: 'complete', frames: hex(0x1110, 0x1310) });
   });
 
-  test('have signatures taken off a link register that is signed only later on', async () => {
+  test('may have a link register that is signed only later on', async () => {
     const late = fde(0x1400, code().advance(1).negateRaState().advance(1).defCfaOffset(16).offset(LR, 1));
     for (const [at, lr] of [
       [0x1400, BigInt(BIAS + 0x1310)],
@@ -57,7 +57,7 @@ describe('arm64 stacks', () => {
     }
   });
 
-  test('have addresses of 52 bits where they are not signed', async () => {
+  test('may have addresses of 52 bits if these are not signed', async () => {
     const high = 0x8_1234_0000_0000;
     const module = moduleOf('aarch64', [[cie, functions]]);
     const mapped = new MadeSpace().map(high, high + 0x10000, module, high).map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -65,7 +65,7 @@ describe('arm64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', endAddress: high + 0x1310 });
   });
 
-  test('end where the link register is the frame’s own once more', async () => {
+  test('end if the link register leads to the same frame again', async () => {
     const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1010, lr: BIAS + 0x1010, sp: SP }, stack: {} }, space());
     expect(result.end).toBe('bad-frame');
     expect(result.frames.length).toBeLessThan(10);
@@ -139,7 +139,7 @@ describe('s390x stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: hex(0x1010, 0x1110, 0x1310) });
   });
 
-  test('have registers saved in those of floating point', async () => {
+  test('may have registers saved in floating-point registers', async () => {
     const registers = { pc: BIAS + 0x1210, f0: BIAS + 0x1310, f2: SP + 400, r14: 1, r15: SP };
     expect(await unwound({ machine: 's390x', registers, stack: {}, littleEndian: false }, space)).toMatchObject({
       end: 'complete',

@@ -7,7 +7,7 @@ import { buildSectionElf } from '../support/section-elf.ts';
 
 const SVMA = 0x10_0000;
 const SIZE = 0x1_4000;
-/** Where in the segment the first border of what is read at once is: the file's header is before it. */
+/** Where in the segment the first border between reads is, since the header of the file is before the segment. */
 const BORDER = 0x4000 - 64;
 
 /** A file with a segment whose bytes tell where in the segment they are, and an equal one that is writable. */
@@ -32,7 +32,7 @@ function expected(at: number, sizeBytes: number): number[] {
   return Array.from({ length: sizeBytes }, (_, i) => ((at + i) ^ ((at + i) >> 8)) & 0xff);
 }
 
-test('bytes of read-only segments are there once they were read, across the borders of what is read at once', async () => {
+test('bytes of read-only segments are there once they were read, also across the borders between reads', async () => {
   const memory = await openMemory();
   expect([memory.find(SVMA, 8), memory.wantsBytes]).toEqual(['wanted', true]);
   for (let at = 0; at + 8 <= SIZE; at += 0xff5) expect(await readAt(memory, SVMA + at, 8)).toEqual(expected(at, 8));
@@ -41,7 +41,7 @@ test('bytes of read-only segments are there once they were read, across the bord
   expect(memory.wantsBytes).toBe(false);
 });
 
-test('bytes across such a border are wanted one part after the other', async () => {
+test('bytes across such a border are wanted part by part', async () => {
   const memory = await openMemory();
   const svma = SVMA + BORDER - 3;
   expect(memory.find(svma, 8)).toBe('wanted');
@@ -51,7 +51,7 @@ test('bytes across such a border are wanted one part after the other', async () 
   expect(await readAt(memory, svma, 8)).toEqual(expected(BORDER - 3, 8));
 });
 
-test('it is told from where to where bytes are there, with those that were found', async () => {
+test('the range of the bytes at hand is known, along with those that were found', async () => {
   const memory = await openMemory();
   for (const [at, start, end] of [
     [0x100, 0, BORDER],
@@ -74,12 +74,12 @@ test('bytes of writable segments, and of none, are absent', async () => {
   expect(new ModuleMemory(undefined, true).find(0, 1)).toBe('absent');
 });
 
-test('bytes of a section of code are there and may be run in a writable segment, too', async () => {
+test('bytes of a code section are there and executable even in a writable segment', async () => {
   const content = Uint8Array.from({ length: 0x100 }, (_, i) => i);
   const bytes = buildSectionElf({
     sections: [
       { name: '.data', flags: 3, addr: SVMA, content },
-      // As the images of GCL have it: what they held when they were dumped, with their code.
+      // As in images of GCL: what they held when they were dumped, with their code.
       { name: '.data', flags: 7, addr: SVMA + 0x100, content },
     ],
   });
@@ -104,7 +104,7 @@ test('bytes are absent where the file ends before its segment does', async () =>
   for (let at = end - 7; at <= end; at++) expect(await readAt(memory, SVMA + at, 8)).toBe('absent');
 });
 
-test('code is where segments say so, or anywhere where there are none', async () => {
+test('code is where segments say so, or anywhere if there are none', async () => {
   const memory = await openMemory();
   expect([SVMA - 1, SVMA, SVMA + SIZE + 0xff, SVMA + SIZE + 0x100, 2 * SVMA].map((svma) => memory.isExecutable(svma))).toEqual([
     false,
@@ -116,7 +116,7 @@ test('code is where segments say so, or anywhere where there are none', async ()
   expect(new ModuleMemory(undefined, true).isExecutable(0)).toBe(true);
 });
 
-test('bytes that cannot be read are absent from then on, and it is said why', async () => {
+test('bytes that cannot be read are absent from then on, and the reason is returned', async () => {
   class Refusing extends BufferSource {
     override async readAt(): Promise<number> {
       throw new PerfconvError('io', 'gone');
@@ -129,7 +129,7 @@ test('bytes that cannot be read are absent from then on, and it is said why', as
   expect(await memory.readWanted()).toBeUndefined();
 });
 
-describe('of a large file', () => {
+describe('in a large file', () => {
   const PAGE_BYTES = 1 << 14;
   const PAGES = (1 << 11) + 2;
 
@@ -163,7 +163,7 @@ describe('of a large file', () => {
     expect(reads.slice(PAGES)).toEqual([0, 1]);
   });
 
-  test('only so much is read in all, as where hostile code leads round through it', async () => {
+  test('only a limited number of pages is read, even if hostile code goes round in it', async () => {
     const { wordAt, reads } = await openLarge();
     let count = 0;
     while ((await wordAt(count % PAGES)) !== 'absent') count++;

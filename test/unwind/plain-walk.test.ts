@@ -10,8 +10,8 @@ import { runs } from '../support/thoroughness.ts';
 import { moduleOf, moduleWithoutTable, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, R12, RAX, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
 
-// Whether stacks that are walked in WebAssembly are those of the unwinder is what `unwound` looks at, in all tests that have x86-64 stacks. Here is how far
-// that goes, and what is only there.
+// In all tests with x86-64 stacks, `unwound` checks that stacks walked in WebAssembly are those of the unwinder. Here is how far such a walk goes, and
+// what only it has.
 
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;
@@ -25,7 +25,7 @@ class CountingSpace extends MadeSpace {
   }
 }
 
-/** How a sample ends, and how often what is mapped was asked for on the way. */
+/** How a sample ends, and how often the maps were asked on the way. */
 function walked(unwinder: Unwinder, sample: MadeSample, space: CountingSpace): { end: string; frames: number[]; lookups: number } {
   const before = space.lookups;
   const end = unwinder.unwind(madeInput(sample), space);
@@ -47,7 +47,7 @@ const SAMPLE: MadeSample = {
 };
 
 describe('a walk from frame to frame in WebAssembly', () => {
-  test('asks once for what is mapped, and for each rule of files without a table', () => {
+  test('asks once for the maps, and once for each rule of files without a table', () => {
     const module = moduleWithoutTable('x86_64', [[CIE, FUNCTIONS]]);
     const ruleAt = vi.spyOn(module, 'ruleAt');
     const space = new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -59,7 +59,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect(unwinder).toMatchObject({ endAddress: BIAS + 0x1310, endFile: 0 });
   });
 
-  test('reads rules by itself where there is a table of them', () => {
+  test('reads rules by itself if there is a table of them', () => {
     const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
     const ruleAt = vi.spyOn(module, 'ruleAt');
     const space = new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -67,7 +67,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect(ruleAt).not.toHaveBeenCalled();
   });
 
-  test('follows long functions as long as that takes no time, and then asks for their rules', () => {
+  test('follows long functions until that takes too long, and then asks for their rules', () => {
     const nops = code();
     for (let i = 0; i < 12_000; i++) nops.raw(0);
     const module = moduleOf('x86_64', [[CIE, [{ start: TEXT, sizeBytes: 0x2000, code: nops }, fde(TEXT + 0x2000, code().undefined(RIP))]]]);
@@ -82,7 +82,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect([asked[1000], asked[2400] > 0, asked[2499] - asked[2400]]).toEqual([0, true, 99]);
   });
 
-  test('asks again where something else is mapped', () => {
+  test('asks again if something else is mapped', () => {
     const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     const other = moduleOf('x86_64', [[CIE, [fde(TEXT, code().undefined(RIP))]]]);
     const moved = new CountingSpace().map(BIAS, BIAS + 0x10000, other, BIAS);
@@ -97,18 +97,18 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect(walked(unwinder, SAMPLE, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
   });
 
-  test('goes on behind a frame that is not plain', () => {
+  test('goes on after a frame that is not plain', () => {
     // The leaf's rule needs a register that is not known to be saved; all callers are as before.
     const functions = [fde(TEXT, code().defCfa(R12, 8)), ...FUNCTIONS.slice(1)];
     const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
     const sample = { ...SAMPLE, registers: { ...SAMPLE.registers, r12: SP } };
     const unwinder = new Unwinder();
     expect(walked(unwinder, sample, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
-    // The leaf is looked for once.
+    // The leaf is looked up once.
     expect(walked(unwinder, sample, space)).toEqual({ end: 'complete', frames: FRAMES_OF_SAMPLE, lookups: 1 });
   });
 
-  test('has more ranges than it remembers', async () => {
+  test('may have more ranges than it remembers', async () => {
     const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
     const space = new MadeSpace();
     for (let i = 0; i < 200; i++) space.map(BIAS + i * 0x10000, BIAS + i * 0x10000 + 0x8000, module, BIAS + i * 0x10000);
@@ -141,7 +141,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
   test.each([
     ['without a table', moduleWithoutTable],
     ['some of which are not plain', moduleOf],
-  ])('goes on where memory grows in the middle of a stack of many functions, %s', async (_, make) => {
+  ])('goes on if memory grows in the middle of a stack of many functions, %s', async (_, make) => {
     const count = 6000;
     // Each function by itself, one in seven with an expression.
     const instructions = (i: number): CfaCode => (i % 7 === 3 ? code().defCfaExpression(Uint8Array.of(0x77, 8)) : code());
@@ -153,7 +153,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect([end, frames.length]).toEqual(['complete', count + 1]);
   });
 
-  test('gives as many frames as are asked for', async () => {
+  test('gives no more frames than are asked for', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     for (let maxFrames = 0; maxFrames <= 5; maxFrames++) {
       const { end, frames } = await unwound(SAMPLE, space, { maxFrames });
@@ -161,7 +161,7 @@ describe('a walk from frame to frame in WebAssembly', () => {
     }
   });
 
-  test('leaves a dump to the unwinder that is larger than a record', async () => {
+  test('leaves dumps larger than a record to the unwinder', async () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
     expect(await unwound({ ...SAMPLE, stackSizeBytes: 1 << 18 }, space)).toMatchObject({ end: 'complete' });
   });
@@ -171,7 +171,7 @@ describe('labels of frames', () => {
   const space = () => new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
   const labelsOf = ({ stack }: Unwinder) => [...stack.labels.subarray(0, stack.count)];
 
-  test('stay with the calls in all stacks, and not with the places where samples were taken', () => {
+  test('stay with the calls in all stacks, but not with the places where samples were taken', () => {
     const unwinder = new Unwinder();
     const mapped = space();
     walked(unwinder, SAMPLE, mapped);
@@ -188,7 +188,7 @@ describe('labels of frames', () => {
     expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, 101, NO_LABEL, 103]);
   });
 
-  test('are those of one file, though another has the same rules', () => {
+  test('belong to one file, even if another has the same rules', () => {
     const module = moduleOf('x86_64', [[CIE, FUNCTIONS]]);
     const unwinder = new Unwinder();
     walked(unwinder, SAMPLE, new CountingSpace().map(BIAS, BIAS + 0x10000, module, BIAS));
@@ -200,7 +200,7 @@ describe('labels of frames', () => {
     expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, NO_LABEL, NO_LABEL, NO_LABEL]);
   });
 
-  test('are not given to frames that were found otherwise', () => {
+  test('are not given to frames that were found in another way', () => {
     const functions = [...FUNCTIONS.slice(0, 2), fde(0x1200, code().defCfaExpression(Uint8Array.of(0x76, 16)).offset(RBP, 2)), FUNCTIONS[3]];
     const mapped = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, functions]]), BIAS);
     const unwinder = new Unwinder();
@@ -234,7 +234,7 @@ describe('labels of frames', () => {
   });
 });
 
-describe('what no compiler writes and no thread has', () => {
+describe('unwinding copes with', () => {
   const END = fde(0x1900, code().undefined(RIP));
   const last = BIAS + 0x1910;
   const mapped = (module: UnwindModule): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10_0000, module, BIAS);
@@ -336,7 +336,7 @@ describe('what no compiler writes and no thread has', () => {
     expect(results[0][1]).toEqual(['complete', BIAS + 0x1210, last + 0x10]);
   });
 
-  test('spaces of one number of which different things are mapped end', () => {
+  test('different maps under one generation', () => {
     const unwinder = new Unwinder();
     const ends = [0, 1].map(() => {
       const space = mapped(moduleOf('x86_64', [[CIE, [fde(0x1000, code().defCfa(R12, 8)), END]]]));
@@ -349,7 +349,7 @@ describe('what no compiler writes and no thread has', () => {
 describe('rules that are read in WebAssembly', () => {
   const registers = fc.constantFrom(RAX, RBX, RBP, RSP, R12, RIP, 5, 20);
   const small = fc.integer({ min: 0, max: 6 });
-  /** One instruction, of those that compilers write and of others. */
+  /** One instruction, whether or not compilers write it. */
   const instruction: fc.Arbitrary<(to: CfaCode) => CfaCode> = fc.oneof(
     small.map((delta) => (to: CfaCode) => to.advance(delta * 8)),
     small.map((delta) => (to: CfaCode) => to.advance1(delta)),
@@ -407,7 +407,7 @@ describe('rules that are read in WebAssembly', () => {
   const program = fc.array(instruction, { maxLength: 12 });
   const written = (instructions: readonly ((to: CfaCode) => CfaCode)[], to = code()): CfaCode => instructions.reduce((all, one) => one(all), to);
 
-  test('are those of the unwinder, whatever the instructions', async () => {
+  test('agree with those of the unwinder, whatever the instructions', async () => {
     const cies = fc.record({
       version: fc.constantFrom(1, 3),
       augmentation: fc.constantFrom('zR', 'zPLR', 'zRS', 'zRX', ''),

@@ -51,7 +51,7 @@ function resultOf(unwinder: Unwinder, end: UnwindEnd): Result {
   return { end, endAddress, frames: [...frames.subarray(0, frameCount)], isCall: [...isCall.subarray(0, frameCount)] };
 }
 
-/** Unwinds a sample by itself, and after another one; how often code was looked for says whether frames were taken over. */
+/** Unwinds a sample by itself, and after another one; how often code was looked up tells whether frames were taken over. */
 function bothWays(
   sample: MadeSample,
   before = BEFORE,
@@ -68,14 +68,14 @@ function bothWays(
 }
 
 describe('frames of the last stack', () => {
-  test('are taken over where nothing differs', () => {
+  test('are taken over if nothing differs', () => {
     const { alone, after, lookups } = bothWays(BEFORE);
     expect(alone).toMatchObject({ end: 'complete', frames: [0x1010, 0x1110, 0x1210, 0x1310, 0x1510].map((at) => BIAS + at) });
     expect(after).toEqual(alone);
     expect(lookups).toEqual([5, 2]);
   });
 
-  test('are taken over, too, from a stack that has taken them over itself', () => {
+  test('are also taken over from a stack that has taken them over itself', () => {
     const unwinder = new Unwinder();
     let previous: UnwoundStack | undefined;
     let lookups = 0;
@@ -89,7 +89,7 @@ describe('frames of the last stack', () => {
     expect(lookups).toBe(2);
   });
 
-  test('tell the words of a return address to where no code is', () => {
+  test('keep the words of a return address that leads to no code', () => {
     const unwinder = new Unwinder();
     const sample = { ...BEFORE, stack: { ...stack, 104: 0x1234_5678_9abc_def1n } };
     let previous: UnwoundStack | undefined;
@@ -102,14 +102,14 @@ describe('frames of the last stack', () => {
     }
   });
 
-  test('are taken over from the first caller on that is the same', () => {
+  test('are taken over from the first identical caller on', () => {
     const moved = { ...BEFORE, registers: { ...registers, ip: BIAS + 0x1210 } };
     const { alone, after, lookups } = bothWays({ ...moved, stack: { ...stack, 24: BIAS + 0x1210, 56: BIAS + 0x1210 } });
     expect(after).toEqual(alone);
     expect(lookups[1]).toBeLessThanOrEqual(lookups[0]);
   });
 
-  // Each word of the stack in turn has another value: a return address, a saved register, what nobody reads.
+  // Each word of the stack in turn has another value: a return address, a saved register, or what nobody reads.
   test.each(Object.keys(stack).map(Number))('count only as long as the stack is the same: at %i', (at) => {
     for (const value of [0, 1, 0x1234, SP + 0x70, SP + 0x80, BIAS + 0x1210, BIAS + 0x1310, BIAS + 0x1410, BIAS + 0x1510, 2 ** 62]) {
       const { alone, after } = bothWays({ ...BEFORE, stack: { ...stack, [at]: value } });
@@ -124,7 +124,7 @@ describe('frames of the last stack', () => {
     }
   });
 
-  test('are none beyond the dump, wherever they have their return addresses', () => {
+  test('are not taken over beyond the dump, wherever their return addresses are', () => {
     const sample = { ...BEFORE, stack: { 0: BIAS + 0x1610, 8: BIAS + 0x1710, 72: BIAS + 0x1510 }, stackSizeBytes: 144 };
     expect(bothWays(sample).alone).toMatchObject({ end: 'complete', frames: [0x1010, 0x1610, 0x1710, 0x1710, 0x1510].map((at) => BIAS + at) });
     for (let stackSizeBytes = 0; stackSizeBytes <= 144; stackSizeBytes += 8) {
@@ -141,7 +141,7 @@ describe('frames of the last stack', () => {
     }
   });
 
-  test('are none that were not left by stack and frame pointer alone, wherever others were before', () => {
+  test('are not taken over if left by other registers than stack and frame pointer, wherever others were before', () => {
     // The third frame is by rbx, which the second one has on its stack.
     const byRbx = (rbx: number): MadeSample => ({
       ...BEFORE,

@@ -49,7 +49,7 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(await withTable(assembleFrameTable(TABLE_AT, FRAMES_AT, entries)), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('is found by that header where there are no section headers, but perf does not find the header then', async () => {
+  test('is found by that header if there are no section headers, but perf then does not find the header', async () => {
     const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, assembleFrameTable(TABLE_AT, FRAMES_AT, entries))]);
     const [framesAt, headerAt] = [elf.section('.eh_frame')!, elf.section('.eh_frame_hdr')!];
     const load = { type: 1, flags: 4, align: 1, vaddr: FRAMES_AT, offset: framesAt.offset, filesz: framesAt.sizeBytes, memsz: framesAt.sizeBytes };
@@ -87,7 +87,7 @@ describe('.eh_frame', () => {
     ['is said to be longer than it is', assembleFrameTable(TABLE_AT, FRAMES_AT, entries).fill(0x7f, 8, 12)],
     ['is of another version', Uint8Array.of(2, ...assembleFrameTable(TABLE_AT, FRAMES_AT, entries).subarray(1))],
     ['is cut off', assembleFrameTable(TABLE_AT, FRAMES_AT, entries).subarray(0, 3)],
-  ])('is searched without the table where that %s', async (_name, table) => {
+  ])('is searched without the table if that %s', async (_name, table) => {
     const module = table === undefined ? await madeModule('x86_64', [], [frames]) : await withTable(table);
     // In another order, which has other entries read first.
     const backwards = table === undefined ? await madeModule('x86_64', [], [frames]) : await withTable(table);
@@ -98,7 +98,7 @@ describe('.eh_frame', () => {
   test.each([
     ['has no entries', assembleFrameTable(TABLE_AT, FRAMES_AT, [])],
     ['is left out', Uint8Array.of(...assembleFrameTable(TABLE_AT, FRAMES_AT, []).subarray(0, 2), 0xff, 0xff, 0, 0, 0, 0)],
-  ])('is searched without the table where that %s, but as perf it finds nothing then', async (_name, table) => {
+  ])('is searched without the table if that %s, although perf then finds nothing', async (_name, table) => {
     const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, table)]);
     expect(cfaOffsets(await readUnwindModule(elf), ...ADDRESSES)).toEqual(EXPECTED);
     const asPerf = await readUnwindModule(elf, { usesAllTables: false });
@@ -111,27 +111,27 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, shuffled.bytes)]), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('may be several ones, one after the other, with their ends in between', async () => {
+  test('may be several sections in a row, each with its end', async () => {
     const first = assembleFrames([[CIE, FDES.slice(0, 2)]], { addr: FRAMES_AT });
     const second = assembleFrames([[CIE, FDES.slice(2)]], { addr: FRAMES_AT + first.bytes.length });
     const joined = new ByteFields().put(first.bytes).put(second.bytes).done();
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, joined)]), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('has nothing for code at address 0 that linkers threw away', async () => {
+  test('has nothing for code at address 0 that linkers discarded', async () => {
     const thrown = assembleFrames([[CIE, [fde(0, 64, 0x2000), ...FDES]]], { addr: FRAMES_AT });
     const module = await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, thrown.bytes)]);
     expect(cfaOffsets(module, 0x500, ...ADDRESSES)).toEqual([-1, ...EXPECTED]);
   });
 
-  test('is read on after entries that make no sense, up to one that cannot be passed over', async () => {
+  test('is read on after entries that make no sense, up to one that cannot be skipped', async () => {
     const odd = assembleFrames([[{ ...CIE, version: 9 }, [fde(0x2000, 64)]]], { addr: FRAMES_AT });
     const good = assembleFrames([[CIE, FDES]], { addr: FRAMES_AT + odd.bytes.length });
     const joined = new ByteFields().put(odd.bytes).put(good.bytes).u32(0x7fff_ffff).put(good.bytes).done();
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, joined)]), 0x2000, ...ADDRESSES)).toEqual([-1, ...EXPECTED]);
   });
 
-  test('has damaged rules, which are counted once for each address', async () => {
+  test('has damaged rules, which are counted once per address', async () => {
     const damaged = assembleFrames([[CIE, [{ start: 0x1000, sizeBytes: 0x100, code: code().raw(0x3f) }]]], { addr: FRAMES_AT });
     const module = await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, damaged.bytes)]);
     expect(cfaOffsets(module, 0x1000, 0x1000, 0x1001)).toEqual([-2, -2, -2]);
@@ -184,7 +184,7 @@ describe('.debug_frame', () => {
     expect(cfaOffsets(await madeModule('x86_64', [], [frames], { decompressor }), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('is read of the debug file', async () => {
+  test('is read from the debug file', async () => {
     const debug = await madeElf('x86_64', [], [plain]);
     expect(cfaOffsets(await madeModule('x86_64', [], [], { debug }), ...ADDRESSES)).toEqual(EXPECTED);
   });
@@ -195,7 +195,7 @@ describe('.debug_frame', () => {
     expect(cfaOffsets(module, 0x1000, 0x1100, 0x1200)).toEqual([80, 32, -1]);
   });
 
-  test('is left out where it cannot be unpacked', async () => {
+  test('is left out if it cannot be unpacked', async () => {
     const damaged = { ...compressed, content: compressed.content.slice(0, -20) };
     for (const frames of [damaged, { ...compressed, content: new ByteFields().u32(7, 0).u64(bytes.length, 1).put(packed).done() }]) {
       const failing: Decompressor = { decompress: async () => Promise.reject(new PerfconvError('damaged', 'cut off')) };
@@ -206,7 +206,7 @@ describe('.debug_frame', () => {
   });
 });
 
-test('rules are the same however often they are asked for, and for however many addresses', async () => {
+test('rules are the same however often they are asked for, and at however many addresses', async () => {
   const { bytes } = assembleFrames([[CIE, [fde(0x1_0000, 16, 0x10_0000)]]], { addr: 0x20_0000 });
   const module = await madeModule('x86_64', [], [section('.eh_frame', 0x20_0000, bytes)]);
   const rules = new Set<number>();

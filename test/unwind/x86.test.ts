@@ -39,7 +39,7 @@ describe('x86-64 stacks', () => {
     expect(result.end).toBe('complete');
   });
 
-  test('are complete where the return address is 0', async () => {
+  test('are complete at a return address of 0', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0 } }, space());
     expect(result).toMatchObject({ end: 'complete', frames: frames.slice(0, 2) });
   });
@@ -50,7 +50,7 @@ describe('x86-64 stacks', () => {
     expect(result.end).toBe('complete');
   });
 
-  test('are complete in the system call that ends a thread, whatever code is behind it', async () => {
+  test('are complete in the system call that ends a thread, whatever code follows it', async () => {
     const [ax, ip] = [-38, BIAS + 0x1400];
     const inCall = { ...registers, ax, cx: ip, ip };
     const behind = space(fde(0x1400));
@@ -64,18 +64,18 @@ describe('x86-64 stacks', () => {
     });
     expect(await depthOf({ ...inCall, ax: 0 })).toBeGreaterThan(1);
     expect(await depthOf({ ...inCall, cx: 0 })).toBeGreaterThan(1);
-    // Of half of a register it is no such value.
+    // In half of a register, it is not that value.
     expect(await depthOf({ ...inCall, ax: 0xffff_ffda })).toBeGreaterThan(1);
     expect(await depthOf({ ...inCall, cx: ip % 2 ** 32 })).toBeGreaterThan(1);
     expect(await depthOf({ ...inCall, ip: BIAS + 0x1401, cx: BIAS + 0x1401 })).toBeGreaterThan(1);
     expect(await depthOf(inCall, { followsLibunwind: true })).toBeGreaterThan(1);
-    // Of other code nothing is known.
+    // Nothing is known about other code.
     const jit = space().map(0x10_0000, 0x20_0000);
     const inJit = { ...inCall, cx: 0x10_0100, ip: 0x10_0100 };
     expect(await unwound({ machine: 'x86_64', registers: inJit, stack }, jit)).toMatchObject({ frames: ['!100100', (BIAS + 0x1310).toString(16)] });
   });
 
-  test('are not complete where code made at run time calls, and leaves the frame pointer at the 0 with which the program began', async () => {
+  test('are not complete if run-time code calls with the frame pointer of 0 that the program began with', async () => {
     const withJit = space().map(0x10_0000, 0x20_0000);
     const called = { ...stack, 64: 0, 72: 0x10_0200 };
     const found = [...frames.slice(0, 3), '100200'];
@@ -96,8 +96,8 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack: started }, withJit)).toMatchObject({ end: 'complete', frames: found });
   });
 
-  test('end at the caller on another stack, to which a rule leads', async () => {
-    // What it was called with is at rbp, where Wine's code keeps that of Windows' code.
+  test('end at a caller on another stack to which a rule leads', async () => {
+    // The return address and the stack pointer are at rbp, where Wine keeps those of Windows code.
     const deref = (offset: number): Uint8Array => Uint8Array.of(0x76, offset, 0x06);
     const at = (offset: number): Uint8Array => Uint8Array.of(0x76, offset);
     const switching = fde(0x1400, code().defCfaExpression(deref(8)).expression(RSP, at(8)).expression(RIP, at(0)));
@@ -105,12 +105,12 @@ describe('x86-64 stacks', () => {
       unwound({ machine: 'x86_64', registers, stack: { 0: BIAS + 0x1410, 64: caller, 72: sp } }, space(switching), options);
     const found = [frames[0], (BIAS + 0x1410).toString(16), (BIAS + 0x1210).toString(16)];
     expect(await ends(BIAS + 0x1210, SP - 0x10000)).toMatchObject({ end: 'truncated', endStackOffset: -0x10000, frames: found });
-    // libunwind takes no notice of the other stack: by the frame pointer it finds the next word of this one.
+    // libunwind ignores the other stack: by the frame pointer, it finds the next word of this one.
     expect(await ends(BIAS + 0x1210, SP - 0x10000, { followsLibunwind: true })).toMatchObject({ end: 'unmapped', endAddress: SP - 0x10000, frames: found });
     expect(await ends(0x1234, SP - 0x10000)).toMatchObject({ end: 'bad-frame', frames: found.slice(0, 2) });
   });
 
-  test('go on where a rule has the stack pointer in a register, but from its CFA to libunwind', async () => {
+  test('go on from a stack pointer that a rule has in a register, but for libunwind from the CFA', async () => {
     // longjmp has loaded what it goes on with; the CFA is what it loaded that from.
     const [RDX, RDI, R8] = [1, 5, 8];
     const jumping = fde(0x1400, code().defCfa(RDI, 0).register(RSP, R8).register(RIP, RDX));
@@ -125,7 +125,7 @@ describe('x86-64 stacks', () => {
     expect(await ends(SP, { followsLibunwind: true })).toMatchObject({ end: 'complete', frames: whole });
   });
 
-  test('go on through functions that save vectors, as those of Wine do, but not to libunwind once one was saved', async () => {
+  test('go on through functions that save vectors, as Wine’s do, but for libunwind only until one is saved', async () => {
     const XMM6 = 23;
     const saving = code().defCfaOffset(32).offset(RBX, 2).advance(0x20).offsetExtended(XMM6, 3).advance(0x20).restoreExtended(XMM6);
     const ends = async (at: number, options?: { followsLibunwind: boolean }): Promise<string> => {
@@ -138,7 +138,7 @@ describe('x86-64 stacks', () => {
     for (const at of [0x30, 0x50]) expect(await ends(at, { followsLibunwind: true })).toBe('bad-frame 2');
   });
 
-  test('are truncated where the dump ends, at each place', async () => {
+  test('are truncated where the dump ends, wherever that is', async () => {
     const counts = new Map<string, number>();
     for (let stackSizeBytes = 0; stackSizeBytes <= 0x50; stackSizeBytes++) {
       const { end, frames: found } = await unwound({ machine: 'x86_64', registers, stack, stackSizeBytes }, space());
@@ -153,17 +153,17 @@ describe('x86-64 stacks', () => {
     ]);
   });
 
-  test('end where a rule is by a register that was not recorded', async () => {
+  test('end at a rule that needs a register that was not recorded', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack, without: ['bp'] }, space());
     expect(result).toMatchObject({ end: 'no-registers', frames: frames.slice(0, 3) });
   });
 
-  test('are truncated by such a rule where the dump has nothing of its frame', async () => {
+  test('are truncated at such a rule if the dump has nothing of its frame', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack, stackSizeBytes: 40, without: ['bp'] }, space());
     expect(result).toMatchObject({ end: 'truncated', frames: frames.slice(0, 3) });
   });
 
-  test('are truncated where a rule is by a register that a frame has saved beyond the dump', async () => {
+  test('are truncated at a rule that needs a register saved beyond the dump', async () => {
     // The second frame says that rbp is 4 KB above its CFA.
     const beyond = fde(0x1500, code().defCfa(RSP, 16).offset(RBP, -0x200));
     const moved = { 0: BIAS + 0x1510, 8: 0, 16: BIAS + 0x1210 };
@@ -171,7 +171,7 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'truncated', frames: [frames[0], (BIAS + 0x1510).toString(16), frames[2]] });
   });
 
-  test('without instruction or stack pointer are none', async () => {
+  test('have no frames without an instruction or stack pointer', async () => {
     for (const name of ['ip', 'sp'])
       expect(await unwound({ machine: 'x86_64', registers, stack, without: [name] }, space())).toMatchObject({
         end: 'no-registers',
@@ -180,7 +180,7 @@ describe('x86-64 stacks', () => {
       });
   });
 
-  test('end at return addresses where nothing is mapped, which are left out', async () => {
+  test('end at return addresses where nothing is mapped, and leave them out', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x1234 } }, space());
     expect(result).toEqual({ end: 'unmapped', frames: frames.slice(0, 2), endAddress: 0x1234, endFile: 0 });
   });
@@ -195,14 +195,14 @@ describe('x86-64 stacks', () => {
     expect(await unwound({ machine: 'x86_64', registers, stack }, space(), { maxFrames: 2 })).toMatchObject({ end: 'limit', frames: frames.slice(0, 2) });
   });
 
-  test('do not wait for the file of the leaf where nothing else is asked for; a caller may be in none', async () => {
+  test('wait for the file of a caller, but not for that of the leaf if nothing else is asked for', async () => {
     const waiting = space().map(0x5000, 0x6000, undefined, 0, 'pending');
     const leaf = { machine: 'x86_64', registers: { ...registers, ip: 0x5001 }, stack } as const;
     expect(await unwound(leaf, waiting, { maxFrames: 1 })).toMatchObject({ end: 'limit', frames: ['!5001'] });
     expect((await unwound({ machine: 'x86_64', registers, stack: { ...stack, 32: 0x5001 } }, waiting, { maxFrames: 3 })).end).toBe('pending');
   });
 
-  test('end where they do not grow', async () => {
+  test('end if they do not grow', async () => {
     // The caller's stack pointer is the frame's own, over and over, or below it.
     const loops = fde(0x1400, code().defCfa(RBP, 0).offset(RIP, 1));
     const below = await unwound({ machine: 'x86_64', registers: { ...registers, ip: BIAS + 0x1410, bp: SP }, stack: { 0: BIAS + 0x1410 } }, space(loops));
@@ -219,7 +219,7 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1510).toString(16)}`, (BIAS + 0x1010).toString(16)] });
   });
 
-  test('are deep: frames beyond the first columns', async () => {
+  test('may be deeper than the first columns hold', async () => {
     const deep = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [8 * i, BIAS + (i === 999 ? 0x1310 : 0x1010)]));
     const result = await unwound({ machine: 'x86_64', registers, stack: deep }, space());
     expect(result.end).toBe('complete');
@@ -245,7 +245,7 @@ describe('x86-64 stacks', () => {
     });
   });
 
-  test('have expressions that read what files have in memory', async () => {
+  test('have expressions that read memory from files', async () => {
     const constant = new Uint8Array(16);
     new DataView(constant.buffer).setBigUint64(8, 8n, true);
     // CFA = rsp + what the word at 0x3008 of the file has
@@ -269,14 +269,14 @@ describe('x86-64 stacks', () => {
     }
   });
 
-  test('have stack pointers that were saved, which need not be the CFA', async () => {
+  test('have saved stack pointers that need not be the CFA', async () => {
     const switches = fde(0x1400, code().offset(RSP, 2).defCfaOffset(24));
     const stack = { 8: SP + 0x40, 16: BIAS + 0x1010, 64: BIAS + 0x1310 };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1410, sp: SP }, stack }, space(switches));
     expect(result).toMatchObject({ end: 'complete', endAddress: BIAS + 0x1310 });
   });
 
-  test('go on from leaves that push more than their rules say, with what is behind a call', async () => {
+  test('go on from leaves that push more than their rules say, to an address after a call', async () => {
     const text = new Uint8Array(0x1000).fill(0x90);
     text.set([0xff, 0xd0], 0x30e);
     const frames = assembleFrames([[CIE, FUNCTIONS]], { addr: 0x4000 });
@@ -289,7 +289,7 @@ describe('x86-64 stacks', () => {
     expect(without).toMatchObject({ end: 'unmapped', frames: [`!${(BIAS + 0x1010).toString(16)}`], endAddress: 5 });
   });
 
-  test('go on from such leaves with the registers that they have, not with those that their rules say', async () => {
+  test('go on from such leaves with the registers they have, not those of their rules', async () => {
     const text = new Uint8Array(0x1000).fill(0x90);
     text.set([0xff, 0xd0], 0x40e);
     const functions = [fde(0x1000, code().defCfaOffset(16).offset(RBX, 2)), OUTERMOST, fde(0x1400, code().defCfa(RBX, 16))];
@@ -301,7 +301,7 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [0x1010, 0x1410, 0x1310].map((at, i) => (i ? '' : '!') + (BIAS + at).toString(16)) });
   });
 
-  test('end at rules that are damaged', async () => {
+  test('end at damaged rules', async () => {
     const damaged = fde(0x1400, code().raw(0x3e));
     const divides = fde(0x1500, code().defCfaExpression(Uint8Array.of(0x33, 0x30, 0x1b)));
     for (const at of [0x1410, 0x1510]) {
@@ -322,7 +322,7 @@ describe('signals', () => {
     frames: [`!${(BIAS + 0x1200).toString(16)}`, (BIAS + trampoline).toString(16), `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
   });
 
-  test('are unwound to the instruction that they interrupted, which is no return address', async () => {
+  test('are unwound to the instruction that they interrupted, which is not a return address', async () => {
     // As libc writes it: registers at addresses that expressions give.
     const at = (offset: number): Uint8Array => Uint8Array.of(0x77, (offset & 0x7f) | 0x80, offset >> 7);
     const rules = code()
@@ -341,7 +341,7 @@ describe('signals', () => {
   test.each([
     ['mov $15, %rax; syscall', [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]],
     ['mov $15, %eax; syscall', [0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05]],
-  ])('are known by the code that returns from them where that has no rule: %s', async (_name, bytes) => {
+  ])('are recognized by the code that returns from them if that has no rule: %s', async (_name, bytes) => {
     const text = new Uint8Array(0x500).fill(0x90);
     text.set(bytes, 0x410);
     // The function before the trampoline ends where that begins.
@@ -369,7 +369,7 @@ describe('signals', () => {
     }
   });
 
-  test('that interrupt each other without end are not followed', async () => {
+  test('are not followed if they interrupt each other without end', async () => {
     const rules = code().defCfa(RSP, 0).offset(RIP, 0);
     const module = moduleOf('x86_64', [[SIGNAL_CIE, [fde(0x1000, rules)]]]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -378,7 +378,7 @@ describe('signals', () => {
     expect(result.frames.length).toBeLessThan(100);
   });
 
-  test('have handlers on stacks of their own, which the dump does not go on from', async () => {
+  test('are truncated after a handler on its own stack, which is all that the dump has', async () => {
     const onOther = { ...stack, [0x100 + 160]: SP - 0x10_0000, 248: BIAS + 0x1510 };
     const rules = code()
       .defCfaExpression(Uint8Array.of(0x77, 160 | 0x80, 1, 0x06))
@@ -392,7 +392,7 @@ describe('signals', () => {
     expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010, endStackOffset: -0x10_0000 + 8 });
   });
 
-  test('are within reach of a larger dump where the stack is the same', async () => {
+  test('need only a larger dump if the stack is the same', async () => {
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: {}, stackSizeBytes: 0 }, space(fde(0x1000)));
     expect(result).toMatchObject({ end: 'truncated', endStackOffset: 8 });
   });
@@ -403,18 +403,18 @@ describe('return addresses in memory that was mapped as data', () => {
   const mapped = (): MadeSpace => space(fde(0x1000), OUTERMOST).mapData(DATA, DATA + 0x1000);
   const stack = { 0: DATA + 0x10, 64: 0, 72: BIAS + 0x1310 };
 
-  test('count where frame pointers lead on, as out of code that a JIT made', async () => {
+  test('count if frame pointers lead on, as out of JIT code', async () => {
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 }, stack }, mapped());
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (DATA + 0x10).toString(16), (BIAS + 0x1310).toString(16)] });
   });
 
-  test.each([7, 0])('are none where a frame pointer of %s leads nowhere', async (bp) => {
+  test.each([7, 0])('do not count if a frame pointer of %s leads nowhere', async (bp) => {
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp }, stack }, mapped());
     expect(result).toMatchObject({ end: 'unmapped', endAddress: DATA + 0x10, frames: [`!${(BIAS + 0x1010).toString(16)}`] });
   });
 });
 
-describe('stacks of programs whose start does not say that it is one', () => {
+describe('stacks of programs whose start is not marked as such', () => {
   // The start aligns the stack and calls; above its frame are the number of arguments, the arguments, a null pointer.
   const stack = { 0: BIAS + 0x1410, 8: 2, 16: SP + 0x100, 24: SP + 0x108, 32: 0 };
   const end = async (changes: Readonly<Record<number, number>>, options = {}): Promise<string> => {
@@ -422,20 +422,20 @@ describe('stacks of programs whose start does not say that it is one', () => {
     return (await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { ...stack, ...changes } }, mapped, options)).end;
   };
 
-  test('are complete where a program’s arguments begin', async () => {
+  test('are complete where the arguments of a program begin', async () => {
     expect(await end({})).toBe('complete');
   });
 
   test.each([
-    ['no null pointer after the arguments', { 32: 1 }],
-    ['another number of them', { 8: 1 }],
+    ['a missing null pointer after the arguments', { 32: 1 }],
+    ['another number of arguments', { 8: 1 }],
     ['arguments below the stack pointer', { 16: SP - 8 }],
     ['arguments far away', { 16: SP + 0x100_0000 }],
-  ])('are broken where there are %s', async (_name, changes) => {
+  ])('are broken by %s', async (_name, changes) => {
     expect(await end(changes)).toBe('unmapped');
   });
 
-  test('are broken where libunwind is followed', async () => {
+  test('are broken if libunwind is followed', async () => {
     expect(await end({}, { followsLibunwind: true })).toBe('unmapped');
   });
 
@@ -443,7 +443,7 @@ describe('stacks of programs whose start does not say that it is one', () => {
     ['a register', code().defCfa(RBX, 16).valOffset(RBP, 0), 'no-registers'],
     // 4 KB above the stack pointer.
     ['memory', code().defCfaExpression(Uint8Array.of(0x77, 0x80, 0x20, 0x06)), 'truncated'],
-  ])('are cut off where a rule is by %s that is not known, and broken to libunwind', async (_name, rule, end) => {
+  ])('are cut off at a rule that needs %s that is not known, and broken if libunwind is followed', async (_name, rule, end) => {
     const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1510, sp: SP }, stack: { 0: 0, 8: 0 }, without: ['bx'] } as const;
     const ends = [{}, { followsLibunwind: true }].map(async (options) => (await unwound(sample, space(fde(0x1500, rule)), options)).end);
     expect(await Promise.all(ends)).toEqual([end, 'bad-frame']);
@@ -467,7 +467,7 @@ describe('i386 stacks', () => {
   test.each<[string, number[], number]>([
     ['pop %eax; mov $119, %eax; int $0x80', [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80], 0],
     ['mov $173, %eax; int $0x80', [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80], 160],
-  ])('lead on from behind the call of the kernel that returns from a signal’s handler, which no rule is for: %s', async (_name, bytes, at) => {
+  ])('lead on from right after the system call that returns from a signal handler, without a rule: %s', async (_name, bytes, at) => {
     const text = new Uint8Array(0x100);
     text.set(bytes);
     const withTrampoline = space().map(0xf600_0000, 0xf600_8000, await madeModule('i386', [{ svma: 0x1000, bytes: text }]), 0xf600_0000);
@@ -480,7 +480,7 @@ describe('i386 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(0xf600_1000 + bytes.length).toString(16)}`, '!f7001010', 'f7001210'] });
   });
 
-  test('have upper halves of registers that mean nothing', async () => {
+  test('ignore the upper halves of registers', async () => {
     const registers = { ip: 0xdead_0000_f700_1010n, sp: 0xdead_0000_ffff_ff00n, bp: 0 };
     const result = await unwound({ machine: 'i386', registers, stack: { 0: 0xf700_1210 } }, mapped);
     expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });

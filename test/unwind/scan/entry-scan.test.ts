@@ -7,14 +7,14 @@ import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.t
 const BIAS = 0x4000_0000;
 const SP = 0x7fff_0000;
 const START = 0x1000;
-/** Behind a direct call of 0x1000; add rsp, 8; ret. */
+/** After a direct call of 0x1000; add rsp, 8; ret. */
 const OWN = 0x1100;
-/** Behind call *rax; leave; ret. */
+/** After call *rax; leave; ret. */
 const FRAMED = 0x1200;
-/** Behind call *rax; ret. */
+/** After call *rax; ret. */
 const OTHER = 0x1300;
 
-/** Of which random code is made: what functions begin and end with, make room with, branch and call, and bytes that are no code. */
+/** The pieces of random code: what functions begin and end with, make room with, branch and call, and bytes that are no code. */
 const PIECES = [
   '53',
   '41 54',
@@ -70,32 +70,32 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['where its stack is still the caller’s', '53 48 83 ec 10 90 eb fd', 0x1000, 0],
     ['in its prologue', '53 48 83 ec 10 90 eb fd', 0x1001, 8],
     // push rbx; jmp *rax; nop; jmp *rax
-    ['behind a jump that a table tells the target of', '53 ff e0 90 ff e0', 0x1004, 8],
+    ['after a jump through a table', '53 ff e0 90 ff e0', 0x1004, 8],
     // push rbx; jmp 0x1004; nop; nop; jmp 0x1003: a loop whose condition is behind it
     ['in a loop that is entered at its end', '53 eb 01 90 90 eb fc', 0x1005, 8],
     // sub rsp, 8; test eax, eax; je 0x100c; add rsp, 8; jmp to another function; nop; nop; jmp back
-    ['behind a jump to another function', '48 83 ec 08 85 c0 74 07 48 83 c4 08 eb f2 90 90 eb fd', 0x1010, 8],
+    ['after a jump to another function', '48 83 ec 08 85 c0 74 07 48 83 c4 08 eb f2 90 90 eb fd', 0x1010, 8],
     // test eax, eax; jne 0x100b; push rbx; jmp *rax; nop; nop; nop; nop; nop; jmp *rax
-    ['where a branch leads that was before it had a frame', '85 c0 75 07 53 ff e0 90 90 90 90 ff e0', 0x100b, 0],
+    ['at the target of a branch from before it had a frame', '85 c0 75 07 53 ff e0 90 90 90 90 ff e0', 0x100b, 0],
     // push rbx; call *rax; test eax, eax; jne 0x100b; pop rbx; jmp *rax; 2 INT3; jmp 0x100a
-    ['behind an end of the function, where only what is behind leads', '53 ff d0 85 c0 75 04 5b ff e0 cc cc eb fc', 0x100c, 8],
+    ['after an end of the function, where only later code leads', '53 ff d0 85 c0 75 04 5b ff e0 cc cc eb fc', 0x100c, 8],
     // push rbx; call *rax; pop rbx; jmp *rax; nop; jmp *rax
-    ['behind an end of the function, where nothing leads', '53 ff d0 5b ff e0 90 ff e0', 0x1007, 8],
+    ['after an end of the function, where nothing leads', '53 ff d0 5b ff e0 90 ff e0', 0x1007, 8],
     // sub rsp, 8; call *rax; mov eax, edi; push rbx; nop; jmp back
     ['where it pushes an argument after a call and something else', '48 83 ec 08 ff d0 89 f8 53 90 eb fd', 0x100a, 16],
     // push rbp; mov rbp, rsp; sub rsp, rax; jmp *rax; nop; jmp *rax: the frame pointer is 0x40 on
-    ['where the stack pointer was moved by who knows what', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
+    ['where the stack pointer was moved by an unknown amount', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
   ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
     expect(await unwind(listing, pc, { 64: 7, ...caller(at) }, SP + 0x40)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, OTHER) });
   });
 
-  test('finds its caller where the frame pointer is a register like others, and points at a word of 0 of the frame', async () => {
+  test('finds its caller if the frame pointer is a register like any other, and points at a 0 in the frame', async () => {
     // sub rsp, 256; nop; jmp back
     const stack = { 0: 7, 8: 0, 16: 7, ...caller(256) };
     expect(await unwind('48 81 ec 00 01 00 00 90 eb fd', 0x1008, stack, SP + 8)).toMatchObject({ end: 'complete', frames: frames(0x1008, OWN, OTHER) });
   });
 
-  test('finds its caller where it has called', async () => {
+  test('finds its caller after it has made a call', async () => {
     // push rbx; NOPs; call 0x1010; and there: push rbx; call *rax; jmp back
     const listing = '53 0f 1f 00 e8 07 00 00 00 cc cc cc cc cc cc cc 53 ff d0 eb fc';
     const stack = { 0: 7, 8: BIAS + 0x1009, 16: 7, ...caller(24) };
@@ -105,7 +105,7 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each<[string, Readonly<Record<number, number>>, readonly number[]]>([
     ['tells a frame from what is left over where the frame pointer points', { 16: SP + 8 }, [0x1040, 0x1007, OWN, OTHER]],
     // Most frames of code that leads nowhere are those of interpreters, which have frame pointers.
-    ['believes the frame pointer where it points at another frame', { 16: SP + 0x40, 64: 0 }, [0x1040, 0x1007, OTHER]],
+    ['believes the frame pointer if it points at another frame', { 16: SP + 0x40, 64: 0 }, [0x1040, 0x1007, OTHER]],
   ])('%s', async (_, changes, expected) => {
     // push rbx; sub rsp, 64; call *rax twice; add rsp, 64; pop rbx; ret
     const space = await spaceOf({ 4096: '53 48 83 ec 40 ff d0 ff d0 48 83 c4 40 5b c3', 4160: 'c3' });
@@ -114,7 +114,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(...expected) });
   });
 
-  test('tells a frame from what another function would return to, where a call does not', async () => {
+  test('tells a frame from what another function would return to, if a call does not return', async () => {
     // push rbx; sub rsp, 16; call *rax; call *rax; and the other function: ret
     const space = await spaceOf({ 4096: '53 48 83 ec 10 ff d0 ff d0 c3', 4160: 'c3' });
     const stack = { 0: BIAS + 0x1007, 8: 0, ...caller(32) };
@@ -130,7 +130,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, 0x1008, OTHER) });
   });
 
-  test('tells entries apart at large addresses, too, which prelinked libraries have', async () => {
+  test('also tells entries apart at the large addresses of prelinked libraries', async () => {
     const start = 0x3a_0000_0000;
     // push rax; push rbx; NOPs; jmp back; and calls of the first and of the second
     const bytes = new Uint8Array(0x100).fill(0xcc);
@@ -154,7 +154,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     }
   });
 
-  test('does not take a word for its return address that is elsewhere', async () => {
+  test('does not take a word elsewhere for its return address', async () => {
     const stack = { 0: BIAS + OWN, 8: 7, 16: BIAS + OWN, ...caller(24) };
     expect(await unwind('53 48 83 ec 10 90 eb fd', 0x1006, stack)).toMatchObject({ end: 'complete', frames: frames(0x1006, OWN, OTHER) });
   });
@@ -164,7 +164,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['a return', '48 83 ec 08 ff d0 48 83 c4 08 c3 53 ff d0 eb fc', 0x100e],
     // The same with a call that does not return, and NOPs
     ['a call', '48 83 ec 08 ff d0 66 90 0f 1f 00 53 ff d0 eb fc', 0x100e],
-  ])('is none of a function that another one is behind, after %s', async (_, listing, returnAddress) => {
+  ])('is not taken for part of the function before it, after %s', async (_, listing, returnAddress) => {
     const space = await spaceOf({ 4096: listing, 4160: 'c3' });
     const stack = { 0: BIAS + returnAddress, 8: 7, 16: 7, ...caller(24) };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
@@ -174,24 +174,24 @@ describe('x86-64 code without rules that leads to no return', () => {
   const PUSHED = '53 90 eb fd';
   test.each<[string, string, string, number]>([
     // Its code goes round: nop; jmp
-    ['pushes a register behind a return', '90 90 c3', PUSHED, 8],
-    ['pushes a register behind INT3', 'cc', PUSHED, 8],
+    ['pushes a register after a return', '90 90 c3', PUSHED, 8],
+    ['pushes a register after INT3', 'cc', PUSHED, 8],
     ['pushes a later register', 'cc', '41 54 90 eb fd', 8],
-    ['is aligned, behind a NOP', '90 '.repeat(16), PUSHED, 8],
-    ['is aligned, behind a longer NOP', '0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00', PUSHED, 8],
-    ['is behind a jump', 'eb fe', PUSHED, 8],
-    ['is behind a far jump', 'e9 fb ff ff ff', PUSHED, 8],
-    ['is behind a call', 'e8 fb ff ff ff', PUSHED, 8],
+    ['is aligned, after a NOP', '90 '.repeat(16), PUSHED, 8],
+    ['is aligned, after a longer NOP', '0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00', PUSHED, 8],
+    ['comes after a jump', 'eb fe', PUSHED, 8],
+    ['comes after a far jump', 'e9 fb ff ff ff', PUSHED, 8],
+    ['comes after a call', 'e8 fb ff ff ff', PUSHED, 8],
     // sub rsp, 24; mov rax, 0x53c3: among its bytes are those of ret; push rbx
-    ['has something else that looks so', 'cc', '48 83 ec 18 48 c7 c0 c3 53 00 00 90 eb fd', 24],
+    ['has other bytes that look like it', 'cc', '48 83 ec 18 48 c7 c0 c3 53 00 00 90 eb fd', 24],
     // push rbx; jmp *rax; and its cases: ENDBR64
-    ['has cases that look so', 'cc '.repeat(16), `53 ff e0 ${'90 '.repeat(13)}${`f3 0f 1e fa ${'90 '.repeat(12)}`.repeat(6)}90 eb fd`, 8],
+    ['has cases that look like it', 'cc '.repeat(16), `53 ff e0 ${'90 '.repeat(13)}${`f3 0f 1e fa ${'90 '.repeat(12)}`.repeat(6)}90 eb fd`, 8],
     ['begins with ENDBR64', 'cc', 'f3 0f 1e fa 53 90 eb fd', 8],
     // mov rcx, a number of 64 bits; mov eax, edi
-    ['does something else before', 'cc', '48 b9 01 02 03 04 05 06 07 08 89 f8 53 90 eb fd', 8],
+    ['does something else first', 'cc', '48 b9 01 02 03 04 05 06 07 08 89 f8 53 90 eb fd', 8],
     ['makes room', 'cc', '48 83 ec 18 90 eb fd', 24],
     ['makes much room', 'cc', '48 81 ec 00 01 00 00 90 eb fd', 256],
-  ])('finds its caller, which called through a pointer, where it %s', async (_, before, listing, at) => {
+  ])('finds its caller, which called through a pointer, if it %s', async (_, before, listing, at) => {
     const [first, own] = [before.trim(), listing.split(' ')];
     const pc = START + first.split(' ').length + own.length - 2;
     const result = await unwind(`${first} ${listing}`, pc, { [at]: BIAS + OTHER, [at + 8]: 0 });
@@ -214,9 +214,9 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['by a call of such a stub with ENDBR64', { 7936: 'f3 0f 1e fa ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
     ['by a call of such a stub with both', { 7936: 'f3 0f 1e fa f2 ff 25 00 10 00 00' }, 0x1380, [0x1380, OTHER]],
     // Such words are left over on many stacks, so that the frame pointer is believed.
-    ['not by a call by a pointer', {}, OTHER, [FRAMED]],
+    ['not by a call through a pointer', {}, OTHER, [FRAMED]],
     ['not by a call of another function', {}, 0x1380, [FRAMED]],
-  ])('that keeps no frame pointer is told from one that does: %s', async (_, pieces, returnAddress, expected) => {
+  ])('is told from code that keeps a frame pointer: %s', async (_, pieces, returnAddress, expected) => {
     // push rbx; nop; jmp back; and call of 0x1f00; ret. The frame pointer is that of the caller's caller.
     const space = await spaceOf({ 4112: '53 90 eb fd', 4987: 'e8 80 0b 00 00 c3', ...pieces });
     const stack = { 0: 7, 8: BIAS + returnAddress, 16: BIAS + OTHER, 24: 0, 64: 0, 72: BIAS + FRAMED, 80: 0 };
@@ -227,7 +227,7 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each([
     [0xfff0, 'complete'],
     [0x10010, 'no-rule'],
-  ])('is asked of calls of functions up to 64 KB before: %s bytes, %s', async (distance, end) => {
+  ])('is matched with called functions up to 64 KB before it: %s bytes, %s', async (distance, end) => {
     // push rbx; NOPs; jmp back; and a call of that; ret
     const bytes = new Uint8Array(0x11100).fill(0x90);
     bytes[0] = 0x53;
@@ -242,7 +242,7 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each<[string, Code]>([
     ['directly', { 4987: 'e8 90 fc ff ff c3' }],
     ['through a stub of the PLT', { 4987: 'e8 80 0b 00 00 c3', 7936: 'ff 25 00 10 00 00' }],
-  ])('called %s, is none without a frame pointer whose frame would reach beyond the record that the frame pointer points at', async (_, calls) => {
+  ])('called %s, keeps a frame pointer if its frame would otherwise reach beyond the record there', async (_, calls) => {
     // sub rsp, 88; nop; jmp back
     const space = await spaceOf({ 4112: '48 83 ec 58 90 eb fd', ...calls });
     const stack = { 0: 7, 64: 0, 72: BIAS + FRAMED, 88: BIAS + 0x1380 };
@@ -255,18 +255,18 @@ describe('x86-64 code without rules that leads to no return', () => {
 
   test.each<[string, string, number]>([
     ['its beginning is not known', '90 90 48 ff c0 90 eb fd', OTHER],
-    ['what pushes a register is behind other code', '48 ff c0 53 90 eb fd', OTHER],
-    ['what is not aligned is behind a NOP', '90 90 53 90 eb fd', OTHER],
-    ['what is there is no return address', 'cc 53 90 eb fd', OTHER + 1],
+    ['a register is pushed after other code', '48 ff c0 53 90 eb fd', OTHER],
+    ['it is not aligned after a NOP', '90 90 53 90 eb fd', OTHER],
+    ['there is no return address', 'cc 53 90 eb fd', OTHER + 1],
     // Four times mov eax, edi
     ['room is made after other code', 'cc 89 f8 89 f8 89 f8 89 f8 53 90 eb fd', OTHER],
-  ])('does not find its caller where %s', async (_, listing, returnAddress) => {
+  ])('does not find its caller if %s', async (_, listing, returnAddress) => {
     const pc = START + listing.split(' ').length - 2;
     const result = await unwind(listing, pc, { 8: BIAS + returnAddress, 16: 0 });
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(pc) });
   });
 
-  test('does not find its caller where no room is made on the stack', async () => {
+  test('does not find its caller if no room is made on the stack', async () => {
     // nop; call *rax; jmp back; and the other function: ret
     const space = await spaceOf({ 4096: 'cc 90 ff d0 eb fc', 4160: 'c3' });
     const stack = { 0: BIAS + 0x1004, 8: BIAS + OTHER, 16: 0 };
@@ -277,7 +277,7 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each([
     [0x3ff0, 'complete'],
     [0x4010, 'no-rule'],
-  ])('finds its caller where it begins up to 16 KB before: %s bytes, %s', async (distance, end) => {
+  ])('finds its caller if it begins at most 16 KB before: %s bytes, %s', async (distance, end) => {
     // push rbx; NOPs; jmp back; and a call by a pointer; ret
     const start = 0x10_0000;
     const bytes = new Uint8Array(0x6000).fill(0xcc);
@@ -292,10 +292,10 @@ describe('x86-64 code without rules that leads to no return', () => {
   });
 
   test.each<[string, string, number, Readonly<Record<number, number>>]>([
-    // sub rsp, 256: larger than what is looked through for a return address behind a call of the function
+    // sub rsp, 256: larger than what is looked through for a return address after a call of the function
     ['a direct call', '48 81 ec 00 01 00 00 90 eb fd', 0x1008, caller(256)],
-    ['a call by a pointer', 'cc 53 90 eb fd', 0x1003, { 8: BIAS + OTHER, 16: 0 }],
-  ])('does not find its caller by %s any more where reading of the file has taken too long', async (_, listing, pc, stack) => {
+    ['a call through a pointer', 'cc 53 90 eb fd', 0x1003, { 8: BIAS + OTHER, 16: 0 }],
+  ])('no longer finds its caller by %s once reading its file has taken too long', async (_, listing, pc, stack) => {
     for (const [before, end] of [
       [0, 'complete'],
       [2 ** 22, 'no-rule'],
@@ -307,7 +307,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     }
   });
 
-  test('does not find its caller below its stack, where the frame pointer may point that it has not set', async () => {
+  test('does not find its caller below its stack, where a frame pointer that it has not set may point', async () => {
     // push rbp; mov rbp, rsp; sub rsp, rax; call *rax; jmp back; and the other function: ret
     const space = await spaceOf({ 4096: 'cc 55 48 89 e5 48 29 c4 ff d0 eb fc', 4160: 'c3' });
     const stack = { 0: BIAS + 0x100a, 8: 7, 16: 7 };
@@ -318,7 +318,7 @@ describe('x86-64 code without rules that leads to no return', () => {
   test.each([
     [30, 'complete'],
     [34, 'no-rule'],
-  ] as const)('is looked for in so many frames of a stack: behind %s others it is %s', async (count, end) => {
+  ] as const)('is followed in a limited number of frames: after %s others, the stack is %s', async (count, end) => {
     // push rbx; NOPs; call *rax; jmp; twice: the first one, behind NOPs, is found by the direct call of it alone.
     const space = await spaceOf({ 4096: '90 90 90 90 90 90 90 90 53 90 90 90 ff d0 eb fc', 4112: '53 90 90 90 ff d0 eb fc', 4160: 'c3' });
     const stack: Record<number, number> = { 40960: 0 };
@@ -328,7 +328,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect([result.end, result.frames.length]).toEqual([end, count + (end === 'complete' ? 4 : 2)]);
   });
 
-  test('is read once', async () => {
+  test('is read only once', async () => {
     const space = await spaceOf({ 4096: '53 48 83 ec 10 90 eb fd' });
     const unwinder = new Unwinder();
     const input = madeInput({ machine: 'x86_64', registers: { ip: BIAS + 0x1006, sp: SP, bp: 5 }, stack: caller(24) });
@@ -348,7 +348,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(entry + 1, OTHER) });
   });
 
-  test('finds its caller after it was looked for where no instruction begins', async () => {
+  test('finds its caller even after a look-up where no instruction begins', async () => {
     // sub rsp, 16; nop; jmp back
     const space = await spaceOf({ 5120: '48 83 ec 10 90 eb fd' });
     const unwindAt = (pc: number): Promise<UnwoundSample> =>
@@ -357,7 +357,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(await unwindAt(0x1404)).toMatchObject({ end: 'complete', frames: frames(0x1404, OTHER) });
   });
 
-  test.each([1, 2, 3])('is the same in whatever order its addresses are asked for, code %s', async (seed) => {
+  test.each([1, 2, 3])('gives the same frames in whatever order its addresses are looked up: code %s', async (seed) => {
     const random = randomOf(seed);
     const pieces = Array.from({ length: 400 }, () => PIECES[Math.floor(random() * PIECES.length)]);
     const code: Code = { [START]: pieces.join(' ').slice(0, 3 * 0xb00 - 1) };
@@ -375,7 +375,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(ends.size).toBeGreaterThan(50);
   });
 
-  test('does not count for what is found by returns, of which a file may have so much: where no beginning is found, much is looked at', async () => {
+  test('does not count against the limit on following code to its returns, even if much of it is read', async () => {
     const space = await spaceOf({ 7936: '90 90 eb fd' });
     const stack = { 0: 7, 8: 7 };
     expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1f02, sp: SP, bp: 5 }, stack }, space)).end).toBe('no-rule');

@@ -3,14 +3,14 @@ import { EntryWalk } from '../../../src/unwind/scan/entry-walk.ts';
 
 const ENTRY = 0x1000;
 
-test('misses what is no instruction, as far as was read', () => {
+test('misses addresses without an instruction, as far as it has read', () => {
   const walk = new EntryWalk(ENTRY);
   for (const svma of [0x1000, 0x1001, 0x1005, 0x1400]) walk.add(svma);
   const missed = [0x1000, 0x1001, 0x1002, 0x1004, 0x1005, 0x13ff, 0x1400, 0x1401].filter((svma) => walk.misses(svma));
   expect(missed).toEqual([0x1002, 0x1004, 0x13ff]);
 });
 
-test('keeps what it knows where it is read again', () => {
+test('keeps what it knows when code is read again', () => {
   const walk = new EntryWalk(ENTRY);
   for (const svma of [0x1000, 0x1005, 0x1000]) walk.add(svma);
   expect([0x1003, 0x1005].map((svma) => walk.misses(svma))).toEqual([true, false]);
@@ -18,7 +18,7 @@ test('keeps what it knows where it is read again', () => {
   expect([0x1005, 0x1006, 0x1007].map((svma) => walk.misses(svma))).toEqual([false, true, false]);
 });
 
-test('misses all behind where reading ends for good', () => {
+test('misses everything after the place where reading ends for good', () => {
   const walk = new EntryWalk(ENTRY);
   walk.add(0x1000);
   walk.stop = 0x1004;

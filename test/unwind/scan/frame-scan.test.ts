@@ -11,7 +11,7 @@ const START = 0x1000;
 
 type Code = Readonly<Record<number, string>>;
 
-/** Code by svma, as an assembler lists it: halves of 16 bits, or words of 32. Elsewhere is what ends each way. */
+/** Code by svma, as an assembler lists it: halves of 16 bits, or words of 32. Elsewhere is `fill`. */
 function textOf(pieces: Code, fill: readonly number[]): Uint8Array {
   const text = Uint8Array.from({ length: 0x1000 }, (_, i) => fill[i % fill.length]);
   for (const [svma, listing] of Object.entries(pieces)) {
@@ -36,7 +36,7 @@ function frames(...svmas: number[]): string[] {
 describe('RISC-V code without rules', () => {
   /** addi sp, sp, -32; sd ra, 24(sp); jal; beqz a0, 0x1010; ld ra, 24(sp); addi sp, sp, 32; ret; and for 0x1010 the same epilogue. */
   const LEAF = '1101 ec06 000000ef c501 60e2 6105 8082';
-  /** jal, and behind it an epilogue. */
+  /** jal, followed by an epilogue. */
   const CALLER = '000000ef 60e2 6105 8082';
   const CODE = { 4096: LEAF, 4112: '60e2 6105 8082', 4348: CALLER };
   const unwind = async (pc: number, ra: number, stack: Readonly<Record<number, number>>, pieces: Code = CODE, s0 = 0): Promise<UnwoundSample> =>
@@ -50,11 +50,11 @@ describe('RISC-V code without rules', () => {
     ['after it has called', 0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }],
     ['where it is restored', 0x100c, CALL, { 24: 5, 56: 0 }],
     ['at its return', 0x100e, CALL, { 24: 0 }],
-  ])('is left by what it still does up to its return: %s', async (_name, pc, ra, stack) => {
+  ])('is left by following it up to its return: %s', async (_name, pc, ra, stack) => {
     expect(await unwind(pc, ra, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
-  test('is left by a branch where straight on is no return', async () => {
+  test('is left by a branch if going straight on does not return', async () => {
     const pieces = { ...CODE, 4106: '9002' };
     expect(await unwind(0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
   });
@@ -66,14 +66,14 @@ describe('RISC-V code without rules', () => {
     expect(await unwind(0x1000, 5, stack, pieces, SP + 0x100)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
   });
 
-  test('has registers saved by functions that are called for that', async () => {
+  test('may have registers saved by functions called for that purpose', async () => {
     // jal t0, 0x1080; jal; j 0x1090. Saves: addi sp, sp, -32; sd ra, 24(sp); jr t0. Restores: ld ra, 24(sp); addi sp, sp, 32; ret.
     const pieces = { ...CODE, 4096: '080002ef 000000ef a061', 4224: '1101 ec06 8282', 4240: '60e2 6105 8082' };
     expect(await unwind(0x1000, CALL, { 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
     expect(await unwind(0x1008, BIAS + 0x1008, { 24: CALL, 56: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
   });
 
-  test('that never returns has no caller, whatever function is behind its last call', async () => {
+  test('that never returns has no caller, whatever function follows its last call', async () => {
     // jal; and another function, which would return to where the link register leads now.
     const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ ...CODE, 4128: '000000ef 1101 ec06 60e2 6105 8082' }, [0]) }]);
     const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
@@ -83,7 +83,7 @@ describe('RISC-V code without rules', () => {
     expect(module.code.scanned.get(0x1020 * 8)).toBe(-1);
   });
 
-  test('is not left where it jumps by a register, unless its frame is gone', async () => {
+  test('is not left by a jump through a register, unless its frame is gone', async () => {
     // jr a5, which may be a table of jumps; addi sp, sp, 32; jr a5.
     const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ ...CODE, 4128: '8782', 4144: '6105 8782' }, [0]) }]);
     const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
@@ -111,7 +111,7 @@ describe('RISC-V code without rules', () => {
     }
   });
 
-  test('is not followed any more where a file has taken too long', async () => {
+  test('is no longer followed once its file has taken too long', async () => {
     for (const [before, rule] of [
       [0, 0],
       [2 ** 24, -1],
@@ -124,11 +124,11 @@ describe('RISC-V code without rules', () => {
     }
   });
 
-  test('has no caller where what was saved is no return address', async () => {
+  test('has no caller if what was saved is not a return address', async () => {
     expect(await unwind(0x1008, 5, { 24: CALL + 2, 56: 0 })).toMatchObject({ end: 'no-rule', frames: frames(0x1008) });
   });
 
-  test('is cut off where the dump does not reach what was saved', async () => {
+  test('is cut off if the dump does not reach what was saved', async () => {
     expect(await unwind(0x1008, BIAS + 0x1008, { 8: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1008) });
   });
 
@@ -150,7 +150,7 @@ describe('RISC-V code without rules', () => {
     }
   });
 
-  test('is looked at once, after it was read', async () => {
+  test('is looked at only once, after it was read', async () => {
     const space = await spaceOf('riscv64', CODE, [0]);
     const unwinder = new Unwinder();
     const input = madeInput({ machine: 'riscv64', registers: { pc: BIAS + 0x1008, ra: 5, sp: SP }, stack: { 24: CALL, 56: 0 } });
@@ -179,7 +179,7 @@ describe('x86-64 code without rules', () => {
     ['where a branch goes back', 0x1009, { 16: 7, 24: CALL, 32: 0 }],
     ['where a register is restored', 0x100f, { 0: 7, 8: CALL, 16: 0 }],
     ['at its return', 0x1010, { 0: CALL, 8: 0 }],
-  ])('is left by what it still does up to its return: %s', async (_name, pc, stack) => {
+  ])('is left by following it up to its return: %s', async (_name, pc, stack) => {
     expect(await unwind(pc, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
@@ -191,8 +191,8 @@ describe('x86-64 code without rules', () => {
   test.each<[string, string, Readonly<Record<number, number>>, number[]]>([
     // add rsp, 64; ret; and the frame pointer at 16
     ['reach beyond what is left over where the frame pointer points', '48 83 c4 40 c3', { 24: FRAMED_CALL, 64: CALL, 72: 0 }, [0x1020, 0x1100]],
-    // add rsp, 64; ret; behind call *rax, and behind a conditional jump, as jmp *rax cannot be followed
-    ['reach beyond that of the frame pointer behind a call', 'ff d0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
+    // add rsp, 64; ret; after call *rax, and after a conditional jump, as jmp *rax cannot be followed
+    ['reach beyond that of the frame pointer after a call', 'ff d0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
     // The same, and a direct call of another function is before what the frame pointer tells
     ['reach beyond what another function has left', 'ff d0 48 83 c4 40 c3', { 24: BIAS + 0x1300, 64: CALL, 72: 0 }, [0x1020, 0x1100]],
     ['reach beyond that of the frame pointer elsewhere', '74 02 ff e0 48 83 c4 40 c3', { 64: FRAMED_CALL }, [0x1020, 0x1100]],
@@ -209,15 +209,15 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, string, string]>([
     ['keeps a number in a register that the call need not change', 'b9 40 00 00 00 ff d0 48 01 cc c3', 'complete'],
-    ['has one where the call returns its result', 'b8 40 00 00 00 ff d2 48 01 c4 c3', 'no-rule'],
-    ['keeps its stack pointer there', '48 8d 4c 24 40 ff d0 48 89 cc c3', 'no-rule'],
-    ['keeps it where the call keeps it, too', '48 8d 5c 24 40 ff d0 48 89 dc c3', 'complete'],
-  ])('is left behind a call by what registers hold then, as code that %s', async (_, listing, end) => {
+    ['keeps a number where the call returns its result', 'b8 40 00 00 00 ff d2 48 01 c4 c3', 'no-rule'],
+    ['keeps its stack pointer in such a register', '48 8d 4c 24 40 ff d0 48 89 cc c3', 'no-rule'],
+    ['keeps its stack pointer in a register that the call preserves', '48 8d 5c 24 40 ff d0 48 89 dc c3', 'complete'],
+  ])('is left after a call by what registers then hold, as code that %s', async (_, listing, end) => {
     const result = await unwind(0x1020, { 0: 7, 64: CALL, 72: 0 }, { ...CODE, 4128: listing });
     expect(result).toMatchObject({ end, frames: end === 'complete' ? frames(0x1020, 0x1100) : frames(0x1020) });
   });
 
-  test('is that of its own file, where others have code at the same addresses of theirs', async () => {
+  test('is told apart from code at the same addresses of other files', async () => {
     const other = BIAS + 0x10_0000;
     // add rsp, 8; ret, and behind call *rax twice: add rsp, 24; ret. In the other file: the same with 40.
     const space = await spaceOf('x86_64', { ...CODE, 4128: '48 83 c4 08 c3', 4224: 'ff d0 48 83 c4 18 c3' }, [0xcc]);
@@ -242,11 +242,11 @@ describe('x86-64 code without rules', () => {
     expect(module?.code.scanned.get(0x1fff * 8)).toBeGreaterThanOrEqual(0);
   });
 
-  test('is left by a branch where straight on is no return', async () => {
+  test('is left by a branch if going straight on does not return', async () => {
     expect(await unwind(0x1009, { 24: CALL, 32: 0 }, { ...CODE, 4107: 'f4' })).toMatchObject({ end: 'complete', frames: frames(0x1009, 0x1100) });
   });
 
-  test('is not left to memory that was mapped as data, but where the frame pointer leads there', async () => {
+  test('is left to where the frame pointer leads, not to memory mapped as data', async () => {
     const space = (await spaceOf('x86_64', { ...CODE, 4128: '48 83 c4 08 c3' }, [0xcc])).mapData(0x1000_0000, 0x1001_0000);
     const stack = { 8: 0x1000_0100, 16: 0, 24: CALL, 32: 0 };
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1020, bp: SP + 0x10, sp: SP, ax: 1 }, stack }, space);
@@ -263,7 +263,7 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1030, { 0: CALL, 8: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1030, 0x1100) });
   });
 
-  test('is left to code, where what the frame pointer points at leads to memory that was mapped as data', async () => {
+  test('is left to code if what the frame pointer points at leads to memory mapped as data', async () => {
     // call *rax; add rsp, 64; ret
     const space = (await spaceOf('x86_64', { ...CODE, 4128: 'ff d0 48 83 c4 40 c3' }, [0xcc])).mapData(0x1000_0000, 0x1001_0000);
     const stack = { 16: 0x1000_0080, 24: 0x1000_0100, 64: CALL, 72: 0 };
@@ -271,13 +271,13 @@ describe('x86-64 code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
-  test('is left by a jump to another file, as stubs of the PLT have it, and not by one that may be of a switch', async () => {
+  test('is left by a jump to another file, as in PLT stubs, but not by one that may belong to a switch', async () => {
     const pieces = { ...CODE, 4128: 'f3 0f 1e fa f2 ff 25 10 20 00 00', 4144: '48 83 c4 10 ff e0' };
     expect(await unwind(0x1020, { 0: CALL, 8: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
     expect(await unwind(0x1030, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'no-rule', frames: frames(0x1030) });
   });
 
-  test('is left to code, where what the frame pointer points at leads to the stack, which may hold code', async () => {
+  test('is left to code if what the frame pointer points at leads to the stack, which may hold code', async () => {
     // call *rax; add rsp, 64; ret
     const space = (await spaceOf('x86_64', { ...CODE, 4128: 'ff d0 48 83 c4 40 c3' }, [0xcc])).map(SP - 0x1000, SP + 0x1000, undefined, 0);
     const stack = { 16: SP + 0x50, 24: SP + 0x30, 64: CALL, 72: 0 };
@@ -287,26 +287,26 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, string, Readonly<Record<number, number>>]>([
     // mov rbp, [rbp]; add rsp, 0x50; jmp *rcx
-    ['has taken back the frame pointer', '48 8b 6d 00 48 83 c4 50 ff e1', { 72: SP + 0x200, 80: CALL, 88: 0 }],
+    ['has restored the frame pointer', '48 8b 6d 00 48 83 c4 50 ff e1', { 72: SP + 0x200, 80: CALL, 88: 0 }],
     // pop rbx; pop rbp; jmp *[rax+8]
     ['has popped registers', '5b 5d ff 60 08', { 16: CALL, 24: 0 }],
     // leave; jmp *rax
     ['has left its frame', 'c9 ff e0', { 72: SP + 0x200, 80: CALL, 88: 0 }],
     // test eax, eax; je to INT3; pop rbx; jmp *rax
     ['may also go on where nothing returns', '85 c0 74 3c 5b ff e0', { 8: CALL, 16: 0 }],
-  ])('is left by a jump that a register tells where it %s', async (_, listing, stack) => {
+  ])('is left by a jump through a register if it %s', async (_, listing, stack) => {
     const registers = { ip: BIAS + 0x1020, bp: SP + 0x48, sp: SP };
     const result = await unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CODE, 4128: listing }, [0xcc]));
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
 
-  test('is not left to nowhere by a jump that a register tells', async () => {
+  test('is not left to nowhere by a jump through a register', async () => {
     // pop rbx; jmp *rax
     expect(await unwind(0x1020, { 8: 0 }, { ...CODE, 4128: '5b ff e0' })).toMatchObject({ end: 'no-rule', frames: frames(0x1020) });
     expect(await unwind(0x1020, { 8: 0 }, { ...CODE, 4128: '5b c3' })).toMatchObject({ end: 'complete', frames: frames(0x1020) });
   });
 
-  test('is left by a return rather than by a jump that a register tells', async () => {
+  test('is left by a return rather than by a jump through a register', async () => {
     // test eax, eax; je 0x1030; pop rbx; jmp *rax; and 0x1030: add rsp, 16; ret
     const pieces = { ...CODE, 4128: '85 c0 74 0c 5b ff e0', 4144: '48 83 c4 10 c3' };
     const registers = { ip: BIAS + 0x1020, bp: 5, sp: SP };
@@ -319,7 +319,7 @@ describe('x86-64 code without rules', () => {
     ['the frame pointer by the frame pointer', '48 8b 6d 00 48 83 c4 50 c3', [0x1180, 0x1200]],
     // mov rbx, [rsp]; leave; ret
     ['another register by the stack pointer', '48 8b 1c 24 c9 c3', [0x1180, 0x1200, 0x1100]],
-  ])('gives its caller what it takes back beside its stack: %s', async (_, listing, expected) => {
+  ])('gives its caller what it restores along with its stack: %s', async (_, listing, expected) => {
     // 0x1180: leave; ret. 0x1200: lea rsp, [rbx+8]; ret.
     const pieces = { ...CODE, 4128: listing, 4478: 'ff d0 c9 c3', 4606: 'ff d0 48 8d 63 08 c3' };
     const registers = { ip: BIAS + 0x1020, bp: SP + 0x48, bx: 5, sp: SP };
@@ -362,7 +362,7 @@ describe('arm64 code without rules', () => {
     ['where it has its frame', 0x1004, CALL, { 8: CALL, 40: 0 }],
     ['after it has called', 0x1008, BIAS + 0x1008, { 8: CALL, 40: 0 }],
     ['at its return', 0x1010, CALL, { 8: 0 }],
-  ])('is left by what it still does up to its return: %s', async (_name, pc, lr, stack) => {
+  ])('is left by following it up to its return: %s', async (_name, pc, lr, stack) => {
     expect(await unwind(pc, lr, stack)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
@@ -372,19 +372,19 @@ describe('arm64 code without rules', () => {
     expect(await unwind(0x1004, CALL, { 0: 0, 8: CALL, 4104: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1100) });
   });
 
-  test('has return addresses that are signed, in some of the bits that addresses do not have', async () => {
+  test('may have return addresses signed in bits that addresses do not have', async () => {
     const signed = CALL + 0x5_0000 * 2 ** 32;
     expect(await unwind(0x1008, 5, { 8: signed, 40: 0 })).toMatchObject({ end: 'complete', frames: frames(0x1008, 0x1100) });
   });
 });
 
-describe('32-bit Arm code with rules for calls alone', () => {
-  /** pop {r4, lr}, which is right between prologue and epilogue only. */
+describe('32-bit Arm code with rules that hold only at calls', () => {
+  /** pop {r4, lr}, which is right only between prologue and epilogue. */
   const RULES = [0xa8, 0xb0];
   // push {r4, lr}; sub sp, #8; bl; add sp, #8; pop {r4, pc}
   const THUMB = { 4096: 'b510 b082 f7ff fffe b002 bd10' };
   const ARM = { 4096: 'e92d4010 e24dd008 ebfffffe e28dd008 e8bd8010' };
-  // What called is behind blx r3, pops {r4, lr} by the same rule, and its caller is 0.
+  // The caller is after blx r3, pops {r4, lr} by the same rule, and its own caller is 0.
   const CALLER = { 4350: '4798' };
   const CALL = BIAS + 0x1101;
   const unwind = async (pc: number, lr: number, stack: Readonly<Record<number, number>>, pieces: Code, fill: readonly number[]): Promise<UnwoundSample> =>
@@ -404,7 +404,7 @@ describe('32-bit Arm code with rules for calls alone', () => {
     ['A32, where registers were pushed', ARM, NOPS[1], 0x1004, CALL, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
     ['A32, in between', ARM, NOPS[1], 0x1008, CALL, { 0: 7, 4: 7, 8: 7, 12: CALL, 16: 1, 20: 0 }],
     ['A32, where its locals are gone', ARM, NOPS[1], 0x1010, 5, { 0: 7, 4: CALL, 8: 1, 12: 0 }],
-  ])('is left by what it still does up to its return: %s', async (_name, pieces, fill, pc, lr, stack) => {
+  ])('is left by following it up to its return: %s', async (_name, pieces, fill, pc, lr, stack) => {
     expect(await unwind(pc, lr, stack, pieces, fill)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
@@ -412,12 +412,12 @@ describe('32-bit Arm code with rules for calls alone', () => {
   test.each<[string, Code, readonly number[], number]>([
     ['T32', { 4096: 'b510 b082 b002 e8bd 4010 f000 b839', 4224: '4778 e7fd e28fc600 e28cca01 e5bcf000' }, NOPS[0], 0x1004],
     ['A32', { 4096: 'e92d4010 e24dd008 e28dd008 e8bd4010 ea00001a', 4224: 'e28fc600 e28cca01 e5bcf000' }, NOPS[1], 0x1008],
-  ])('is left by what it does up to where it goes on as a function of a library: %s', async (_name, pieces, fill, pc) => {
+  ])('is left by following it up to where it goes on as a function of a library: %s', async (_name, pieces, fill, pc) => {
     const result = await unwind(pc, CALL, { 0: 7, 4: 0, 8: 7, 12: CALL, 16: 1, 20: 0 }, pieces, fill);
     expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
-  test('is of the instruction set that a direct call tells, whatever is around it', async () => {
+  test('has the instruction set that a direct call tells, whatever is around it', async () => {
     // blx of Thumb from 0x1204 to 0x1000, in whose neighbourhood all else is Thumb: bx lr.
     const pieces = { 4096: 'e1a00000 e12fff1e', 4608: 'f7ff eefe' };
     const result = await unwind(0x1004, BIAS + 0x1205, { 0: 1, 4: 0 }, pieces, NOPS[0]);
@@ -427,20 +427,20 @@ describe('32-bit Arm code with rules for calls alone', () => {
     expect(await unwind(0x1004, BIAS + 0x1204, { 0: 1, 4: 0 }, other, NOPS[1])).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
   });
 
-  test('is of the other instruction set where the likelier one leads nowhere', async () => {
+  test('has the other instruction set if the likelier one leads nowhere', async () => {
     // bx lr, which is no branch in Thumb; then pop {r4, pc}, which finds no return address.
     const result = await unwind(0x1000, CALL, { 0: 1, 4: 5 }, { 4096: 'e12fff1e bd10' }, NOPS[0]);
     expect(result.frames.slice(0, 2)).toEqual(frames(0x1000, 0x1100));
   });
 
-  test('is of the other instruction set where the likelier one does not return', async () => {
+  test('has the other instruction set if the likelier one does not return', async () => {
     // add sp, #8; pop {r4, pc}, among nops of A32.
     const result = await unwind(0x1000, 5, { 0: 7, 4: 7, 8: 7, 12: CALL, 16: 1, 20: 0 }, { 4096: 'b002 bd10' }, NOPS[1]);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1100) });
   });
 });
 
-test('32-bit Arm code without rules is unwound by what it does, in the instruction set of each return address', async () => {
+test('32-bit Arm code without rules is unwound by following it in the instruction set of each return address', async () => {
   // Thumb at 0x1000, called from A32 at 0x1100 (blx r3; add sp, sp, #8; pop {r4, pc}), called from Thumb at 0x1200 (blx r3; pop {r4, pc}).
   const pieces = { 4096: 'b082 b002 4770', 4348: 'e12fff33 e28dd008 e8bd8010', 4606: '4798 bd10' };
   const space = await spaceOf('arm', pieces, [0x00, 0xbf]);
@@ -473,13 +473,13 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     expect(await unwind(listing, kept)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1200, 0x1300) });
   });
 
-  test('has registers that it saved itself where its frame pointer tells', async () => {
+  test('finds registers that it saved itself by its frame pointer', async () => {
     // As gcc does: mov r10, [rbp − 8]; leave; lea rsp, [r10 − 8]; ret
     const stack = { 120: SP + 0x110, 128: SP + 0x118, 264: FRAMED, 280: 0, 288: OTHER, 296: 0 };
     expect(await unwind('4c 8b 55 f8 c9 49 8d 62 f8 c3', stack)).toMatchObject({ end: 'complete', frames: frames(0x1000, 0x1200, 0x1300) });
   });
 
-  test('is not taken for what changes to another stack', async () => {
+  test('is not confused with code that changes to another stack', async () => {
     // mov rsp, [rdi]; pop rbp; ret
     expect((await unwind('48 8b 27 5d c3', kept)).frames).toEqual(frames(0x1000));
   });
@@ -487,7 +487,7 @@ describe('x86-64 code without rules that has aligned its stack', () => {
   test.each([
     ['mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rbp + 0x40]; mov rsp, rdx; ret', '48 8b 64 24 40 48 89 e2 48 8b 65 40 48 89 d4 c3'],
     ['mov rax, rsp; mov rsp, [rsp + 0x40]; mov rdx, rsp; mov rsp, [rax + 0x48]; mov rsp, rdx; ret', '48 89 e0 48 8b 64 24 40 48 89 e2 48 8b 60 48 48 89 d4 c3'],
-  ])('is not followed where the stack pointer is set to another word, too: %s', async (_name, listing) => {
+  ])('is not followed if the stack pointer is set to another word, too: %s', async (_name, listing) => {
     expect((await unwind(listing, { ...kept, 72: SP + 0x108, 192: SP + 0x108 })).frames).toEqual(frames(0x1000));
   });
 
@@ -496,7 +496,7 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     expect((await unwind('74 07 48 8b 64 24 48 0f 0b 48 8b 64 24 40 5d c3', kept)).frames).toEqual(frames(0x1000, 0x1200, 0x1300));
   });
 
-  test('may be called by other code that has', async () => {
+  test('may be called by other such code', async () => {
     // mov rsp, [rsp + 0x40]; pop rbp; ret; call *rax; mov rsp, [rsp + 0x10]; pop rbp; ret
     const stack = { ...kept, 264: BIAS + 0x1009, 280: 0, 288: SP + 0x140, 320: SP + 0x150, 328: FRAMED, 336: 0, 344: OTHER, 352: 0 };
     expect((await unwind('48 8b 64 24 40 5d c3 ff d0 48 8b 64 24 10 5d c3', stack)).frames).toEqual(frames(0x1000, 0x1009, 0x1200, 0x1300));
@@ -505,11 +505,11 @@ describe('x86-64 code without rules that has aligned its stack', () => {
   test.each([
     ['add rsp, 0x7ffffff8, twice; mov rsp, [rsp + 0x50]; pop rbp; ret', '48 81 c4 f8 ff ff 7f 48 81 c4 f8 ff ff 7f 48 8b 64 24 50 5d c3', kept],
     ['mov rsp, [rsp + 0x40]; pop rbp; ret, and what is kept is between words', '48 8b 64 24 40 5d c3', { ...kept, 64: SP + 0xfc, 264: 0 }],
-  ])('is not believed where no frame can be so: %s', async (_name, listing, stack) => {
+  ])('is not believed if no frame can be like that: %s', async (_name, listing, stack) => {
     expect(await unwind(listing, stack)).toMatchObject({ end: 'no-rule', frames: frames(0x1000) });
   });
 
-  test('is truncated where what it kept is not in the dump', async () => {
+  test('is truncated if what it kept is not in the dump', async () => {
     expect(await unwind('48 8b 64 24 40 5d c3', { 8: 0 })).toMatchObject({ end: 'truncated', frames: frames(0x1000) });
   });
 });

@@ -24,7 +24,7 @@ async function isThumb(at: number, words: Readonly<Record<number, number>>, else
     code.isPending = false;
     found = set.isThumb(module, at);
   }
-  // It is looked at once.
+  // It is looked at only once.
   expect([code.isPending, set.isThumb(module, at), module.code.modes.get(at)]).toEqual([false, found, found ? 1 : 0]);
   return found;
 }
@@ -33,14 +33,14 @@ async function isThumb(at: number, words: Readonly<Record<number, number>>, else
 const words = (from: number, to: number, word: number): Record<number, number> =>
   Object.fromEntries(Array.from({ length: to - from }, (_, i) => [from + i, word]));
 
-test('code of 32-bit Arm looks like A32 where a third of the words around it are executed always', async () => {
+test('32-bit Arm code looks like A32 if a third of the words around it are executed unconditionally', async () => {
   expect(await isThumb(0x1100, words(-16, 16, ALWAYS))).toBe(false);
   expect(await isThumb(0x1100, words(-16, 16, EQUAL))).toBe(true);
   expect(await isThumb(0x1100, words(-5, 5, ALWAYS))).toBe(false);
   expect(await isThumb(0x1100, words(-5, 4, ALWAYS))).toBe(true);
 });
 
-test('the words around an address are 16 before it and as many from it on', async () => {
+test('the words around an address are 16 before it and 16 from it on', async () => {
   for (const [from, to, looksLikeThumb] of [
     [-16, -6, false],
     [-17, -7, true],
@@ -51,7 +51,7 @@ test('the words around an address are 16 before it and as many from it on', asyn
   }
 });
 
-test('at the beginning and the end of code only the words that are there count', async () => {
+test('at the beginning and the end of code, only the words that are there count', async () => {
   expect(await isThumb(START, words(0, 5, ALWAYS))).toBe(false);
   expect(await isThumb(START, words(0, 4, ALWAYS))).toBe(true);
   expect(await isThumb(START + SIZE_BYTES - 4, words(-5, 1, ALWAYS))).toBe(false);

@@ -3,7 +3,7 @@ import { SAVED, ScanState, UNKNOWN } from '../../../src/unwind/scan/scan-state.t
 
 const [RBX, RBP, RSP] = [3, 6, 7];
 
-test('words of which there are too many to follow are unknown, and so are those that may be among them', () => {
+test('words beyond those that can be followed are unknown, as are those that may be among them', () => {
   const state = new ScanState();
   state.begin(RSP);
   const loaded = (distance: number): [number, number] => {
