@@ -10,7 +10,7 @@ const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleTyp
 const COUNT = 3000;
 const records = Array.from({ length: COUNT }, (_, i) => record.sample({ time: BigInt(i + 1), ip: 0x400010n, pid: 9, period: 1n }));
 
-/** A file as seen by someone who reads along while perf writes it: its size is filled in behind the reader. */
+/** A file as seen by someone who reads along while perf writes it: its size is filled in after the reader has passed it. */
 function followed(bytes: Uint8Array, pieceBytes: number): ByteSource {
   const copy = bytes.slice();
   copy.fill(0, 48, 56);

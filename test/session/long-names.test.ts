@@ -40,12 +40,12 @@ const KINDS: readonly (readonly [what: string, limit: number, cut: string, recor
   ];
 
 describe.each(KINDS)('the %s', (_, limit, cut, recording, nameIn) => {
-  it('is whole where it is as long as it can be', async () => {
+  it('is kept whole up to its limit', async () => {
     const decoded = await decode(withName(limit, recording));
     expect([nameIn(decoded), findings(decoded)]).toEqual(['n'.repeat(limit), []]);
   });
 
-  it('is cut where it is longer, and its record is used', async () => {
+  it('is cut off at its limit, and its record is used', async () => {
     const decoded = await decode(withName(60_000, recording));
     expect([nameIn(decoded), findings(decoded)]).toEqual(['n'.repeat(limit), [`${cut} of 60000 bytes was truncated: the limit is ${limit}`]]);
   });
@@ -65,7 +65,7 @@ describe('the name of an event', () => {
     expect([decoded.samples[0].event, findings(decoded)]).toEqual(['e'.repeat(1023), finding('PERF_RECORD_EVENT_UPDATE')]);
   });
 
-  it("is left out in simpleperf's list of events, where its number stands behind it", async () => {
+  it("is left out in simpleperf's list of events, where its number comes after it", async () => {
     const foreignFeatures = [simpleperfFeatures.metaInfo({ event_type_info: `${name},1,0\ncpu-cycles,0,0` })];
     const decoded = await decode(encodeFile({ attrs: [CLOCK], records: [sample(0x1010n)], foreignFeatures }));
     expect(decoded.samples[0].event).toBe('cpu-clock');

@@ -212,7 +212,7 @@ describe('times off the CPU', () => {
       expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
     });
 
-    it('have the stack of that sample only once, even if the switch back is lost', async () => {
+    it('have the stack of a context-switches sample only once, even if the switch back is lost', async () => {
       const recording = new SwitchRecords()
         .contextSwitch(101, 10 * MS)
         .out(101, 10 * MS + 1000)
@@ -501,8 +501,8 @@ describe('times off the CPU', () => {
   });
 
   it.each([
-    ['as a warning above one lost record in a hundred waits', 'warning', 2n, 99],
-    ['as a note otherwise', 'info', 1n, 100],
+    ['with a warning above one lost record per hundred waits', 'warning', 2n, 99],
+    ['with a note otherwise', 'info', 1n, 100],
   ] as const)('may be missing if records were lost, which is reported %s', async (_, severity, lost, waitCount) => {
     const recording = new SwitchRecords();
     for (let i = 0; i < waitCount; i++) {

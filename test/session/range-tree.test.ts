@@ -75,8 +75,8 @@ describe('RangeTree', () => {
   });
 
   it.each([
-    ['ascending', (i: number) => i],
-    ['descending', (i: number) => 20_000 - i],
+    ['in ascending order', (i: number) => i],
+    ['in descending order', (i: number) => 20_000 - i],
     ['in no order', (i: number) => (i * 7919) % 20_011],
   ])('holds many ranges that come %s, and is empty when they are removed', (_, placeOf) => {
     const memory = new NodeMemory();

@@ -198,7 +198,7 @@ describe('stacks that do not reach their start', () => {
     expect(diagnostics.list()).toEqual([]);
   });
 
-  it('are told from whole ones with the same frames by that root, in either order', async () => {
+  it('are told from whole stacks with the same frames, in either order', async () => {
     const cut = (time: bigint) => sample(time, [0x500010n, 0x500020n, MAIN], dumpedStack([0x500010n, 0x500020n, MAIN], 2));
     const whole = (time: bigint) => sample(time, [0x500010n, 0x500020n]);
     const { samples } = await decodeAll([...start(), whole(10n), cut(11n), whole(12n)]);
@@ -376,7 +376,7 @@ describe('stacks with compatPerf', () => {
     ]);
   });
 
-  it('keep the rule first used for an address, whether it was sampled or follows a call that ends a function, until an exec', async () => {
+  it('keep the rule first used for an address until an exec, whether it was sampled or follows a call that ends a function', async () => {
     const [leaf, end] = [RULED.library + 0x10n, RULED.library + 0x20n];
     const [sampled, called] = [(time: bigint) => sample(time, [end, leaf]), (time: bigint) => sample(time, [leaf, end, leaf])];
     const exec = [record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 13n } }), text(14n, RULED.library, LIBRARY)];

@@ -65,7 +65,7 @@ describe('.ARM.exidx', () => {
     ['vsp + 0x204 + (uleb128 << 2)', [0xb2, 0x84, 0x01, 0x84, 0x00], 129 + 132],
     ['pop D1 … D3, with a word more', [0xb3, 0x12, 0x84, 0x00], 7],
     ['pop the return address’s code', [0xb4, 0x84, 0x00], 1],
-    ['the stack pointer goes into that code', [0xb5, 0x84, 0x00], 0],
+    ['the use of the stack pointer in that code', [0xb5, 0x84, 0x00], 0],
     ['pop D8 … D9, with a word more', [0xb9, 0x84, 0x00], 5],
     ['pop wR10 … wR12', [0xc2, 0x84, 0x00], 6],
     ['pop wR1 … wR3', [0xc6, 0x12, 0x84, 0x00], 6],
@@ -155,7 +155,7 @@ describe('.ARM.exidx', () => {
     ['that pop nothing', [0xb1, 0x00]],
     ['that pop registers that do not exist', [0xb1, 0x10]],
     ['that take the stack pointer from itself', [0x9d]],
-    ['that take it from the program counter', [0x9f]],
+    ['that take the stack pointer from the program counter', [0x9f]],
     ['that pop none of the coprocessor’s control registers', [0xc7, 0x00]],
     ['that pop control registers that do not exist', [0xc7, 0x10]],
   ])('ends at instructions %s', async (_name, bytes) => {

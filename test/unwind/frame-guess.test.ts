@@ -180,7 +180,7 @@ describe('x86-64 code without rules', () => {
     });
   });
 
-  test('takes it from whichever of six saved registers has it, but from no word below them', async () => {
+  test('takes the stack pointer of the caller from any of six saved registers, but from no word below them', async () => {
     const code = { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] };
     const above = { 64: 0, 72: BIAS + 0x1400, 120: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0 };
     for (const place of [56, 48, 40, 32, 24, 16, 8]) {
@@ -296,7 +296,7 @@ describe('x86-64 code without rules', () => {
     ['push (%rax)', [0xff, 0x30]],
     ['half of a call', [0xff, 0x15, 0, 1, 0]],
     ['half of a call with an index', [0xff, 0x14]],
-    ['nothing', [0x90]],
+    ['nop', [0x90]],
   ])('has no return addresses after %s', async (_name, bytes) => {
     const stack = { 32: 0, 40: BIAS + 0x1800 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({
@@ -356,7 +356,7 @@ test.each([
   ['complete', 'address after a jump through a register', 0x10f0, [0xff, 0xe3]],
   ['complete', 'address after a jump through one of the later registers', 0x10f0, [0x41, 0xff, 0xe0]],
   ['no-rule', 'address after a jump through memory', 0x10f0, [0xff, 0x23]],
-] as const)('a stack is %s if its first function returns to the %s, as made by makecontext and Boost', async (end, _, returnAddress, before) => {
+] as const)('a stack ends as %s if its first function returns to the %s, as made by makecontext and Boost', async (end, _, returnAddress, before) => {
   const text = new Uint8Array(0x200).fill(0x90);
   text.set(before, returnAddress - START - before.length);
   const content = assembleFrames([[CIE, [{ ...fde(0x1000, code().defCfaOffset(16)), sizeBytes: 0x80 }, fde(0x1100)]]], { addr: 0x3000 }).bytes;
@@ -372,7 +372,7 @@ test.each([
   ['unmapped', 'the call before it was made', callTo(0x1200, 0x1200)[0x11fb], 0x1200],
   ['unmapped', 'a call of another function precedes it', callTo(0x1300, 0x1200)[0x11fb], 0x1000],
   ['unmapped', 'a call through a register precedes it', [0xff, 0xd0], 0x1000],
-] as const)('a stack is %s if its first function returns to the start of one right after another and %s', async (end, _, before, leaf) => {
+] as const)('a stack ends as %s if its first function returns to the start of one right after another and %s', async (end, _, before, leaf) => {
   const text = new Uint8Array(0x400).fill(0x90);
   text.set(before, 0x200 - before.length);
   const functions = [fde(0x1000, code().defCfaOffset(16)), fde(0x1100), fde(0x1200, code().defCfaOffset(16)), fde(0x1300)];
@@ -393,7 +393,7 @@ test.each([
   ['no-rule', 'the jump, and its target may be a case of a switch', 13, 0x1700, [0xff, 0xd0]],
   ['no-rule', 'the jump, and no call is before its target', 13, 0x18000, [0x90, 0x90]],
   ['no-rule', 'the jump, and its target is a function', 13, 0x18100, [0xff, 0xd0]],
-] as const)('a stack is %s if its function has no rule and jumps to the address in a register: at %s', async (end, _, at, target, before) => {
+] as const)('a stack ends as %s if its function has no rule and jumps to the address in a register: at %s', async (end, _, at, target, before) => {
   const text = new Uint8Array(0x18000).fill(0x90);
   text.set(SWITCH, 0x180);
   text.set(before, target - START - before.length);
@@ -420,7 +420,7 @@ test.each([
   ['complete', 'rbx points after arguments', 32, 0x1100],
   ['no-rule', 'rbx points elsewhere', 8, 0x1100],
   ['no-rule', 'no function begins there', 16, 0x1104],
-] as const)('a stack is %s if its first function has no rule, returns as made by makecontext, and %s', async (end, _, rbx, returnAddress) => {
+] as const)('a stack ends as %s if its first function has no rule, returns as made by makecontext, and %s', async (end, _, rbx, returnAddress) => {
   // add rsp, 8; ret
   const text = new Uint8Array(0x200).fill(0x90);
   text.set([0x48, 0x83, 0xc4, 0x08, 0xc3], 0x180);
@@ -435,7 +435,7 @@ test.each([
 test.each([
   ['complete', 'begins', [0x48, 0x89, 0xdc]],
   ['unmapped', 'does not begin', [0x48, 0x89, 0xd4]],
-] as const)('a stack is %s at a function that %s with another stack pointer, even if a rule leads on', async (end, _, first) => {
+] as const)('a stack ends as %s at a function that %s with another stack pointer, even if a rule leads on', async (end, _, first) => {
   const text = new Uint8Array(0x200).fill(0x90);
   text.set(first, 0x100);
   const content = assembleFrames([[CIE, [fde(0x1000, code().defCfaOffset(16)), { ...fde(0x1100), sizeBytes: 0x20 }]]], { addr: 0x3000 }).bytes;
@@ -581,7 +581,7 @@ test('i386 code without rules gives rules the stack pointer of its caller if the
 test.each([
   ['complete', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00]],
   ['no-rule', [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x01]],
-] as const)('an i386 stack is %s if its first function returns to code like that of makecontext, after a return', async (end, piece) => {
+] as const)('an i386 stack ends as %s if its first function returns to code like that of makecontext, after a return', async (end, piece) => {
   const bytes = new Uint8Array(0x200).fill(0x90);
   bytes.set([0xc3, ...piece], 0x17f);
   const cie = { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
@@ -637,12 +637,12 @@ describe('arm64 code without rules', () => {
     expect(leaf).toMatchObject({ end: 'complete', frames: frames(0x1110, 0x1400, 0x1500) });
   });
 
-  test('has no caller if the address is in the link register, which was not recorded', async () => {
+  test('has no caller if the return address is in the link register, which was not recorded', async () => {
     const leaf = await unwind({ 4352: RET }, { pc: BIAS + 0x1110, x29: SP + 0x20 }, { 32: 0, 40: BIAS + 0x1500 }, ['lr']);
     expect(leaf).toMatchObject({ end: 'no-registers', frames: frames(0x1110) });
   });
 
-  test('has the return address there until it is saved, and again once it is restored', async () => {
+  test('has the return address in the link register until it is saved, and again once it is restored', async () => {
     const code = { 4352: RET, 4356: STP, 4360: MOV_FP, 4384: LDP, 4388: RET };
     // Below the caller's frame, stp has made room for 32 bytes.
     const stack = { 0: SP + 0x40, 8: BIAS + 0x1400, 64: 0, 72: BIAS + 0x1500 };

@@ -88,7 +88,7 @@ describe('frames of stripped Go programs', () => {
 
   test.each([
     ['continue on another stack if they lead nowhere', {}, 'truncated', Number.POSITIVE_INFINITY],
-    ['are broken there if libunwind is followed', { followsLibunwind: true }, 'unmapped', undefined],
+    ['are broken where they lead nowhere if libunwind is followed', { followsLibunwind: true }, 'unmapped', undefined],
   ])('%s, since some functions of the runtime change stacks', async (_, options, end, endStackOffset) => {
     const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
     const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 8, 32: 0x1234 } } as const;
@@ -119,7 +119,7 @@ describe('frames of stripped Go programs', () => {
     ] as const;
 
     test.each(['runtime.asmcgocall', 'runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])(
-      '%s: are found by the frame pointer once it is set',
+      'are found by the frame pointer once it is set: %s',
       async (name) => {
         const module = await moduleOf({ ...X86_64, name, frameSizes: FRAME });
         const { sp, fp } = MACHINE_REGISTERS.x86_64;
@@ -128,7 +128,7 @@ describe('frames of stripped Go programs', () => {
       },
     );
 
-    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('%s: end there if the frame pointer was not saved', async (name) => {
+    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('end there if the frame pointer was not saved: %s', async (name) => {
       const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
       const space = new MadeSpace().map(START, START + 0x1000, module, 0);
       // As a leaf, it may not have left its stack yet.

@@ -128,7 +128,7 @@ describe('stacks of an exception on its way to its handler', () => {
   });
 
   test('go on by the rule of the landing pad, not of the code before it, once it has taken the place of the return address', () => {
-    // As gcc compiles it: the pad is behind the return of the function, whose rule is another.
+    // As gcc compiles it: the pad comes after the return of the function, where another rule holds.
     const handler = fde(0x1300, code().defCfaOffset(48).advance(0x4f).remember().defCfaOffset(8).advance(1).restoreState());
     const changes = { ...COPIED_ALL, 568: LANDING_PAD };
     expect(frames(changes, { handler })).toBe('1010 1350 1410 complete');

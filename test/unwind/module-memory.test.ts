@@ -41,7 +41,7 @@ test('bytes of read-only segments are there once they were read, also across the
   expect(memory.wantsBytes).toBe(false);
 });
 
-test('bytes across such a border are wanted part by part', async () => {
+test('bytes across a border between reads are wanted part by part', async () => {
   const memory = await openMemory();
   const svma = SVMA + BORDER - 3;
   expect(memory.find(svma, 8)).toBe('wanted');

@@ -49,7 +49,7 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(await withTable(assembleFrameTable(TABLE_AT, FRAMES_AT, entries)), ...ADDRESSES)).toEqual(EXPECTED);
   });
 
-  test('is found by that header if there are no section headers, but perf then does not find the header', async () => {
+  test('is found by .eh_frame_hdr if there are no section headers, but perf then does not find that header', async () => {
     const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, assembleFrameTable(TABLE_AT, FRAMES_AT, entries))]);
     const [framesAt, headerAt] = [elf.section('.eh_frame')!, elf.section('.eh_frame_hdr')!];
     const load = { type: 1, flags: 4, align: 1, vaddr: FRAMES_AT, offset: framesAt.offset, filesz: framesAt.sizeBytes, memsz: framesAt.sizeBytes };

@@ -158,7 +158,7 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'no-registers', frames: frames.slice(0, 3) });
   });
 
-  test('are truncated at such a rule if the dump has nothing of its frame', async () => {
+  test('are truncated at a rule that needs an unrecorded register if the dump has nothing of its frame', async () => {
     const result = await unwound({ machine: 'x86_64', registers, stack, stackSizeBytes: 40, without: ['bp'] }, space());
     expect(result).toMatchObject({ end: 'truncated', frames: frames.slice(0, 3) });
   });
@@ -289,7 +289,7 @@ describe('x86-64 stacks', () => {
     expect(without).toMatchObject({ end: 'unmapped', frames: [`!${(BIAS + 0x1010).toString(16)}`], endAddress: 5 });
   });
 
-  test('go on from such leaves with the registers they have, not those of their rules', async () => {
+  test('go on from leaves that push more with the registers they have, not those of their rules', async () => {
     const text = new Uint8Array(0x1000).fill(0x90);
     text.set([0xff, 0xd0], 0x40e);
     const functions = [fde(0x1000, code().defCfaOffset(16).offset(RBX, 2)), OUTERMOST, fde(0x1400, code().defCfa(RBX, 16))];

@@ -71,7 +71,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['in its prologue', '53 48 83 ec 10 90 eb fd', 0x1001, 8],
     // push rbx; jmp *rax; nop; jmp *rax
     ['after a jump through a table', '53 ff e0 90 ff e0', 0x1004, 8],
-    // push rbx; jmp 0x1004; nop; nop; jmp 0x1003: a loop whose condition is behind it
+    // push rbx; jmp 0x1004; nop; nop; jmp 0x1003: a loop whose condition comes after it
     ['in a loop that is entered at its end', '53 eb 01 90 90 eb fc', 0x1005, 8],
     // sub rsp, 8; test eax, eax; je 0x100c; add rsp, 8; jmp to another function; nop; nop; jmp back
     ['after a jump to another function', '48 83 ec 08 85 c0 74 07 48 83 c4 08 eb f2 90 90 eb fd', 0x1010, 8],
@@ -319,7 +319,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     [30, 'complete'],
     [34, 'no-rule'],
   ] as const)('is followed in a limited number of frames: after %s others, the stack is %s', async (count, end) => {
-    // push rbx; NOPs; call *rax; jmp; twice: the first one, behind NOPs, is found by the direct call of it alone.
+    // push rbx; NOPs; call *rax; jmp; twice: the first one, after NOPs, is found only by the direct call of it.
     const space = await spaceOf({ 4096: '90 90 90 90 90 90 90 90 53 90 90 90 ff d0 eb fc', 4112: '53 90 90 90 ff d0 eb fc', 4160: 'c3' });
     const stack: Record<number, number> = { 40960: 0 };
     for (let i = 0; i < count; i++) stack[16 * i] = BIAS + 0x1016;

@@ -219,7 +219,7 @@ describe('x86-64 code without rules', () => {
 
   test('is told apart from code at the same addresses of other files', async () => {
     const other = BIAS + 0x10_0000;
-    // add rsp, 8; ret, and behind call *rax twice: add rsp, 24; ret. In the other file: the same with 40.
+    // add rsp, 8; ret, and after call *rax twice: add rsp, 24; ret. In the other file: the same with 40.
     const space = await spaceOf('x86_64', { ...CODE, 4128: '48 83 c4 08 c3', 4224: 'ff d0 48 83 c4 18 c3' }, [0xcc]);
     const text = textOf({ 4224: 'ff d0 48 83 c4 28 c3' }, [0xcc]);
     space.map(other, other + 0x8000, await madeModule('x86_64', [{ svma: START, bytes: text }]), other);
@@ -343,7 +343,7 @@ describe('x86-64 code without rules', () => {
     expect(await unwind(0x1020, { 0: CALL, 8: 0 }, { ...CODE, 4128: listing })).toMatchObject({ frames: frames(0x1020, 0x1100) });
   });
 
-  test('keeps its stack pointer where the second byte of a register is written', async () => {
+  test('keeps its stack pointer if the second byte of a register is written', async () => {
     const pieces = { ...CODE, 4128: '80 f4 20 48 83 c4 10 c3' };
     expect(await unwind(0x1020, { 16: CALL, 24: 0 }, pieces)).toMatchObject({ end: 'complete', frames: frames(0x1020, 0x1100) });
   });
@@ -459,7 +459,7 @@ describe('x86-64 code without rules that has aligned its stack', () => {
     const registers = { ip: BIAS + 0x1000, sp: SP, bp: SP + 0x80, di: SP + 0x40 };
     return unwound({ machine: 'x86_64', registers, stack }, await spaceOf('x86_64', { ...CALLERS, 4096: listing }, [0xcc]));
   };
-  // The caller's stack pointer is kept at 0x40; there are a register and the return address, and behind them the callers' frames.
+  // The caller's stack pointer is kept at 0x40; there are a register and the return address, followed by the callers' frames.
   const kept = { 64: SP + 0x100, 256: SP + 0x110, 264: FRAMED, 272: 0, 280: OTHER, 288: 0 };
 
   test.each([
