@@ -224,7 +224,7 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, { 4112: [0xf4] })).toMatchObject({ end, frames: frames(0x1010) });
   });
 
-  test('of JITs is unwound by frame pointers', async () => {
+  test('of JITs is unwound by frame pointers alone', async () => {
     const jit = (await space('x86_64', CALLS)).map(0x10_0000, 0x20_0000);
     const stack = { 0: 0x10_0100, 32: SP + 0x40, 40: 0x10_0200, 64: 0, 72: BIAS + 0x1400 };
     const result = await unwound({ machine: 'x86_64', registers: { ip: 0x10_0010, sp: SP, bp: SP + 0x20 }, stack }, jit);

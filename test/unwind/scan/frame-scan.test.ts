@@ -210,7 +210,7 @@ describe('x86-64 code without rules', () => {
   test.each<[string, string, string]>([
     ['keeps a number in a register that the call need not change', 'b9 40 00 00 00 ff d0 48 01 cc c3', 'complete'],
     ['keeps a number where the call returns its result', 'b8 40 00 00 00 ff d2 48 01 c4 c3', 'no-rule'],
-    ['keeps its stack pointer in such a register', '48 8d 4c 24 40 ff d0 48 89 cc c3', 'no-rule'],
+    ['keeps its stack pointer in a register that the call need not change', '48 8d 4c 24 40 ff d0 48 89 cc c3', 'no-rule'],
     ['keeps its stack pointer in a register that the call preserves', '48 8d 5c 24 40 ff d0 48 89 dc c3', 'complete'],
   ])('is left after a call by what registers then hold, as code that %s', async (_, listing, end) => {
     const result = await unwind(0x1020, { 0: 7, 64: CALL, 72: 0 }, { ...CODE, 4128: listing });
