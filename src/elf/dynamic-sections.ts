@@ -1,7 +1,7 @@
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/byte-view.ts';
 import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
+import { readMapped, readTable } from './mapped-bytes.ts';
 
 /** Tags of the dynamic section. Source: gABI, "Dynamic Section"; DT_GNU_HASH from glibc's elf.h. */
 const DT_HASH = 4;
@@ -10,12 +10,12 @@ const DT_SYMTAB = 6;
 const DT_STRSZ = 10;
 const DT_GNU_HASH = 0x6ffffef5;
 
-/** Linkers write some thirty entries. */
-const MAX_ENTRIES = 1 << 12;
+/** Linkers write some thirty entries of up to 16 bytes. */
+const MAX_DYNAMIC_BYTES = 1 << 16;
 /** How many bytes of a hash table's chains are read at a time. */
 const CHAIN_PIECE_BYTES = 1 << 12;
-/** Words at the beginning of DT_GNU_HASH: buckets, first symbol, words of the Bloom filter, its shift. */
-const GNU_HASH_HEADER_WORDS = 4;
+/** The words at the beginning of DT_GNU_HASH: buckets, first symbol, words of the Bloom filter, its shift. */
+const GNU_HASH_HEADER_BYTES = 16;
 
 /** Whether only the dynamic section tells where the dynamic symbols are: the file has no section headers. */
 export function needsDynamicSection({ sections, segments }: ElfFile): boolean {
@@ -46,15 +46,13 @@ export async function withDynamicSections(elf: ElfFile): Promise<ElfFile> {
 
 const NULL_SECTION: ElfSection = { name: '', type: 0, flags: 0, addr: 0, offset: 0, sizeBytes: 0, link: 0, info: 0, addralign: 0, entsize: 0 };
 
-/** The entries of the dynamic section, by tag. If several have the same tag, the first one counts. */
+/** The entries of the dynamic section, by tag; of several with one tag the first. */
 async function readTags(elf: ElfFile): Promise<Map<number, number>> {
   const tags = new Map<number, number>();
-  const segment = elf.segments.find(({ type }) => type === PT_DYNAMIC);
-  if (segment === undefined) return tags;
   const is64 = elf.classBits === 64;
   const word = is64 ? 8 : 4;
-  const view = await readView(elf, segment.offset, Math.min(segment.filesz, MAX_ENTRIES * 2 * word));
-  for (let at = 0; at + 2 * word <= view.length; at += 2 * word) {
+  const { view } = (await readTable(elf, '.dynamic', PT_DYNAMIC, MAX_DYNAMIC_BYTES)) ?? {};
+  for (let at = 0; view !== undefined && at + 2 * word <= view.length; at += 2 * word) {
     const tag = is64 ? view.i64(at) : view.u32(at);
     if (tag === 0) break;
     if (!tags.has(tag)) tags.set(tag, is64 ? view.i64(at + word) : view.u32(at + word));
@@ -62,50 +60,45 @@ async function readTags(elf: ElfFile): Promise<Map<number, number>> {
   return tags;
 }
 
-/** How many entries the symbol table has, which only its hash tables tell; undefined if none can be read. */
+/** How many entries the symbol table has, which only its hash tables tell; undefined where there is none that can be read. */
 async function countSymbols(elf: ElfFile, tags: ReadonlyMap<number, number>): Promise<number | undefined> {
-  const hash = offsetOf(elf, tags.get(DT_HASH));
-  if (hash !== undefined) {
-    // Words have 64 bits on 64-bit s390, and 32 bits elsewhere. The second one is the number of chains, which is that of the symbols.
-    const is64 = elf.machine === EM_S390 && elf.classBits === 64;
-    const view = await readView(elf, hash, is64 ? 16 : 8);
-    if (view.length === (is64 ? 16 : 8)) return is64 ? view.u64(8) : view.u32(4);
-  }
-  const gnuHash = offsetOf(elf, tags.get(DT_GNU_HASH));
+  // Words of 64 bits on 64-bit s390, of 32 bits elsewhere. The second one is the number of chains, which is that of the symbols.
+  const is64 = elf.machine === EM_S390 && elf.classBits === 64;
+  const hash = await readWhole(elf, tags.get(DT_HASH), is64 ? 16 : 8);
+  if (hash !== undefined) return is64 ? hash.u64(8) : hash.u32(4);
+  const gnuHash = tags.get(DT_GNU_HASH);
   return gnuHash === undefined ? undefined : countByGnuHash(elf, gnuHash);
 }
 
 /**
- * Counts the symbols up to the last one in a DT_GNU_HASH table. Symbols that other files can link to come last in the symbol table, sorted by bucket, so the
- * last chain is that of the bucket with the highest first symbol. The lowest bit of a chain's last word is set. Source: what binutils' and LLVM's linkers
- * write, as shown by readelf.
+ * Counts the symbols up to the last one in a DT_GNU_HASH table. Symbols that others can link to are the last in the symbol table, sorted by their buckets, so
+ * that the chain of the bucket with the highest first symbol is the last one. The lowest bit of a chain's last word is set. Source: what binutils' and LLVM's
+ * linkers write, by readelf.
  */
-async function countByGnuHash(elf: ElfFile, offset: number): Promise<number | undefined> {
-  const header = await readView(elf, offset, GNU_HASH_HEADER_WORDS * 4);
-  if (header.length < GNU_HASH_HEADER_WORDS * 4) return undefined;
+async function countByGnuHash(elf: ElfFile, addr: number): Promise<number | undefined> {
+  const header = await readWhole(elf, addr, GNU_HASH_HEADER_BYTES);
+  if (header === undefined) return undefined;
   const bucketCount = header.u32(0);
   const firstSymbol = header.u32(4);
-  const bucketsOffset = offset + GNU_HASH_HEADER_WORDS * 4 + (header.u32(8) * elf.classBits) / 8;
-  const buckets = await readView(elf, bucketsOffset, bucketCount * 4);
+  const bucketsAddr = addr + GNU_HASH_HEADER_BYTES + (header.u32(8) * elf.classBits) / 8;
+  const buckets = await readMapped(elf, bucketsAddr, bucketCount * 4, Number.POSITIVE_INFINITY);
   let last = 0;
-  for (let at = 0; at + 4 <= buckets.length; at += 4) last = Math.max(last, buckets.u32(at));
+  for (let at = 0; buckets !== undefined && at + 4 <= buckets.view.length; at += 4) last = Math.max(last, buckets.view.u32(at));
   if (last < firstSymbol) return firstSymbol;
-  const chainsOffset = bucketsOffset + bucketCount * 4;
+  const chainsAddr = bucketsAddr + bucketCount * 4;
   for (;;) {
-    const chain = await readView(elf, chainsOffset + (last - firstSymbol) * 4, CHAIN_PIECE_BYTES);
+    const chain = await readMapped(elf, chainsAddr + (last - firstSymbol) * 4, CHAIN_PIECE_BYTES, CHAIN_PIECE_BYTES);
     // The file ends before the chain does.
-    if (chain.length < 4) return last;
-    for (let at = 0; at + 4 <= chain.length; at += 4) {
+    if (chain === undefined || chain.view.length < 4) return last;
+    for (let at = 0; at + 4 <= chain.view.length; at += 4) {
       last++;
-      if ((chain.u32(at) & 1) !== 0) return last;
+      if ((chain.view.u32(at) & 1) !== 0) return last;
     }
   }
 }
 
-function offsetOf(elf: ElfFile, addr: number | undefined): number | undefined {
-  return addr === undefined ? undefined : elf.fileOffsetOf(addr);
-}
-
-async function readView({ source, littleEndian }: ElfFile, offset: number, sizeBytes: number): Promise<ByteView> {
-  return new ByteView(await readRange(source, offset, sizeBytes), littleEndian);
+/** So many bytes from an address (svma) on; undefined where not all of them are mapped. */
+async function readWhole(elf: ElfFile, addr: number | undefined, sizeBytes: number): Promise<ByteView | undefined> {
+  const mapped = addr === undefined ? undefined : await readMapped(elf, addr, sizeBytes, sizeBytes);
+  return mapped?.view.length === sizeBytes ? mapped.view : undefined;
 }
