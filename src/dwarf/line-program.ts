@@ -112,30 +112,39 @@ export function runLineProgram(wasm: WasmInstance, unit: ByteView, header: LineH
 
 type RowColumns = Pick<LineRows, 'addresses' | 'files' | 'lines' | 'columns'>;
 
-/** Views of the rows from `from` up to `to`. */
-function columnsOf({ memory: { buffer }, lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, from: number, to: number): RowColumns {
+/** Where a row is in the memory of each column. */
+function placesOf({ lineAddresses, lineFiles, lineNumbers, lineColumns }: WasmExports, row: number): Readonly<Record<keyof RowColumns, number>> {
+  return {
+    addresses: lineAddresses.value + 8 * row,
+    files: lineFiles.value + 4 * row,
+    lines: lineNumbers.value + 4 * row,
+    columns: lineColumns.value + 4 * row,
+  };
+}
+
+/** The rows from `from` up to `to`, as {@link numbersIn} gives them. */
+function columnsOf(exports: WasmExports, from: number, to: number): RowColumns {
+  const { buffer } = exports.memory;
+  const places = placesOf(exports, from);
   const count = to - from;
   return {
-    addresses: numbersIn(Float64Array, buffer, lineAddresses.value + 8 * from, count),
-    files: numbersIn(Uint32Array, buffer, lineFiles.value + 4 * from, count),
-    lines: numbersIn(Uint32Array, buffer, lineNumbers.value + 4 * from, count),
-    columns: numbersIn(Uint32Array, buffer, lineColumns.value + 4 * from, count),
+    addresses: numbersIn(Float64Array, buffer, places.addresses, count),
+    files: numbersIn(Uint32Array, buffer, places.files, count),
+    lines: numbersIn(Uint32Array, buffer, places.lines, count),
+    columns: numbersIn(Uint32Array, buffer, places.columns, count),
   };
 }
 
 /** Sorts rows by address. Rows of the same address keep their order. */
 function sortRows(exports: WasmExports, from: number, to: number): void {
-  const { memory, lineAddresses, lineFiles, lineNumbers, lineColumns } = exports;
-  const { addresses, files, lines, columns } = columnsOf(exports, from, to);
-  const order = ascendingOrder(addresses);
-  const put = (place: number, column: Float64Array | Uint32Array): void => {
-    const values = column.map((_, i) => column[order[i]]);
-    putNumbers(memory.buffer, place + column.BYTES_PER_ELEMENT * from, values);
-  };
-  put(lineAddresses.value, addresses);
-  put(lineFiles.value, files);
-  put(lineNumbers.value, lines);
-  put(lineColumns.value, columns);
+  const places = placesOf(exports, from);
+  const rows = columnsOf(exports, from, to);
+  const order = ascendingOrder(rows.addresses);
+  for (const name of ['addresses', 'files', 'lines', 'columns'] as const) {
+    const column = rows[name];
+    const sorted = column.map((_, i) => column[order[i]]);
+    putNumbers(exports.memory.buffer, places[name], sorted);
+  }
 }
 
 /** @param found quadruples: start, end, first row, row after the last */
