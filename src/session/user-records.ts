@@ -49,7 +49,7 @@ export class UserRecordReader {
     }
     switch (type) {
       case abi.PERF_RECORD_HEADER_ATTR: {
-        const added = readHeaderAttr(view, at, end, record.misc, 0);
+        const added = readHeaderAttr(view, at, end);
         if (typeof added !== 'string') this.#events.add(added);
         else this.#diagnostics.add('bad-record', 'loss', `PERF_RECORD_HEADER_ATTR: ${added}; it is skipped`, fileOffset);
         return;

@@ -1,6 +1,6 @@
+import type { ByteView } from '../../base/byte-view.ts';
 import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/record-layout.ts';
 import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
-import type { FieldsReader } from './kernel-records.ts';
 
 // Records of the perf tool that describe events, used both to read a recording and to show single records. Source: as in tool-records.ts.
 
@@ -28,12 +28,16 @@ export const ID_INDEX_ENTRY_AT = {
   tid: ENTRY.at.tid - RECORD_HEADER_BYTES,
 };
 
-/** HEADER_ATTR: one event, with the ids that the kernel gave it. */
-export const readHeaderAttr: FieldsReader<AttrWithIds> = (view, at, end) => {
+/**
+ * HEADER_ATTR: one event, with the ids that the kernel gave it.
+ * @param at offset of the record's header
+ * @returns what is wrong, as the end of a sentence, if the attr does not fit
+ */
+export function readHeaderAttr(view: ByteView, at: number, end: number): AttrWithIds | string {
   const start = at + RECORD_HEADER_BYTES;
   if (start + PERF_ATTR_SIZE_VER0 > end) return fieldsOverrun(RECORD_HEADER_BYTES + PERF_ATTR_SIZE_VER0, end - at);
   const attrSize = view.u32(start + 4) || PERF_ATTR_SIZE_VER0;
   if (attrSize < PERF_ATTR_SIZE_VER0) return `attr of ${attrSize} bytes is too small in record of ${end - at} bytes`;
   if (start + attrSize > end) return `attr of ${attrSize} bytes overruns record of ${end - at} bytes`;
   return { attr: readAttr(view, start, attrSize, at), ids: readIds(view, start + attrSize, end) };
-};
+}
