@@ -40,7 +40,12 @@ export const RULE_INDEX_SLOTS: usize = 1 << 13;
 export const RULES: usize = RULE_INDEX + 4 * RULE_INDEX_SLOTS;
 export const MAX_RULE_WORDS: usize = 1 << 17;
 
-let top: usize = RULES + MAX_RULE_WORDS * 4;
+/** What was found for the addresses that were walked last: see recent.ts. */
+export const RECENT: usize = RULES + MAX_RULE_WORDS * 4;
+export const RECENT_COUNT: usize = 1 << 12;
+export const RECENT_SIZE_BYTES: usize = 32;
+
+let top: usize = RECENT + RECENT_COUNT * RECENT_SIZE_BYTES;
 
 /** Makes memory reach to the end of the areas of fixed sizes. @returns whether there was enough */
 export function reserve(): bool {

@@ -1,6 +1,7 @@
 /** What is mapped where, in the address spaces that were walked in last. */
 
 import { MAX_RANGES, RANGE_SIZE_BYTES, SPACE_COUNT, SPACE_HEADER_SIZE_BYTES, SPACE_SIZE_BYTES, SPACES } from './memory';
+import { enterRecent } from './recent';
 
 // A space: generation, number of ranges, the range that was found last; then the ranges in order of their addresses.
 const GENERATION: usize = 0;
@@ -17,6 +18,7 @@ let space: usize = SPACES;
 /** Switches to the space of a generation (1 or more). It is empty again if another one has taken its place since. */
 export function enterSpace(generation: f64): void {
   const number = <u64>generation;
+  enterRecent(number);
   space = SPACES + (<usize>number % SPACE_COUNT) * SPACE_SIZE_BYTES;
   if (load<u64>(space, GENERATION) === number) return;
   store<u64>(space, number, GENERATION);

@@ -4,7 +4,8 @@
  */
 
 import { MAX_FRAMES, REGISTER_COUNT } from '../../src/unwind/wasm/contract';
-import { allocate, LABEL_SLOTS, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
+import { ADDRESSES, allocate, LABEL_SLOTS, MAX_RULE_WORDS, RULE_INDEX, RULE_INDEX_SLOTS, RULES } from './memory';
+import { forgetRecent, labelRecent } from './recent';
 
 // A slot: the module's number + 1 and the address in one word, which is 0 in a free slot; the rule; the label.
 const SLOT_SIZE_BYTES: usize = 16;
@@ -66,7 +67,10 @@ export function labelIn(slot: usize): i32 {
 /** Labels the call of a frame of the last walk, for all further walks, unless its slot was moved since. @param label above 0 */
 export function labelFrame(frame: u32, label: i32): void {
   const slot: usize = load<u32>(LABEL_SLOTS + frame * 4);
-  if (slot !== 0) store<i32>(slot, label, LABEL);
+  if (slot === 0) return;
+  store<i32>(slot, label, LABEL);
+  // Only calls have labels.
+  labelRecent(<u64>load<f64>(ADDRESSES + frame * 8) - 1, label);
 }
 
 /**
@@ -130,6 +134,7 @@ export function endRule(): i32 {
 
 /** Forgets all rules and labels, and the slots of the last walk's frames. */
 export function forgetRules(): void {
+  forgetRecent();
   memory.fill(LABEL_SLOTS, 0, 4 * MAX_FRAMES);
   memory.fill(slots, 0, slotCount * SLOT_SIZE_BYTES);
   memory.fill(RULE_INDEX, 0, 4 * RULE_INDEX_SLOTS);

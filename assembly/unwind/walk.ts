@@ -21,11 +21,15 @@ import {
 } from '../../src/unwind/wasm/contract';
 import { ADDRESSES, INPUT, LABEL_SLOTS, LABELS, PLACES, REGISTERS, RESULTS } from './memory';
 import { biasOf, fileOf, findRange, moduleOf } from './ranges';
+import { isRecent, keepRecent, recentFile, recentLabel, recentOf, recentRule, recentSlot } from './recent';
 import { readRule } from './row';
 import { cfaOffsetOf, cfaRegisterOf, findSlot, isIndexable, keepRule, labelIn, returnOffsetOf, ruleIn, savedAt, savedCountOf } from './rules';
 
 /** TypeScript has addresses as doubles, which are exact below this. User space ends at 2^47 nearly everywhere. */
 const EXACT_END: u64 = 1 << 53;
+
+/** Not an end. */
+const LOOKED = -1;
 
 let frameCount: u32 = 0;
 /** A bit for each register whose value is known. */
@@ -79,29 +83,42 @@ function walkOn(maxFrames: u32): i32 {
   // hot
   while (frameCount < maxFrames) {
     const code = isCall ? pc - 1 : pc;
-    const range = findRange(code);
-    if (range === 0) return wants(WALK_WANTS_RANGE, code, 0);
-    const module = moduleOf(range);
-    const svma = code - biasOf(range);
-    if (!isIndexable(svma)) return WALK_LEFT;
-    let slot = findSlot(module, svma);
-    if (slot === 0) {
-      const read = readRule(module, svma);
-      if (read !== RULE_UNKNOWN) slot = keepRule(module, svma, read);
-      if (slot === 0) return wants(WALK_WANTS_RULE, svma, module);
+    const entry = recentOf(code);
+    if (!isRecent(entry, code)) {
+      const end = look(entry, code);
+      if (end !== LOOKED) return end;
     }
-    const rule = ruleIn(slot);
+    const file = recentFile(entry);
+    const rule = recentRule(entry);
     // Only calls have labels: where the same code is sampled, the frame's address is another one.
-    const labelSlot: usize = isCall ? slot : 0;
+    const labelSlot: usize = isCall ? recentSlot(entry) : 0;
+    const label = isCall ? recentLabel(entry) : 0;
     if (rule === RULE_OUTERMOST) {
-      addFrame(pc, range, labelSlot);
+      addFrame(pc, file, labelSlot, label);
       return WALK_COMPLETE;
     }
     const frame = pc;
     if (rule < 0 || !step(rule)) return WALK_LEFT;
-    addFrame(frame, range, labelSlot);
+    addFrame(frame, file, labelSlot, label);
   }
   return WALK_LEFT;
+}
+
+/** Looks an address up, and keeps what is found. @returns LOOKED, or how the walk ends */
+function look(entry: usize, code: u64): i32 {
+  const range = findRange(code);
+  if (range === 0) return wants(WALK_WANTS_RANGE, code, 0);
+  const module = moduleOf(range);
+  const svma = code - biasOf(range);
+  if (!isIndexable(svma)) return WALK_LEFT;
+  let slot = findSlot(module, svma);
+  if (slot === 0) {
+    const read = readRule(module, svma);
+    if (read !== RULE_UNKNOWN) slot = keepRule(module, svma, read);
+    if (slot === 0) return wants(WALK_WANTS_RULE, svma, module);
+  }
+  keepRecent(entry, code, fileOf(range), slot, ruleIn(slot), labelIn(slot));
+  return LOOKED;
 }
 
 function wants(end: i32, address: u64, module: u32): i32 {
@@ -149,12 +166,12 @@ function step(rule: i32): bool {
   return true;
 }
 
-function addFrame(address: u64, range: usize, labelSlot: usize): void {
+function addFrame(address: u64, file: i32, labelSlot: usize, label: i32): void {
   store<f64>(ADDRESSES + frameCount * 8, <f64>address);
-  store<i32>(LABELS + frameCount * 4, labelSlot === 0 ? 0 : labelIn(labelSlot));
+  store<i32>(LABELS + frameCount * 4, label);
   store<u32>(LABEL_SLOTS + frameCount * 4, <u32>labelSlot);
   frameCount++;
-  setResult(RESULT_FILE, fileOf(range));
+  setResult(RESULT_FILE, file);
 }
 
 function registerAt(register: u32): u64 {

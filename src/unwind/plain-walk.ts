@@ -62,7 +62,6 @@ export class PlainWalk {
   readonly #numbers = new Map<UnwindModule, Map<number, number>>();
   /** Whether this stack has an address for which WebAssembly cannot remember what is mapped there. */
   #isRefused = false;
-  #buffer: ArrayBuffer | undefined;
   #results = new Float64Array();
   #bytes = new Uint8Array();
   #registers = new Uint32Array();
@@ -255,10 +254,10 @@ export class PlainWalk {
   }
 
   #renewViews(): void {
+    // Views of memory that has grown since are empty. To ask for the buffer takes longer.
+    if (this.#results.length !== 0) return;
     const wasm = this.#wasm;
     const { buffer } = wasm.memory;
-    if (buffer === this.#buffer) return;
-    this.#buffer = buffer;
     this.#results = new Float64Array(buffer, wasm.results.value, RESULT_COUNT);
     this.#bytes = new Uint8Array(buffer);
     this.#registers = new Uint32Array(buffer, wasm.registers.value, 2 * REGISTER_COUNT);

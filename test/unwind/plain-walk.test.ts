@@ -138,6 +138,32 @@ describe('a walk from frame to frame in WebAssembly', () => {
     }
   });
 
+  test('looks addresses up again after their rules were forgotten', () => {
+    // Rules of so many registers that they are forgotten before all addresses of the first stack have made room for others.
+    const [few, many] = [500, 3900];
+    const all = few + many;
+    const REGISTERS = [1, 2, RBX, 4, 5, RBP, 8, 9, 10, 11, R12, 13, 14, 15];
+    const saving = (i: number): CfaCode => REGISTERS.reduce((to, register) => to.offset(register, 3 + i), code().defCfaOffset(16));
+    const fdes = Array.from({ length: all }, (_, i) => ({ start: TEXT + 16 * i, sizeBytes: 16, code: i < few ? code().defCfaOffset(24) : saving(i) }));
+    fdes.push({ start: TEXT + 16 * all, sizeBytes: 16, code: code().undefined(RIP) });
+    const addressOf = (i: number): number => BIAS + TEXT + 16 * i + 4;
+    const sampleOf = (first: number, count: number, frameBytes: number): MadeSample => {
+      const callers = Array.from({ length: count }, (_, i) => (i < count - 1 ? first + i + 1 : all));
+      // By another's rule, the end would be found in the middle of a frame.
+      const middles = callers.map((_, i) => [frameBytes * i + 8, addressOf(all)]);
+      const stack = Object.fromEntries([...middles, ...callers.map((caller, i) => [frameBytes * (i + 1) - 8, addressOf(caller)])]);
+      return { machine: 'x86_64', registers: { ip: addressOf(first), sp: SP }, stack };
+    };
+    const space = new CountingSpace().map(BIAS, BIAS + 0x20_0000, moduleOf('x86_64', [[CIE, fdes]]), BIAS);
+    const unwinder = new Unwinder();
+    const sample = sampleOf(0, few, 24);
+    const { end, frames } = walked(unwinder, sample, space);
+    expect([end, frames.length]).toEqual(['complete', few + 1]);
+    // Their rules take the place of the others.
+    expect(walked(unwinder, sampleOf(few, many, 16), space)).toMatchObject({ end: 'complete', frames: { length: many + 1 } });
+    expect(walked(unwinder, sample, space)).toMatchObject({ end, frames });
+  });
+
   test.each([
     ['without a table', moduleWithoutTable],
     ['some of which are not plain', moduleOf],
