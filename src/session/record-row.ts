@@ -1,5 +1,10 @@
 import { SampleRow } from '../profile/sample-table.ts';
 
+/**
+ * {@link RecordRow.chain} of a sample in user code whose callchain is its own address alone, and whose stack waits to be unwound: the address becomes a chain
+ * only if it is not unwound after all. There are as many such chains as addresses, so most of them would be new.
+ */
+export const OWN_ADDRESS = -2;
 /** {@link RecordRow.unwound} if the sample's chain says what its stack is. */
 export const NOT_UNWOUND = -2;
 /** {@link RecordRow.unwound} of a sample that is to be left out. */
@@ -20,7 +25,7 @@ export class RecordRow extends SampleRow {
   /** −1 if the record has none. */
   pid = -1;
   tid = -1;
-  /** Index of the sample's callchain, −1 for none. */
+  /** Index of the sample's callchain; −1 for none, or {@link OWN_ADDRESS}. */
   chain = -1;
   /** The sample's whole stack in the profile, if it was unwound; −1 for an empty one. Else {@link NOT_UNWOUND} or {@link DROPPED}. */
   unwound = NOT_UNWOUND;

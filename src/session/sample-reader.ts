@@ -14,7 +14,7 @@ import type { EventList, PayloadUse, SessionEvent } from './events.ts';
 import { isPerfOffCpuEvent, readEmbeddedSample } from './off-cpu-samples.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { RecordExtras } from './record-extras.ts';
-import { NOT_UNWOUND, type RecordRow } from './record-row.ts';
+import { NOT_UNWOUND, OWN_ADDRESS, type RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import type { SwitchSampleReader } from './switch-samples.ts';
@@ -139,9 +139,9 @@ export class SampleReader {
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.kernelChain = -1;
     row.unwound = NOT_UNWOUND;
+    row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
-    row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
     row.extra = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
     return true;
@@ -180,13 +180,15 @@ export class SampleReader {
     row.chain = this.#chains.intern(view, embedded.ips, embedded.count, abi.PERF_RECORD_MISC_USER);
   }
 
-  /** Index of a sample's callchain, with the leaf that the rule asks for; −1 if it has neither a callchain nor an address. */
+  /** Index of a sample's callchain, with the leaf that the rule asks for; −1 if it has neither a callchain nor an address. Or {@link OWN_ADDRESS}. */
   #internChain(view: ByteView, sampled: SessionEvent, cpumode: number, row: RecordRow): number {
     // hot
     const { ip } = sampled.layout;
     const { ipLo, ipHi } = row;
     const { callchain, callchainIps, callchainCount } = this.#offsets;
     if (callchain < 0) return ip < 0 ? -1 : this.#chains.internSingle(ipLo, ipHi, cpumode);
+    const isOwnAddress = callchainCount === 0 && ip >= 0 && this.#leaf !== 'callchain';
+    if (isOwnAddress && row.stackDump >= 0 && cpumode === abi.PERF_RECORD_MISC_USER) return OWN_ADDRESS;
     if (sampled.hasDeferredCallchains && endsWithCookie(view, callchainIps, callchainCount)) {
       const count = callchainCount - COOKIE_ENTRIES;
       row.cookieLo = view.lo(callchainIps + (callchainCount - 1) * 8);

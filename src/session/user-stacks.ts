@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
+import { PERF_RECORD_MISC_USER } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindInput } from '../unwind/unwind-input.ts';
 import type { UnwindEnd, Unwinder } from '../unwind/unwinder.ts';
@@ -12,7 +13,7 @@ import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
 import { MappedCode } from './mapped-code.ts';
 import { AllProcessRules } from './process-rules.ts';
-import { DROPPED, type RecordRow } from './record-row.ts';
+import { DROPPED, OWN_ADDRESS, type RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import { SampledRegisters } from './stack-machine.ts';
 import type { SessionProcess } from './tasks.ts';
@@ -104,10 +105,11 @@ export class UserStacks {
     return this.#lastStacks.heldBytes;
   }
 
-  /** Forgets the stack of a sample that nobody wants. */
+  /** Forgets the recorded stack of a sample that was unwound, or that nobody wants. */
   drop(row: RecordRow): void {
     this.#dumps.free(row.stackDump);
     row.stackDump = -1;
+    if (row.chain === OWN_ADDRESS && row.unwound < 0) row.chain = this.#chains.internSingle(row.ipLo, row.ipHi, PERF_RECORD_MISC_USER);
   }
 
   /**

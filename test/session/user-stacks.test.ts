@@ -98,6 +98,25 @@ describe('stacks of samples with registers and a dump', () => {
     expect(samples[0].frames.map(({ isReturnAddress }) => isReturnAddress)).toEqual([false, true, false, true]);
   });
 
+  it('follow the address of the kernel where nothing else of it was recorded', async () => {
+    const address = 0xffffffff81000010n;
+    const records = [...start(), sample(10n, [0x500010n, MAIN], { ip: address })];
+    expect(shown((await decodeAll(records.with(-1, { ...records[2], misc: misc.kernel }))).samples)).toEqual([`10: [${address}] 10 100`]);
+    expect(shown((await decodeAll(records)).samples)).toEqual(['10: 10 100']);
+  });
+
+  it('are the address of the sample alone if the registers that unwinding needs were not recorded', async () => {
+    const attr: AttrSpec = { ...DUMPING, sampleRegsUser: 1n << 6n };
+    const fields = { ...dumpedStack([0x500010n, MAIN]), regsUser: { abi: 2 as const, regs: [0n] } };
+    for (const truncated of ['mark', 'drop'] as const) {
+      const { samples, session } = await decodeAll([...start(), sample(10n, [0x500010n, MAIN], fields)], { truncated }, attr);
+      expect(shown(samples)).toEqual(['10: 10']);
+      expect(session.unwindEnds.notUnwound).toBe(1);
+    }
+    const withoutAddress = { ...attr, sampleType: ['tid', 'time', 'callchain', 'regsUser', 'stackUser'] } satisfies AttrSpec;
+    expect(shown((await decodeAll([...start(), sample(10n, [0x500010n, MAIN], fields)], {}, withoutAddress)).samples)).toEqual(['10: ']);
+  });
+
   it('go through run-time code by frame pointers, wherever it lies', async () => {
     for (const at of [0x7fd7_7000_0000n, 0x7fd7_f000_0000n]) {
       const { samples } = await decodeAll([...start(), mapped(3n, at, '//anon'), sample(10n, [at + 0x10n, at + 0x20n, MAIN])]);
