@@ -10,6 +10,6 @@ export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines, SourceScope
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
 export type { RecordingSymbols } from './symbolizer/recording-symbols.ts';
 export { type FileDoubt, type FileHoldings, type FileUse, type PlaceOutcome, type SearchedPlace, SymbolSearch } from './symbolizer/search/search-log.ts';
-export type { DebugFileKind, FetchedFile, FileStamp, LeftFile, RecordedProcess, SymbolFiles } from './symbolizer/symbol-files.ts';
+export type { DebugFileKind, FetchedFile, FileStamp, JitFile, RecordedProcess, SymbolFiles } from './symbolizer/symbol-files.ts';
 export { type CodeObject, type CodeQuestion, DEFAULT_DEBUG_DIRS, Symbolizer } from './symbolizer/symbolizer.ts';
 export type { GuestOptions, SymbolizerOptions } from './symbolizer/symbolizer-options.ts';

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
 import { jitDumpPid, type OpenJitDump, type RefusedJitDump } from '../jitdump/jitdump.ts';
 import { namespacedPid } from '../symbolizer/jit/namespaced-pid.ts';
-import { openLeftFile } from './left-file.ts';
+import { openJitFile } from './jit-file.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { blocking, sourceOf } from './regular-file.ts';
 
@@ -17,7 +17,7 @@ export interface JitDumpDirectories {
 
 /**
  * Opens jitdump files of this machine; while their process runs, also those that only it sees (a container's). In named directories any writer is trusted;
- * elsewhere, see `openLeftFile`.
+ * elsewhere, see `openJitFile`.
  * @param recording tells until when the process was recorded
  * @param diagnostics gets doubts about a file that is used (`jit-file-owner`)
  * @param opened gets the files that are opened
@@ -41,9 +41,9 @@ export function jitDumpsOf(
     const writer = { pid, recordedUntilNs: modifiedNs };
     let refused: RefusedJitDump | undefined;
     for (const place of [...named, ...found]) {
-      const left = openLeftFile(place, named.includes(place) ? undefined : writer);
-      if (left === undefined) continue;
-      const { descriptor, remark } = left;
+      const jitFile = openJitFile(place, named.includes(place) ? undefined : writer);
+      if (jitFile === undefined) continue;
+      const { descriptor, remark } = jitFile;
       if (descriptor === undefined) refused ??= { name: place, refusal: remark };
       const source = descriptor === undefined ? undefined : blocking(sourceOf(place, descriptor, opened));
       if (source === undefined) continue;

@@ -6,16 +6,16 @@ import { BufferSource } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { findBuildId } from '../elf/build-id.ts';
-import type { FileStamp, LeftFile, RecordedProcess, SymbolFiles } from '../symbolizer/symbol-files.ts';
+import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../symbolizer/symbol-files.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { decompress } from './decompress.ts';
 import { homeDirectory } from './home-directory.ts';
 import { ioError, isOutOfDescriptors, systemCode } from './io-error.ts';
-import type { KeptSections } from './kept-sections.ts';
-import { openLeftFile } from './left-file.ts';
+import { openJitFile } from './jit-file.ts';
 import { OpenDescriptors } from './open-descriptors.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { openRegularFile, sourceOf } from './regular-file.ts';
+import type { SectionCache } from './section-cache.ts';
 import { systemPath } from './system-path.ts';
 
 const KERNEL_NOTES = '/sys/kernel/notes';
@@ -27,18 +27,18 @@ export class NodeSymbolFiles implements SymbolFiles {
 
   readonly #opened: OpenedFiles | undefined;
   readonly #descriptors = new OpenDescriptors();
-  readonly #keptSections: KeptSections | undefined;
+  readonly #sectionCache: SectionCache | undefined;
   /** The last path at which {@link open} found nothing; undefined at first. */
   #lastAbsent: string | undefined;
 
   /**
    * @param debuginfod asked for what is not on this machine; without it, nothing is fetched
    * @param opened gets the files that are opened
-   * @param keptSections has what was decompressed before; without it, everything is decompressed again
+   * @param sectionCache has what was decompressed before; without it, everything is decompressed again
    */
-  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, keptSections?: KeptSections) {
+  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, sectionCache?: SectionCache) {
     this.#opened = opened;
-    this.#keptSections = keptSections;
+    this.#sectionCache = sectionCache;
     if (debuginfod === undefined) return;
     this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened, this.#descriptors);
   }
@@ -49,8 +49,8 @@ export class NodeSymbolFiles implements SymbolFiles {
     });
   }
 
-  async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {
-    const opened = openLeftFile(path, writer);
+  async openJitFile(path: string, writer: RecordedProcess | undefined): Promise<JitFile | undefined> {
+    const opened = openJitFile(path, writer);
     if (opened === undefined) return undefined;
     const { descriptor, remark } = opened;
     if (descriptor === undefined) return { source: undefined, remark };
@@ -81,7 +81,7 @@ export class NodeSymbolFiles implements SymbolFiles {
   }
 
   decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number, isAhead?: boolean): Promise<Uint8Array> {
-    return (this.#keptSections ?? { decompress }).decompress(compression, bytes, maxSizeBytes, isAhead);
+    return (this.#sectionCache ?? { decompress }).decompress(compression, bytes, maxSizeBytes, isAhead);
   }
 
   async ownVdso(): Promise<ByteSource | undefined> {

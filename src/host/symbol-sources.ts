@@ -5,9 +5,9 @@ import { LastList } from '../symbolizer/kernel/last-list.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../symbolizer/symbolizer.ts';
 import type { DebuginfodClient } from './debuginfod.ts';
 import { jitDumpsOf } from './jit-dumps.ts';
-import { KeptSections } from './kept-sections.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import { pprofBinaryDirs } from './pprof-dirs.ts';
+import { SectionCache } from './section-cache.ts';
 import { NodeSymbolFiles } from './symbol-files.ts';
 
 /** The command line's options of the same names; without any, symbols are found as for `perfconv FILE`. */
@@ -23,7 +23,7 @@ export interface SymbolPlaces extends Partial<SymbolizerOptions> {
 /** What is kept of one recording's symbols for the next recordings, until the program ends. */
 export class SharedSymbols {
   readonly lastList = new LastList();
-  readonly keptSections = new KeptSections();
+  readonly sectionCache = new SectionCache();
 }
 
 /** What names the code of a recording. */
@@ -41,7 +41,7 @@ export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Dia
   const { debuginfod, openedFiles, shared, ...named } = places;
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), compatPerf: false, ...named };
   return {
-    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.keptSections), options, diagnostics).sharing(shared?.lastList),
+    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache), options, diagnostics).sharing(shared?.lastList),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
   };
 }

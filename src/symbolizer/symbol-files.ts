@@ -15,7 +15,7 @@ export interface SymbolFiles extends Decompressor {
    * @param writer the process; undefined if any writer is trusted
    * @returns undefined as for {@link open}. Absent if owners of files are unknown: then {@link open} is used
    */
-  openLeft?(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined>;
+  openJitFile?(path: string, writer: RecordedProcess | undefined): Promise<JitFile | undefined>;
   /** Whether {@link open} did not open a file because this user may not read it or its directory; absent if that is unknown. */
   isForbidden?(path: string): Promise<boolean>;
   /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent if that is unknown. */
@@ -37,8 +37,8 @@ export interface RecordedProcess {
   readonly recordedUntilNs: bigint | undefined;
 }
 
-/** A file that a process left, or that someone else may have left under the same name. */
-export interface LeftFile {
+/** A file that a JIT has left for profilers, or that someone else may have left under the same name. */
+export interface JitFile {
   /** To be closed by the caller; undefined if it is not trusted. */
   readonly source: ByteSource | undefined;
   /** Why it is not trusted, or what is uncertain about it; empty otherwise. */

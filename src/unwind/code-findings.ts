@@ -25,9 +25,9 @@ export class CodeFindings {
    * By block of {@link EntrySearch}: the svmas at which functions seem to begin, in descending order. A negative one ends a gap: there and below it are no
    * bytes.
    */
-  readonly beginnings = new Map<number, readonly number[]>();
+  readonly possibleEntries = new Map<number, readonly number[]>();
   /**
-   * How many instructions were followed for {@link entered} and {@link beginnings}, and bytes looked at for the latter. Counted apart from
+   * How many instructions were followed for {@link entered} and {@link possibleEntries}, and bytes looked at for the latter. Counted apart from
    * {@link scannedInstructions}: most of them lead to no frame, and they must not keep other frames from being found by their returns.
    */
   enteredInstructions = 0;

@@ -113,8 +113,8 @@ export class CodeStep {
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
     const column = returnColumn(machine);
-    const { registers, left } = frame;
-    const isBelow = registers.value(machine.sp) < left.value(machine.sp);
+    const { registers, previousRegisters } = frame;
+    const isBelow = registers.value(machine.sp) < previousRegisters.value(machine.sp);
     if (isBelow || registers.known[column] === 0) {
       frame.goBack();
       return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));

@@ -112,7 +112,7 @@ export class FrameStep {
     const { stack } = this.#memory;
     const { registers, machine } = frame;
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
-    if (this.#shared.isPartial && !this.wasPlain) return 'repeat';
+    if (this.#shared.hasOnlySpAndFp && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
     if (registers.known[cfaRegister] === 0) return this.#ruleStep.withoutCfa(cfaRegister);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
@@ -148,7 +148,7 @@ export class FrameStep {
       return 'outermost';
     }
     if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return 'bad-frame';
-    if (this.#shared.isPartial) return 'repeat';
+    if (this.#shared.hasOnlySpAndFp) return 'repeat';
     // The rule of a signal frame may leave out where the interrupted instruction is, as in arm64's vdso.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
@@ -173,7 +173,7 @@ export class FrameStep {
   /** Finishes a step out of a function that returns to an exception handler. @param sp the stack pointer in that function */
   #leaveToHandler(flags: number, sp: number, frameCount: number): void {
     const frame = this.#frame;
-    const { registers, left, machine } = frame;
+    const { registers, previousRegisters, machine } = frame;
     this.ledToLandingPad = (flags & RuleFlag.atHandler) !== 0;
     if (!this.ledToLandingPad) {
       this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
@@ -183,8 +183,8 @@ export class FrameStep {
     // The rule still tells where registers were saved, but relative to a CFA that is already the handler's.
     for (let register = 0; register < machine.count; register++) {
       if (register === machine.sp || register === machine.pc) continue;
-      registers.setWords(register, left.lo[register], left.hi[register]);
-      registers.known[register] = left.known[register];
+      registers.setWords(register, previousRegisters.lo[register], previousRegisters.hi[register]);
+      registers.known[register] = previousRegisters.known[register];
     }
   }
 
@@ -200,7 +200,7 @@ export class FrameStep {
   }
 
   #stepWithoutRule(): StepEnd {
-    if (this.#shared.isPartial) return 'repeat';
+    if (this.#shared.hasOnlySpAndFp) return 'repeat';
     const end = this.#fallback.step();
     if (end !== 'truncated') this.#shortfall.forgetCallerSp();
     return end === 'stepped' ? this.#afterFallback() : end;

@@ -60,7 +60,7 @@ export class Frame {
   }
 
   /** After {@link goToNext}: the registers that the frame had before, until {@link next} is overwritten. */
-  get left(): RegisterFile {
+  get previousRegisters(): RegisterFile {
     return this.next;
   }
 }

@@ -8,7 +8,7 @@ import { FRAME_WORDS, FrameWord, NO_LABEL, type UnwoundStack } from './unwound-s
  */
 export class SharedFrames {
   /** Whether only the stack and frame pointer are known, because frames were taken over. */
-  isPartial = false;
+  hasOnlySpAndFp = false;
   readonly #frame: Frame;
   readonly #stack: StackMemory;
   #other: UnwoundStack | undefined;
@@ -25,7 +25,7 @@ export class SharedFrames {
     this.#other = other;
     // Earlier frames have no words, or were not left by stack and frame pointer alone: exceptions restore registers.
     this.#at = other?.plainFrom ?? 0;
-    this.isPartial = false;
+    this.hasOnlySpAndFp = false;
   }
 
   /**
@@ -42,7 +42,7 @@ export class SharedFrames {
     const { addresses, words } = this.#other as UnwoundStack;
     const { registers, machine } = this.#frame;
     this.#at = end + 1;
-    this.isPartial = true;
+    this.hasOnlySpAndFp = true;
     registers.known.fill(0);
     registers.set(machine.sp, words[end * FRAME_WORDS + FrameWord.sp]);
     registers.set(machine.fp, words[end * FRAME_WORDS + FrameWord.fp]);

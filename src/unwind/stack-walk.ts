@@ -148,7 +148,7 @@ export class StackWalk {
 
   /** Lets WebAssembly continue from a caller that a step has found. @returns whether the stack is complete */
   #resumePlain(plainWalk: PlainWalk): boolean {
-    if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.isPartial) return false;
+    if (!this.#mayBePlain || !this.#isCall || this.#landing.isPossible || this.#shared.hasOnlySpAndFp) return false;
     const before = this.#stack.count;
     if (plainWalk.resume(this.#frame, before) && this.#walkPlain(plainWalk)) return true;
     this.#mayBePlain = false;

@@ -229,13 +229,13 @@ const OWN_FILES = `
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { BufferSource, Diagnostics, SymbolSearch, Symbolizer } from 'perfconv/symbols';
-import type { ByteSource, Compression, DebugFileKind, FetchedFile, FileStamp, LeftFile, RecordedProcess, RecordingSymbols, SymbolFiles } from 'perfconv/symbols';
+import type { ByteSource, Compression, DebugFileKind, FetchedFile, FileStamp, JitFile, RecordedProcess, RecordingSymbols, SymbolFiles } from 'perfconv/symbols';
 
 class OwnFiles implements SymbolFiles {
   async open(path: string): Promise<ByteSource | undefined> {
     return path === '/opt/app/server' ? new BufferSource(readFileSync('binaries/opt/app/server'), path) : undefined;
   }
-  async openLeft(path: string, writer: RecordedProcess | undefined): Promise<LeftFile | undefined> {
+  async openJitFile(path: string, writer: RecordedProcess | undefined): Promise<JitFile | undefined> {
     return writer?.pid === 0 ? undefined : { source: undefined, remark: path };
   }
   async stamp(_path: string): Promise<FileStamp | undefined> {

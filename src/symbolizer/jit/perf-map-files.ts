@@ -3,7 +3,7 @@ import type { Diagnostics } from '../../base/diagnostics.ts';
 import type { RecordingContext } from '../../base/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
-import type { LeftFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';
+import type { JitFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';
 import { namespacedPid } from './namespaced-pid.ts';
 import { readPerfMap } from './perf-map.ts';
 
@@ -33,7 +33,7 @@ export class PerfMapFiles {
 
   /**
    * The functions in a process's list, by run-time address; undefined when there is no such list. While the process runs and has its own file system or pid (in
-   * a container), the list is looked for there, too. In directories that were named, any writer is trusted; for others see `SymbolFiles.openLeft`.
+   * a container), the list is looked for there, too. In directories that were named, any writer is trusted; for others see `SymbolFiles.openJitFile`.
    * @param name of the DSO that stands for the memory, as perf names it: `/tmp/perf-PID.map`
    */
   async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {
@@ -74,9 +74,9 @@ export class PerfMapFiles {
     }
   }
 
-  async #open(path: string, writer: RecordedProcess | undefined): Promise<LeftFile> {
-    if (this.#files.openLeft === undefined) return { source: await this.#files.open(path), remark: '' };
-    return (await this.#files.openLeft(path, writer)) ?? { source: undefined, remark: '' };
+  async #open(path: string, writer: RecordedProcess | undefined): Promise<JitFile> {
+    if (this.#files.openJitFile === undefined) return { source: await this.#files.open(path), remark: '' };
+    return (await this.#files.openJitFile(path, writer)) ?? { source: undefined, remark: '' };
   }
 }
 

@@ -59,7 +59,7 @@ export class EntrySearch {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let block = Math.floor((svma - 1) / BLOCK_SIZE_BYTES); (block + 1) * BLOCK_SIZE_BYTES > least; block--) {
-      const places = module.code.beginnings.get(block) ?? this.#look(module, block);
+      const places = module.code.possibleEntries.get(block) ?? this.#look(module, block);
       if (places === undefined) return -1;
       const place = places.find((at) => Math.abs(at) < svma);
       if (place !== undefined) return place > least ? place : -1;
@@ -83,7 +83,7 @@ export class EntrySearch {
       } else if (this.#ends(i) && this.#begins(module, at)) places.push(at);
     }
     if (this.#code.isPending) return undefined;
-    module.code.beginnings.set(block, places);
+    module.code.possibleEntries.set(block, places);
     return places;
   }
 

@@ -13,7 +13,7 @@ interface KeptSection {
  * Decompresses sections of debug information, and keeps the last ones: recordings that are read one after the other are mostly of the same binaries, and
  * unpacking their line information takes longer than reading a small recording.
  */
-export class KeptSections implements Decompressor {
+export class SectionCache implements Decompressor {
   readonly #unpack: Decompressor['decompress'];
   readonly #maxSizeBytes: number;
   /** The one used last comes last. */

@@ -4,7 +4,7 @@ import { ioError, isOutOfDescriptors } from './io-error.ts';
 import { systemPath } from './system-path.ts';
 
 /** The result of opening a file that a process left for profilers. */
-export interface OpenedLeft {
+export interface OpenedJitFile {
   /** To be closed by the caller; undefined if the file is refused. */
   readonly descriptor: number | undefined;
   /** Why it is refused, or what else there is to say about it; empty if nothing. */
@@ -35,7 +35,7 @@ const TICK_NS = 10_000_000n;
  * @returns undefined if there is no such file, it is not readable, or it is not a regular file
  * @throws PerfconvError `io` when the process can open no more files
  */
-export function openLeftFile(path: string, writer: RecordedProcess | undefined): OpenedLeft | undefined {
+export function openJitFile(path: string, writer: RecordedProcess | undefined): OpenedJitFile | undefined {
   const users = writer === undefined ? undefined : livingUsers(writer);
   const isBelowRoot = OWN_ROOT.test(path);
   // Another process has that id by now.

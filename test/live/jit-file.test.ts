@@ -3,7 +3,7 @@ import { chmodSync, chownSync, closeSync, lchownSync, mkdirSync, mkdtempSync, re
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openLeftFile } from '../../src/host/left-file.ts';
+import { openJitFile } from '../../src/host/jit-file.ts';
 import { encodeJitDump } from '../support/jitdump-encoder.ts';
 import { encodeFile, misc, record } from '../support/perf-encoder.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
@@ -53,7 +53,7 @@ function linkOf(owner: number, target: string): string {
 
 /** The content of the opened file with any remark; why it is refused; or that there is nothing. */
 function open(path: string, pid: number | undefined, recordedUntilNs: bigint | undefined = LATER): string {
-  const opened = openLeftFile(path, pid === undefined ? undefined : { pid, recordedUntilNs });
+  const opened = openJitFile(path, pid === undefined ? undefined : { pid, recordedUntilNs });
   if (opened === undefined) return 'nothing';
   const { descriptor, remark } = opened;
   if (descriptor === undefined) return `refused: ${remark}`;

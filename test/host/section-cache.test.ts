@@ -2,20 +2,20 @@ import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Compression } from '../../src/base/decompressor.ts';
 import { decompress } from '../../src/host/decompress.ts';
-import { KeptSections } from '../../src/host/kept-sections.ts';
+import { SectionCache } from '../../src/host/section-cache.ts';
 
 const TEXT = Buffer.from('the lines of libc. '.repeat(50));
 const OTHER = Buffer.from('the lines of libm. '.repeat(50));
 
 /** Sections that are kept, and what was really unpacked. */
-function counted(maxSizeBytes?: number): { sections: KeptSections; unpacked: string[] } {
+function counted(maxSizeBytes?: number): { sections: SectionCache; unpacked: string[] } {
   const unpacked: string[] = [];
   const unpack = async (compression: Compression, bytes: Uint8Array, maxSize: number): Promise<Uint8Array> => {
     const whole = await decompress(compression, bytes, maxSize);
     unpacked.push(Buffer.from(whole.subarray(13, 17)).toString());
     return whole;
   };
-  return { sections: new KeptSections(unpack, maxSizeBytes), unpacked };
+  return { sections: new SectionCache(unpack, maxSizeBytes), unpacked };
 }
 
 describe('kept sections', () => {
