@@ -5,6 +5,8 @@ import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
+import { notedSampleTimes } from '../session/time-bounds.ts';
+import type { TimeRange, TimeSpan } from '../session/time-ranges.ts';
 import type { ReadProfileResult } from './read-profile.ts';
 
 /**
@@ -38,14 +40,43 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   if (session.cutCount > 0) return allDropped(session.cutCount);
   if (Object.values(filter).every((wanted) => wanted === undefined))
     return `there was no room for any of the samples in the recording (${session.sampleCount})`;
-  const unknown = unknownEvents(session.events, filter);
-  const hint =
-    unknown.length > 0 ? `: ${unknownEventsText(unknown, session.events)}` : filter.cpus !== undefined && !hasCpus(session) ? ': they carry no CPU' : '';
-  return `none of the samples in the recording (${session.sampleCount}) passes the filters${hint}`;
+  const reason = whyNonePasses(session, filter);
+  return `none of the samples in the recording (${session.sampleCount}) passes the filters${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-function hasCpus({ events }: SessionResult): boolean {
-  return events.some(({ attr }) => (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
+/** Why no sample passes, where one of the filters alone is enough to tell; undefined otherwise. */
+function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter): string | undefined {
+  const unknown = unknownEvents(events, filter);
+  if (unknown.length > 0) return unknownEventsText(unknown, events);
+  if (filter.cpus !== undefined && !filter.cpus.includes(-1) && !hasCpus(events, filter)) return 'they carry no CPU: record with perf record --sample-cpu';
+  const span = notedSampleTimes(features);
+  if (span === undefined || filter.times === undefined || filter.times.some((range) => overlaps(range, span))) return undefined;
+  return `they are outside --time: the first was taken at ${secondsText(span.first)}, the last at ${secondsText(span.last)}`;
+}
+
+/** Whether samples of any of the wanted events carry the CPU that they were taken on. */
+function hasCpus(events: SessionResult['events'], filter: SampleFilter): boolean {
+  return events.some(({ attr, name, isDummy }) => !isDummy && isWanted(name, filter) && (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
+}
+
+function isWanted(event: string, { events }: SampleFilter): boolean {
+  return events === undefined || events.some((name) => isNameOf(event, name));
+}
+
+/** Whether a name given by the user is that of an event; perf's may have blanks around them. */
+function isNameOf(event: string, name: string): boolean {
+  return event === name || event.trim() === name;
+}
+
+function overlaps(range: TimeRange, { first, last }: TimeSpan): boolean {
+  if (range.kind === 'percent') return true;
+  const base = range.kind === 'sinceFirst' ? first : 0n;
+  return (range.from === undefined || base + range.from <= last) && (range.to === undefined || base + range.to >= first);
+}
+
+/** Seconds of the recording's clock, as `--time` takes them. */
+function secondsText(nanoseconds: bigint): string {
+  return `${nanoseconds / 1_000_000_000n}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}`;
 }
 
 /** Warns about events that a filter asks for but the recording does not have. */
@@ -55,7 +86,7 @@ export function reportUnknownEvents(profile: Profile, filter: SampleFilter | und
 }
 
 function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
-  return (filter.events ?? []).filter((name) => events.every((event) => event.name !== name && event.name.trim() !== name));
+  return (filter.events ?? []).filter((name) => !events.some((event) => isNameOf(event.name, name)));
 }
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {

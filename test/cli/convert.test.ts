@@ -203,7 +203,22 @@ describe('errors', () => {
 
   test('a failing filter by CPU says if samples carry none', async () => {
     const { status, stderr } = await runMain(['--cpu', '0', 'fixtures/threads.data']);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/none of the samples in the recording \(\d+\) passes the filters: they carry no CPU\n$/)]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/none of the samples in the recording \(\d+\) passes the filters: they carry no CPU: record with perf record --sample-cpu\n$/),
+    ]);
+  });
+
+  test('a failing filter by time says when samples were taken, if the header does', async () => {
+    const { status, stderr } = await runMain(['--time', '12.5,13', 'fixtures/threads.data']);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/passes the filters: they are outside --time: the first was taken at 2926\.143383731, the last at 2926\.279706803\n$/),
+    ]);
+    for (const time of ['+1,', '2926.3,', ',2926.1'])
+      expect([time, (await runMain(['--time', time, 'fixtures/threads.data'])).stderr]).toEqual([time, expect.stringContaining('they are outside --time')]);
+    const other = await runMain(['--time', '2926.2,2926.3', '--comm', 'nosuch', 'fixtures/threads.data']);
+    expect([other.status, other.stderr]).toEqual([1, expect.stringMatching(/passes the filters\n$/)]);
   });
 
   test('a recording without samples can be written as tables', async () => {
@@ -508,6 +523,8 @@ describe('filters and weights', () => {
     expect(await said('--cpu', '2')).toContain(warning);
     for (const args of [[], ['--cpu=2,-1'], ['--cpu=2', '--event=page-faults']])
       expect([args, await said(...args)]).toEqual([args, expect.not.stringContaining('--cpu')]);
+    // If no other event is wanted, nothing is left.
+    expect(await said('--cpu=2', '--event=cpu-clock')).toContain('passes the filters: they carry no CPU: record with perf record --sample-cpu\n');
   });
 
   test('--max-stack keeps the leaf', async () => {
