@@ -3,7 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
-import { ioError } from './io-error.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { ioError, reasonOf } from './io-error.ts';
 import { MemorySource } from './memory-source.ts';
 import { randomHex } from './random-hex.ts';
 
@@ -74,7 +75,8 @@ class TemporaryFile implements RecordingSource {
 
   /** @param stream its bytes from position `blocksBytes` on follow `blocks` */
   static async from(stream: RecordingSource, blocks: readonly Uint8Array[], blocksBytes: number): Promise<TemporaryFile> {
-    const path = join(tmpdir(), `perfconv-${randomHex(12)}`);
+    const directory = tmpdir();
+    const path = join(directory, `perfconv-${randomHex(12)}`);
     let target: TemporaryFile | undefined;
     try {
       target = new TemporaryFile(stream.name, await open(path, 'wx+', 0o600), path);
@@ -90,7 +92,10 @@ class TemporaryFile implements RecordingSource {
       return target;
     } catch (error) {
       await target?.close();
-      throw ioError(error, path);
+      if (error instanceof PerfconvError) throw error;
+      // The file's own name says nothing to users, who did not ask for it.
+      const message = `cannot be kept in the temporary directory ${directory} (TMPDIR): ${reasonOf(error)}`;
+      throw new PerfconvError('io', message, { file: stream.name }, { cause: error });
     }
   }
 

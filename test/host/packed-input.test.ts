@@ -388,6 +388,20 @@ describe('a stream that must be kept', () => {
     await source.close();
   });
 
+  test('fails with the name of the temporary directory if that cannot be used', async () => {
+    const { TMPDIR } = process.env;
+    process.env.TMPDIR = '/nonexistent/tmp';
+    try {
+      await expect(keepWhole(stream(), 200_000, 50_000)).rejects.toMatchObject({
+        code: 'io',
+        message: 'pipe: cannot be kept in the temporary directory /nonexistent/tmp (TMPDIR): no such file or directory',
+      });
+    } finally {
+      if (TMPDIR === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = TMPDIR;
+    }
+  });
+
   test('fails with the error of the stream', async () => {
     const broken = new StreamSource(
       (async function* () {
