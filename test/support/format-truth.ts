@@ -93,7 +93,7 @@ export function pprofTruth(bytes: Uint8Array, events: readonly string[]): Requir
     for (const [index, known] of eventOf.entries()) {
       const samples = Number(value[index * 2]);
       const event = known ?? [...left][0];
-      if (samples > 0) truth.add(event, labels.get('pid') ?? 0n, labels.get('tid') ?? 0n, samples, value[index * 2 + 1], stack);
+      if (samples > 0) truth.add(event, labels.get('pid') ?? -1n, labels.get('tid') ?? -1n, samples, value[index * 2 + 1], stack);
     }
   }
   return truth.truth();
