@@ -48,6 +48,11 @@ export function unreadFeatureTable(header: ByteView, start: number): FeatureTabl
   return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
 }
 
+/** Where the last of the table's sections ends; of the file's parts, it is the last one. */
+export function endOf({ sections, end }: FeatureTable): number {
+  return sections.reduce((last, { offset, size }) => Math.max(last, offset + size), end);
+}
+
 /** Whether the first section is right after the table, as perf writes it; false if the header has no features. */
 export function startsItsSections({ sections, end }: FeatureTable): boolean {
   return sections.length > 0 && sections[0].offset === end;

@@ -3,7 +3,7 @@ import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { type AttrWithIds, readAttr, readIds } from './attr.ts';
-import { isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
+import { endOf, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
 
 const FILE_HEADER_BYTES = 104;
@@ -127,7 +127,15 @@ async function readFileHeader(
     return { ...common, eventTypes, dataEnd: Number.POSITIVE_INFINITY };
   }
   await readFeatureSections(source, table, littleEndian, features, diagnostics);
+  await reportFollower(source, endOf(table), diagnostics);
   return { ...common, eventTypes, dataEnd };
+}
+
+/** Reports another recording right after this one, as `cat a.data b.data` leaves it: nothing in the first one leads there. */
+async function reportFollower(source: ByteSource, end: number, diagnostics: Diagnostics): Promise<void> {
+  if (source.sizeBytes === undefined || end + PIPE_HEADER_BYTES > source.sizeBytes) return;
+  if (readMagic(await readRange(source, end, PIPE_HEADER_BYTES)) === undefined) return;
+  diagnostics.add('second-recording', 'warning', 'the recording is followed by another one, which is not read: give each recording a file of its own', end);
 }
 
 /** The end of a stream, already read, at its place in the file. */

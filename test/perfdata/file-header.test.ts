@@ -47,6 +47,26 @@ describe('event ids', () => {
   });
 });
 
+describe('a recording that is followed by', () => {
+  const others: [string, Partial<FileSpec>][] = [
+    ['a file', {}],
+    ['a file without features', { features: {} }],
+    ['a file of the other byte order', { byteOrder: 'big' }],
+  ];
+  it.each(others)('another one, %s, says that this is not read', async (_what, change) => {
+    for (const one of [encodeFile(SPEC), encodeFile({ ...SPEC, features: {} })]) {
+      const decoded = await decode(Buffer.concat([one, encodeFile({ ...SPEC, ...change })]));
+      expect(decoded.samples).toHaveLength(COUNT);
+      expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'second-recording', severity: 'warning', count: 1, firstOffset: one.length }]);
+    }
+  });
+
+  it('zeros says nothing', async () => {
+    const decoded = await decode(Buffer.concat([encodeFile(SPEC), new Uint8Array(4096)]));
+    expect(findingsOf(decoded)).toEqual([]);
+  });
+});
+
 describe('a data size', () => {
   it.each([
     ['less than a record', () => 1n],
