@@ -76,6 +76,8 @@ const MASK_64 = 0xffff_ffff_ffff_ffffn;
 export class ExpressionMachine {
   /** After `done`: the topmost value, unsigned. */
   result = 0n;
+  /** After `absent`: the address of the memory that is not known; NaN if a register is not known. */
+  absentAddress = Number.NaN;
   readonly #stack: bigint[] = [];
   #view!: ByteView;
   #start = 0;
@@ -102,6 +104,7 @@ export class ExpressionMachine {
     this.#at = start;
     this.#end = Math.min(end, view.length);
     this.#failed = false;
+    this.absentAddress = Number.NaN;
     this.#stack.length = 0;
     const bits = addressSize * 8;
     if (initial !== undefined) this.#push(BigInt.asUintN(bits, BigInt(initial)));
@@ -143,6 +146,7 @@ export class ExpressionMachine {
     const address = this.#pop();
     if (this.#failed || sizeBytes < 1 || sizeBytes > 8) return 'bad';
     const match = memory.readWord(Number(address), sizeBytes);
+    if (match === 'absent') this.absentAddress = Number(address);
     if (match !== 'found') return match;
     this.#push(memory.word);
     return 'done';

@@ -34,13 +34,14 @@ export class RuleStep {
     let cfa: number;
     if (cfaRegister < 0) {
       const end = this.#evaluate(module, cfaOffset, undefined);
-      if (end !== 'stepped') return end === 'truncated' ? this.withoutCfa() : end;
+      if (end !== 'stepped') return end === 'truncated' ? this.#withoutWord(this.#expressions.absentAddress) : end;
       cfa = Number(this.#expressions.result);
     } else {
       if (registers.known[cfaRegister] === 0) return this.withoutCfa(cfaRegister);
       let from = registers.value(cfaRegister);
       if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
-        if (!this.#memory.stack.read(from + data[rule + RuleWord.movedOffset])) return this.withoutCfa();
+        const at = from + data[rule + RuleWord.movedOffset];
+        if (!this.#memory.stack.read(at)) return this.#withoutWord(at);
         from = this.#memory.stack.value;
         // A stack pointer is always aligned to a word.
         if (from % machine.addressSize !== 0) return 'no-rule';
@@ -66,6 +67,16 @@ export class RuleStep {
    */
   withoutCfa(register = -1): StepEnd {
     return this.#followsLibunwind ? 'bad-frame' : this.#shortfall.ofRegister(register);
+  }
+
+  /**
+   * How a step ends if memory that the CFA depends on is not known. If that is on another stack, so is the caller: SBCL's `call_into_lisp_` finds its own frame
+   * in this way.
+   * @param address of a word; NaN if it is not known, either
+   */
+  #withoutWord(address: number): StepEnd {
+    if (this.#followsLibunwind || Number.isNaN(address)) return this.withoutCfa();
+    return this.#shortfall.ofWord(address, this.#frame.machine.addressSize);
   }
 
   /**

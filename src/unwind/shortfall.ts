@@ -2,7 +2,10 @@
 export class Shortfall {
   /** The register whose value is needed to go on; −1 if something else is missing. */
   register = -1;
-  /** After a step without a rule: the stack pointer above the return address that is not in the dump; NaN where the registers have it. */
+  /**
+   * The stack pointer above what is not in the dump: above the return address, after a step without a rule, or above the word that a rule's CFA is computed
+   * from. NaN where the registers have the caller's stack pointer.
+   */
   callerSp = Number.NaN;
 
   /** To be called before each stack. */
@@ -18,6 +21,12 @@ export class Shortfall {
   /** Outcome of a step that needs a register whose value is not known. @param register −1 if something else is missing */
   ofRegister(register: number): 'truncated' {
     this.register = register;
+    return 'truncated';
+  }
+
+  /** Outcome of a step by a rule whose CFA depends on a word that is not in the dump. @param address the word's */
+  ofWord(address: number, sizeBytes: number): 'truncated' {
+    this.callerSp = address + sizeBytes;
     return 'truncated';
   }
 

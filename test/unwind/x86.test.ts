@@ -396,6 +396,16 @@ describe('signals', () => {
     const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: {}, stackSizeBytes: 0 }, space(fde(0x1000)));
     expect(result).toMatchObject({ end: 'truncated', endStackOffset: 8 });
   });
+
+  test.each([
+    ['alone', Uint8Array.of(0x76, 0, 0x06, 0x23, 16)],
+    ['with another operation', Uint8Array.of(0x76, 0, 0x06, 0x09, 0xf0, 0x1a)],
+  ])('go on where the word is from which an expression finds the frame, %s', async (_, expression) => {
+    const rules = code().defCfaExpression(expression).offset(RIP, 1);
+    const registers = { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x4000_0000 };
+    const result = await unwound({ machine: 'x86_64', registers, stack: { 0: 0 } }, space(fde(0x1000, rules)));
+    expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010, endStackOffset: 0x4000_0008 });
+  });
 });
 
 describe('return addresses in memory that was mapped as data', () => {
