@@ -15,7 +15,7 @@ export class RuleStep {
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
 
-  /** @param followsLibunwind as the unwinder's option; for example, registers that an epilogue has already popped count as unknown */
+  /** @param followsLibunwind as the unwinder's option; for example, registers that an epilogue has already popped count as still saved */
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
     this.#frame = frame;
     this.#memory = memory;
@@ -97,8 +97,8 @@ export class RuleStep {
         next.known[register] = 0;
         return 'stepped';
       case RegisterRule.popped:
-        if (this.#followsLibunwind) next.known[register] = 0;
-        return 'stepped';
+        // The dump has the place only if a signal interrupted the function: the frames above leave its red zone alone.
+        return this.#followsLibunwind ? this.#load(register, cfa + value) : 'stepped';
       case RegisterRule.offset:
         return this.#load(register, cfa + value);
       case RegisterRule.spOffset:

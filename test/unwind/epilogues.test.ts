@@ -3,7 +3,7 @@ import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { madeModule, moduleOf, unwound } from '../support/unwound.ts';
-import { CIE, code, fde, R12, RBP, RBX, RIP } from '../support/x86-64-functions.ts';
+import { CIE, code, fde, R12, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
 
 const BIAS = 0x7f00_0000_0000;
 const SP = 0x7ffc_0000_1000;
@@ -31,6 +31,21 @@ describe('in the middle of an epilogue', () => {
 
   test('popped registers are unknown if libunwind is followed', () => {
     expect(frames(registers, stack, { followsLibunwind: true })).toBe('1010 1110 bad-frame');
+  });
+
+  test('popped registers are still in the red zone of a function that a signal interrupted if libunwind is followed', () => {
+    const handler = code().defCfa(RSP, 0xa0).offset(RIP, 20);
+    const module = moduleOf('x86_64', [
+      [CIE, [POPPED, BY_RBP, OUTERMOST]],
+      [{ ...CIE, augmentation: 'zRS' }, [fde(0x1300, handler)]],
+    ]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const unwinder = new Unwinder({ followsLibunwind: true });
+    // The interrupted function's stack pointer is at 0xa0.
+    const saved = { 0: BIAS + 0x1010, 144: SP + 0x100, 160: 12, 168: BIAS + 0x1110, 256: 0, 264: BIAS + 0x1210 };
+    const end = unwinder.unwind(madeInput({ machine: 'x86_64', registers: { ...registers, ip: BIAS + 0x1310 }, stack: saved }), space);
+    const found = [...unwinder.frames.subarray(0, unwinder.frameCount)].map((address) => address - BIAS);
+    expect([end, ...found]).toEqual(['complete', 0x1310, 0x1010, 0x1110, 0x1210]);
   });
 
   test('registers that callers saved are unknown, too, but their frames are whole', () => {
