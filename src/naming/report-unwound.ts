@@ -47,6 +47,11 @@ export function reportUnwoundStacks(
       remedy: '',
     },
     { samples: ends.withoutRegister, what: 'need registers that were not recorded', remedy: 'record without --user-regs' },
+    {
+      samples: ends.probed,
+      what: 'end at probes, where the kernel replaces return addresses or runs an instruction elsewhere',
+      remedy: 'record while no returns of functions are probed',
+    },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
     ...causesInFiles(mappings, jitDumps, ends),

@@ -155,6 +155,12 @@ const LIMIT_OF_32_BITS = 2 ** 32;
  */
 const JIT_FILES = /^\/memfd:(?:doublemapper|vmem)(?: |$)/;
 
+/**
+ * The page that the kernel maps into processes with user probes: it runs probed instructions there, and functions whose return is probed return there (observed,
+ * Linux 6.18).
+ */
+export const UPROBES_NAME = '[uprobes]';
+
 /** How to interpret maps. */
 export interface MapRules {
   /** As perf 6.1 does. */

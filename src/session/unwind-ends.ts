@@ -26,6 +26,8 @@ export class UnwindEnds {
   outOfReach = 0;
   /** A frame needs a register that was not recorded. */
   withoutRegister = 0;
+  /** The kernel's probes hide the next caller: they replace return addresses. */
+  probed = 0;
   /** A return address leads to where no code is, or a rule does not hold. */
   broken = 0;
   /** More frames than there can be, or than were asked for. */
@@ -40,7 +42,15 @@ export class UnwindEnds {
   /** Number of stacks that do not reach a start. */
   get cut(): number {
     return (
-      this.truncated + this.beyondLargest + this.outOfReach + this.withoutRegister + this.broken + this.limit + this.#sum('noRule') + this.#sum('noModule')
+      this.truncated +
+      this.beyondLargest +
+      this.outOfReach +
+      this.withoutRegister +
+      this.probed +
+      this.broken +
+      this.limit +
+      this.#sum('noRule') +
+      this.#sum('noModule')
     );
   }
 

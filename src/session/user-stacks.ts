@@ -7,7 +7,7 @@ import type { UnwindEnd, Unwinder } from '../unwind/unwinder.ts';
 import type { UnwoundStack } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
-import type { DsoTable } from './dsos.ts';
+import { type DsoTable, UPROBES_NAME } from './dsos.ts';
 import type { SessionEvent } from './events.ts';
 import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
@@ -140,7 +140,7 @@ export class UserStacks {
       }
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
-      const fate = this.#fateOf(row.chain, unwinder, this.#dumps.isWhole(row.stackDump));
+      const fate = this.#fateOf(row.chain, unwinder, space, this.#dumps.isWhole(row.stackDump));
       if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
       if (fate === 'dropped') row.unwound = DROPPED;
@@ -203,7 +203,8 @@ export class UserStacks {
   }
 
   /** Decides what becomes of a stack, and counts how it ended. A recorded user part is kept instead if it shows more. */
-  #fateOf(chain: number, { stack, end, endFile, endStackOffset }: Unwinder, isWholeDump: boolean): 'unwound' | 'recorded' | 'dropped' {
+  #fateOf(chain: number, unwinder: Unwinder, space: AddressSpace, isWholeDump: boolean): 'unwound' | 'recorded' | 'dropped' {
+    const { stack, end, endFile, endStackOffset } = unwinder;
     const { truncated, compatPerf } = this.#options;
     if (stack.count === 0) {
       this.ends.notUnwound++;
@@ -213,8 +214,19 @@ export class UserStacks {
       this.ends.betterRecorded++;
       return 'recorded';
     }
-    this.ends.add(end, endFile, isWholeDump ? endStackOffset : undefined);
+    if (this.#endsAtProbe(unwinder, space)) this.ends.probed++;
+    else this.ends.add(end, endFile, isWholeDump ? endStackOffset : undefined);
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
+  }
+
+  /** Whether the stack ends at the return address, or in the instruction, that the kernel has put in place of one for a user probe. */
+  #endsAtProbe({ end, endAddress }: Unwinder, space: AddressSpace): boolean {
+    if (end !== 'unmapped' && end !== 'no-module') return false;
+    for (let maps: AddressSpace | undefined = space; maps !== undefined; maps = maps.fallback) {
+      const at = maps.find(endAddress);
+      if (at >= 0) return this.#dsos.dsos[maps.dsoAt(at)].name === UPROBES_NAME;
+    }
+    return false;
   }
 
   /** Whether the stack goes on. If the user asked for no more frames, nobody looks for a root. */

@@ -29,6 +29,18 @@ function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: nu
     .map(({ severity, message }) => `${severity}: ${message.replace('of the unwound stacks do not reach the start of their thread', '…')}`);
 }
 
+test('a summary of unwound stacks names the kernel as the one that hides callers with its probes', () => {
+  const ends = new UnwindEnds();
+  ends.complete = 80;
+  ends.probed = 20;
+  const diagnostics = new Diagnostics();
+  const events = [{ hasStackDumps: true, attr: { sampleStackUser: 8192 } }] as unknown as SessionEvent[];
+  reportUnwoundStacks({ mappings: MAPPINGS }, { events, jitDumps: new Map(), unwindEnds: ends }, diagnostics);
+  expect(diagnostics.list().map(({ message }) => message)).toEqual([
+    '20 % of the unwound stacks do not reach the start of their thread: 20 % end at probes, where the kernel replaces return addresses or runs an instruction elsewhere (record while no returns of functions are probed)',
+  ]);
+});
+
 test.each<[string, Parameters<typeof said>, string[]]>([
   ['nothing about complete stacks', [[[1000, 'complete']]], []],
   [

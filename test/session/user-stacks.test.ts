@@ -450,6 +450,15 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll([...maps, cut], perfOptions())).samples)).toEqual(['10: 1010']);
   });
 
+  it('end where a function whose return is probed returns to, and in probed instructions', async () => {
+    const probed = 0x7fff_ffff_e000n;
+    const records = [...maps, mapped(3n, probed, '[uprobes]'), sample(10n, [ips[0], probed, ips[2]]), sample(11n, [probed + 0x83n, probed])];
+    const { samples, session } = await decodeAll(records, { ...perfOptions(), compatPerf: false, truncated: 'mark' });
+    expect(shown(samples)).toEqual(['10: 1010 [0]', '11: 83 [0]']);
+    expect(session.unwindEnds).toMatchObject({ probed: 2, broken: 0, cut: 2 });
+    expect(session.unwindEnds.byFile.size).toBe(0);
+  });
+
   it('end with the first address that is not in code, or is in code without a file', async () => {
     const records = [...maps, mapped(3n, 0x900000n, '//anon'), sample(10n, [ips[0], 0x7fff0000n, ips[2]]), sample(11n, [ips[0], 0x900010n, ips[2]])];
     expect(shown((await decodeAll(records, perfOptions())).samples)).toEqual(['10: 1010 [2147418111]', '11: 1010 90000f']);
