@@ -1,3 +1,4 @@
+import { UPROBES_NAME } from '../session/dsos.ts';
 import { DELETED } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
@@ -68,6 +69,7 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
 
 /** @param fetch advice to ask servers, as the end of a sentence; empty if they cannot help */
 function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
+  if (name === UPROBES_NAME) return 'it is no file: the kernel runs probed instructions there';
   const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
   const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
     places.find(({ outcome, place }) => outcome === wanted && isMeant(place))?.place;

@@ -46,6 +46,10 @@ describe('missing symbols', () => {
     expect(reported(dso('/lib/tiny.so', 0.5))['warning no-symbols']).toContain('(< 0.1 % of the samples)');
   });
 
+  it('are not looked for in the page in which the kernel runs probed instructions', () => {
+    expect(symbolHelp(dso('[uprobes]', 1), [])).toBe('it is no file: the kernel runs probed instructions there');
+  });
+
   it('are reported without the middle of very long names and places', () => {
     const name = `/${'long/'.repeat(800)}server`;
     const message = reported(dso(name, 612, { places: [place('forbidden', { place: name })] }), dso(`${name}2`, 3))['warning no-symbols'];
