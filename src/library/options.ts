@@ -24,7 +24,7 @@ import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf
 
 /** Which samples a profile has, like the command line's options of the same names. Without any, all samples. */
 export interface SampleOptions {
-  /** Names of events as perf prints them. */
+  /** Names of events as perf prints them. Modifiers may be left out: `cycles` means `cycles:P`, unless there is an event `cycles`. */
   readonly event?: string | readonly string[];
   /** Processes and threads; −1 for samples without one. */
   readonly pid?: number | readonly number[];

@@ -3,6 +3,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
+import { meansEvent } from '../session/event-names.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
 import { notedSampleTimes } from '../session/time-bounds.ts';
@@ -56,16 +57,8 @@ function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter
 
 /** Whether samples of any of the wanted events carry the CPU that they were taken on. */
 function hasCpus(events: SessionResult['events'], filter: SampleFilter): boolean {
-  return events.some(({ attr, name, isDummy }) => !isDummy && isWanted(name, filter) && (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
-}
-
-function isWanted(event: string, { events }: SampleFilter): boolean {
-  return events === undefined || events.some((name) => isNameOf(event, name));
-}
-
-/** Whether a name given by the user is that of an event; perf's may have blanks around them. */
-function isNameOf(event: string, name: string): boolean {
-  return event === name || event.trim() === name;
+  const isWanted = (name: string): boolean => filter.events === undefined || filter.events.some((given) => meansEvent(given, name, events));
+  return events.some(({ attr, name, isDummy }) => !isDummy && isWanted(name) && (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
 }
 
 function overlaps(range: TimeRange, { first, last }: TimeSpan): boolean {
@@ -86,7 +79,7 @@ export function reportUnknownEvents(profile: Profile, filter: SampleFilter | und
 }
 
 function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
-  return (filter.events ?? []).filter((name) => !events.some((event) => isNameOf(event.name, name)));
+  return (filter.events ?? []).filter((given) => !events.some((event) => meansEvent(given, event.name, events)));
 }
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {

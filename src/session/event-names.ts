@@ -75,3 +75,18 @@ export function eventModifiers(attr: PerfEventAttr): string {
   text += 'p'.repeat(attr.preciseIp);
   return text === '' ? '' : `:${text}`;
 }
+
+/** The modifiers after a name. Source: perf-list(1), "EVENT MODIFIERS". */
+const MODIFIERS = /:[ukhIGHpPSDWebR]+$/;
+
+/**
+ * Whether a name that a user gives means an event: it is the event's name, perhaps without the blanks around that. Modifiers may be left out, as in `cycles` for
+ * `cycles:P`, since perf adds some by itself; but a name that an event has means that event alone.
+ * @param event the event's name
+ * @param events all events of the recording
+ */
+export function meansEvent(given: string, event: string, events: readonly { readonly name: string }[]): boolean {
+  const name = event.trim();
+  if (given === event || given === name) return true;
+  return name.replace(MODIFIERS, '') === given && !events.some((other) => other.name.trim() === given);
+}

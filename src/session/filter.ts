@@ -1,12 +1,13 @@
 import { PerfconvError } from '../base/errors.ts';
 import { hasRawBytes, readAsUtf8, showRawBytes } from '../base/text.ts';
 import type { RecordingClock } from './clock.ts';
+import { meansEvent } from './event-names.ts';
 import type { RecordRow } from './record-row.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to read. A list that is undefined lets everything pass. */
 export interface SampleFilter {
-  /** Event names as perf prints them; blanks around them may be left out. */
+  /** Event names as perf prints them; blanks around them and modifiers may be left out, see `meansEvent`. */
   readonly events?: readonly string[];
   /** Signed or unsigned: −1 and 4294967295 both mean samples of no process, or no thread. */
   readonly pids?: readonly number[];
@@ -31,7 +32,11 @@ export class CompiledFilter {
   readonly #tids: ReadonlySet<number> | undefined;
   readonly #comms: ReadonlySet<string> | undefined;
   readonly #cpus: ReadonlySet<number> | undefined;
-  readonly #events: ReadonlySet<string> | undefined;
+  readonly #events: readonly string[] | undefined;
+  /** The events of the recording. */
+  readonly #recorded: readonly { readonly name: string }[];
+  /** By name of an event: whether it is wanted. */
+  readonly #isWanted = new Map<string, boolean>();
   /** First and last moment of each span, side by side; spans that count from the first sample come after the others. */
   #spans: number[] = [];
   #hasFirst = false;
@@ -45,10 +50,11 @@ export class CompiledFilter {
   refusesWithoutCpu = false;
 
   /**
+   * @param events those of the recording; they may grow, and get other names
    * @param clock what the samples' times count from
    * @param sampleTimes the times of the recording's first and last sample, to which percentages refer; undefined if unknown. Asked when times count
    */
-  constructor(filter: SampleFilter, clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
+  constructor(filter: SampleFilter, events: readonly { readonly name: string }[], clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
     this.#clock = clock;
     this.#sampleTimes = sampleTimes;
     this.#times = filter.times;
@@ -56,7 +62,8 @@ export class CompiledFilter {
     this.#tids = filter.tids && new Set(filter.tids.map(signed32));
     this.#comms = filter.comms && new Set(filter.comms);
     this.#cpus = filter.cpus && new Set(filter.cpus);
-    this.#events = filter.events && new Set(filter.events);
+    this.#events = filter.events;
+    this.#recorded = events;
     this.isOpen = Object.values(filter).every((part) => part === undefined);
   }
 
@@ -85,7 +92,14 @@ export class CompiledFilter {
 
   /** Whether samples of an event of this name are wanted. */
   acceptsEvent(name: string): boolean {
-    return this.#events === undefined || this.#events.has(name) || this.#events.has(name.trim());
+    const wanted = this.#events;
+    if (wanted === undefined) return true;
+    let isWanted = this.#isWanted.get(name);
+    if (isWanted === undefined) {
+      isWanted = wanted.some((given) => meansEvent(given, name, this.#recorded));
+      this.#isWanted.set(name, isWanted);
+    }
+    return isWanted;
   }
 
   /** Makes spans of the times that do not count from the first sample. */

@@ -195,7 +195,7 @@ class Session implements RecordVisitor {
     this.#observer = observer;
     this.#profile = profile;
     this.#events = events;
-    this.#filter = new CompiledFilter(options.filter, clock, () => sampleTimes ?? notedSampleTimes(features));
+    this.#filter = new CompiledFilter(options.filter, events.events, clock, () => sampleTimes ?? notedSampleTimes(features));
     this.#simpleperfOffCpu = offCpuTimesOf(options, header, events);
     this.#memory = new SessionMemory(new MemoryBudget(source, options.availableMemory), observer?.bytesPerRecord ?? 0);
     // perf script does not read jitdump files.
