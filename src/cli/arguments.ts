@@ -102,9 +102,8 @@ export class Arguments {
   count(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const number = this.#wholeNumber(name, text);
-    if (number < 1) throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected at least 1`);
-    return number;
+    if (!/^0*[1-9]\d*$/.test(text)) throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a whole number of at least 1`);
+    return this.#wholeNumber(name, text);
   }
 
   #given(name: string): readonly (string | true)[] {
