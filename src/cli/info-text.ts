@@ -1,4 +1,5 @@
 import { printable } from '../base/printable.ts';
+import { secondsText } from '../base/seconds.ts';
 import type { EventInfo, RecordingInfo } from '../info/recording-info.ts';
 import { type Fact, facts, inlineList, list, wrapped } from './info-layout.ts';
 import { machineFacts } from './info-machine-text.ts';
@@ -46,7 +47,7 @@ function recordingFacts(info: RecordingInfo): Fact[] {
     ['time', timeText(info)],
     ['wall clock', wallClockText(info)],
     ['clock', clockText(info)],
-    ['reference', clock.reference && `${clock.reference.wallClock} is ${seconds(clock.reference.clockNs)}`],
+    ['reference', clock.reference && `${clock.reference.wallClock} is ${secondsText(clock.reference.clockNs)}`],
     ['samples', `${count(info.sampleCount)}${info.samplesOutOfOrder > 0 ? `, ${count(info.samplesOutOfOrder)} of them out of order` : ''}`],
     ['processes', `${count(info.processCount)} with ${counted(info.threadCount, 'thread')}`],
     ['compression', compression && `${compression.type === 1 ? 'zstd' : `type ${compression.type}`}, level ${compression.level}, ratio ${compression.ratio}`],
@@ -129,7 +130,7 @@ function bpfLines({ bpfPrograms = [], btf = [] }: RecordingInfo, verbose: boolea
 }
 
 function timeText({ time }: RecordingInfo): string | undefined {
-  return time && `${seconds(time.firstNs)} to ${seconds(time.lastNs)} (${(time.durationNs / 1e9).toFixed(9)} s)`;
+  return time && `${secondsText(time.firstNs)} to ${secondsText(time.lastNs)} (${(time.durationNs / 1e9).toFixed(9)} s)`;
 }
 
 function wallClockText({ time }: RecordingInfo): string | undefined {
@@ -141,12 +142,6 @@ function wallClockText({ time }: RecordingInfo): string | undefined {
 function clockText({ clock }: RecordingInfo): string {
   const name = clock.name === 'perf' ? "perf's own" : clock.name;
   return clock.resolutionNs === undefined ? name : `${name}, resolution ${clock.resolutionNs} ns`;
-}
-
-/** Nanoseconds as seconds with nine decimals, like the times of perf script. */
-function seconds(ns: string): string {
-  const text = ns.padStart(10, '0');
-  return `${text.slice(0, -9)}.${text.slice(-9)}`;
 }
 
 function secondsOnly(iso: string): string {

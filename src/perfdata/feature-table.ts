@@ -48,7 +48,7 @@ export function unreadFeatureTable(header: ByteView, start: number): FeatureTabl
   return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
 }
 
-/** Where the last of the table's sections ends; of the file's parts, it is the last one. */
+/** Where the last of the table's sections ends, and with it the file, as perf writes it. */
 export function endOf({ sections, end }: FeatureTable): number {
   return sections.reduce((last, { offset, size }) => Math.max(last, offset + size), end);
 }

@@ -1,9 +1,10 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { secondsText } from '../base/seconds.ts';
 import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { meansEvent } from '../session/event-names.ts';
+import { isWantedEvent, meansEvent } from '../session/event-names.ts';
 import type { SampleFilter } from '../session/filter.ts';
 import type { SessionResult } from '../session/session.ts';
 import { notedSampleTimes } from '../session/time-bounds.ts';
@@ -57,19 +58,13 @@ function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter
 
 /** Whether samples of any of the wanted events carry the CPU that they were taken on. */
 function hasCpus(events: SessionResult['events'], filter: SampleFilter): boolean {
-  const isWanted = (name: string): boolean => filter.events === undefined || filter.events.some((given) => meansEvent(given, name, events));
-  return events.some(({ attr, name, isDummy }) => !isDummy && isWanted(name) && (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
+  return events.some(({ attr, name, isDummy }) => !isDummy && isWantedEvent(name, filter.events, events) && (attr.sampleType & PERF_SAMPLE_CPU) !== 0);
 }
 
 function overlaps(range: TimeRange, { first, last }: TimeSpan): boolean {
   if (range.kind === 'percent') return true;
   const base = range.kind === 'sinceFirst' ? first : 0n;
   return (range.from === undefined || base + range.from <= last) && (range.to === undefined || base + range.to >= first);
-}
-
-/** Seconds of the recording's clock, as `--time` takes them. */
-function secondsText(nanoseconds: bigint): string {
-  return `${nanoseconds / 1_000_000_000n}.${String(nanoseconds % 1_000_000_000n).padStart(9, '0')}`;
 }
 
 /** Warns about events that a filter asks for but the recording does not have. */

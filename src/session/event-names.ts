@@ -90,3 +90,8 @@ export function meansEvent(given: string, event: string, events: readonly { read
   if (given === event || given === name) return true;
   return name.replace(MODIFIERS, '') === given && !events.some((other) => other.name.trim() === given);
 }
+
+/** Whether one of the names that a user gives means an event. @param given undefined: all events are wanted @param event, events as in {@link meansEvent} */
+export function isWantedEvent(event: string, given: readonly string[] | undefined, events: readonly { readonly name: string }[]): boolean {
+  return given === undefined || given.some((name) => meansEvent(name, event, events));
+}

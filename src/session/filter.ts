@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { hasRawBytes, readAsUtf8, showRawBytes } from '../base/text.ts';
 import type { RecordingClock } from './clock.ts';
-import { meansEvent } from './event-names.ts';
+import { isWantedEvent } from './event-names.ts';
 import type { RecordRow } from './record-row.ts';
 import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
@@ -92,13 +92,10 @@ export class CompiledFilter {
 
   /** Whether samples of an event of this name are wanted. */
   acceptsEvent(name: string): boolean {
-    const wanted = this.#events;
-    if (wanted === undefined) return true;
-    let isWanted = this.#isWanted.get(name);
-    if (isWanted === undefined) {
-      isWanted = wanted.some((given) => meansEvent(given, name, this.#recorded));
-      this.#isWanted.set(name, isWanted);
-    }
+    const known = this.#isWanted.get(name);
+    if (known !== undefined) return known;
+    const isWanted = isWantedEvent(name, this.#events, this.#recorded);
+    this.#isWanted.set(name, isWanted);
     return isWanted;
   }
 
