@@ -25,7 +25,7 @@ export class Frame {
    * Whether the frame is a caller in code of which nothing is known, and the previous frame was left by a rule. A frame pointer of 0 does not end a chain then,
    * since none was followed.
    */
-  isUnchained = false;
+  entersUnknownCode = false;
   readonly #files = new Map<MachineRegisters, readonly [RegisterFile, RegisterFile]>();
 
   setMachine(machine: MachineRegisters): void {

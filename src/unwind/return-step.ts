@@ -53,10 +53,10 @@ export class ReturnStep {
 
   /** Steps by the frame pointer. */
   takeChain({ returnAt, savedAt }: FrameRecord): StepEnd {
-    const { registers, machine, isCall, isUnchained } = this.#frame;
+    const { registers, machine, isCall, entersUnknownCode } = this.#frame;
     if (registers.known[machine.fp] === 0) return this.#shortfall.ofRegister(machine.fp);
     const fp = registers.value(machine.fp);
-    if (fp === 0 && isCall) return isUnchained ? 'no-rule' : 'outermost';
+    if (fp === 0 && isCall) return entersUnknownCode ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
     const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);

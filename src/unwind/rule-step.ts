@@ -39,8 +39,8 @@ export class RuleStep {
     } else {
       if (registers.known[cfaRegister] === 0) return this.withoutCfa(cfaRegister);
       let from = registers.value(cfaRegister);
-      if ((data[rule + RuleWord.flags] & RuleFlag.moved) !== 0) {
-        const at = from + data[rule + RuleWord.movedOffset];
+      if ((data[rule + RuleWord.flags] & RuleFlag.indirect) !== 0) {
+        const at = from + data[rule + RuleWord.pointerOffset];
         if (!this.#memory.stack.read(at)) return this.#withoutWord(at);
         from = this.#memory.stack.value;
         // A stack pointer is always aligned to a word.

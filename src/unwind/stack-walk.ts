@@ -215,7 +215,7 @@ export class StackWalk {
     if (!isCall) step.keepLeaf();
     frame.isCall = isCall;
     this.#shortfall.forgetCallerSp();
-    frame.isUnchained = isCall && module === undefined && this.#isAfterModule;
+    frame.entersUnknownCode = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
     const end = step.step(frames, module, svma, isCall);

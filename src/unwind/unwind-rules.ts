@@ -19,8 +19,8 @@ export const RuleWord = {
   registerCount: 4,
   /** In a plain rule: where the return address was saved, from the CFA. */
   returnOffset: 5,
-  /** With {@link RuleFlag.moved}, in the same word of the rule: the offset from the register of the word in memory that the CFA's offset counts from. */
-  movedOffset: 5,
+  /** With {@link RuleFlag.indirect}, in the same word of the rule: the offset from the register of the word in memory that the CFA's offset counts from. */
+  pointerOffset: 5,
   /** With {@link RuleFlag.savesFp}: where the frame pointer was saved, from the CFA. */
   fpOffset: 6,
   registers: 7,
@@ -53,7 +53,7 @@ export const RuleFlag = {
   /** For a rule found in code: neither a call, which may not return, nor a jump that cannot be followed was on the way to the function's return. */
   straight: 512,
   /** The CFA counts from a word in memory: a function that aligns its stack to more than the ABI does keeps the old stack pointer there. */
-  moved: 1024,
+  indirect: 1024,
   /** On x86-64: the function also saves vector registers, as Windows' ABI requires. */
   savesVectors: 2048,
   /** With {@link RuleFlag.toHandler}: the registers are already the handler's, and the return address is where it begins. */
@@ -212,10 +212,10 @@ export class UnwindRules {
    * Like {@link begin}, for a frame whose CFA counts from a word in memory.
    * @param register the word is at its value plus `offset`
    */
-  beginMoved(flags: number, register: number, offset: number, cfaOffset: number, returnAddressRegister: number): void {
+  beginIndirect(flags: number, register: number, offset: number, cfaOffset: number, returnAddressRegister: number): void {
     this.begin(flags, register, cfaOffset, returnAddressRegister);
-    this.#scratch[RuleWord.flags] |= RuleFlag.moved;
-    this.#scratch[RuleWord.movedOffset] = offset;
+    this.#scratch[RuleWord.flags] |= RuleFlag.indirect;
+    this.#scratch[RuleWord.pointerOffset] = offset;
   }
 
   /** Adds what the rule says about one register, such as where it was saved from the CFA. To be called at most once for each. */

@@ -110,7 +110,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   // Servers are not queried for rules alone.
   parts.wantsDebugInfo = wanted.wantsLines;
   if (!parts.isComplete) await takeServed(files, host, file, parts);
-  if (parts.runtime !== undefined && parts.symbols === undefined) parts.mini = await openMiniDebugInfo(parts.runtime, host, files);
+  if (parts.runtime !== undefined && parts.symbols === undefined) parts.miniDebugInfo = await openMiniDebugInfo(parts.runtime, host, files);
   const found = parts.finish(files, wanted);
   if (found !== undefined && mapped === undefined && wanted.sharesName === true) files.doubtShared(wanted.path, found.runtime);
   return found;
@@ -231,7 +231,7 @@ class Parts {
   runtime: ElfFile | undefined;
   symbols: ElfFile | undefined;
   debugInfo: ElfFile | undefined;
-  mini: ElfFile | undefined;
+  miniDebugInfo: ElfFile | undefined;
   /** Whether to look for files until one has debug information. */
   wantsDebugInfo: boolean;
   #firstDebugFile: ElfFile | undefined;
@@ -259,7 +259,7 @@ class Parts {
   finish({ search }: CheckedFiles, { codeStart, wantsStarts = false, compatPerf }: WantedFile): ObjectFiles | undefined {
     const runtime = this.runtime ?? (this.#firstDebugFile && withCodeAt(this.#firstDebugFile, codeStart));
     if (runtime === undefined) return undefined;
-    const symbols = this.symbols ?? this.mini ?? (hasDynsym(runtime) ? runtime : undefined);
+    const symbols = this.symbols ?? this.miniDebugInfo ?? (hasDynsym(runtime) ? runtime : undefined);
     const hasGoTable = !compatPerf && mayHaveGoTable(runtime);
     const { debugInfo } = this;
     if (symbols === undefined && debugInfo === undefined && !hasGoTable) return wantsStarts ? { runtime, symbols, debugInfo } : undefined;

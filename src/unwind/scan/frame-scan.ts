@@ -10,7 +10,7 @@ import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
-import { MOVED, SAVED, ScanState } from './scan-state.ts';
+import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X8664Decoder } from './x86-64-decoder.ts';
 
@@ -197,15 +197,15 @@ export class FrameScan {
    */
   #ruleAtReturn(state: ScanState, via: number, lr: number, flag: number): number {
     const { machine, sp, fp, pc, addressSize } = this.#machine;
-    const { bases, offsets, movedBase, movedOffset } = state;
+    const { bases, offsets, pointerBase, pointerOffset } = state;
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
     const isChained = machine === 'x86_64' && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
-    const isMoved = cfaBase === MOVED;
+    const isIndirect = cfaBase === INDIRECT;
     // If it is found by another register, it is usually the stack of another context, to which the code switches.
-    if (isMoved && ((movedBase !== sp && movedBase !== fp) || Math.abs(movedOffset) > MAX_FRAME_BYTES)) return NO_RULE;
+    if (isIndirect && ((pointerBase !== sp && pointerBase !== fp) || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
     // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set.
     if (cfa % addressSize !== 0) return NO_RULE;
@@ -224,7 +224,7 @@ export class FrameScan {
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
     const flags = flag | (this.#isStraight ? RuleFlag.straight : 0);
-    if (isMoved) rules.beginMoved(flags, movedBase, movedOffset, cfa, column);
+    if (isIndirect) rules.beginIndirect(flags, pointerBase, pointerOffset, cfa, column);
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
     else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);

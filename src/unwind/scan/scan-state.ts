@@ -1,8 +1,8 @@
 /** Enough for each machine: RISC-V has 32, arm64 31 and the stack pointer, x86-64 16 and the return address's column, 32-bit Arm 16. */
 const REGISTERS = 32;
 /** What a value counts from, see {@link ScanState.bases}. Numbers below {@link REGISTERS} are registers, as they were where the scan began. */
-export const MOVED = REGISTERS;
-export const SAVED = MOVED + 1;
+export const INDIRECT = REGISTERS;
+export const SAVED = INDIRECT + 1;
 export const CONSTANT = SAVED + SAVED;
 export const UNKNOWN = -1;
 /** How many words in memory are tracked: functions save no more than all registers. */
@@ -17,8 +17,8 @@ const MAX_OTHER_SLOTS = 32;
  */
 export class ScanState {
   /**
-   * By register, what its value counts from: a register's number for its first value plus the offset; {@link MOVED} for the word in memory that the stack
-   * pointer was set to ({@link movedBase}), plus the offset; {@link SAVED} plus a register's number for the word at such an address; {@link CONSTANT} for the
+   * By register, what its value counts from: a register's number for its first value plus the offset; {@link INDIRECT} for the word in memory that the stack
+   * pointer was set to ({@link pointerBase}), plus the offset; {@link SAVED} plus a register's number for the word at such an address; {@link CONSTANT} for the
    * offset itself; {@link UNKNOWN}.
    */
   readonly bases = new Int8Array(REGISTERS);
@@ -27,9 +27,9 @@ export class ScanState {
    * If the stack pointer was set to a word in memory: the register from whose first value that word's address counts; else −1. Functions that align their stack
    * to more than the ABI does restore their caller's stack pointer in this way.
    */
-  movedBase = -1;
+  pointerBase = -1;
   /** How far from there the word is. */
-  movedOffset = 0;
+  pointerOffset = 0;
   #sp = -1;
   /** Words that were stored: the address of each, as a register from whose first value it counts and the distance from there; and its value. */
   readonly #addressBases = new Int8Array(MAX_SLOTS);
@@ -45,7 +45,7 @@ export class ScanState {
     this.#sp = sp;
     for (let register = 0; register < REGISTERS; register++) this.bases[register] = register;
     this.offsets.fill(0);
-    this.movedBase = -1;
+    this.pointerBase = -1;
     this.#slotCount = 0;
     this.#isFull = false;
   }
@@ -54,8 +54,8 @@ export class ScanState {
     this.#sp = other.#sp;
     this.bases.set(other.bases);
     this.offsets.set(other.offsets);
-    this.movedBase = other.movedBase;
-    this.movedOffset = other.movedOffset;
+    this.pointerBase = other.pointerBase;
+    this.pointerOffset = other.pointerOffset;
     this.#slotCount = other.#slotCount;
     // Most functions use a few. Copying all would take several times as long.
     for (let slot = 0; slot < this.#slotCount; slot++) {
@@ -124,12 +124,12 @@ export class ScanState {
   /** The stack pointer = the word at a register's first value + offset, + distance */
   #moveStack(base: number, offset: number, distance: number): void {
     // Functions do it once: only one such word is remembered.
-    const isOther = this.movedBase >= 0 && (this.movedBase !== base || this.movedOffset !== offset);
-    this.bases[this.#sp] = isOther ? UNKNOWN : MOVED;
+    const isOther = this.pointerBase >= 0 && (this.pointerBase !== base || this.pointerOffset !== offset);
+    this.bases[this.#sp] = isOther ? UNKNOWN : INDIRECT;
     this.offsets[this.#sp] = distance;
     if (isOther) return;
-    this.movedBase = base;
-    this.movedOffset = offset;
+    this.pointerBase = base;
+    this.pointerOffset = offset;
   }
 
   /** The word at base + distance = register. */
