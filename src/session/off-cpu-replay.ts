@@ -70,7 +70,8 @@ export class OffCpuReplay {
     if (prevTid > 0 && tid > 0) waits.noteThreadNumbers(prevTid, tid);
     const leaves = tid > 0 ? tid : waits.tidOf(prevTid);
     if (state === 'ended') waits.endThread(leaves, timeNs);
-    if (waits.leave(leaves, timeNs, BY_SAMPLE) && tid > 0) this.#begin(row, offCpuStateOf(state), BY_SAMPLE);
+    const comesBack = state !== 'ended' && state !== 'unknown';
+    if (waits.leave(leaves, timeNs, BY_SAMPLE, comesBack) && tid > 0) this.#begin(row, offCpuStateOf(state), BY_SAMPLE);
     if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
   }
 
@@ -104,7 +105,7 @@ export class OffCpuReplay {
     const isPreempted = (misc & abi.PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) !== 0;
     const noted = waits.takeChain(tid);
     if (noted !== undefined) Object.assign(row, noted);
-    if (waits.leave(tid, timeNs, BY_RECORD)) this.#begin(row, isPreempted ? 'preempted' : 'waiting', BY_RECORD);
+    if (waits.leave(tid, timeNs, BY_RECORD, isPreempted)) this.#begin(row, isPreempted ? 'preempted' : 'waiting', BY_RECORD);
   }
 
   #begin(row: RecordRow, state: OffCpuState, source: number): void {

@@ -102,9 +102,10 @@ export class OffCpuWaits {
 
   /**
    * Notes that a thread leaves its CPU. If it still seems to wait, that wait ends now.
+   * @param comesBack whether its state says that this is not its last switch: a thread that exits gives back its memory after the record of that, and may wait
    * @returns whether {@link begin} is to be called: not if the other source has already reported the switch, or the thread has ended
    */
-  leave(tid: number, timeNs: number, source: number): boolean {
+  leave(tid: number, timeNs: number, source: number, comesBack: boolean): boolean {
     if (this.#isUntimed(timeNs)) return false;
     this.hasSwitches = true;
     const wait = this.#waits.get(tid);
@@ -115,7 +116,7 @@ export class OffCpuWaits {
       }
       this.#endUnseen(tid, wait, timeNs);
     }
-    return tid > 0 && !this.#ended.has(tid);
+    return tid > 0 && (comesBack || !this.#ended.has(tid));
   }
 
   /** @param sample undefined if nobody wants it */
@@ -145,7 +146,7 @@ export class OffCpuWaits {
   }
 
   /**
-   * Notes that a thread has ended: it still leaves its CPU, but does not wait. Records without a time do not count, since they come before all that have one.
+   * Notes that a thread has ended: unless it is known to come back, it does not wait when it leaves its CPU. Records without a time do not count, since they come before all that have one.
    */
   endThread(tid: number, timeNs: number): void {
     if (Number.isNaN(timeNs)) return;

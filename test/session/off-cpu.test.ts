@@ -154,11 +154,26 @@ describe('times off the CPU', () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
         .exit(101, 14 * MS)
-        .sched(15 * MS, { prev: 101, state: D, next: 0 })
+        .sched(15 * MS, { prev: 101, state: 0x10, next: 0 })
         .fork(101, 30 * MS)
         .sched(40 * MS, { prev: 101, state: S, next: 0 })
         .sched(43 * MS, { prev: 0, state: R, next: 101 });
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 4', '101 sleeping 0x2065 3']);
+    });
+
+    it('go on while a thread gives back its memory, which it does after the record of its end', async () => {
+      const recording = new SwitchRecords()
+        .exit(101, 10 * MS)
+        .sched(11 * MS, { prev: 101, state: PREEMPTED, next: 102 })
+        .out(101, 11 * MS + 1000, { preempt: true })
+        .sched(15 * MS, { prev: 102, state: S, next: 101 })
+        .in(101, 15 * MS + 1000)
+        .sched(16 * MS, { prev: 101, state: D, next: 0 })
+        .sched(18 * MS, { prev: 0, state: R, next: 101 })
+        .sched(19 * MS, { prev: 101, state: 0x20, next: 0 })
+        .out(101, 19 * MS + 1000)
+        .sched(40 * MS, { prev: 0, state: R, next: 102 });
+      expect(await waits(recording)).toEqual(['101 preempted 0x2065 4', '102 sleeping 0x2066 25', '101 blocked 0x2065 2']);
     });
 
     it('are found for threads that have other numbers outside their container', async () => {
@@ -239,6 +254,16 @@ describe('times off the CPU', () => {
         .out(101, 17 * MS)
         .tick(102, 40 * MS);
       expect(await waits(recording)).toEqual(['101 waiting [off-CPU] 4', '101 waiting [off-CPU] 1']);
+    });
+
+    it('go on after the record of the end of the thread if it was preempted, and so comes back', async () => {
+      const recording = new SwitchRecords()
+        .exit(101, 10 * MS)
+        .out(101, 11 * MS, { preempt: true })
+        .in(101, 13 * MS)
+        .out(101, 14 * MS)
+        .tick(102, 40 * MS);
+      expect(await waits(recording)).toEqual(['101 preempted [off-CPU] 2']);
     });
 
     it('end at an exec, after which the thread that called it has another number', async () => {
