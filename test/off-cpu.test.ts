@@ -73,6 +73,12 @@ describe('times off the CPU', () => {
     expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(15);
   });
 
+  it('have their event in the names of tracks of Firefox Profiler even if nothing else was recorded', async () => {
+    const { profile } = await read(path, { tids: [102], events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
+    const { threads } = readFirefox(await bytesAs('firefox', profile, {}));
+    expect(threads.map(({ thread }) => thread.name)).toEqual([':102 off-cpu:blocked', ':102 off-cpu:preempted']);
+  });
+
   it('are intervals on the tracks of Firefox Profiler, with their state and stack', async () => {
     const { profile } = await read(path, {}, OFF_CPU);
     const { threads } = readFirefox(await bytesAs('firefox', profile, {}));

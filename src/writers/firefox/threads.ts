@@ -8,7 +8,7 @@ export interface FirefoxThread {
   readonly group: SampleGroup;
   /** Index into the profile's processes. */
   readonly process: number;
-  /** `worker`; `worker page-faults` for events other than the timeline event (see {@link findTimelineEvent}). */
+  /** `worker`; `worker page-faults` for events other than the timeline event (see {@link findTimelineEvent}), and for times off the CPU. */
   readonly name: string;
   readonly processName: string;
   /** Unique in the file, as text: the recorded pid; `100.2` for the second process that had it. */
@@ -39,6 +39,8 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
   const rank = processRanks(profile, groups, timeline);
   const isMain = ({ subject }: SampleGroup): boolean => threads[subject].tid === threads[subject].pid;
   const processOf = ({ subject }: SampleGroup): number => threads[subject].process;
+  // Where a recording has only times off the CPU, a track without the event's name would seem to show what ran.
+  const isNamedAfterThread = ({ event }: SampleGroup): boolean => event === timeline && !events[event].isOffCpuTime;
   groups.sort(
     (a, b) =>
       rank[processOf(a)] - rank[processOf(b)] ||
@@ -64,7 +66,7 @@ export function firefoxThreads(profile: Profile, samples: SampleTable): FirefoxT
     return {
       group,
       process,
-      name: group.event === timeline ? name : `${name} ${events[group.event].name}`,
+      name: isNamedAfterThread(group) ? name : `${name} ${events[group.event].name}`,
       processName: processes[process].name || thread.name || 'unknown',
       pid,
       tid: tid === String(thread.tid) ? thread.tid : tid,
