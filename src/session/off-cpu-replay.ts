@@ -6,7 +6,7 @@ import type { DeferredCallchains } from './deferred-callchains.ts';
 import type { EventList, OffCpuState } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
-import { BY_RECORD, BY_SAMPLE, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
+import { BY_RECORD, bySampleOf, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
 import { hasStack, type RecordRow } from './record-row.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
@@ -71,7 +71,8 @@ export class OffCpuReplay {
     const leaves = tid > 0 ? tid : waits.tidOf(prevTid);
     if (state === 'ended') waits.endThread(leaves, timeNs);
     const comesBack = state !== 'ended' && state !== 'unknown';
-    if (waits.leave(leaves, timeNs, BY_SAMPLE, comesBack) && tid > 0) this.#begin(row, offCpuStateOf(state), BY_SAMPLE);
+    const how = bySampleOf(row.event);
+    if (waits.leave(leaves, timeNs, how, comesBack) && tid > 0) this.#begin(row, offCpuStateOf(state), how);
     if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
   }
 

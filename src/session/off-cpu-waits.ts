@@ -12,9 +12,13 @@ const SAME_SWITCH_NS = 1_000_000;
 const WAIT_BYTES = 160;
 const NUMBER_BYTES = 48;
 
-/** Bits that say how a switch was recorded: by a sample or by a record. If the same one comes again, it is the thread's next switch. */
-export const BY_SAMPLE = 1;
-export const BY_RECORD = 2;
+/*
+ * Bits that say how a switch was recorded: by a record, or by a sample of an event, of which there may be several (`-e 'sched:*' -e sched:sched_switch`). If the
+ * same one comes again, it is the thread's next switch.
+ */
+export const BY_RECORD = 1;
+/** Events that share a bit are taken for one. */
+export const bySampleOf = (event: number): number => 2 << (event % 30);
 
 /** The sample of a wait, identified by the caller's numbers. */
 export interface WaitSample {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { offCpuAttr, offCpuPayload, SwitchRecords } from '../support/switch-recordings.ts';
+import { ATTRS, offCpuAttr, offCpuPayload, SCHED, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
 const S = 1;
@@ -304,6 +304,22 @@ describe('times off the CPU', () => {
       .out(101, 18 * MS + 1000)
       .in(101, 21 * MS);
     expect(await waits(recording)).toEqual(['101 blocked 0x2065 3', '101 waiting [off-CPU] 2', '101 sleeping 0x2065 3']);
+  });
+
+  it('count once if several events record the same switches', async () => {
+    const recording = new SwitchRecords()
+      .sched(10 * MS, { prev: 101, state: D, next: 102 })
+      .sched(10 * MS + 500, { prev: 101, state: D, next: 102, attr: ATTRS.length })
+      .out(101, 10 * MS + 1000)
+      .in(102, 10 * MS + 1500)
+      .sched(13 * MS, { prev: 102, state: S, next: 101 })
+      .sched(13 * MS + 500, { prev: 102, state: S, next: 101, attr: ATTRS.length })
+      .sched(16 * MS, { prev: 101, state: S, next: 102 })
+      .sched(16 * MS + 500, { prev: 101, state: S, next: 102, attr: ATTRS.length })
+      .tick(102, 18 * MS);
+    const decoded = await decode(recording.file({ attrs: [...ATTRS, { ...ATTRS[SCHED], ids: [4n] }] }), OFF);
+    expect(waitsOf(decoded)).toEqual(['101 blocked 0x2065 3', '102 sleeping 0x2066 3', '101 sleeping 0x2065 2']);
+    expect(findings(decoded)).toEqual(['off-cpu-until-end 1']);
   });
 
   describe('at stacks whose user part comes in a record of its own', () => {

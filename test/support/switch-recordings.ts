@@ -58,7 +58,7 @@ export const CLOCK = 0;
 export const SCHED = 1;
 export const SWITCHES = 2;
 
-const ATTRS: readonly AttrSpec[] = [
+export const ATTRS: readonly AttrSpec[] = [
   {
     ...COMMON,
     type: eventType.software,
@@ -127,11 +127,11 @@ export class SwitchRecords {
     return this.#add(record.sample({ ...this.#fields(tid, at, 0x2000n + BigInt(tid)), period: BigInt(period) }, { attr: CLOCK }));
   }
 
-  /** @param tid of the sample, if it is not the machine's @param cookie of the record with the user part of the callchain */
-  sched(at: number, { tid, cookie, ...fields }: SchedSwitch & { readonly tid?: number; readonly cookie?: bigint }): this {
+  /** @param tid of the sample, if it is not the machine's @param cookie of the record with the user part of the callchain @param attr position of the event */
+  sched(at: number, { tid, cookie, attr = SCHED, ...fields }: SchedSwitch & { readonly tid?: number; readonly cookie?: bigint; readonly attr?: number }): this {
     const raw = schedSwitchPayload(fields, this.#byteOrder, this.#longSize);
     const prev = tid ?? fields.prev;
-    return this.#add(record.sample({ ...this.#fields(prev, at, 0x3000n + BigInt(Math.max(0, prev)), cookie), period: 1n, raw }, { attr: SCHED }));
+    return this.#add(record.sample({ ...this.#fields(prev, at, 0x3000n + BigInt(Math.max(0, prev)), cookie), period: 1n, raw }, { attr }));
   }
 
   contextSwitch(tid: number, at: number, cookie?: bigint): this {
