@@ -68,6 +68,17 @@ describe('times off the CPU', () => {
     expect(inside).toHaveLength(3);
   });
 
+  it('say so in the names of tracks even if nothing else was recorded', async () => {
+    const { profile } = await read(path, { tids: [102], events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
+    const names = async (group: 'thread' | 'cpu'): Promise<(string | undefined)[]> => {
+      const bytes = await bytesAs('chrome', profile, { chromeStyle: 'events', group });
+      const { traceEvents } = JSON.parse(new TextDecoder().decode(bytes)) as { traceEvents: TraceEvent[] };
+      return traceEvents.filter(({ ph, name }) => ph === 'M' && name === 'thread_name').map(({ args }) => args?.name);
+    };
+    expect(await names('thread')).toEqual([':102 off-CPU']);
+    expect(await names('cpu')).toEqual(['CPU 3 off-cpu:blocked', 'CPU 3 off-cpu:preempted']);
+  });
+
   it('are a single event in a CPU profile', async () => {
     const { profile } = await read(path, { events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
     expect(cpuProfileSamples(await bytesAs('cpuprofile', profile, {}))).toBe(15);

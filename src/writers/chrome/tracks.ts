@@ -1,4 +1,4 @@
-import type { Profile, ProfileThread } from '../../profile/profile.ts';
+import type { Profile, ProfileEvent, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent, waitOf } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
@@ -135,7 +135,8 @@ function threadTracks(profile: Profile, groups: readonly SampleGroup[], timeline
     const isTimeline = event === timeline;
     const tid = isTimeline ? claim(thread.tid, takenTids, unused) : unused();
     const isIdle = thread.tid <= 0;
-    const ofEvent = isTimeline ? '' : waitOf(profile.events[event]) === undefined ? ` ${profile.events[event].name}` : ' off-CPU';
+    // Where a recording has only times off the CPU, a track that does not say so would seem to show what ran.
+    const ofEvent = waitOf(profile.events[event]) !== undefined ? ' off-CPU' : isTimeline ? '' : ` ${profile.events[event].name}`;
     const ofRecordedTid = isIdle || tid === thread.tid ? '' : ` [tid ${thread.tid}]`;
     return {
       event,
@@ -168,7 +169,7 @@ function sharedTracks(
     const isOneCpu = kind === 'cpu' && subject >= 0;
     const { rowOf, count } = overlapRows(samples, rows, scales[event], (row) => tasks[samples.task[row]].thread, isOneCpu);
     return divided(rows, rowOf, count).map((own, row) => {
-      const label = uniqueLabel(sharedLabel(title, row, event === timeline ? undefined : profile.events[event].name));
+      const label = uniqueLabel(sharedLabel(title, row, profile.events[event], event === timeline));
       return { event, rows: own, process, tid: ++lastTid, isIdle: false, name: label, label };
     });
   });
@@ -181,15 +182,16 @@ function sharedTracks(
  */
 export function mergedTracks(profile: Profile, events: readonly number[], scales: readonly EventScale[], title: string): ChromeTracks {
   const tracks = events.map((event, index): ChromeTrack => {
-    const label = sharedLabel(title, 0, index === 0 ? undefined : profile.events[event].name);
+    const label = sharedLabel(title, 0, profile.events[event], index === 0);
     return { event, rows: new Uint32Array(0), process: 0, tid: index + 1, isIdle: false, name: label, label };
   });
   return { group: 'all', scales, processes: [MACHINE], tracks };
 }
 
 /** `CPU 3`, `all threads row 2 page-faults` */
-function sharedLabel(title: string, row: number, event: string | undefined): string {
-  return `${title}${row === 0 ? '' : ` row ${row + 1}`}${event === undefined ? '' : ` ${event}`}`;
+function sharedLabel(title: string, row: number, event: ProfileEvent, isTimeline: boolean): string {
+  const showsEvent = !isTimeline || waitOf(event) !== undefined;
+  return `${title}${row === 0 ? '' : ` row ${row + 1}`}${showsEvent ? ` ${event.name}` : ''}`;
 }
 
 function divided(rows: Uint32Array, partOf: Uint32Array, count: number): Uint32Array[] {
