@@ -43,7 +43,10 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   if (replay.offCpuReplay !== undefined) {
     reportSwitches(replay.offCpuReplay, events, report);
     if (replay.offCpuReplay.waits.hasSwitches) reportLostSwitches(replay.offCpuReplay, diagnostics);
-    if (replay.offCpuReplay.waits.waitCount > 0) reportUnrecordedCpus(end, diagnostics);
+    if (replay.offCpuReplay.waits.waitCount > 0) {
+      reportUnrecordedCpus(end, diagnostics);
+      reportOverwrittenSwitches(events, diagnostics);
+    }
   }
   report(
     simpleperfOffCpu?.openCount ?? 0,
@@ -137,9 +140,23 @@ function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): 
   );
 }
 
+/** Whether an event says when threads leave a CPU and come back. */
+function tellsSwitches({ attr, payload }: SessionEvent): boolean {
+  return payload === 'sched_switch' || attr.flags.has('context_switch');
+}
+
+/** Reports that the buffers of CPUs hold only the newest records: those of a busy CPU begin later, and before that, threads that ran there seem to wait. */
+function reportOverwrittenSwitches(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  if (!events.some((event) => tellsSwitches(event) && event.attr.flags.has('write_backward'))) return;
+  diagnostics.add(
+    'off-cpu-overwritten',
+    'warning',
+    '--off-cpu: older switches were overwritten (perf record --overwrite), on each CPU up to another time: before the last of these times, times off the CPU may be missing, or include time in which the thread ran',
+  );
+}
+
 /** Reports that switches were recorded only on some CPUs: threads that went on elsewhere seem to wait. */
 function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: SessionEnd, diagnostics: Diagnostics): void {
-  const tellsSwitches = ({ attr, payload }: SessionEvent): boolean => payload === 'sched_switch' || attr.flags.has('context_switch');
   const recorded = cpus.ofEvents([...events.keys()].filter((index) => tellsSwitches(events[index])));
   if (recorded === undefined || recorded.length >= nrCpusOnline) return;
   diagnostics.add(

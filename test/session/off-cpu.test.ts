@@ -574,6 +574,13 @@ describe('times off the CPU', () => {
     expect(decoded.samples.map(({ event }) => event)).toEqual(['cpu-clock', 'context-switches']);
   });
 
+  it('are reported as uncertain if buffers were overwritten, since those of CPUs begin at different times', async () => {
+    const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
+    const attrs = ATTRS.map((attr): AttrSpec => ({ ...attr, flags: [...(attr.flags ?? []), 'writeBackward'] }));
+    expect(findings(await decode(recording.file({ attrs }), OFF))).toEqual(['off-cpu-overwritten 1']);
+    expect(findings(await decode(recording.file(), OFF))).toEqual([]);
+  });
+
   describe('of threads that may have run on CPUs that were not recorded', () => {
     const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
     /** @param told records that come first */
