@@ -55,7 +55,9 @@ export class OffCpuWaits {
   readonly #ended = new Set<number>();
   /** By process, when it last started a program. */
   readonly #execNs = new Map<number, number>();
-  /** By a thread's number on the machine: its number in the recording, if the two differ, as in a container. */
+  /** Whether threads have other numbers in the recording than on the machine, as in a container. */
+  #isContainer = false;
+  /** In a container: by a thread's number on the machine, its number in the recording. */
   readonly #tidOf = new Map<number, number>();
   /** By thread: the callchain of a sample that was taken at the switch that is recorded next. */
   readonly #chains = new Map<number, LeavingChain>();
@@ -140,13 +142,16 @@ export class OffCpuWaits {
 
   /** Notes by which numbers the machine and the recording know a thread. */
   noteThreadNumbers(machineTid: number, tid: number): void {
-    if (machineTid !== tid) this.#tidOf.set(machineTid, tid);
-    else if (this.#tidOf.size > 0) this.#tidOf.delete(machineTid);
+    if (machineTid !== tid) this.#isContainer = true;
+    if (this.#isContainer) this.#tidOf.set(machineTid, tid);
   }
 
-  /** The number that a thread has in the recording. */
+  /**
+   * The number that a thread has in the recording; −1 if it is outside of the container, where its number may be that of another thread inside, or has not left
+   * a CPU yet, so that it does not wait.
+   */
   tidOf(machineTid: number): number {
-    return this.#tidOf.get(machineTid) ?? machineTid;
+    return this.#isContainer ? (this.#tidOf.get(machineTid) ?? -1) : machineTid;
   }
 
   /**

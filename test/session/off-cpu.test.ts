@@ -184,6 +184,18 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 sleeping 0x2065 3', '102 blocked 0x2066 4']);
     });
 
+    it('do not end when a thread outside the container runs that has the same number', async () => {
+      const recording = new SwitchRecords()
+        .sched(10 * MS, { prev: 5014, state: S, next: 0, tid: 14 })
+        .sched(12 * MS, { prev: 5102, state: D, next: 14, tid: 102 })
+        // A thread outside has the number 0.
+        .sched(13 * MS, { prev: 14, state: 0x10, next: 5102, tid: 0 })
+        .sched(17 * MS, { prev: 5102, state: S, next: 5014, tid: 102 })
+        .sched(19 * MS, { prev: 5014, state: D, next: 5102, tid: 14 })
+        .sched(20 * MS, { prev: 0, state: R, next: 5014 });
+      expect(await waits(recording)).toEqual(['14 sleeping 0x200e 7', '102 blocked 0x2066 1', '102 sleeping 0x2066 2', '14 blocked 0x200e 1']);
+    });
+
     it('are found for a thread whose number was that of another one outside its container before', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
