@@ -185,6 +185,8 @@ export class OffCpuWaits {
   finish(): void {
     for (const [tid, wait] of this.#waits) {
       if (this.#endAtExec(tid)) continue;
+      // Of a thread that was about to end, it is more likely that the last switches were not recorded than that it still waits.
+      if (this.#ended.has(tid)) continue;
       if (wait.sample !== undefined) this.openCount++;
       this.#end(tid, wait, this.#lastNs);
     }

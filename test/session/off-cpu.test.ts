@@ -176,6 +176,14 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 preempted 0x2065 4', '102 sleeping 0x2066 25', '101 blocked 0x2065 2']);
     });
 
+    it('do not last until the end of the recording if the thread was about to end', async () => {
+      const recording = new SwitchRecords()
+        .exit(101, 10 * MS)
+        .sched(11 * MS, { prev: 101, state: PREEMPTED, next: 102 })
+        .tick(102, 90 * MS);
+      expect(await waits(recording)).toEqual(['101 preempted 0x2065 0']);
+    });
+
     it('are found for threads that have other numbers outside their container', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 5101, state: S, next: 0, tid: 101 })
