@@ -155,7 +155,8 @@ export class OffCpuWaits {
   }
 
   /**
-   * Notes that a thread has ended: unless it is known to come back, it does not wait when it leaves its CPU. Records without a time do not count, since they come before all that have one.
+   * Notes that a thread has ended: unless it is known to come back, it does not wait when it leaves its CPU. Records without a time do not count, since they come
+   * before all that have one.
    */
   endThread(tid: number, timeNs: number): void {
     if (Number.isNaN(timeNs)) return;
