@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import { withoutParameters, withSimpleNames } from '../naming/shorter-names.ts';
+import { leftOutEvents } from '../profile/left-out-events.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
 import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
@@ -112,13 +113,12 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     return async (profile, sink, _, diagnostics) => {
       const counted = new CountingSink(sink);
       const { event, threads, ...result } = await writeCpuProfile(profile, counted);
-      const others = profile.events.filter(({ samples }, index) => index !== event && samples > 0);
-      if (others.length > 0) {
-        const names = others.map(({ name }) => name).join(', ');
+      const others = leftOutEvents(profile, event);
+      if (others !== '') {
         diagnostics.add(
           'cpuprofile-one-event',
           'warning',
-          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with --event): ${names}`,
+          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with --event): ${others}`,
         );
       }
       if (threads > 1) {

@@ -5,6 +5,7 @@ import { ExactSums } from '../../base/exact-sums.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
+import { leftOutEvents } from '../../profile/left-out-events.ts';
 import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
@@ -76,10 +77,13 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
 }
 
 function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnostics | undefined): void {
-  const others = profile.events.filter((other, index) => index !== event && other.samples > 0);
-  if (others.length === 0) return;
-  const names = others.map((other) => other.name).join(', ');
-  diagnostics?.add('folded-one-event', 'warning', `folded stacks hold only one event, ${profile.events[event].name}; left out (choose with --event): ${names}`);
+  const others = leftOutEvents(profile, event);
+  if (others === '') return;
+  diagnostics?.add(
+    'folded-one-event',
+    'warning',
+    `folded stacks hold only one event, ${profile.events[event].name}; left out (choose with --event): ${others}`,
+  );
 }
 
 function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle {
