@@ -32,7 +32,8 @@ export function reportUnwoundStacks(
   diagnostics: Diagnostics,
 ): void {
   if (ends.cut === 0) return;
-  const dumpBytes = Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
+  // Of events with larger dumps, no stacks are cut off by these.
+  const dumpBytes = ends.truncatedDumpBytes || Math.max(...events.filter(({ hasStackDumps }) => hasStackDumps).map(({ attr }) => attr.sampleStackUser));
   const areLargest = dumpBytes >= MAX_DUMP_BYTES;
   const causes = [
     {

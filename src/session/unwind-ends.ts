@@ -20,6 +20,8 @@ export class UnwindEnds {
   complete = 0;
   /** The dump was too small. */
   truncated = 0;
+  /** Size of the largest dumps that were too small. Events can have dumps of different sizes. */
+  truncatedDumpBytes = 0;
   /** Even the largest dump that perf accepts is too small: the stack is too deep, or large local variables are on it. */
   beyondLargest = 0;
   /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
@@ -58,8 +60,11 @@ export class UnwindEnds {
     return this.complete + this.cut;
   }
 
-  /** @param stackOffset of a truncated one: how far from the dump's first byte it goes on; undefined where a larger dump would not hold more */
-  add(end: UnwindEnd, file: number, stackOffset?: number): void {
+  /**
+   * @param dumpBytes how much of the stack was to be dumped
+   * @param stackOffset of a truncated one: how far from the dump's first byte it goes on; undefined where a larger dump would not hold more
+   */
+  add(end: UnwindEnd, file: number, dumpBytes: number, stackOffset?: number): void {
     switch (end) {
       case 'complete':
         this.complete++;
@@ -67,7 +72,10 @@ export class UnwindEnds {
       case 'truncated':
         if (stackOffset === undefined || stackOffset < 0 || stackOffset > MAX_FRAMES_BYTES) this.outOfReach++;
         else if (stackOffset > MAX_DUMP_BYTES) this.beyondLargest++;
-        else this.truncated++;
+        else {
+          this.truncated++;
+          this.truncatedDumpBytes = Math.max(this.truncatedDumpBytes, dumpBytes);
+        }
         break;
       case 'no-rule':
         this.#of(file).noRule++;

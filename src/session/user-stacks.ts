@@ -140,7 +140,7 @@ export class UserStacks {
       }
       if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
       this.#waits = 0;
-      const fate = this.#fateOf(row.chain, unwinder, space, this.#dumps.isWhole(row.stackDump));
+      const fate = this.#fateOf(row, event, unwinder, space);
       if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
       if (fate === 'dropped') row.unwound = DROPPED;
@@ -203,7 +203,7 @@ export class UserStacks {
   }
 
   /** Decides what becomes of a stack, and counts how it ended. A recorded user part is kept instead if it shows more. */
-  #fateOf(chain: number, unwinder: Unwinder, space: AddressSpace, isWholeDump: boolean): 'unwound' | 'recorded' | 'dropped' {
+  #fateOf({ chain, stackDump }: RecordRow, { attr }: SessionEvent, unwinder: Unwinder, space: AddressSpace): 'unwound' | 'recorded' | 'dropped' {
     const { stack, end, endFile, endStackOffset } = unwinder;
     const { truncated, compatPerf } = this.#options;
     if (stack.count === 0) {
@@ -215,7 +215,7 @@ export class UserStacks {
       return 'recorded';
     }
     if (this.#endsAtProbe(unwinder, space)) this.ends.probed++;
-    else this.ends.add(end, endFile, isWholeDump ? endStackOffset : undefined);
+    else this.ends.add(end, endFile, attr.sampleStackUser, this.#dumps.isWhole(stackDump) ? endStackOffset : undefined);
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
   }
 

@@ -16,7 +16,7 @@ const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so',
 /** @param ends how many samples end in each way, and in which file */
 function said(ends: readonly (readonly [count: number, end: UnwindEnd, file?: number, stackOffset?: number])[], sampleStackUser = 8192): string[] {
   const counts = new UnwindEnds();
-  for (const [count, end, file = 0, stackOffset = 10_000] of ends) for (let i = 0; i < count; i++) counts.add(end, file, stackOffset);
+  for (const [count, end, file = 0, stackOffset = 10_000] of ends) for (let i = 0; i < count; i++) counts.add(end, file, sampleStackUser, stackOffset);
   const events = [
     { hasStackDumps: true, attr: { sampleStackUser } },
     { hasStackDumps: false, attr: { sampleStackUser: 0 } },
@@ -39,6 +39,16 @@ test('a summary of unwound stacks names the kernel as the one that hides callers
   expect(diagnostics.list().map(({ message }) => message)).toEqual([
     '20 % of the unwound stacks do not reach the start of their thread: 20 % end at probes, where the kernel replaces return addresses or runs an instruction elsewhere (record while no returns of functions are probed)',
   ]);
+});
+
+test('a summary of unwound stacks proposes a size above that of the dumps which were too small, whatever others the recording has', () => {
+  const ends = new UnwindEnds();
+  for (const dumpBytes of [1024, 16_384, 4096]) ends.add('truncated', 0, dumpBytes, 20_000);
+  ends.add('complete', 0, 65_528);
+  const diagnostics = new Diagnostics();
+  const events = [65_528, 1024].map((sampleStackUser) => ({ hasStackDumps: true, attr: { sampleStackUser } })) as unknown as SessionEvent[];
+  reportUnwoundStacks({ mappings: MAPPINGS }, { events, jitDumps: new Map(), unwindEnds: ends }, diagnostics);
+  expect(diagnostics.list().map(({ message }) => message)).toEqual([expect.stringMatching(/ \(record with --call-graph dwarf,32768\)$/)]);
 });
 
 test.each<[string, Parameters<typeof said>, string[]]>([
