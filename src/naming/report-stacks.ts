@@ -1,6 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
+import { eventNames } from '../profile/shown-events.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { type BinaryStacks, isCLibrary, isSystemLibrary, stackQuality } from './stack-quality.ts';
 
@@ -28,13 +29,11 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
     ({ samples, hasCallchain, isTracepoint, isDummy, isOffCpuTime }) => samples >= LEAST_SAMPLES && !hasCallchain && !isTracepoint && !isDummy && !isOffCpuTime,
   );
   if (bare.length > 0) {
-    diagnostics.set('no-callchains', 'info', `${bare.map(({ name }) => name).join(', ')}: the samples have no callers: record with -g`);
+    diagnostics.set('no-callchains', 'info', `${eventNames(bare)}: the samples have no callers: record with -g`);
   }
   // The ends of unwound stacks are reported elsewhere.
-  const quality = stackQuality(
-    profile,
-    events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks),
-  );
+  const isByFramePointers = events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks);
+  const quality = stackQuality(profile, isByFramePointers);
   if (quality.broken < LEAST_SAMPLES) return;
   const notable = quality.binaries.filter(
     ({ mapping, samples, broken }) => !isCLibrary(mapping) && broken >= BINARY_SHARE * samples && broken >= NOTABLE_SHARE * quality.samples,
@@ -46,8 +45,14 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   diagnostics.set(
     'broken-stacks',
     'warning',
-    `${listed(shown)} have broken stacks: ${remedy(shown.find(({ mapping }) => isBuiltByUsers(mapping)) ?? shown[0], profile)}`,
+    `${ofEvents(profile, isByFramePointers)}${listed(shown)} have broken stacks: ${remedy(shown.find(({ mapping }) => isBuiltByUsers(mapping)) ?? shown[0], profile)}`,
   );
+}
+
+/** Names the events whose samples are meant, if those of other events were recorded in another way (`-e page-faults/call-graph=fp/`): `page-faults: `. */
+function ofEvents({ events }: Profile, isMeant: readonly boolean[]): string {
+  const withSamples = (wanted: boolean) => events.filter(({ samples }, event) => samples > 0 && isMeant[event] === wanted);
+  return withSamples(false).length === 0 ? '' : `${eventNames(withSamples(true))}: `;
 }
 
 /** `97 % of the samples of sort, 93 % of those of find` */

@@ -194,6 +194,23 @@ describe('broken stacks', () => {
     expect(said(profileOf(stacks))[0]).toMatch(/: \d+ % of the samples of libc\.so\.6 have broken stacks: libc\.so\.6 has no frame pointers: record/);
   });
 
+  test('are those of the named events if others were unwound or have no callers', () => {
+    const profile = profileOf([[20, 'app:f']]);
+    const [first] = profile.events;
+    const named = { ...profile, events: ['page-faults', 'cpu-clock', 'cs'].map((name) => ({ ...first, name, samples: 20, hasCallchain: name !== 'cs' })) };
+    const events = [
+      { layout, hasStackDumps: false },
+      { layout, hasStackDumps: true },
+      { layout: { hasCallchain: false }, hasStackDumps: false },
+    ].map((event) => ({ attr, ...event }) as unknown as SessionEvent);
+    const diagnostics = new Diagnostics();
+    reportStackQuality(named, events, diagnostics);
+    expect(diagnostics.list().map(({ message }) => message)).toEqual([
+      'cs: the samples have no callers: record with -g',
+      expect.stringMatching(/^page-faults: 100 % of the samples of app have broken stacks: build app /),
+    ]);
+  });
+
   test('of several binaries are reported together', () => {
     const [message] = said(
       profileOf(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftOutEvents } from '../../src/profile/left-out-events.ts';
+import { leftOutEvents } from '../../src/profile/shown-events.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
 /** A profile of as many events: `e1` with one sample, `e2` with two … */
