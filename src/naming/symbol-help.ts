@@ -81,7 +81,8 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): 
   if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with --symfs DIR${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
-    return `it was deleted before perf could note its build id: put the file that ran at DIR/${kept} and give --symfs DIR`;
+    const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
+    return `${why}: put the file that ran at DIR/${kept} and give --symfs DIR`;
   }
   return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
 }
