@@ -31,8 +31,7 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
   if (bare.length > 0) {
     diagnostics.set('no-callchains', 'info', `${eventNames(bare)}: the samples have no callers: record with -g`);
   }
-  // The ends of unwound stacks are reported elsewhere.
-  const isByFramePointers = events.map(({ hasStackDumps, hasBranchCallStacks, layout }) => layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks);
+  const isByFramePointers = events.map(hasUserCallchains);
   const quality = stackQuality(profile, isByFramePointers);
   if (quality.broken < LEAST_SAMPLES) return;
   const notable = quality.binaries.filter(
@@ -47,6 +46,12 @@ export function reportStackQuality(profile: Profile, events: readonly SessionEve
     'warning',
     `${ofEvents(profile, isByFramePointers)}${listed(shown)} have broken stacks: ${remedy(shown.find(({ mapping }) => isBuiltByUsers(mapping)) ?? shown[0], profile)}`,
   );
+}
+
+/** Whether all that an event's samples say about user callers is in callchains, which the kernel found by frame pointers. */
+function hasUserCallchains({ attr, hasStackDumps, hasBranchCallStacks, layout }: SessionEvent): boolean {
+  // The ends of unwound stacks are reported elsewhere; and with perf record --kernel-callchains, nobody wants user callers.
+  return layout.hasCallchain && !hasStackDumps && !hasBranchCallStacks && !attr.flags.has('exclude_callchain_user');
 }
 
 /** Names the events whose samples are meant, if those of other events were recorded in another way (`-e page-faults/call-graph=fp/`): `page-faults: `. */

@@ -135,7 +135,7 @@ test.each([
 
 describe('broken stacks', () => {
   const layout = { hasCallchain: true };
-  const attr = { sampleType: 0, branchSampleType: 0 };
+  const attr = { sampleType: 0, branchSampleType: 0, flags: new Set() };
 
   function said(profile: Profile, event: object = {}): string[] {
     const diagnostics = new Diagnostics();
@@ -192,6 +192,10 @@ describe('broken stacks', () => {
       [200, ...FINE],
     ];
     expect(said(profileOf(stacks))[0]).toMatch(/: \d+ % of the samples of libc\.so\.6 have broken stacks: libc\.so\.6 has no frame pointers: record/);
+  });
+
+  test('are none if user callers were left out of the callchains', () => {
+    expect(said(profileOf([[20, 'app:f']]), { attr: { ...attr, flags: new Set(['exclude_callchain_user']) } })).toEqual([]);
   });
 
   test('are those of the named events if others were unwound or have no callers', () => {
