@@ -205,6 +205,8 @@ function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
   if (magic.startsWith('\x28\xb5\x2f\xfd')) return 'it is zstd data; unpack it with unzstd first';
   if (magic.startsWith('BZh')) return 'it is bzip2 data; unpack it with bunzip2 first';
   if (magic.startsWith('PK\x03\x04')) return 'it is a zip archive; unpack it with unzip first';
+  if (magic.startsWith('DTiJ') || magic.startsWith('JiTD'))
+    return 'it is a jitdump file, which has the code of a JIT but no samples; give the recording instead';
   if (String.fromCharCode(...tarMagic) === 'ustar') return 'it is a tar archive; unpack it with tar first';
   if (/^[\t\n\r\x20-\x7e]*$/.test(magic)) return `it is text that starts with ${JSON.stringify(magic)}`;
   return 'its first bytes are not the magic PERFILE2';

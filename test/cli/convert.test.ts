@@ -154,6 +154,12 @@ describe('errors', () => {
     ['an empty file', '', /not a perf.data file: it is empty$/],
     ['text', '#include <stdio.h>\n', /not a perf.data file: it is text that starts with "#include"$/],
     ['an ELF binary', '\x7fELF\x02\x01\x01 and so on and on', /not a perf.data file: it is an ELF binary$/],
+    [
+      'a jitdump file',
+      'DTiJ\x01\0\0\0\x28\0\0\0\x3e\0\0\0',
+      /not a perf.data file: it is a jitdump file, which has the code of a JIT but no samples; give the recording instead$/,
+    ],
+    ['a big-endian jitdump file', 'JiTD\0\0\0\x01\0\0\0\x28\0\0\0\x16', /it is a jitdump file, which has/],
     ['damaged gzip data', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6, 7), /: the gzip data cannot be read: [\w\s]+$/],
     ['text packed by gzip', gzipSync('#include <stdio.h>\n'), /not a perf.data file: it is text that starts with "#include"$/],
     ['a tar archive of a directory recording', tarOf('perf.data/'), /not a perf.data file: it is a tar archive; unpack it with tar first$/],
