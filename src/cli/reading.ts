@@ -34,7 +34,7 @@ export function planReading(args: Arguments, terminal: Terminal, defaults: NameO
   const debuginfod = planDebuginfod(args, terminal);
   const openedFiles = new OpenedFiles();
   return {
-    filter: sampleFilter(sampleOptions(args)),
+    filter: sampleFilter(sampleOptions(args), '--time'),
     naming: namingChoices(naming),
     symbols: { ...symbols, openedFiles, ...(debuginfod && { debuginfod }), ...(args.inputs.length > 1 && { shared: new SharedSymbols() }) },
     openedFiles,

@@ -161,15 +161,15 @@ export function formatOptions({ labels, marks, ...others }: Omit<WriteOptions, '
   return withoutUndefined({ ...others, labels: labels === 'none' ? [] : labels, marks: marks === 'none' ? [] : marks });
 }
 
-/** Which samples to read, for the pipeline. @throws PerfconvError `usage` */
-export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions): SampleFilter {
+/** Which samples to read, for the pipeline. @param timeOption what messages call `time` @throws PerfconvError `usage` */
+export function sampleFilter({ event, pid, tid, comm, cpu, time }: SampleOptions, timeOption: string): SampleFilter {
   return withoutUndefined({
     events: event === undefined ? undefined : listOf(event),
     pids: pid === undefined ? undefined : listOf(pid),
     tids: tid === undefined ? undefined : listOf(tid),
     comms: comm === undefined ? undefined : listOf(comm),
     cpus: cpu === undefined ? undefined : listOf(cpu),
-    times: time === undefined ? undefined : parseTimeRanges(time),
+    times: time === undefined ? undefined : parseTimeRanges(time, timeOption),
   });
 }
 

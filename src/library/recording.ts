@@ -122,7 +122,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
     checkOptions(options, { ...READING_CHECKS, ...this.#platform.optionChecks });
     const { formats = ['pprof'], onProgress } = options;
-    const filter = sampleFilter(options);
+    const filter = sampleFilter(options, 'time');
     const naming = namingChoices(options);
     const findings = new Findings(this.#findings);
     const read: Read = (needs) =>

@@ -27,55 +27,57 @@ const EXPECTED = 'expected FROM,TO in seconds (12.5,13), seconds since the first
  * Ranges may come in any order and overlap; perf wants absolute ones apart and in order.
  * Source: perf script's documentation, --time; what it accepts beyond that was observed, perf 6.1.
  *
+ * @param option what messages call the option that has the text
  * @throws PerfconvError `usage`
  */
-export function parseTimeRanges(text: string): TimeRange[] {
+export function parseTimeRanges(text: string, option: string): TimeRange[] {
+  const named = `${option} ${text}`;
   if (text.includes('%')) {
     const parts = text.split(',');
-    return parts.map((part) => parsePercent(part.trim(), parts.length === 1, text));
+    return parts.map((part) => parsePercent(part.trim(), parts.length === 1, named));
   }
   return text
     .split(',')
     .map((bound) => bound.trim())
     .join(',')
     .split(/\s+/)
-    .map((part) => parseSecondsRange(part, text));
+    .map((part) => parseSecondsRange(part, named));
 }
 
-function parsePercent(part: string, isOnly: boolean, whole: string): TimeRange {
+function parsePercent(part: string, isOnly: boolean, named: string): TimeRange {
   const [, from, to] = /^(\d+(?:\.\d+)?)%\s*-\s*(\d+(?:\.\d+)?)%$/.exec(part) ?? [];
-  if (from !== undefined) return percentRange(Number(from), Number(to), whole);
+  if (from !== undefined) return percentRange(Number(from), Number(to), named);
   const [, slice, nth] = /^(\d+(?:\.\d+)?)%(?:\s*\/\s*(\d+))?$/.exec(part) ?? [];
   // `50%,60%` is more likely to mean a range than the first slice twice.
-  if (slice === undefined || (nth === undefined && !isOnly)) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  if (slice === undefined || (nth === undefined && !isOnly)) throw new PerfconvError('usage', `${named}: ${EXPECTED}`);
   const which = Number(nth ?? 1);
-  if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `--time ${whole}: slices are counted from 1, and cannot be 0 % long`);
-  return percentRange(Number(slice) * (which - 1), Number(slice) * which, whole);
+  if (which < 1 || Number(slice) === 0) throw new PerfconvError('usage', `${named}: slices are counted from 1, and cannot be 0 % long`);
+  return percentRange(Number(slice) * (which - 1), Number(slice) * which, named);
 }
 
-function percentRange(from: number, to: number, whole: string): TimeRange {
-  if (to < from) throw new PerfconvError('usage', `--time ${whole}: ends before it starts`);
-  if (to > 100) throw new PerfconvError('usage', `--time ${whole}: goes beyond 100 %`);
+function percentRange(from: number, to: number, named: string): TimeRange {
+  if (to < from) throw new PerfconvError('usage', `${named}: ends before it starts`);
+  if (to > 100) throw new PerfconvError('usage', `${named}: goes beyond 100 %`);
   return { kind: 'percent', from, to };
 }
 
-function parseSecondsRange(part: string, whole: string): TimeRange {
+function parseSecondsRange(part: string, named: string): TimeRange {
   const ends = part.split(',');
-  if (ends.length !== 2) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  if (ends.length !== 2) throw new PerfconvError('usage', `${named}: ${EXPECTED}`);
   const given = ends.filter((end) => end !== '');
   const isSinceFirst = given.some((end) => end.startsWith('+'));
   if (isSinceFirst && !given.every((end) => end.startsWith('+'))) {
-    throw new PerfconvError('usage', `--time ${whole}: one end counts from the first sample (+), the other does not`);
+    throw new PerfconvError('usage', `${named}: one end counts from the first sample (+), the other does not`);
   }
-  const [from, to] = ends.map((end) => parseSeconds(isSinceFirst ? end.slice(1) : end, end, whole));
-  if (from !== undefined && to !== undefined && to < from) throw new PerfconvError('usage', `--time ${whole}: ends before it starts`);
+  const [from, to] = ends.map((end) => parseSeconds(isSinceFirst ? end.slice(1) : end, end, named));
+  if (from !== undefined && to !== undefined && to < from) throw new PerfconvError('usage', `${named}: ends before it starts`);
   return { kind: isSinceFirst ? 'sinceFirst' : 'clock', ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
 }
 
-function parseSeconds(digits: string, end: string, whole: string): bigint | undefined {
+function parseSeconds(digits: string, end: string, named: string): bigint | undefined {
   if (end === '') return undefined;
   const match = /^(\d{1,10})(?:\.(\d{1,9}))?$/.exec(digits);
-  if (match === null) throw new PerfconvError('usage', `--time ${whole}: ${EXPECTED}`);
+  if (match === null) throw new PerfconvError('usage', `${named}: ${EXPECTED}`);
   return BigInt(match[1]) * 1_000_000_000n + BigInt((match[2] ?? '').padEnd(9, '0'));
 }
 

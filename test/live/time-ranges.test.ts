@@ -22,7 +22,7 @@ function perfTimes(file: string, args: readonly string[]): bigint[] {
 async function ourTimes(file: string, time: string): Promise<bigint[]> {
   const { source } = await openFile(file);
   try {
-    const { profile } = await readProfile(source, { keepSamples: true, filter: { times: parseTimeRanges(time) } }, new Diagnostics());
+    const { profile } = await readProfile(source, { keepSamples: true, filter: { times: parseTimeRanges(time, '--time') } }, new Diagnostics());
     const { samples, meta } = profile;
     return samples === undefined ? [] : [...samples.timeNs.subarray(0, samples.size)].map((timeNs) => meta.startTime + BigInt(timeNs));
   } finally {
@@ -53,7 +53,7 @@ describe.skipIf(noPerf !== undefined)('ranges of time are those of perf script',
     const file = join(dir, `dense-${count}.data`);
     writeFileSync(file, denseRecording(count));
     for (const time of PERCENT) {
-      if (parseTimeRanges(time).some((range) => range.kind === 'percent' && isTooShort(range.from, range.to, count - 1))) continue;
+      if (parseTimeRanges(time, '--time').some((range) => range.kind === 'percent' && isTooShort(range.from, range.to, count - 1))) continue;
       expect([time, await ourTimes(file, time)]).toEqual([time, perfTimes(file, ['--time', time])]);
     }
   });

@@ -458,6 +458,7 @@ describe('options', () => {
     const refused = (options: object): Promise<[PerfconvErrorCode, string]> => failure(recording.profile(options));
     expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
     expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be combined with lines: false']);
+    expect(await refused({ time: '12.5' })).toEqual(['usage', expect.stringMatching(/^time 12\.5: expected FROM,TO in seconds/)]);
     expect(await refused({ formats: ['html'] })).toEqual(['usage', `formats html: expected one of ${FORMATS.join(', ')}`]);
     expect(await refused({ kallsyms: at('nothing') })).toEqual(['io', expect.stringContaining(`kallsyms ${at('nothing')}: no such file`)]);
     expect(await refused({ vmlinux: at('notes.txt') })).toEqual(['io', expect.stringContaining('is not an ELF file')]);

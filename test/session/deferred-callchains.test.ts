@@ -220,7 +220,7 @@ describe('deferred callchains', () => {
       deferred(2_500_000_000n, 8n, [0x400030n]),
       deferred(3_000_000_000n, 7n, [0x400040n]),
     ];
-    const chosen = await decodeRecords(records, { filter: { times: parseTimeRanges('1.5,2.2') } });
+    const chosen = await decodeRecords(records, { filter: { times: parseTimeRanges('1.5,2.2', '--time') } });
     expect(chosen.samples.map(({ frames }) => frames.at(-1)?.address)).toEqual([0x1030n]);
     expect(codes(chosen)).toEqual([['callchain-unused', 'info', 1]]);
     const none = await decodeRecords(records, { filter: { tids: [5] } });

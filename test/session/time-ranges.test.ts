@@ -10,7 +10,7 @@ import { CLOCK, META } from '../support/simpleperf-recordings.ts';
 
 /** Times of the samples that `--time` keeps, in nanoseconds since the first sample of the recording. */
 async function selected(source: RecordingSource, time: string, firstNs = FIRST_NS): Promise<number[]> {
-  const { profile } = await readProfile(source, { keepSamples: true, filter: { times: parseTimeRanges(time) } }, new Diagnostics());
+  const { profile } = await readProfile(source, { keepSamples: true, filter: { times: parseTimeRanges(time, '--time') } }, new Diagnostics());
   const { samples, meta } = profile;
   const offset = Number(meta.startTime - firstNs);
   return samples === undefined ? [] : [...samples.timeNs.subarray(0, samples.size)].map((timeNs) => timeNs + offset);
@@ -49,7 +49,7 @@ describe('--time', () => {
       ],
     ],
   ])('accepts %j', (text, expected) => {
-    expect(parseTimeRanges(text)).toEqual(expected);
+    expect(parseTimeRanges(text, '--time')).toEqual(expected);
   });
 
   test.each([
@@ -71,8 +71,8 @@ describe('--time', () => {
     '34%/3',
     '0%-101%',
   ])('rejects %j', (text) => {
-    expect(() => parseTimeRanges(text)).toThrow(PerfconvError);
-    expect(() => parseTimeRanges(text)).toThrow(`--time ${text}: `);
+    expect(() => parseTimeRanges(text, '--time')).toThrow(PerfconvError);
+    expect(() => parseTimeRanges(text, '--time')).toThrow(`--time ${text}: `);
   });
 });
 
@@ -93,7 +93,7 @@ describe('the samples of a range', () => {
   });
 
   test('are counted from the first sample of the recording, whatever other filters keep', async () => {
-    const filter = { times: parseTimeRanges('+0.000000002,'), cpus: [1] };
+    const filter = { times: parseTimeRanges('+0.000000002,', '--time'), cpus: [1] };
     const { profile } = await readProfile(new BufferSource(denseRecording(8)), { keepSamples: true, filter }, new Diagnostics());
     expect([profile.meta.startTime - FIRST_NS, profile.samples?.size]).toEqual([3n, 3]);
   });

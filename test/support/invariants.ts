@@ -149,7 +149,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       const middle = profile.meta.startTime + BigInt(Math.floor(profile.meta.durationNs / 2));
       const halves: SampleFilter[] = [{ times: [{ kind: 'clock', to: middle }] }, { times: [{ kind: 'clock', from: middle + 1n }] }];
       expect(await divided(halves), 'by seconds').toEqual(withTime);
-      const quarters = [1, 2, 3, 4].map((nth): SampleFilter => ({ times: parseTimeRanges(`25%/${nth}`) }));
+      const quarters = [1, 2, 3, 4].map((nth): SampleFilter => ({ times: parseTimeRanges(`25%/${nth}`, '--time') }));
       expect(await divided(quarters), 'by per cent').toEqual(withTime);
     });
 
