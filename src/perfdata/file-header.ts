@@ -5,6 +5,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { type AttrWithIds, readAttr, readIds } from './attr.ts';
 import { endOf, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
+import { magicOf, type RecordingMagic, readMagic, reportSecondRecording } from './recording-magic.ts';
 
 const FILE_HEADER_BYTES = 104;
 /** perf 2.6.31 wrote no feature bitmap. */
@@ -26,11 +27,8 @@ export interface EventType {
 }
 
 /** What surrounds the records. */
-export interface RecordingHeader {
+export interface RecordingHeader extends RecordingMagic {
   readonly mode: 'file' | 'pipe';
-  /** 1: magic PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
-  readonly version: 1 | 2;
-  readonly littleEndian: boolean;
   /** Empty in pipe mode, where attrs come as records. */
   readonly attrs: readonly AttrWithIds[];
   /** Names of events by their config, as old perf listed them; in pipe mode they come as records. */
@@ -59,7 +57,7 @@ export interface LateFeatures {
  */
 export async function readHeader(source: ByteSource, diagnostics: Diagnostics): Promise<RecordingHeader> {
   const start = await readRange(source, 0, PIPE_HEADER_BYTES);
-  const { littleEndian, version } = readMagic(start) ?? (await refuse(source, start));
+  const { littleEndian, version } = (start.length === PIPE_HEADER_BYTES ? readMagic(start) : undefined) ?? (await refuse(source, start));
   const headerSize = new ByteView(start, littleEndian).u64(8);
   if (headerSize === PIPE_HEADER_BYTES) {
     const features: Features = { present: new Set() };
@@ -131,11 +129,10 @@ async function readFileHeader(
   return { ...common, eventTypes, dataEnd };
 }
 
-/** Reports another recording right after this one, as `cat a.data b.data` leaves it: nothing in the first one leads there. */
 async function reportFollower(source: ByteSource, end: number, diagnostics: Diagnostics): Promise<void> {
   if (source.sizeBytes === undefined || end + PIPE_HEADER_BYTES > source.sizeBytes) return;
   if (readMagic(await readRange(source, end, PIPE_HEADER_BYTES)) === undefined) return;
-  diagnostics.add('second-recording', 'warning', 'the recording is followed by another one, which is not read: give each recording a file of its own', end);
+  reportSecondRecording(diagnostics, end);
 }
 
 /** The end of a stream, already read, at its place in the file. */
@@ -165,24 +162,6 @@ class PlacedSource implements ByteSource {
 /** Offset in the header of an archive's first file. Source: POSIX, ustar interchange format. */
 const TAR_MAGIC_OFFSET = 257;
 
-/** The magic shows the version and, by its direction, the byte order. */
-const MAGICS: Readonly<Record<string, Pick<RecordingHeader, 'littleEndian' | 'version'>>> = {
-  PERFILE2: { littleEndian: true, version: 2 },
-  '2ELIFREP': { littleEndian: false, version: 2 },
-  PERFFILE: { littleEndian: true, version: 1 },
-  ELIFFREP: { littleEndian: false, version: 1 },
-};
-
-function readMagic(start: Uint8Array): Pick<RecordingHeader, 'littleEndian' | 'version'> | undefined {
-  const magic = magicOf(start);
-  return start.length === PIPE_HEADER_BYTES && Object.hasOwn(MAGICS, magic) ? MAGICS[magic] : undefined;
-}
-
-function magicOf(start: Uint8Array): string {
-  // Not with a latin1 decoder: browsers and newer versions of Node treat that as windows-1252, where gzip's 0x8b is another character.
-  return String.fromCharCode(...start.subarray(0, 8));
-}
-
 /** @throws PerfconvError `not-perf-data` */
 async function refuse(source: RecordingSource, start: Uint8Array): Promise<never> {
   // A pipe may stay open without more data.
@@ -198,7 +177,7 @@ async function refuse(source: RecordingSource, start: Uint8Array): Promise<never
 function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
   const magic = magicOf(start);
   if (start.length === 0) return 'it is empty';
-  if (Object.hasOwn(MAGICS, magic)) return `it ends after ${start.length} bytes`;
+  if (readMagic(start) !== undefined) return `it ends after ${start.length} bytes`;
   if (magic.startsWith('\x7fELF')) return 'it is an ELF binary';
   if (magic.startsWith('\x1f\x8b')) return 'it is gzip data; unpack it with gunzip first';
   if (magic.startsWith('\xfd7zXZ')) return 'it is xz data; unpack it with unxz first';

@@ -70,7 +70,7 @@ export class RecordStream extends RecordCursor {
 
   /** Reads on. @returns false if no whole record is left */
   async fill(): Promise<boolean> {
-    if (this.isAtFeatures) return false;
+    if (this.isAtFeatures || this.isAtSecondRecording) return false;
     while (!this.isComplete) {
       if (this.isSearching && this.zeroBytes > SPARE_ZERO_BYTES + (this.base - this.zeroBytes)) return this.#endInZeros();
       this.compact();

@@ -4,6 +4,7 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
+import { MAGIC_BYTES, readMagic, reportSecondRecording } from './recording-magic.ts';
 
 /** After damage, this many successive records of known types are accepted as records again. */
 const RECORDS_THAT_CONVINCE = 3;
@@ -38,6 +39,10 @@ export class RecordCursor {
   featureTableBytes = 0;
   /** Whether the walk has reached that table. */
   isAtFeatures = false;
+  /** Whether another recording may follow the records: the end of a recording in pipe form is marked by nothing else. */
+  mayBeFollowed = false;
+  /** Whether the walk has reached that recording. */
+  protected isAtSecondRecording = false;
   /** Whether the walk has ended in features whose table was not written yet: perf fills it in last. */
   endsInFeatures = false;
   /** Position in that file of the buffer's first byte. */
@@ -114,7 +119,7 @@ export class RecordCursor {
         misc = 0;
       }
       if (size < RECORD_HEADER_BYTES || !mayBeRecordType(type) || ((size & 7) !== 0 && !this.#mayHaveOddSize(type, at + size))) {
-        if (this.#isFeatureTable(at)) return false;
+        if (this.#isFeatureTable(at) || this.#isSecondRecording(at)) return false;
         this.#lose(at);
         continue;
       }
@@ -196,6 +201,14 @@ export class RecordCursor {
   #isFeatureTable(at: number): boolean {
     if (this.featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.featureTableBytes) return false;
     this.isAtFeatures = true;
+    return true;
+  }
+
+  /** Whether another recording begins where a record should be. */
+  #isSecondRecording(at: number): boolean {
+    if (!this.mayBeFollowed || readMagic(this.view.bytes.subarray(at, at + MAGIC_BYTES)) === undefined) return false;
+    if (!this.isAtSecondRecording) reportSecondRecording(this.#diagnostics, this.reportedOffset(this.base + at));
+    this.isAtSecondRecording = true;
     return true;
   }
 

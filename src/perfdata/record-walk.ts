@@ -65,7 +65,7 @@ export async function walkRecords(
   const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number, name = ''): PartWalk =>
     new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, stop, options, diagnostics);
   const main = walkOf(source, header.dataStart, header.dataEnd);
-  if (header.mode === 'pipe') main.mayHaveLegacyHeaders = true;
+  if (header.mode === 'pipe') main.expectPipeForm();
   main.expectFeatures(header);
   const files = source.parts ?? [];
   const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
@@ -127,7 +127,7 @@ class WalkStop {
 
 /** One file's records, with what they carry. */
 class PartWalk {
-  mayHaveLegacyHeaders = false;
+  #mayHaveLegacyHeaders = false;
   readonly #stream: RecordStream;
   readonly #visitor: RecordVisitor;
   readonly #stop: WalkStop;
@@ -148,6 +148,12 @@ class PartWalk {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#splits = new SplitRecords(diagnostics);
+  }
+
+  /** Lets the records be those of a pipe, in any of its dialects, and another pipe's follow them. */
+  expectPipeForm(): void {
+    this.#mayHaveLegacyHeaders = true;
+    this.#stream.mayBeFollowed = true;
   }
 
   /** Lets the walk end where the feature table begins, a place that the header could not give. */
@@ -188,7 +194,7 @@ class PartWalk {
     if (hasRecords && this.#stop.ask()) return false;
     while (stream.next()) {
       if (stream.type >= abi.PERF_RECORD_USER_TYPE_START) {
-        if (this.mayHaveLegacyHeaders) this.#decideDialect();
+        if (this.#mayHaveLegacyHeaders) this.#decideDialect();
         visitor.visit(stream);
         if (visitor.isBlocked) await visitor.settle?.();
         // Awaited only if needed: most records carry nothing.
@@ -215,7 +221,7 @@ class PartWalk {
   #decideDialect(): void {
     const { type, view, offset, size } = this.#stream;
     if (!abi.isLegacyHeaderType(type)) return;
-    this.mayHaveLegacyHeaders = false;
+    this.#mayHaveLegacyHeaders = false;
     const legacyType = type + abi.LEGACY_HEADER_OFFSET;
     if (!STRING_FEATURES.has(abi.featureOfLegacyHeader(legacyType)) || size < 12 || view.u32(offset + 8) + 12 !== size) return;
     this.#stream.hasLegacyHeaders = true;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
@@ -48,14 +48,16 @@ describe('event ids', () => {
 });
 
 describe('a recording that is followed by', () => {
-  const others: [string, Partial<FileSpec>][] = [
-    ['a file', {}],
-    ['a file without features', { features: {} }],
-    ['a file of the other byte order', { byteOrder: 'big' }],
+  const others: [string, Uint8Array][] = [
+    ['a file', encodeFile(SPEC)],
+    ['a file without features', encodeFile({ ...SPEC, features: {} })],
+    ['a file of the other byte order', encodeFile({ ...SPEC, byteOrder: 'big' })],
+    ['what came through a pipe', encodePipe(SPEC)],
+    ['what came through a pipe, of the other byte order', encodePipe({ ...SPEC, byteOrder: 'big' })],
   ];
-  it.each(others)('another one, %s, says that this is not read', async (_what, change) => {
-    for (const one of [encodeFile(SPEC), encodeFile({ ...SPEC, features: {} })]) {
-      const decoded = await decode(Buffer.concat([one, encodeFile({ ...SPEC, ...change })]));
+  it.each(others)('another one, %s, says that this is not read', async (_what, other) => {
+    for (const one of [encodeFile(SPEC), encodeFile({ ...SPEC, features: {} }), encodePipe(SPEC)]) {
+      const decoded = await decode(Buffer.concat([one, other]));
       expect(decoded.samples).toHaveLength(COUNT);
       expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'second-recording', severity: 'warning', count: 1, firstOffset: one.length }]);
     }
