@@ -1,6 +1,7 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { type BlobLike, BlobSource, isBlob } from '../base/blob-source.ts';
 import { BufferSource, type ByteSource, type RecordingSource } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
@@ -15,8 +16,8 @@ import { keepWhole } from './spill.ts';
 import { StreamSource } from './stream-source.ts';
 import { systemPath } from './system-path.ts';
 
-/** A path, `-` for standard input, a descriptor, a stream, or the bytes themselves. */
-export type InputHandle = string | number | Readable | Uint8Array;
+/** A path, `-` for standard input, a descriptor, a stream, a Blob, or the bytes themselves. */
+export type InputHandle = string | number | Readable | BlobLike | Uint8Array;
 
 /** Standard input, as a path. */
 const STANDARD_INPUT = '-';
@@ -56,6 +57,7 @@ export class RepeatableInput {
    */
   static async open(handle: InputHandle, name: string): Promise<RepeatableInput> {
     if (handle instanceof Uint8Array) return RepeatableInput.#ofStored(new BufferSource(handle, name));
+    if (isBlob(handle)) return RepeatableInput.#ofStored(new BlobSource(handle, name));
     if (handle instanceof Readable) return RepeatableInput.#ofStream(handle, name);
     if (typeof handle === 'string' && handle !== STANDARD_INPUT) return RepeatableInput.#ofPath(handle);
     const descriptor = typeof handle === 'string' ? process.stdin.fd : handle;

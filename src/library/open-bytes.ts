@@ -1,8 +1,8 @@
+import { type BlobLike, BlobSource, isBlob, modifiedNsOf } from '../base/blob-source.ts';
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
-import { type BlobLike, BlobSource, isBlob } from './blob-source.ts';
 import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
@@ -80,7 +80,7 @@ class BytesInput implements RepeatableInput {
     const file: Pick<BlobLike, 'name' | 'lastModified'> = isBytes ? {} : input;
     this.name = name ?? file.name ?? DEFAULT_NAME;
     this.#source = isBytes ? new BufferSource(input, this.name) : new BlobSource(input, this.name);
-    this.#modifiedNs = modifiedNs ?? (file.lastModified === undefined ? undefined : BigInt(Math.round(file.lastModified)) * 1_000_000n);
+    this.#modifiedNs = modifiedNs ?? modifiedNsOf(file);
   }
 
   async open(): Promise<OpenInput> {

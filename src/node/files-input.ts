@@ -1,9 +1,9 @@
-import type { Readable } from 'node:stream';
+import { isBlob, modifiedNsOf } from '../base/blob-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { identityOf } from '../host/output-target.ts';
-import { RepeatableInput as HostInput } from '../host/repeatable-input.ts';
+import { RepeatableInput as HostInput, type InputHandle } from '../host/repeatable-input.ts';
 
 /** What else is known about an input. */
 interface InputOptions {
@@ -27,8 +27,8 @@ export class FilesInput {
   }
 
   /** @throws PerfconvError `io`; `damaged` for a directory recording without its main file */
-  static async open(handle: string | number | Readable | Uint8Array, { name, modifiedNs }: InputOptions): Promise<FilesInput> {
-    return new FilesInput(await HostInput.open(handle, name ?? (handle === STANDARD_INPUT ? handle : DEFAULT_NAME)), modifiedNs);
+  static async open(handle: InputHandle, { name = nameOf(handle), modifiedNs }: InputOptions): Promise<FilesInput> {
+    return new FilesInput(await HostInput.open(handle, name), modifiedNs ?? (isBlob(handle) ? modifiedNsOf(handle) : undefined));
   }
 
   get name(): string {
@@ -48,4 +48,10 @@ export class FilesInput {
   close(): Promise<void> {
     return this.#input.close();
   }
+}
+
+/** What an input is called that has neither a path nor another name. */
+function nameOf(handle: InputHandle): string {
+  if (handle === STANDARD_INPUT) return STANDARD_INPUT;
+  return (isBlob(handle) ? handle.name : undefined) ?? DEFAULT_NAME;
 }

@@ -1,26 +1,21 @@
-import { Readable } from 'node:stream';
-import { PerfconvError } from '../base/errors.ts';
 import { checkOptions } from '../library/check-options.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from '../library/open-options.ts';
 import { FilesInput } from './files-input.ts';
+import { inputHandle, type RecordingInput } from './input-handle.ts';
 import type { Profile } from './profile.ts';
 import type { Recording } from './recording.ts';
 import { SymbolNaming } from './symbol-naming.ts';
 
 /**
- * Opens a recording: a file or a directory by its path, standard input by `-`, a descriptor, a stream, or bytes in memory. What gzip, zstd, xz or zlib has
- * compressed is decompressed. A pipe or a stream is read to its end and kept, in memory up to 64 MiB and beyond that in a temporary file, so that it can be
- * read again.
+ * Opens a recording: a file or a directory by its path or `file:` URL, standard input by `-`, a descriptor, a stream of Node or of the web, a Blob or File, or
+ * bytes in memory. What gzip, zstd, xz or zlib has compressed is decompressed. A pipe or a stream is read to its end and kept, in memory up to 64 MiB and beyond
+ * that in a temporary file, so that it can be read again.
  * @throws PerfconvError `io`, `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for unknown options
  */
-export async function openRecording(input: string | number | Readable | Uint8Array, options: OpenOptions = {}): Promise<Recording> {
-  const isDescriptor = typeof input === 'number' && Number.isInteger(input) && input >= 0;
-  if (!(typeof input === 'string' || isDescriptor || input instanceof Readable || input instanceof Uint8Array)) {
-    throw new PerfconvError('usage', 'a recording is opened from a path, a descriptor, a stream of node:stream or a Uint8Array');
-  }
+export async function openRecording(input: RecordingInput, options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
-  const files = await FilesInput.open(input, options);
+  const files = await FilesInput.open(inputHandle(input), options);
   // Loaded here, so that programs that only name addresses load nothing that reads recordings.
   const { NodeRecording } = await import('./recording.ts');
   return NodeRecording.open(files, new SymbolNaming(files.openedFiles));

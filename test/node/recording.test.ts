@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
@@ -251,6 +251,11 @@ describe('an input', () => {
     ['a stream', () => createReadStream(small)],
     ['a stream of a recording in pipe form', () => Readable.from([readFileSync(piped)])],
     ['a descriptor', () => openSync(small, 'r')],
+    ['a file: URL', () => pathToFileURL(small)],
+    ['a web stream', () => new Blob([readFileSync(small)]).stream()],
+    ['a web stream of a recording in pipe form', () => new Blob([readFileSync(piped)]).stream()],
+    ['a Blob', () => new Blob([readFileSync(small)])],
+    ['a packed Blob of a recording in pipe form', () => new Blob([gzipSync(readFileSync(piped))])],
     ['bytes', () => readFileSync(small)],
     ['packed bytes', () => gzipSync(readFileSync(small))],
     ['a packed stream of a recording in pipe form', () => Readable.from([gzipSync(readFileSync(piped))])],
@@ -269,6 +274,32 @@ describe('an input', () => {
     await recording.close();
     await known.close();
     if (typeof input === 'number') closeSync(input);
+  });
+
+  test('is a directory by its file: URL', async () => {
+    const recording = await openRecording(pathToFileURL(directory));
+    expect(recording.name).toBe(directory);
+    await recording.close();
+  });
+
+  test('has the name and time of its File', async () => {
+    const file = Object.assign(new Blob([readFileSync(small)]), { name: 'web.data', lastModified: 1_767_545_300_000 });
+    const recording = await openRecording(file);
+    expect([recording.name, (await recording.info()).modifiedTime]).toEqual(['web.data', '2026-01-04T16:48:20.000000000Z']);
+    await recording.close();
+  });
+
+  test('is refused if it is a URL of something else, or a web stream that is being read', async () => {
+    for (const url of ['https://example.com/perf.data', 'file:///a%2fb', 'file:///%ff']) {
+      expect(await failure(openRecording(new URL(url)))).toEqual(['usage', `${url}: a recording is opened from a file: URL with a path on this machine`]);
+    }
+    const stream = new Blob([readFileSync(small)]).stream();
+    stream.getReader();
+    expect(await failure(openRecording(stream))).toEqual(['usage', 'the stream cannot be read: it is locked, or no web stream']);
+    expect(await failure(openRecording(new ReadableStream({ start: (controller) => controller.error(new Error('gone')) })))).toEqual([
+      'io',
+      expect.stringContaining('gone'),
+    ]);
   });
 
   test('is refused at once if it is missing or not a recording', async () => {
@@ -557,7 +588,7 @@ describe('options', () => {
   });
 
   test('cannot be given in place of an input', async () => {
-    for (const input of [undefined, null, -1, {}, [small], new URL('file:///x'), new ArrayBuffer(8)]) {
+    for (const input of [undefined, null, -1, {}, [small], new ArrayBuffer(8)]) {
       expect(await failure(openRecording(input as string))).toEqual(['usage', expect.stringContaining('is opened from a path')]);
     }
   });

@@ -1,5 +1,5 @@
-import type { ByteSource } from '../base/byte-source.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteSource } from './byte-source.ts';
+import { PerfconvError } from './errors.ts';
 
 /** The part of a Blob or File that is used; browsers and Node declare the type in different places. */
 export interface BlobLike {
@@ -13,6 +13,11 @@ export interface BlobLike {
 /** Whether a value can be read as a Blob, since not every caller has its types checked by a compiler. */
 export function isBlob(value: unknown): value is BlobLike {
   return typeof value === 'object' && value !== null && 'size' in value && 'arrayBuffer' in value && 'slice' in value;
+}
+
+/** When a File was last written, nanoseconds since 1970; undefined for a Blob, which does not say. */
+export function modifiedNsOf({ lastModified }: Pick<BlobLike, 'lastModified'>): bigint | undefined {
+  return lastModified === undefined ? undefined : BigInt(Math.round(lastModified)) * 1_000_000n;
 }
 
 /** The bytes of a Blob, read as they are needed. */
