@@ -12,16 +12,18 @@ export interface ClockFeatures {
   clockData?: { readonly clockid: number; readonly wallClockNs: bigint; readonly clockNs: bigint };
 }
 
-/** Source: the perf tool's description of its file format. */
+/** Source: the perf tool's description of its file format. perf stat record also writes the sections that it has nothing for, all zeros. Observed: perf 6.1. */
 export const CLOCK_READERS: FeatureReaders<ClockFeatures> = {
   [abi.HEADER_SAMPLE_TIME]: (features, section) => {
     features.sampleTime = { first: section.u64(), last: section.u64() };
   },
   [abi.HEADER_CLOCKID]: (features, section) => {
-    features.clockidResolutionNs = section.exact();
+    const resolutionNs = section.exact();
+    if (resolutionNs !== 0) features.clockidResolutionNs = resolutionNs;
   },
   [abi.HEADER_CLOCK_DATA]: (features, section) => {
     section.u32(); // version, 1
-    features.clockData = { clockid: section.i32(), wallClockNs: section.u64(), clockNs: section.u64() };
+    const clockData = { clockid: section.i32(), wallClockNs: section.u64(), clockNs: section.u64() };
+    if (clockData.wallClockNs !== 0n) features.clockData = clockData;
   },
 };

@@ -36,6 +36,8 @@ export const STORAGE_READERS: FeatureReaders<StorageFeatures> = {
     features.dirFormatVersion = section.exact();
   },
   [abi.HEADER_COMPRESSED]: (features, section) => {
-    features.compressed = { version: section.u32(), type: section.u32(), level: section.u32(), ratio: section.u32(), mmapBytes: section.u32() };
+    const compressed = { version: section.u32(), type: section.u32(), level: section.u32(), ratio: section.u32(), mmapBytes: section.u32() };
+    // PERF_COMP_NONE: perf stat record writes the section all the same. Observed: perf 6.1.
+    if (compressed.type !== 0) features.compressed = compressed;
   },
 };

@@ -281,6 +281,16 @@ describe.each(['little', 'big'] as const)('%s-endian feature', (byteOrder) => {
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it.each([
+    ['clockid', featureBytes('clockid', 0n, { byteOrder, attrs: ATTRS })],
+    ['compressed', featureBytes('compressed', { version: 1, type: 0, level: 0, ratio: 0, mmapLen: 0 }, { byteOrder, attrs: ATTRS })],
+    ['clockData', featureBytes('clockData', { clockid: 0, wallClockNs: 0n, clockidTimeNs: 0n }, { byteOrder, attrs: ATTRS })],
+  ] as const)('%s is absent where perf stat writes it with nothing to say', (name, bytes) => {
+    const { features, diagnostics } = read(name, bytes, byteOrder);
+    expect(features).toEqual({ present: new Set([featureBits[name]]) });
+    expect(diagnostics.list()).toEqual([]);
+  });
+
   it.each(names)('%s, cut off at any byte, is reported and keeps a beginning of what it was', (name) => {
     const whole = sectionOf(name, byteOrder);
     const { features: all } = read(name, whole, byteOrder);
