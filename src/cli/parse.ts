@@ -1,5 +1,6 @@
 import parser from 'yargs-parser';
 import { PerfconvError } from '../base/errors.ts';
+import { wordList } from '../base/word-list.ts';
 import { Arguments, type GivenOptions } from './arguments.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMANDS, COMMANDS_TO_COME, COMMON_OPTIONS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
@@ -149,7 +150,7 @@ function requireValue(given: string, next: string | undefined): void {
 function noOptionText(given: string, command: CommandSpec): string {
   const others = COMMANDS.filter(({ options }) => options.some(({ name, alias }) => given === `--${name}` || (alias !== undefined && given === `-${alias}`)));
   if (others.length > 0) {
-    const names = others.map((other) => other.name).join(' and ');
+    const names = wordList(others.map((other) => other.name));
     return `the command ${command.name} has no option ${given}; ${names} ${others.length > 1 ? 'have' : 'has'} it`;
   }
   // perf's option for its input.

@@ -1,6 +1,7 @@
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { wordList } from '../base/word-list.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter.ts';
@@ -77,6 +78,6 @@ export function requireMergeable(formats: readonly Format[], remedy = 'convert e
   if (refused.length === 0) return;
   throw new PerfconvError(
     'usage',
-    `several recordings cannot be merged into ${refused.join(' and ')}, which shows samples along a clock, and each recording has its own: ${remedy}`,
+    `several recordings cannot be merged into ${wordList(refused)}, which ${refused.length > 1 ? 'show' : 'shows'} samples along a clock, and each recording has its own: ${remedy}`,
   );
 }

@@ -359,6 +359,10 @@ describe('usage errors end with status 2', () => {
       ['a.data', 'b.data', '-o', 'a.pb', '-o', 'a.txt'],
       'several recordings cannot be merged into script, which shows samples along a clock, and each recording has its own: leave out -o to convert each separately',
     ],
+    [
+      ['a.data', 'b.data', '-o', 'a.txt', '-o', 'a.trace.json'],
+      'several recordings cannot be merged into script and chrome, which show samples along a clock, and each recording has its own: leave out -o to convert each separately',
+    ],
     [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
     [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
     [['info', 'a', 'b'], 'perfconv info accepts one recording, but 2 are given: perfconv info [INPUT] [--json]'],
