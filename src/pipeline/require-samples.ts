@@ -53,7 +53,7 @@ function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter
   if (filter.cpus !== undefined && !filter.cpus.includes(-1) && !hasCpus(events, filter)) return 'they carry no CPU: record with perf record --sample-cpu';
   const span = notedSampleTimes(features);
   if (span === undefined || filter.times === undefined || filter.times.some((range) => overlaps(range, span))) return undefined;
-  return `they are outside --time: the first was taken at ${secondsText(span.first)}, the last at ${secondsText(span.last)}`;
+  return `they are outside the time range: the first was taken at ${secondsText(span.first)}, the last at ${secondsText(span.last)}`;
 }
 
 /** Whether samples of any of the wanted events carry the CPU that they were taken on. */

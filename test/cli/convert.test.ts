@@ -219,10 +219,10 @@ describe('errors', () => {
     const { status, stderr } = await runMain(['--time', '12.5,13', 'fixtures/threads.data']);
     expect([status, stderr]).toEqual([
       1,
-      expect.stringMatching(/passes the filters: they are outside --time: the first was taken at 2926\.143383731, the last at 2926\.279706803\n$/),
+      expect.stringMatching(/passes the filters: they are outside the time range: the first was taken at 2926\.143383731, the last at 2926\.279706803\n$/),
     ]);
     for (const time of ['+1,', '2926.3,', ',2926.1'])
-      expect([time, (await runMain(['--time', time, 'fixtures/threads.data'])).stderr]).toEqual([time, expect.stringContaining('they are outside --time')]);
+      expect([time, (await runMain(['--time', time, 'fixtures/threads.data'])).stderr]).toEqual([time, expect.stringContaining('they are outside the time range')]);
     const other = await runMain(['--time', '2926.2,2926.3', '--comm', 'nosuch', 'fixtures/threads.data']);
     expect([other.status, other.stderr]).toEqual([1, expect.stringMatching(/passes the filters\n$/)]);
   });
