@@ -38,7 +38,11 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
   if (session.features.present.has(HEADER_STAT) || session.counts.get(PERF_RECORD_STAT) > 0) {
     return 'the recording holds counts of perf stat, not samples';
   }
-  if (session.sampleCount === 0) return 'the recording holds no samples';
+  if (session.sampleCount === 0) {
+    // Only a directory's main file has this feature.
+    const isOfDirectory = session.features.dirFormatVersion !== undefined;
+    return `the recording holds no samples${isOfDirectory ? ': if they are in other files of its directory (data.0 …), give the directory' : ''}`;
+  }
   if (session.cutCount > 0) return allDropped(session.cutCount);
   if (Object.values(filter).every((wanted) => wanted === undefined))
     return `there was no room for any of the samples in the recording (${session.sampleCount})`;

@@ -167,6 +167,11 @@ describe('errors', () => {
     ['a zip archive', 'PK\x03\x04\x14\0\0\0\b\0 and so on and on', /not a perf.data file: it is a zip archive; unpack it with unzip first$/],
     ['a recording of perf stat', statRecording(), /the recording holds counts of perf stat, not samples$/],
     ['a recording without samples', emptyRecording(), /the recording holds no samples$/],
+    [
+      "a directory recording's main file",
+      encodeFile({ attrs: [{ name: 'cpu-clock', sampleType: ['ip'] }], records: [], features: { dirFormat: 1n } }),
+      /the recording holds no samples: if they are in other files of its directory \(data\.0 …\), give the directory$/,
+    ],
   ];
   test.each(failing)('%s is refused', async (_, bytes, message) => {
     const input = put('in.data', bytes);
@@ -222,7 +227,10 @@ describe('errors', () => {
       expect.stringMatching(/passes the filters: they are outside the time range: the first was taken at 2926\.143383731, the last at 2926\.279706803\n$/),
     ]);
     for (const time of ['+1,', '2926.3,', ',2926.1'])
-      expect([time, (await runMain(['--time', time, 'fixtures/threads.data'])).stderr]).toEqual([time, expect.stringContaining('they are outside the time range')]);
+      expect([time, (await runMain(['--time', time, 'fixtures/threads.data'])).stderr]).toEqual([
+        time,
+        expect.stringContaining('they are outside the time range'),
+      ]);
     const other = await runMain(['--time', '2926.2,2926.3', '--comm', 'nosuch', 'fixtures/threads.data']);
     expect([other.status, other.stderr]).toEqual([1, expect.stringMatching(/passes the filters\n$/)]);
   });
