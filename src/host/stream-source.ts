@@ -87,9 +87,18 @@ export class StreamSource implements RecordingSource {
   }
 
   async #nextChunk(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const { done, value } = await this.#next();
+    if (done) return undefined;
+    // Whether a stream has an encoding is not part of its type.
+    if (!(value instanceof Uint8Array)) {
+      throw new PerfconvError('usage', 'the stream gives text or objects, not bytes: open it without an encoding', { file: this.name });
+    }
+    return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array>> {
     try {
-      const { done, value } = await this.#chunks.next();
-      return done ? undefined : new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+      return await this.#chunks.next();
     } catch (error) {
       throw ioError(error, this.name);
     }

@@ -132,7 +132,7 @@ describe('opening', () => {
     const file = await openStream(Readable.from([fileRecording()]), 'x');
     expect(file.source).toBeInstanceOf(MemorySource);
     expect(await readRange(file.source, 0, 1 << 20)).toEqual(fileRecording());
-    expect((await openStream(Readable.from(['no recording']), 'x')).source).toBeInstanceOf(StreamSource);
+    expect((await openStream(Readable.from([Buffer.from('no recording')]), 'x')).source).toBeInstanceOf(StreamSource);
   });
 
   test('standard input that is a file can be read at any position', async () => {

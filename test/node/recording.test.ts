@@ -302,6 +302,13 @@ describe('an input', () => {
     ]);
   });
 
+  test('is refused if it is a stream of text or objects, and the stream is closed', async () => {
+    for (const stream of [createReadStream(small, 'latin1'), Readable.from(['text']), Readable.from([5])]) {
+      expect(await failure(openRecording(stream))).toEqual(['usage', expect.stringContaining('the stream gives text or objects, not bytes')]);
+      expect(stream.destroyed).toBe(true);
+    }
+  });
+
   test('is refused at once if it is missing or not a recording', async () => {
     writeFileSync(at('notes.txt'), 'no recording');
     expect(await failure(openRecording(at('notes.txt')))).toEqual(['not-perf-data', expect.any(String)]);
