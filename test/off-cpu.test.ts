@@ -76,7 +76,7 @@ describe('times off the CPU', () => {
       return traceEvents.filter(({ ph, name }) => ph === 'M' && name === 'thread_name').map(({ args }) => args?.name);
     };
     expect(await names('thread')).toEqual([':102 off-CPU']);
-    expect(await names('cpu')).toEqual(['CPU 3 off-cpu:blocked', 'CPU 3 off-cpu:preempted']);
+    expect(await names('cpu')).toEqual(['CPU 3 off-cpu:preempted', 'CPU 3 off-cpu:blocked']);
   });
 
   it('are a single event in a CPU profile', async () => {
@@ -87,7 +87,7 @@ describe('times off the CPU', () => {
   it('have their event in the names of tracks of Firefox Profiler even if nothing else was recorded', async () => {
     const { profile } = await read(path, { tids: [102], events: ['off-cpu:blocked', 'off-cpu:preempted'] }, OFF_CPU);
     const { threads } = readFirefox(await bytesAs('firefox', profile, {}));
-    expect(threads.map(({ thread }) => thread.name)).toEqual([':102 off-cpu:blocked', ':102 off-cpu:preempted']);
+    expect(threads.map(({ thread }) => thread.name)).toEqual([':102 off-cpu:preempted', ':102 off-cpu:blocked']);
   });
 
   it('are intervals on the tracks of Firefox Profiler, with their state and stack', async () => {

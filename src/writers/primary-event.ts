@@ -7,22 +7,34 @@ import type { Profile, ProfileEvent } from '../profile/profile.ts';
  */
 
 /**
- * Index of the event with the most samples. On a tie, the first one wins. Times off the CPU are chosen only if no other event except perf's dummy event has
- * samples, and the dummy event only if nothing else has any. −1 if no event has samples.
+ * Index of the event with the most samples, on a tie the first one. Times off the CPU are chosen only if no other event has samples, apart from those that they
+ * are computed from and perf's dummy event; these come last, in this order. −1 if no event has samples.
  */
 export function findMostSampledEvent(profile: Profile): number {
-  let most = -1;
-  profile.events.forEach((event, index) => {
-    if (event.samples === 0) return;
-    const best = profile.events[most];
-    const difference = best === undefined ? 1 : countRank(event) - countRank(best);
-    if (difference > 0 || (difference === 0 && event.samples > best.samples)) most = index;
-  });
-  return most;
+  const hasWaits = profile.events.some((event) => event.samples > 0 && waitOf(event) !== undefined);
+  return findBest(profile, (event) => countRank(event, hasWaits));
 }
 
-function countRank({ isDummy, isOffCpuTime }: ProfileEvent): number {
-  return isDummy ? 0 : isOffCpuTime ? 1 : 2;
+function countRank(event: ProfileEvent, hasWaits: boolean): number {
+  if (event.isDummy) return 0;
+  if (hasWaits && RECORDS_SWITCHES.test(event.name)) return 1;
+  return event.isOffCpuTime ? 2 : 3;
+}
+
+/** The event with samples that has the highest rank; among equals, the one with the most of what it is about, then the first one. −1 if none has samples. */
+function findBest({ events }: Profile, rankOf: (event: ProfileEvent) => number): number {
+  let best = -1;
+  events.forEach((event, index) => {
+    if (event.samples === 0) return;
+    const difference = best < 0 ? 1 : rankOf(event) - rankOf(events[best]);
+    if (difference > 0 || (difference === 0 && isMore(event, events[best]))) best = index;
+  });
+  return best;
+}
+
+/** Threads are preempted often, but not for long: of times off the CPU, the longer ones matter, not the more frequent ones. */
+function isMore(event: ProfileEvent, other: ProfileEvent): boolean {
+  return event.isOffCpuTime && other.isOffCpuTime ? event.period > other.period : event.samples > other.samples;
 }
 
 /**
@@ -32,6 +44,9 @@ function countRank({ isDummy, isOffCpuTime }: ProfileEvent): number {
 export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): string | undefined {
   return isOffCpuTime && !isBpfOutput && name.startsWith(OFF_CPU_PREFIX) ? name.slice(OFF_CPU_PREFIX.length) : undefined;
 }
+
+/** Events whose samples are taken when threads leave a CPU, from which times off the CPU are computed. */
+const RECORDS_SWITCHES = /^(?:sched:sched_switch|context-switches|cs)(?:$|[:/,])/;
 
 /** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
 const CYCLES = /^(?:[^/:]{1,64}\/)?(?:cpu-|ref-|bus-)?cycles(?:$|[:/,])/;
@@ -46,20 +61,11 @@ export function countsCycles({ name, unit }: Pick<ProfileEvent, 'name' | 'unit'>
 
 /**
  * Index of the event whose samples show best how time was spent: clocks come first, then cycles, then times off the CPU, then other counters, and perf's dummy
- * event last. Among equals, the one with the most samples wins, then the first one. −1 if no event has samples.
+ * event last. Among equals, the one with the most samples wins (of times off the CPU, the one with the most time), then the first one. −1 if no event has
+ * samples.
  */
 export function findTimelineEvent(profile: Profile): number {
-  let best = -1;
-  profile.events.forEach((event, index) => {
-    if (event.samples === 0) return;
-    if (best < 0 || isBetterTimeline(event, profile.events[best])) best = index;
-  });
-  return best;
-}
-
-function isBetterTimeline(event: ProfileEvent, other: ProfileEvent): boolean {
-  const difference = timelineRank(event) - timelineRank(other);
-  return difference > 0 || (difference === 0 && event.samples > other.samples);
+  return findBest(profile, timelineRank);
 }
 
 function timelineRank(event: ProfileEvent): number {

@@ -18,7 +18,7 @@ import { FoldedTree } from './tree.ts';
 export type { FoldedMark } from './marks.ts';
 
 export interface FoldedOptions {
-  /** Index of the event to write. Default: the one with the most samples (see {@link findMostSampledEvent}). */
+  /** Index of the event to write. Default: {@link findMostSampledEvent}. */
   readonly event?: number;
   /** What a line's number is the sum of. Default: periods. */
   readonly weight?: 'period' | 'samples';
