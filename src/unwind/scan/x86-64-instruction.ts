@@ -3,8 +3,9 @@ import type { CodeReader } from './instruction-decoder.ts';
 
 /**
  * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand size (`z`), or also of 64 (`v`);
- * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is not an instruction. There is a string
- * for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the first bytes of longer opcodes, do not get here.
+ * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `x` ModRM and twice 8 bits (EXTRQ, INSERTQ); `Z` ModRM and 16 or 32 bits; `.` nothing;
+ * `?` it is not an instruction. There is a string for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the
+ * first bytes of longer opcodes, do not get here.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
  */
 const ONE_BYTE = [
@@ -128,7 +129,7 @@ export class X8664Instruction {
     this.isShort = this.#hasOperandSize && !this.isWide;
     this.#hasBytes = hasBytes(this.opcode);
     this.opcodeRegister = this.#registerOf(this.opcode, 1);
-    if (operands === 'm' || operands === 'M' || operands === 'Z') this.#readModRm();
+    if (operands === 'm' || operands === 'M' || operands === 'x' || operands === 'Z') this.#readModRm();
     this.#readImmediate(operands);
     this.sizeBytes = this.#at - svma;
     return operands !== '?' && this.sizeBytes <= MAX_BYTES;
@@ -170,6 +171,7 @@ export class X8664Instruction {
     if (first !== TWO_BYTE_ESCAPE) return ONE_BYTE[first];
     const second = this.#byte();
     this.opcode = TWO_BYTE_MAP + second;
+    if (second === 0x78 && (this.prefix === OPERAND_SIZE || this.prefix === REPNE)) return 'x';
     if (second !== 0x38 && second !== 0x3a) return TWO_BYTES[second];
     this.opcode = (second === 0x38 ? THREE_BYTE_MAP : THREE_BYTE_MAP + 0x100) + this.#byte();
     return second === 0x38 ? 'm' : 'M';
@@ -240,6 +242,7 @@ export class X8664Instruction {
         this.immediate = this.#signed(1);
         break;
       case 'w':
+      case 'x':
         this.immediate = this.#signed(2);
         break;
       case 'd':

@@ -468,6 +468,8 @@ describe('x86-64', () => {
     ['rdrand rbx', '48 0f c7 f3', 'next 3=?'],
     ['vcvttsd2si xmm0, rbx', 'c4 e1 fb 2c d8', 'next 3=?'],
     ['kmovw k1, ebx', 'c5 f8 93 d9', 'next 3=?'],
+    ['extrq 8, 16, xmm0', '66 0f 78 c0 10 08', 'next'],
+    ['insertq 8, 16, xmm1, xmm0', 'f2 0f 78 c1 10 08', 'next'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new X8664Decoder(), 7, listing)).toBe(expected);
   });
