@@ -19,8 +19,8 @@ const WRITES_REGISTER: ReadonlySet<number> = new Set([0x63, 0x69, 0x6b, 0x8a]);
 /** Registers that instructions write without naming them. */
 const STRING_REGISTERS = [RAX, RCX, RSI, RDI];
 const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number, readonly number[]>([
-  // CDQE, MOV from an address, XLAT, IN
-  ...[0x98, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [RAX]] as const),
+  // CDQE, LAHF, MOV from an address, XLAT, IN
+  ...[0x98, 0x9f, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [RAX]] as const),
   // CQO
   [0x99, [RDX]],
   // MOVS, CMPS, STOS, LODS, SCAS
@@ -143,6 +143,9 @@ export class X8664Decoder implements InstructionDecoder {
       case 0xf7:
         if (extension === 2 || extension === 3) change(instruction, state);
         else if (extension > 3) for (const each of [RAX, RDX]) state.clobber(each);
+        return;
+      case 0xdf: // FNSTSW; the others of x87 write no integer registers
+        if (!isMemory && extension === 4) state.clobber(RAX);
         return;
     }
     switch (opcode >> 3) {

@@ -8,8 +8,10 @@ import { ANYTHING, change, pop, push } from './x86-64-operations.ts';
 
 /** LAR, LSL; conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
 const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x2c, 0x2d, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
-/** RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is ignored. */
-const WRITES_OTHER: ReadonlySet<number> = new Set([0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
+/** SLDT, STR; RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is ignored. */
+const WRITES_OTHER: ReadonlySet<number> = new Set([0x00, 0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
+/** Among the instructions with opcode 0F 01, by ModRM's middle field. */
+const SMSW = 4;
 /** Opcodes after VEX and EVEX whose results are integers. */
 const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
 
@@ -35,8 +37,10 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
     state.clobber(register);
     return 'next';
   }
-  if (WRITES_OTHER.has(opcode)) {
+  if (WRITES_OTHER.has(opcode) || (opcode === 0x01 && extension === SMSW)) {
     if (!isMemory) state.clobber(other);
+    // CMPXCHG8B, CMPXCHG16B
+    else if (opcode === 0xc7 && extension === 1) for (const each of [RAX, RDX]) state.clobber(each);
     return 'next';
   }
   switch (opcode) {
@@ -70,6 +74,9 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
     case 0x1e: // RDSSP; the others have no effect
       if (!isMemory && prefix === REP && extension === 1) state.clobber(other);
       return 'next';
+    case 0xae: // RDFSBASE, RDGSBASE; the others have no effect
+      if (!isMemory && prefix === REP && extension < 2) state.clobber(other);
+      return 'next';
     case 0xb0: // CMPXCHG, XADD
     case 0xb1:
     case 0xc0:
@@ -90,7 +97,8 @@ export function decodeLonger(instruction: X8664Instruction, opcode: number, stat
     case THREE_BYTE_MAP: // CRC32, MOVBE, ADCX, ADOX
       if (last >= 0xf0) state.clobber(register);
       return;
-    case VECTOR_MAPS + 0x100: // Conversions, MOVMSKPS, PEXTRW, PMOVMSKB, KMOV; MOVD
+    case VECTOR_MAPS + 0x100: // Conversions, MOVMSKPS, PEXTRW, PMOVMSKB, KMOV; MOVD, VMOVW
+    case VECTOR_MAPS + 0x500:
       if (VECTOR_TO_INTEGER.has(last)) state.clobber(register);
       else if (last === 0x7e && prefix !== REP) change(instruction, state);
       return;
