@@ -92,23 +92,23 @@ export class X8664Decoder implements InstructionDecoder {
   /** Applies an instruction after which code goes on with the next one. */
   #compute(opcode: number, state: ScanState): void {
     const instruction = this.#instruction;
-    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = instruction;
+    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension, pushedBytes } = instruction;
     switch (opcode) {
       case 0x68: // PUSH, PUSHF
       case 0x6a:
       case 0x9c:
-        push(state, ANYTHING);
+        push(state, ANYTHING, pushedBytes);
         return;
       case 0x9d: // POPF
-        pop(state, ANYTHING);
+        pop(state, ANYTHING, pushedBytes);
         return;
       case 0x8f: // POP
         change(instruction, state);
-        pop(state, isMemory ? ANYTHING : other);
+        pop(state, isMemory ? ANYTHING : other, pushedBytes);
         return;
       case 0xc9: // LEAVE
         state.add(RSP, RBP, 0);
-        pop(state, RBP);
+        pop(state, RBP, pushedBytes);
         return;
       case 0x80: // ADD … CMP with a number
       case 0x81:
@@ -150,10 +150,10 @@ export class X8664Decoder implements InstructionDecoder {
     }
     switch (opcode >> 3) {
       case 0x0a: // PUSH
-        push(state, opcodeRegister);
+        push(state, opcodeRegister, pushedBytes);
         return;
       case 0x0b: // POP
-        pop(state, opcodeRegister);
+        pop(state, opcodeRegister, pushedBytes);
         return;
       case 0x12: // XCHG; NOP
         if (this.isPadding) return;
@@ -204,7 +204,7 @@ export class X8664Decoder implements InstructionDecoder {
 
   /** INC, DEC, CALL, JMP, PUSH */
   #group5(opcode: number, state: ScanState): CodeFlow {
-    const { extension, isMemory, isWide, other } = this.#instruction;
+    const { extension, isMemory, isWide, other, pushedBytes } = this.#instruction;
     switch (extension) {
       case 0:
       case 1:
@@ -216,7 +216,7 @@ export class X8664Decoder implements InstructionDecoder {
       case 4:
         return this.#jump(state);
       case 6:
-        push(state, isMemory ? ANYTHING : other);
+        push(state, isMemory ? ANYTHING : other, pushedBytes);
         return 'next';
       default:
         return 'end';

@@ -111,6 +111,11 @@ export class X8664Instruction {
   #hasAddressSize = false;
   #hasBytes = false;
 
+  /** How much a push or pop moves the stack pointer. */
+  get pushedBytes(): number {
+    return this.isShort ? 2 : 8;
+  }
+
   /** Reads an instruction. @returns whether there is one at the svma */
   read(code: CodeReader, svma: number): boolean {
     this.#code = code;

@@ -62,11 +62,11 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
       return 'next';
     case 0xa0: // PUSH FS, GS
     case 0xa8:
-      push(state, ANYTHING);
+      push(state, ANYTHING, instruction.pushedBytes);
       return 'next';
     case 0xa1: // POP FS, GS
     case 0xa9:
-      pop(state, ANYTHING);
+      pop(state, ANYTHING, instruction.pushedBytes);
       return 'next';
     case 0x7e: // MOVD, and MOVQ between vector registers
       if (!isMemory && prefix !== REP) state.clobber(other);

@@ -56,17 +56,21 @@ export function change(instruction: X8664Instruction, state: ScanState): void {
   else if (base >= 0) state.overwrite(base, displacement);
 }
 
-/** @param register {@link ANYTHING} for something that is not tracked */
-export function push(state: ScanState, register: number): void {
-  state.add(RSP, RSP, -WORD_BYTES);
-  if (register === ANYTHING || register === RSP) state.overwrite(RSP, 0);
+/**
+ * @param register {@link ANYTHING} for something that is not tracked
+ * @param bytes less than a word for a part of the register
+ */
+export function push(state: ScanState, register: number, bytes = WORD_BYTES): void {
+  state.add(RSP, RSP, -bytes);
+  if (register === ANYTHING || register === RSP || bytes < WORD_BYTES) state.overwrite(RSP, 0);
   else state.store(register, RSP, 0);
 }
 
-/** @param register {@link ANYTHING} for something that is not tracked */
-export function pop(state: ScanState, register: number): void {
-  if (register !== ANYTHING) state.load(register, RSP, 0);
-  if (register !== RSP) state.add(RSP, RSP, WORD_BYTES);
+/** @param register, bytes see {@link push} */
+export function pop(state: ScanState, register: number, bytes = WORD_BYTES): void {
+  if (register !== ANYTHING && bytes < WORD_BYTES) state.clobber(register);
+  else if (register !== ANYTHING) state.load(register, RSP, 0);
+  if (register !== RSP) state.add(RSP, RSP, bytes);
 }
 
 /** Pops the return address into its column, {@link RETURN_ADDRESS}. */
