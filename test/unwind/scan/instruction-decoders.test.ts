@@ -6,6 +6,7 @@ import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 import { X8664Decoder } from '../../../src/unwind/scan/x86-64-decoder.ts';
+import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
 /** Where code begins. */
 const START = 0x1000;
@@ -500,5 +501,22 @@ describe('x86-64', () => {
     ['insertq 8, 16, xmm1, xmm0', 'f2 0f 78 c1 10 08', 'next'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new X8664Decoder(), 7, listing)).toBe(expected);
+  });
+
+  test('instructions change the registers that they change on a processor', () => {
+    const decoder = new X8664Decoder();
+    const asExecuted = EXECUTED_INSTRUCTIONS.flatMap(([registers, instructions]) =>
+      instructions
+        .trim()
+        .split(/\s+/)
+        .map((hex) => `${hex} ${registers}`.trim()),
+    );
+    const asFollowed = asExecuted.map((line) => {
+      const [hex] = line.split(' ');
+      const [flow, ...changes] = follow(decoder, 7, hex.replace(/..\B/g, '$& ')).split(' ');
+      return flow === 'next' ? [hex, ...changes.map((change) => change.split('=')[0])].join(' ') : `${hex}: ${flow}`;
+    });
+    expect(asExecuted.length).toBeGreaterThan(1000);
+    expect(asFollowed).toEqual(asExecuted);
   });
 });
