@@ -66,7 +66,7 @@ function parseCodedExpression(p: Parser, first: number, second: number): number 
       if (second === CHAR.v) return parseConversion(p);
       if (second === CHAR.p) {
         const callee = parseExpression(p);
-        return p.node(Kind.Call, callee, parseExpressions(p, CHAR.E), 1);
+        return p.node(Kind.Call, callee, parseExpressions(p, CHAR.E));
       }
       break;
     case CHAR.d:
@@ -105,7 +105,7 @@ function parseOperation(p: Parser, operator: number): number {
     }
     case OperatorUse.Call: {
       const callee = parseExpression(p);
-      return p.node(Kind.Call, callee, parseExpressions(p, CHAR.E), 0);
+      return p.node(Kind.Call, callee, parseExpressions(p, CHAR.E));
     }
     case OperatorUse.Conditional: {
       const begin = p.beginList();
@@ -183,7 +183,7 @@ function parseFold(p: Parser, form: number): number {
     case CHAR.L:
     case CHAR.R:
       p.addMember(parseExpression(p));
-      return p.node(Kind.Fold, operator, form === CHAR.L ? FoldForm.BinaryLeft : FoldForm.BinaryRight, p.endList(begin));
+      return p.node(Kind.Fold, operator, FoldForm.Binary, p.endList(begin));
     default:
       return p.fail();
   }

@@ -318,15 +318,14 @@ export function parseSubstitution(p: Parser, isPrefix: boolean): number {
   return next === CHAR.B ? p.substitutable(parseAbiTags(p, name)) : name;
 }
 
-/** `<template-param>`: T_, T0_ …, or with a level TL0__, TL0_0_ … */
+/** `<template-param>`: T_, T0_ …, or with a level, which is ignored, TL0__, TL0_0_ … */
 export function parseTemplateParam(p: Parser): number {
   p.expect(CHAR.T);
-  let level = 0;
   if (p.take(CHAR.L)) {
-    level = p.number() + 1;
+    p.number();
     p.expect(CHAR._);
   }
-  return p.node(Kind.TemplateParam, p.compactNumber(), level);
+  return p.node(Kind.TemplateParam, p.compactNumber());
 }
 
 /** `<decltype>`: DT or Dt, the expression, E. */

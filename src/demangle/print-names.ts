@@ -248,10 +248,8 @@ function ownArguments(pr: Printer, name: number): number {
 function partWithArguments(pr: Printer, nested: number): number {
   const tree = pr.tree;
   const last = tree.b(nested);
-  const kind = tree.kind(last);
-  if (kind === Kind.Template) return last;
   // What look like arguments of the base are those of an inherited template: its parameters can only refer to these.
-  if (kind === Kind.Constructor && tree.b(last) >= 0 && tree.kind(tree.b(last)) === Kind.Template) return tree.b(last);
+  if (tree.kind(last) === Kind.Constructor && tree.b(last) >= 0 && tree.kind(tree.b(last)) === Kind.Template) return tree.b(last);
   // For a member that is not a template, the arguments are its class's.
   return tree.a(nested);
 }

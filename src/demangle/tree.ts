@@ -71,7 +71,7 @@ export const Kind = {
   RvalueReference: 35,
   /** a: type, b: Qualifier bits */
   Qualified: 36,
-  /** a: index, b: level */
+  /** a: index */
   TemplateParam: 37,
   /** a: return type or −1, b: list of parameter types, c: constraint or −1 */
   Function: 38,
@@ -177,7 +177,7 @@ export const StdForm = { Short: 0, Full: 1, Last: 2 } as const;
 export const FunctionSuffix = { Noexcept: 0, NoexceptIf: 1, Throw: 2, TransactionSafe: 3 } as const;
 /** Declared template parameters of lambdas: typename, a value, a template, a pack of one of these, a type with a constraint. */
 export const TemplateParameterKind = { Type: 0, Value: 1, Template: 2, Pack: 3, Constrained: 4 } as const;
-export const FoldForm = { Left: 0, Right: 1, BinaryLeft: 2, BinaryRight: 3 } as const;
+export const FoldForm = { Left: 0, Right: 1, Binary: 2 } as const;
 
 /** Which of the fields a (1), b (2) and c (4) are nodes, by kind: for walks that only need a node's children. */
 export const CHILD_FIELDS: Uint8Array = (() => {

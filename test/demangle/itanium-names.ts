@@ -466,6 +466,16 @@ export const GNU_NAMES: readonly DemangledName[] = [
   ['_Z1fIJicEEvDpPDoFvT_E', 'void f<int, char>(void (*)(int) noexcept, void (*)(char) noexcept)', 'f<int, char>', 'f'],
   ['_Z1fIJicEEvDpPFvT_OE', 'void f<int, char>(void (*)(int) &&, void (*)(char) &&)', 'f<int, char>', 'f'],
   ['_Z1fIJicEEvPKFvDpT_E', 'void f<int, char>(void (*)(int, char) const)', 'f<int, char>', 'f'],
+  ['_ZTIA2_i', 'typeinfo for int [2]', 'typeinfo for int [2]', 'typeinfo for int [2]'],
+  ['_Z1fIJiiEEDTsPT_EES1_', 'decltype (1) f<int, int>(decltype (1))', 'f<int, int>', 'f'],
+  ['_Z1fIJicEEvDpDTplfrplT_T_E', 'void f<int, char>(decltype ((((int, char)+...))+(int)), decltype ((((int, char)+...))+(char)))', 'f<int, char>', 'f'],
+  ['_Z1fIJLi1ELi2EEEvDp1AIXplfrplT_T_EE', 'void f<1, 2>(A<(((1, 2)+...))+(1)>, A<(((1, 2)+...))+(2)>)', 'f<1, 2>', 'f'],
+  ['_ZTAXtl1AdeLi1EEE', 'template parameter object for A{*(1)}', 'template parameter object for A{*(1)}', 'template parameter object for A{*(1)}'],
+  ['_Z1fIXtl1AdaLi1EEEEvv', 'void f<A{delete[] (1)}>()', 'f<A{delete[] (1)}>', 'f'],
+  ['_ZZ1fvE1x__1', 'f()::x', 'f()::x', 'f()::x'],
+  ['_ZL3foo__0', 'foo', 'foo', 'foo'],
+  ['_ZN2_G3foo1a1NEv', '_G::foo::a::N()', '_G::foo::a::N', '_G::foo::a::N'],
+  ['_ZN10_GLOBAL__M1fEv', '_GLOBAL__M::f()', '_GLOBAL__M::f', '_GLOBAL__M::f'],
 ];
 
 /**
@@ -607,4 +617,6 @@ export const OTHER_NAMES: readonly DemangledName[] = [
   ['_ZN1XUlS_E0_D1Ev', 'X::{lambda(X)#2}::~X()', 'X::{lambda(X)#2}::~X', 'X::{lambda(X)#2}::~X'],
   ['_ZZN1X1fEvENUlvE_C1Ev', 'X::f()::{lambda()#1}::f()', 'X::f()::{lambda()#1}::f', 'X::f()::{lambda()#1}::f'],
   ['_ZGRZ1fvE1x_', 'reference temporary #0 for f()::x', 'reference temporary #0 for f()::x', 'reference temporary #0 for f()::x'],
+  ['_Z1fTu1A', 'f(union A)', 'f', 'f'],
+  ['_ZN10_GLOBAL__N1fEv', '(anonymous namespace)::f()', '(anonymous namespace)::f', '(anonymous namespace)::f'],
 ];

@@ -16,7 +16,7 @@ describe('C++ names', () => {
     expect(demangle('_Z3fooi')).toBe('foo(int)');
   });
 
-  it.each(['', '_', '_Z', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])(
+  it.each(['', '_', '_Z', '_Za3fooi', 'main', 'Z3foov', '__Z3foov', '___Z3foov', '_GLOBAL__sub_I_a', '_GLOBAL_OFFSET_TABLE_', '_R', 'operator new'])(
     'do not include %j',
     (name) => {
       expect(STYLES.map((style) => demangle(name, style))).toEqual([undefined, undefined, undefined]);
