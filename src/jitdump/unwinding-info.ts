@@ -28,7 +28,7 @@ export class UnwindingInfoCollector {
    */
   begin(record: ByteView, size: number): string | undefined {
     this.drop();
-    if (size < INFO.data || record.length < INFO.data) return `JIT_CODE_UNWINDING_INFO of ${size} bytes`;
+    if (record.length < INFO.data) return `JIT_CODE_UNWINDING_INFO of ${size} bytes`;
     const dataBytes = record.u64(INFO.unwindDataSize);
     const headerBytes = record.u64(INFO.ehFrameHdrSize);
     if (INFO.data + dataBytes > size) return `JIT_CODE_UNWINDING_INFO: ${dataBytes} bytes overrun record of ${size} bytes`;

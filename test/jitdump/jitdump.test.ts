@@ -85,6 +85,15 @@ describe('readJitDump', () => {
     expect(dump.files).toEqual(['a.py', 'b.py', 'lost.py']);
   });
 
+  it('keeps the order of lines for the same code', () => {
+    const at = (offset: number, line: number): [bigint, number, number, string] => [0x1000n + BigInt(offset), line, 0, 'a.py'];
+    const dump = read([
+      { debug: 0x1000n, lines: [at(8, 1), at(8, 2), at(0, 4), at(8, 3), at(0, 5)] },
+      { load: 'f', at: 0x1000n, code: 16 },
+    ]);
+    expect(dump.lines).toMatchObject({ offsets: [0, 0, 8, 8, 8], lines: [4, 5, 1, 2, 3] });
+  });
+
   it('ignores all lines of a function if one is outside its code', () => {
     const lines = (last: bigint): JitRecordSpec[] => [
       {
@@ -206,6 +215,16 @@ describe('readJitDump', () => {
         expect([dump.damagedRecords, dump.damage]).toEqual([0, '']);
       }),
     );
+  });
+
+  it('skips bytes that were written twice far from the start of the file', () => {
+    const records = ['large', 'f', 'g'].map((load, i): JitRecordSpec => ({ load, at: BigInt((i + 1) << 20), code: i === 0 ? 1 << 18 : 16, index: BigInt(i) }));
+    const plain = encodeJitDump({ records });
+    const end = encodeJitDump({ records: records.slice(0, 2) }).length;
+    const dump = readJitDump(blockingSource(Buffer.concat([plain.subarray(0, end), plain.subarray(end - 40)])));
+    if (typeof dump === 'string') throw new Error(dump);
+    expect(placements(dump)).toEqual(placements(read(records)));
+    expect([dump.damagedRecords, dump.damage]).toEqual([0, '']);
   });
 
   it('reports zeros after the last record as damage, even if they also end that record', () => {
