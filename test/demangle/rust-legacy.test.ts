@@ -49,6 +49,7 @@ describe('demangleRustLegacy', () => {
     ['a C++ name with parameters', `_ZN3foo3bar${HASH}v`],
     ['a hash with too few different digits', '_ZN3foo3bar17h0000111122223333E'],
     ['a hash in capitals', '_ZN3foo3bar17h0123456789ABCDEFE'],
+    ['a hash with another character', '_ZN3foo3bar17h0123456789abcde:E'],
     ['only a hash', `_ZN${HASH}`],
     ['a part that overruns the hash', `_ZN9foo3bar${HASH}`],
     ['a part without a length', `_ZN3foobar${HASH}`],
@@ -66,6 +67,7 @@ describe('demangleRustLegacy', () => {
     [mangled('_$LT$a..B$LT$T$GT$$u20$as$u20$c..D$LT$U$GT$$GT$', 'e'), '<a::B as c::D>::e'],
     [mangled('a', '_$LT$impl$u20$b..C$LT$T$GT$$u20$for$u20$D$LT$U$GT$$GT$', 'e'), 'a::<impl b::C for D>::e'],
     [mangled('a', 'B$LT$fn$LP$$RP$$u20$$u2d$$GT$$u20$u8$GT$', 'c'), 'a::B::c'],
+    [mangled('foo..$LT$u8$GT$..bar'), 'foo::bar'],
     [mangled('a', 'b$LT$c'), 'a::b<c'],
     [mangled('_$LT$$u5b$T$u5d$$u20$as$u20$D$GT$', 'e'), '<[T] as D>::e'],
   ])('shortens %s to %s', (name, shown) => {

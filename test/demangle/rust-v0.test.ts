@@ -190,6 +190,11 @@ describe('demangleRustV0', () => {
     }
   });
 
+  it('does not take other characters for digits', () => {
+    expect(demangleRustV0('_RNvCs0_1a1b', 'full')).toBe('a::b');
+    expect(demangleRustV0('_RNvCs.1a1b', 'full')).toBeUndefined();
+  });
+
   it('reads numbers of somewhat more than 64 bits, but not of hundreds', () => {
     expect(demangleRustV0(`_RNvCs${'Z'.repeat(32)}_1a1b`, 'full')).toBe('a::b');
     expect(demangleRustV0(`_RNvCs${'0'.repeat(33)}_1a1b`, 'full')).toBeUndefined();
