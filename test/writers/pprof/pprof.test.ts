@@ -388,6 +388,8 @@ describe('pprof: labels', () => {
     expect(all.comments).toHaveLength(2);
     const unknown = await pprofOf(buildProfile(samples.slice(3)), {});
     expect([unknown.samples[0].labels.size, unknown.comments.slice(2)]).toEqual([0, ['comm: :-1']]);
+    const nameless = await pprofOf(buildProfile([{ timeNs: 0, pid: -1, tid: -1, comm: '', stack: ['main'] }]), {});
+    expect([nameless.samples[0].labels.size, nameless.comments.slice(2)]).toEqual([0, []]);
   });
 
   test('requested labels stay even if they are the same for all samples', async () => {
