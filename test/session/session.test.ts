@@ -496,6 +496,17 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual([kernel, kernel, kernel, undefined, undefined]);
   });
 
+  it('end at the end of the address space even if their map goes on', async () => {
+    const records = [
+      record.mmap({ pid: 0xffffffff, addr: 0xffffffffc0000000n, len: 0x5000_0000n, filename: '[nf_tables]' }, { misc: misc.kernel }),
+      sampleAt(10n, 0n, [context.kernel, 0xffffffffc0000010n]),
+      sampleAt(11n, 0n, [context.kernel, 0xffffffffff000010n]),
+      sampleAt(12n, 0n, [context.kernel, 0x10n]),
+    ];
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', '[nf_tables]', undefined]);
+  });
+
   it('use the page offset as the start of a kernel that an old recording maps at 0', async () => {
     const records = [
       record.mmap(

@@ -4,8 +4,10 @@ import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-ident
 import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { ByteFields } from '../../support/byte-fields.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
+import { buildSectionElf } from '../../support/section-elf.ts';
 
 const ID = 'cc33333333333333333333333333333333333333';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';
@@ -31,6 +33,17 @@ function vmlinux(name: string, more: Partial<ElfPlan> = {}): Buffer {
     { name: '_etext', value: TEXT.vaddr + TEXT.sizeBytes, type: 0 },
   ];
   return buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols, ...more });
+}
+
+/** The file of a module whose only function is at an offset in its code. */
+function moduleFile(name: string, offset: number): Buffer {
+  const symbol = new ByteFields().u32(1).bytes(0x12, 0).u16(1).uint(offset, 8).uint(0x20, 8).done();
+  const sections = [
+    { name: '.text', flags: 6, content: new Uint8Array(0x100) },
+    { name: '.symtab', type: 2, link: 3, entsize: 24, content: Buffer.concat([new Uint8Array(24), symbol]) },
+    { name: '.strtab', type: 3, content: new TextEncoder().encode(`\0${name}\0`) },
+  ];
+  return Buffer.from(buildSectionElf({ type: 1, sections }));
 }
 
 function list(name: string, text = 'ffffffff81000000', module = 'ffffffffc0000000'): Uint8Array {
@@ -157,10 +170,10 @@ describe('symbol lists', () => {
 
 describe('modules of another boot', () => {
   const module: MappedModule = { name: '[nf_tables]', longName: '[nf_tables]', buildId: '', osRelease: '6.1.0', start: -0x3f000000 };
-  const nameIn = async (places: Partial<KernelPlaces>, address: number): Promise<string | undefined> => {
+  const nameIn = async (places: Partial<KernelPlaces>, address: number, mapped = module): Promise<string | undefined> => {
     const symbols = symbolsOf(places);
     await asked((checked) => symbols.kernel({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1000000 }, false, checked));
-    const table = (await asked((checked) => symbols.module(module, false, checked)))?.table;
+    const table = (await asked((checked) => symbols.module(mapped, false, checked)))?.table;
     const index = table?.find(address) ?? -1;
     return index < 0 ? undefined : table!.name(index);
   };
@@ -173,5 +186,14 @@ describe('modules of another boot', () => {
     expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x40000000 + 0x44)).toBeUndefined();
     files.content.set('/copy/modules', new TextEncoder().encode('nf_tables 311296 0 - Live 0x0000000000000000\n'));
     expect(await nameIn({ kallsyms: '/copy/kallsyms' }, -0x3f000000 + 0x44)).toBeUndefined();
+  });
+
+  it('are named by their file, from where the recording has them, if no list does', async () => {
+    const path = '/lib/modules/6.1.0/kernel/net/nf_tables.ko';
+    files.content.set(path, moduleFile('nft_do_chain', 0x40));
+    expect(await nameIn({}, -0x3f000000 + 0x44, { ...module, longName: path })).toBe('nft_do_chain');
+    expect(outcomeAt(path)).toMatchObject({ outcome: 'fits', uses: ['symbols'] });
+    const { start: _, ...elsewhere } = module;
+    expect(await nameIn({}, -0x3f000000 + 0x44, { ...elsewhere, longName: path })).toBeUndefined();
   });
 });
