@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { CallSites } from '../../src/unwind/call-sites.ts';
+import { CodeBytes } from '../../src/unwind/code-bytes.ts';
+import { ProcessMemory } from '../../src/unwind/process-memory.ts';
+import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import { X86FrameSetup } from '../../src/unwind/x86-frame-setup.ts';
+
+const START = 0x1000;
+
+/** Code from {@link START} on, and nothing else. */
+class MadeCode extends CodeBytes {
+  readonly #code: readonly number[];
+
+  constructor(code: readonly number[]) {
+    super(new ProcessMemory());
+    this.#code = code;
+  }
+
+  override read(address: number, sizeBytes: number): boolean {
+    const from = address - START;
+    if (from < 0 || from + sizeBytes > this.#code.length) return false;
+    this.bytes.set(this.#code.slice(from, from + sizeBytes));
+    return true;
+  }
+}
+
+const bytesOf = (listing: string): number[] => listing.split(' ').map((byte) => Number.parseInt(byte, 16));
+
+describe('before a return address', () => {
+  // As objdump prints them.
+  it.each<[string, UnwindMachine, string, string]>([
+    ['call .+0x105', 'x86_64', 'e8 00 01 00 00', 'direct'],
+    ['call *%rax', 'x86_64', 'ff d0', 'call'],
+    ['call *%r12', 'x86_64', '41 ff d4', 'call'],
+    ['call *(%rax)', 'x86_64', 'ff 10', 'call'],
+    ['call *0x0(%rip)', 'x86_64', 'ff 15 00 00 00 00', 'call'],
+    ['call *(%rsp)', 'x86_64', 'ff 14 24', 'call'],
+    ['call *0x0(,%rax,8)', 'x86_64', 'ff 14 c5 00 00 00 00', 'call'],
+    ['call *0x8(%rax)', 'x86_64', 'ff 50 08', 'call'],
+    ['call *0x8(%rbp)', 'x86_64', 'ff 55 08', 'call'],
+    ['call *0x8(%rsp)', 'x86_64', 'ff 54 24 08', 'call'],
+    ['call *0x100(%rax)', 'x86_64', 'ff 90 00 01 00 00', 'call'],
+    ['call *0x100(%rsp)', 'x86_64', 'ff 94 24 00 01 00 00', 'call'],
+    ['jmp *%rax', 'x86_64', 'ff e0', 'none'],
+    ['push 0x8(%rax)', 'x86_64', 'ff 70 08', 'none'],
+    ['jal ra, .+8', 'riscv64', 'ef 00 80 00', 'call'],
+    ['jalr a5', 'riscv64', 'e7 80 07 00', 'call'],
+    ['c.jalr a5', 'riscv64', '82 97', 'call'],
+    ['c.ebreak', 'riscv64', '02 90', 'none'],
+    ['c.add a5, a6', 'riscv64', 'c2 97', 'none'],
+    ['jr a5', 'riscv64', '67 80 07 00', 'none'],
+    ['bl .+8', 'aarch64', '02 00 00 94', 'direct'],
+    ['blr x1', 'aarch64', '20 00 3f d6', 'call'],
+    ['br x1', 'aarch64', '20 00 1f d6', 'none'],
+  ])('is %s on %s', (_, machine, listing, kind) => {
+    const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
+    expect(new CallSites(new MadeCode(code)).before(START + code.length, machine)).toBe(kind);
+  });
+});
+
+describe('the frame record of x86', () => {
+  it.each<[string, UnwindMachine, string, number, string]>([
+    ['before push %rbp; mov %rsp, %rbp', 'x86_64', '55 48 89 e5 90', 0, 'none'],
+    ['before endbr64; push %rbp; mov %rsp, %rbp', 'x86_64', 'f3 0f 1e fa 55 48 8b ec 90', 0, 'none'],
+    ['before mov %rsp, %rbp after a push', 'x86_64', '55 48 89 e5 90', 1, 'pushed'],
+    ['before pop %rbp; ret', 'x86_64', '5d c3', 0, 'pushed'],
+    ['before leave; ret', 'x86_64', 'c9 c3', 0, 'set'],
+    ['before ret', 'x86_64', 'c3', 0, 'none'],
+    ['before rep ret', 'x86_64', 'f3 c3', 0, 'none'],
+    ['before mov %rsp, %rbp without a push', 'x86_64', '50 48 89 e5 90', 1, 'unknown'],
+    ['before push %rbp; mov %esp, %ebp', 'x86_64', '55 89 e5 90', 0, 'unknown'],
+    ['before push %ebp; mov %esp, %ebp', 'i386', '55 89 e5 90', 0, 'none'],
+    ['before endbr32; push %ebp; mov %esp, %ebp, the other encoding', 'i386', 'f3 0f 1e fb 55 8b ec 90', 0, 'none'],
+    ['where there is no code', 'x86_64', 'c3', 1, 'unknown'],
+  ])('%s on %s', (_, machine, listing, at, setup) => {
+    expect(new X86FrameSetup(new MadeCode(bytesOf(listing))).at(START + at, machine)).toBe(setup);
+  });
+});
