@@ -514,7 +514,8 @@ describe('x86-64', () => {
     const asFollowed = asExecuted.map((line) => {
       const [hex] = line.split(' ');
       const [flow, ...changes] = follow(decoder, 7, hex.replace(/..\B/g, '$& ')).split(' ');
-      return flow === 'next' ? [hex, ...changes.map((change) => change.split('=')[0])].join(' ') : `${hex}: ${flow}`;
+      const isWhole = flow === 'next' && decoder.sizeBytes === hex.length / 2;
+      return isWhole ? [hex, ...changes.map((change) => change.split('=')[0])].join(' ') : `${hex}: ${flow}`;
     });
     expect(asExecuted.length).toBeGreaterThan(1000);
     expect(asFollowed).toEqual(asExecuted);
