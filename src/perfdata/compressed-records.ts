@@ -54,14 +54,18 @@ export class CompressedRecords {
     this.#records.isHeld = !this.#visit(this.#records);
   }
 
-  /** To be called at the end of the file: reports what is missing. @returns false if the visitor stopped: then it has to be called again */
-  end(): boolean {
+  /**
+   * To be called at the end of the file: reports what is missing.
+   * @param isReported whether it is known that the recording is cut off
+   * @returns false if the visitor stopped: then it has to be called again
+   */
+  end(isReported: boolean): boolean {
     while (this.#records.end()) {
       this.resume();
       if (this.#records.isHeld) return false;
     }
     const { pendingBytes, fileOffset } = this.#records;
-    if (pendingBytes > 0 && !this.#isBroken) {
+    if (pendingBytes > 0 && !this.#isBroken && !isReported) {
       this.#diagnostics.add('truncated', 'loss', `the compressed records are cut off: their last ${pendingBytes} bytes are not a whole record`, fileOffset);
     }
     return true;

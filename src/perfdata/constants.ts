@@ -71,6 +71,11 @@ export function featureOfLegacyHeader(type: number): number {
   return type - LEGACY_HEADER_OFFSET - LEGACY_HEADER_HOSTNAME + HEADER_HOSTNAME;
 }
 
+/** Whether a record holds compressed records. */
+export function isCompressedType(type: number): boolean {
+  return type === PERF_RECORD_COMPRESSED || type === PERF_RECORD_COMPRESSED2;
+}
+
 const TYPE_END = 256;
 
 /** Whether a number may be a record's type, now or in a later perf: anything else is damage. */

@@ -45,6 +45,8 @@ export class RecordStream extends RecordCursor {
   /** The other buffer, which {@link #ahead} fills from FRONT_BYTES on. */
   #spare: ByteView | undefined;
   #ahead: Ahead | undefined;
+  /** At the end: what there is of a record that is cut off, from its header on; undefined if there is none. */
+  cutRecord: Uint8Array | undefined;
 
   /**
    * @param start file position of the first record
@@ -210,6 +212,7 @@ export class RecordStream extends RecordCursor {
     } else if (rest > 0 || missing > 0) {
       const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are not a whole record`;
       this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}${this.inFile()}`, this.position);
+      if (rest >= RECORD_HEADER_BYTES) this.cutRecord = this.view.bytes.subarray(this.nextOffset, this.filled);
     }
     this.nextOffset = this.filled;
   }

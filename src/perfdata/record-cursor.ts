@@ -2,7 +2,7 @@ import type { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
-import { isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
+import { isCompressedType, isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
 import { MAGIC_BYTES, readMagic, reportSecondRecording } from './recording-magic.ts';
 
@@ -234,6 +234,8 @@ export class RecordCursor {
   protected recoverTail(): boolean {
     const at = this.nextOffset;
     if (this.#isLost || this.filled - at <= RECORD_HEADER_BYTES) return false;
+    // What looks like records in compressed data may be stored there uncompressed, but is only a part of it.
+    if (isCompressedType(this.view.u32(at))) return false;
     this.giveUpRecord();
     if (this.#findRecord()) return true;
     this.#isLost = false;

@@ -1,4 +1,5 @@
 import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
@@ -211,7 +212,8 @@ class PartWalk {
     progress(stream.position - before);
     if (!hasRecords) {
       this.#isAtEnd = true;
-      while (this.#compressed?.end() === false) await this.#settleNested();
+      await this.#unpackCutRecord();
+      while (this.#compressed?.end(stream.cutRecord !== undefined) === false) await this.#settleNested();
       this.#splits.finish();
     }
     return hasRecords;
@@ -257,6 +259,17 @@ class PartWalk {
       default:
         this.#unpackSimpleperf(stream);
     }
+  }
+
+  /** Unpacks what there is of a compressed record in which the recording ends: it may hold whole records. */
+  async #unpackCutRecord(): Promise<void> {
+    const { cutRecord, position, view } = this.#stream;
+    if (cutRecord === undefined) return;
+    const type = new ByteView(cutRecord, view.littleEndian).u32(0);
+    const bytes = cutRecord.subarray(RECORD_HEADER_BYTES + (type === abi.PERF_RECORD_COMPRESSED2 ? 8 : 0));
+    if (bytes.length === 0 || !abi.isCompressedType(type)) return;
+    await this.#decompress(bytes, position - cutRecord.length);
+    if (this.#visitor.isBlocked) await this.#settleNested();
   }
 
   /** What simpleperf's own records carry is inside them, however large it is. */

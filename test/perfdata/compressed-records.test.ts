@@ -19,6 +19,25 @@ describe.each(['COMPRESSED', 'COMPRESSED2'] as const)('%s', (kind) => {
     }
   });
 
+  it('records before a cut in a compressed record are kept, and the loss is reported', async () => {
+    const whole = encodeFile({ attrs: ATTRS, records: compressedRecords(samples, ATTRS, kind, 60_000) });
+    const data = new DataView(whole.buffer);
+    const dataEnd = Number(data.getBigUint64(40, true) + data.getBigUint64(48, true));
+    // The last two of twelve blocks are cut off.
+    const { samples: decoded, diagnostics } = await decode(whole.subarray(0, dataEnd - 15_000));
+    expect(decoded.map(({ time }) => Number(time))).toEqual(Array.from({ length: 2500 }, (_, i) => i + 1));
+    expect(readingFindings(diagnostics)).toMatchObject([{ code: 'truncated', severity: 'loss' }]);
+  });
+
+  it.each([8, 9, 15, 16, 17])('records before a cut %d bytes into a compressed record are kept', async (bytes) => {
+    const pieces = compressedRecords(samples, ATTRS, kind, 60_000);
+    const whole = encodeFile({ attrs: ATTRS, records: pieces });
+    const first = Number(new DataView(whole.buffer).getBigUint64(40, true)) + encodeRecord(pieces[0], ATTRS).length;
+    const { samples: decoded, diagnostics } = await decode(whole.subarray(0, first + bytes));
+    expect(decoded).toHaveLength(1250);
+    expect(readingFindings(diagnostics)).toMatchObject([{ code: 'truncated', severity: 'loss' }]);
+  });
+
   it('records before damage are kept, and the loss is reported', async () => {
     // The header of the fourth block.
     const at = FRAME_START.length + 3 * 10_003;
