@@ -43,7 +43,8 @@ function isWebStream(input: unknown): input is WebStreamLike {
 
 function readableOf(stream: WebStreamLike): Readable {
   try {
-    return Readable.fromWeb(stream as ReadableStream);
+    // Otherwise, text would become bytes, and objects an error of Node.
+    return Readable.fromWeb(stream as ReadableStream, { objectMode: true });
   } catch (cause) {
     throw new PerfconvError('usage', 'the stream cannot be read: it is locked, or no web stream', {}, { cause });
   }

@@ -307,6 +307,17 @@ describe('an input', () => {
       expect(await failure(openRecording(stream))).toEqual(['usage', expect.stringContaining('the stream gives text or objects, not bytes')]);
       expect(stream.destroyed).toBe(true);
     }
+    for (const chunk of ['text', 5, {}, new ArrayBuffer(8)]) {
+      let isCancelled = false;
+      const stream = new ReadableStream({
+        start: (controller) => controller.enqueue(chunk),
+        cancel: () => {
+          isCancelled = true;
+        },
+      });
+      expect(await failure(openRecording(stream))).toEqual(['usage', expect.stringContaining('the stream gives text or objects, not bytes')]);
+      expect(isCancelled).toBe(true);
+    }
   });
 
   test('is refused at once if it is missing or not a recording', async () => {
