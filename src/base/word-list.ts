@@ -1,5 +1,7 @@
-/** `a`, `a and b`, `a, b and c`. */
-export function wordList(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} and ${words[words.length - 1]}`;
+/** `a`, `a and b`, `a, b and c`. @param max of more words, the first ones are listed: `a, b and 7 others` */
+export function wordList(words: readonly string[], max = Number.POSITIVE_INFINITY): string {
+  const others = words.length - max;
+  const listed = others > 0 ? [...words.slice(0, max), `${others} ${others === 1 ? 'other' : 'others'}`] : words;
+  if (listed.length < 2) return listed.join('');
+  return `${listed.slice(0, -1).join(', ')} and ${listed[listed.length - 1]}`;
 }

@@ -1,4 +1,5 @@
 import { printable } from '../base/printable.ts';
+import { wordList } from '../base/word-list.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import { symbolHelp } from '../naming/symbol-help.ts';
 
@@ -90,7 +91,7 @@ function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses'])
   if (outcome !== 'fits') return detail;
   const isByGoTable = holds.symbols === 'gopclntab' && uses.includes('symbols');
   const used =
-    uses.length === 0 ? [] : [`for ${listed(uses.flatMap((use) => USES[use]))}${isByGoTable ? ', from the table of Go’s runtime (.gopclntab)' : ''}`];
+    uses.length === 0 ? [] : [`for ${wordList(uses.flatMap((use) => USES[use]))}${isByGoTable ? ', from the table of Go’s runtime (.gopclntab)' : ''}`];
   const unused = [
     ...(taken.includes('symbols') && !uses.includes('symbols') ? ['it names none of the addresses'] : []),
     ...(taken.includes('lines') && !uses.includes('lines') ? ['it has no lines for them'] : []),
@@ -100,11 +101,7 @@ function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses'])
     ...(holds.debugInfo === false && !uses.includes('lines') ? ['no debug information'] : []),
   ];
   const unusedText = unused.length > 0 ? [unused.join(', and ')] : [];
-  return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${listed(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
-}
-
-function listed(texts: readonly string[]): string {
-  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts[texts.length - 1]}`;
+  return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${wordList(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
 }
 
 /** Wraps a text between words. */

@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { wordList } from '../base/word-list.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { eventNames } from '../profile/shown-events.ts';
@@ -65,8 +66,7 @@ function listed(binaries: readonly BinaryStacks[]): string {
   const shares = binaries.map(
     ({ mapping, samples, broken }, i) => `${((100 * broken) / samples).toFixed(0)} % of ${i === 0 ? 'the samples' : 'those'} of ${baseName(mapping.name)}`,
   );
-  const last = shares.pop() ?? '';
-  return shares.length === 0 ? last : `${shares.join(', ')} and ${last}`;
+  return wordList(shares);
 }
 
 const JAVA = /\/libjvm\.so$/;

@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { wordList } from '../base/word-list.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
@@ -127,12 +128,5 @@ function add(samplesOf: Map<string, number>, name: string, samples: number): voi
 function inFiles(samplesOf: ReadonlyMap<string, number>, say: (files: string, areSeveral: boolean) => Omit<Cause, 'samples'>): Cause {
   const names = [...samplesOf].sort(([, a], [, b]) => b - a).map(([name]) => name);
   const samples = [...samplesOf.values()].reduce((sum, of) => sum + of, 0);
-  return { samples, ...say(listed(names), names.length > 1) };
-}
-
-/** `a.so`, `a.so and b.so`, `a.so, b.so and 7 others` */
-function listed(names: readonly string[]): string {
-  const others = names.length - SHOWN_FILES;
-  if (others <= 0) return names.join(' and ');
-  return `${names.slice(0, SHOWN_FILES).join(', ')} and ${others} ${others === 1 ? 'other' : 'others'}`;
+  return { samples, ...say(wordList(names, SHOWN_FILES), names.length > 1) };
 }
