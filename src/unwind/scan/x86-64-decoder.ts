@@ -103,8 +103,9 @@ export class X8664Decoder implements InstructionDecoder {
         pop(state, ANYTHING, pushedBytes);
         return;
       case 0x8f: // POP
-        change(instruction, state);
         pop(state, isMemory ? ANYTHING : other, pushedBytes);
+        // An address that counts from the stack pointer counts from what it is now.
+        if (isMemory) change(instruction, state);
         return;
       case 0xc9: // LEAVE
         state.add(RSP, RBP, 0);

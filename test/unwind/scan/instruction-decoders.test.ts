@@ -478,6 +478,7 @@ describe('x86-64', () => {
     ['pushfw', '66 9c', 'next 7=7-2'],
     ['popfw', '66 9d', 'next 7=7+2'],
     ['pushw (rbx); popw (rbx)', '66 ff 33 66 8f 03', 'next'],
+    ['push rbx; push 5; pop (rsp); pop rax', '53 6a 05 8f 04 24 58', 'next 0=?'],
     ['leavew', '66 c9', 'next 6=? 7=6+2'],
     ['push rsp; pop rax', '54 58', 'next 0=?'],
     ['lahf', '9f', 'next 0=?'],
