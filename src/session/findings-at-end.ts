@@ -151,7 +151,7 @@ function reportOverwrittenSwitches(events: readonly SessionEvent[], diagnostics:
   diagnostics.add(
     'off-cpu-overwritten',
     'warning',
-    '--off-cpu: older switches were overwritten (perf record --overwrite), on each CPU up to another time: before the last of these times, times off the CPU may be missing, or include time in which the thread ran',
+    '--off-cpu: older switches were overwritten (perf record --overwrite), up to a different time on each CPU: before the latest of these, times off the CPU may be missing, or include time in which the thread ran',
   );
 }
 
