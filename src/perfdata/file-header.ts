@@ -5,12 +5,11 @@ import { PerfconvError } from '../base/errors.ts';
 import { type AttrWithIds, readAttr, readIds } from './attr.ts';
 import { endOf, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
-import { magicOf, type RecordingMagic, readMagic, reportSecondRecording } from './recording-magic.ts';
+import { magicOf, PIPE_HEADER_BYTES, type RecordingMagic, readMagic, reportSecondRecording } from './recording-magic.ts';
 
 const FILE_HEADER_BYTES = 104;
 /** perf 2.6.31 wrote no feature bitmap. */
 const OLDEST_FILE_HEADER_BYTES = 72;
-const PIPE_HEADER_BYTES = 16;
 /** struct perf_file_section: offset and size. */
 const SECTION_BYTES = 16;
 /** struct perf_trace_event_type: config (u64) and name (64 bytes). */

@@ -4,7 +4,7 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isCompressedType, isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
-import { MAGIC_BYTES, readMagic, reportSecondRecording } from './recording-magic.ts';
+import { MAGIC_BYTES, mayBeMagic, PIPE_HEADER_BYTES, readMagic, reportSecondRecording } from './recording-magic.ts';
 
 /** After damage, this many successive records of known types are accepted as records again. */
 const RECORDS_THAT_CONVINCE = 3;
@@ -206,10 +206,16 @@ export class RecordCursor {
 
   /** Whether another recording begins where a record should be. */
   #isSecondRecording(at: number): boolean {
-    if (!this.mayBeFollowed || readMagic(this.view.bytes.subarray(at, at + MAGIC_BYTES)) === undefined) return false;
+    if (!this.#isMagic(at)) return false;
     if (!this.isAtSecondRecording) reportSecondRecording(this.#diagnostics, this.reportedOffset(this.base + at));
     this.isAtSecondRecording = true;
     return true;
+  }
+
+  /** Whether the magic number is at `at`, where another recording may begin. */
+  #isMagic(at: number): boolean {
+    const { bytes } = this.view;
+    return this.mayBeFollowed && mayBeMagic(bytes[at]) && readMagic(bytes.subarray(at, at + MAGIC_BYTES)) !== undefined;
   }
 
   /** Whether the space reserved for the feature table begins at `at`: that many zeros, then the first feature. */
@@ -250,9 +256,7 @@ export class RecordCursor {
   protected endSearch(): boolean {
     if (!this.#isLost) return false;
     if (this.#isText && this.view.bytes.subarray(this.nextOffset, this.filled).every(isPrintable)) {
-      // This is not data, but perf's own messages: its standard error went to the same place.
-      const from = this.base + this.#lostAt;
-      this.#diagnostics.add('trailing-text', 'warning', 'the text after the last record was skipped', this.reportedOffset(from));
+      this.#reportText();
       this.#isLost = false;
       return true;
     }
@@ -304,7 +308,9 @@ export class RecordCursor {
       // More bytes will decide that, unless this is at the front of a full buffer, where there is no space for more.
       if (verdict === 'unclear' && !(at === 0 && filled === view.length)) return false;
       const from = at < this.#lostAt ? this.#suspect : this.base + this.#lostAt;
-      this.#report(from, this.base + at - from, 'up to the next record');
+      const isFollower = this.#isMagic(at);
+      if (isFollower && this.#isText && at > this.#lostAt) this.#reportText();
+      else this.#report(from, this.base + at - from, isFollower ? 'up to another recording' : 'up to the next record');
       this.#isLost = false;
       return true;
     }
@@ -325,10 +331,15 @@ export class RecordCursor {
     return Math.max(0, end - (RECORD_HEADER_BYTES - 1) - at);
   }
 
-  /** Whether records follow one another from `at` on, or reach exactly to the end. */
+  /** Whether records follow one another from `at` on, perhaps after the header of another recording, or reach exactly to the end. */
   #looksLikeRecords(at: number): 'yes' | 'no' | 'unclear' {
     const { view, filled } = this;
     let next = at;
+    if (this.#isMagic(at)) {
+      next += PIPE_HEADER_BYTES;
+      // What was recorded may hold the magic number: in a search, that alone does not convince.
+      if (next <= filled && view.u64(at + MAGIC_BYTES) !== PIPE_HEADER_BYTES) return 'no';
+    }
     for (let seen = 0; seen < RECORDS_THAT_CONVINCE; seen++) {
       if (next + RECORD_HEADER_BYTES > filled) {
         if (!this.isComplete) return 'unclear';
@@ -338,6 +349,12 @@ export class RecordCursor {
       next += sizeAt(view, next);
     }
     return next <= filled || !this.isComplete ? 'yes' : 'no';
+  }
+
+  /** Reports text that is not data, but perf's own messages: its standard error went to the same place. */
+  #reportText(): void {
+    const offset = this.reportedOffset(this.base + this.#lostAt);
+    this.#diagnostics.add('trailing-text', 'warning', 'the text after the last record was skipped', offset);
   }
 
   #report(from: number, bytes: number, upTo: string): void {

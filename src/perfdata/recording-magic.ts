@@ -2,6 +2,8 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 
 /** Bytes of the magic number with which a recording begins. */
 export const MAGIC_BYTES = 8;
+/** Bytes of the header of a recording in pipe form: the magic number and this size. */
+export const PIPE_HEADER_BYTES = 16;
 
 export interface RecordingMagic {
   readonly littleEndian: boolean;
@@ -16,6 +18,13 @@ const MAGICS: Readonly<Record<string, RecordingMagic>> = {
   PERFFILE: { littleEndian: true, version: 1 },
   ELIFFREP: { littleEndian: false, version: 1 },
 };
+
+const FIRST_BYTES: ReadonlySet<number> = new Set(Object.keys(MAGICS).map((magic) => magic.charCodeAt(0)));
+
+/** Whether a magic number can begin with a byte: a test that is fast enough for each byte of a search. */
+export function mayBeMagic(firstByte: number): boolean {
+  return FIRST_BYTES.has(firstByte);
+}
 
 /** @param start the first bytes of what may be a recording @returns undefined if it is something else, or too short */
 export function readMagic(start: Uint8Array): RecordingMagic | undefined {

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { RecordingSource } from '../../src/base/byte-source.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';
@@ -47,6 +50,28 @@ describe('event ids', () => {
   });
 });
 
+/** Bytes that arrive in two pieces. */
+class PipeSource implements RecordingSource {
+  readonly name = 'pipe';
+  readonly sizeBytes = undefined;
+  readonly #bytes: Uint8Array;
+  readonly #arrivesFirst: number;
+
+  constructor(bytes: Uint8Array, arrivesFirst: number) {
+    this.#bytes = bytes;
+    this.#arrivesFirst = arrivesFirst;
+  }
+
+  async readAt(position: number, target: Uint8Array): Promise<number> {
+    const end = position < this.#arrivesFirst ? this.#arrivesFirst : this.#bytes.length;
+    const part = this.#bytes.subarray(position, Math.min(end, position + target.length));
+    target.set(part);
+    return part.length;
+  }
+
+  async close(): Promise<void> {}
+}
+
 describe('a recording that is followed by', () => {
   const others: [string, Uint8Array][] = [
     ['a file', encodeFile(SPEC)],
@@ -60,6 +85,41 @@ describe('a recording that is followed by', () => {
       const decoded = await decode(Buffer.concat([one, other]));
       expect(decoded.samples).toHaveLength(COUNT);
       expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'second-recording', severity: 'warning', count: 1, firstOffset: one.length }]);
+    }
+  });
+
+  it.each([
+    ['text', new TextEncoder().encode('[ perf record: Woken up 1 times to write data ]\n'), 'trailing-text'],
+    ['zeros', new Uint8Array(4096), 'damaged'],
+    ['something else', new Uint8Array(21).fill(0xee), 'damaged'],
+  ])('%s and another one, from a pipe like itself, does not take the records of that for its own', async (_what, between, code) => {
+    const one = encodePipe(SPEC);
+    const start = one.length + between.length;
+    const bytes = Buffer.concat([one, between, encodePipe(SPEC)]);
+    for (const arrivesFirst of [bytes.length, start + 20, start + 12, start + 4]) {
+      const diagnostics = new Diagnostics();
+      const { profile } = await readProfile(new PipeSource(bytes, arrivesFirst), { keepSamples: true }, diagnostics);
+      expect(profile.samples?.size).toBe(COUNT);
+      expect(readingFindings(diagnostics)).toMatchObject([
+        { code, firstOffset: one.length },
+        { code: 'second-recording', firstOffset: start },
+      ]);
+    }
+  });
+
+  it('damage that holds the magic number, from a pipe, goes on after that', async () => {
+    const records = (from: number) => samples.slice(from, from + COUNT / 2);
+    const one = encodePipe({ ...SPEC, records: records(0) });
+    const rest = encodePipe({ ...SPEC, records: records(COUNT / 2) }).subarray(encodePipe({ ...SPEC, records: [] }).length);
+    const noRecord = 0xffffffff_ffffffffn;
+    const magic = 0x32454c49_46524550n;
+    for (const words of [
+      [noRecord, magic, 16n, noRecord],
+      [noRecord, magic, 104n],
+    ]) {
+      const decoded = await decode(Buffer.concat([one, new Uint8Array(new BigUint64Array(words).buffer), rest]));
+      expect(decoded.samples).toHaveLength(COUNT);
+      expect(findingsOf(decoded)).toEqual(['damaged']);
     }
   });
 
