@@ -97,6 +97,31 @@ describe('a walk from frame to frame in WebAssembly', () => {
     expect(walked(unwinder, SAMPLE, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
   });
 
+  test('tells all states of maps apart, however many came between', () => {
+    const space = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS);
+    const moved = new CountingSpace().map(BIAS, BIAS + 0x10000, moduleOf('x86_64', [[CIE, [fde(TEXT, code().undefined(RIP))]]]), BIAS);
+    const unwinder = new Unwinder();
+    for (let bit = 1; bit < 40; bit++) {
+      moved.generation = 1 + 2 ** bit;
+      expect(walked(unwinder, SAMPLE, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
+      expect(walked(unwinder, SAMPLE, moved)).toMatchObject({ end: 'complete', frames: [BIAS + 0x1010] });
+    }
+  });
+
+  test('says which file a stack ends in, at first and again', () => {
+    const library = moduleOf('x86_64', [[CIE, FUNCTIONS.slice(0, 3)]]);
+    const program = moduleOf('x86_64', [[CIE, FUNCTIONS.slice(3)]]);
+    const space = new CountingSpace()
+      .map(0, 1)
+      .map(BIAS, BIAS + 0x1300, library, BIAS)
+      .map(BIAS + 0x1300, BIAS + 0x10000, program, BIAS);
+    const unwinder = new Unwinder();
+    for (const _ of ['at first', 'again']) {
+      expect(walked(unwinder, SAMPLE, space)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
+      expect(unwinder.endFile).toBe(2);
+    }
+  });
+
   test('goes on after a frame that is not plain', () => {
     // The leaf's rule needs a register that is not known to be saved; all callers are as before.
     const functions = [fde(TEXT, code().defCfa(R12, 8)), ...FUNCTIONS.slice(1)];
@@ -232,6 +257,25 @@ describe('labels of frames', () => {
     const unwinder = new Unwinder();
     expect(walked(unwinder, SAMPLE, mapped)).toMatchObject({ end: 'complete', frames: FRAMES_OF_SAMPLE });
     expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, NO_LABEL, NOT_LABELLABLE, NO_LABEL]);
+  });
+
+  test('never go to another call, however many there are', () => {
+    const count = 6000;
+    const module = moduleOf('x86_64', [[CIE, [{ start: TEXT, sizeBytes: 16 * count, code: code() }, fde(TEXT + 16 * count, code().undefined(RIP))]]]);
+    const mapped = new CountingSpace().map(BIAS, BIAS + 0x20_0000, module, BIAS);
+    const sampleOf = (first: number): MadeSample => {
+      const stack = Object.fromEntries(Array.from({ length: count - first }, (_, at) => [8 * at, BIAS + TEXT + 16 * (first + at + 1) + 4]));
+      return { machine: 'x86_64', registers: { ip: BIAS + TEXT + 4, sp: SP }, stack };
+    };
+    const unwinder = new Unwinder();
+    // More calls than places for those that were walked last: the first ones have lost theirs to others. The first walk makes the table of rules grow, which
+    // takes calls out of reach of labels.
+    for (const _ of ['at first', 'again']) expect(walked(unwinder, sampleOf(0), mapped).frames.length).toBe(count + 1);
+    for (let at = 1; at <= 1500; at++) unwinder.label(at, at);
+    walked(unwinder, sampleOf(1500), mapped);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, ...Array.from({ length: count - 1500 }, () => NO_LABEL)]);
+    walked(unwinder, sampleOf(0), mapped);
+    expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, ...Array.from({ length: count }, (_, i) => (i < 1500 ? i + 1 : NO_LABEL))]);
   });
 
   test('never go to another call when rules are forgotten', () => {
