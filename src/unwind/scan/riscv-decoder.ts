@@ -56,7 +56,7 @@ export class RiscvDecoder implements InstructionDecoder {
         return 'next';
       case 0x13:
         if (funct3 === 0) state.add(rd, rs1, immediate);
-        else if (funct3 === 1) shift(state, rd, rs1, immediate & 63);
+        else if (funct3 === 1 && immediate >> 6 === 0) shift(state, rd, rs1, immediate & 63);
         else state.clobber(rd);
         return 'next';
       case 0x1b:
@@ -74,6 +74,9 @@ export class RiscvDecoder implements InstructionDecoder {
         return 'next';
       case 0x53: // floating point: only FEQ …, FCVT.W …, FMV.X … write integer registers
         if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
+        return 'next';
+      case 0x57: // vectors: only VSETVLI …, and VMV.X.S, VCPOP.M, VFIRST.M write integer registers
+        if (funct3 === 7 || (funct3 === 2 && word >>> 26 === 0x10)) state.clobber(rd);
         return 'next';
       case 0x07: // floating-point loads, stores and multiply-adds; FENCE
       case 0x27:

@@ -111,6 +111,9 @@ test.each<[string, string, string]>([
   ['ebreak', '00100073', 'end'],
   ['amoadd.d a0, a1, (a2)', '00b6352f', 'next 10=?'],
   ['fld fa5, 8(sp); fsd fa5, 8(sp); fmadd.d fa0, fa1, fa2, fa3; fence', '00813787 00f13427 6ac5f543 0ff0000f', 'next'],
+  ['li t0, 16; bclri t0, t0, 4', '01000293 48429293', 'next 5=?'],
+  ['vadd.vv v8, v9, v10; vle64.v v9, (a0)', '02950457 02057487', 'next'],
+  ['vsetvli s1, a0, e64; vmv.x.s s2, v8; vcpop.m s3, v0', '018574d7 42802957 420829d7', 'next 9=? 18=? 19=?'],
   ['beq a0, a1, 4094', '7eb50fe3', 'branch ffe'],
   ['jal zero, 0xffffe', '7ffff06f', 'jump ffffe'],
 ])('RISC-V: %s', (_name, listing, expected) => {
