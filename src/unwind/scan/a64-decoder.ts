@@ -132,9 +132,7 @@ export class A64Decoder implements InstructionDecoder {
       // LDR (literal), PRFM
       if ((word & 0x0400_0000) === 0 && word >>> 30 !== 3) write(state, word & 31);
     } else if ((word & 0x3f00_0000) === 0x0800_0000) {
-      // Exclusive, compare and swap, acquire and release: they write a status, or what was loaded
-      write(state, word & 31);
-      write(state, (word >>> 16) & 31);
+      exclusive(word, state);
     } else if ((word & 0xbf00_0000) >>> 0 === 0x0c00_0000 || (word & 0xbf00_0000) >>> 0 === 0x0d00_0000) {
       // One to four vectors: the base may be written
       if ((word & 0x80_0000) !== 0) state.clobber((word >>> 5) & 31);
@@ -195,9 +193,29 @@ function single(word: number, state: ScanState): void {
     if (mode === 3) state.add(base, base, near);
     access(state, register, base, mode === 0 || mode === 2 ? distance : 0, operation, isWide, isVector);
     if (mode === 1) state.add(base, base, near);
+  } else if (size === 3 && (word & 0x0400) !== 0 && !isVector) {
+    // LDRAA, LDRAB
+    write(state, register);
+    if ((word & 0x0800) !== 0) state.clobber(base);
   } else if (operation !== 0 && !isVector && !(size === 3 && operation === 2)) write(state, register);
   // Atomic operations on memory
   else if ((word & 0x0c00) === 0 && !isVector) write(state, register);
+}
+
+/** Exclusive loads and stores, also of pairs; compare and swap, also of pairs; acquire and release: they write a status, or what was loaded. */
+function exclusive(word: number, state: ScanState): void {
+  const status = (word >>> 16) & 31;
+  const isPair = (word & 0x20_0000) !== 0;
+  const isOrdered = (word & 0x80_0000) !== 0;
+  const isSwap = isPair && (isOrdered || word >= 0);
+  if (isSwap) {
+    // CAS; CASP has an even register and the one after it
+    write(state, status);
+    if (!isOrdered) write(state, status + 1);
+  } else if ((word & 0x40_0000) !== 0) {
+    write(state, word & 31);
+    if (isPair) write(state, (word >>> 10) & 31);
+  } else if (!isOrdered) write(state, status);
 }
 
 function access(state: ScanState, register: number, base: number, distance: number, operation: number, isWide: boolean, isVector: boolean): void {
