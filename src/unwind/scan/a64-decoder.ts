@@ -43,11 +43,11 @@ export class A64Decoder implements InstructionDecoder {
       case 0xf:
         if (resultsInInteger(word)) write(state, word & 31);
         return 'next';
-      case 0x2: // scalable vectors: ADDVL and ADDPL may write the stack pointer, RDVL, CNTB …, INCB … and others a register
-        if ((word & 0xffa0_f800) >>> 0 === 0x0420_5000) state.clobber(word & 31);
-        else if ((word & 0xff20_c000) >>> 0 === 0x0420_c000 || (word & 0xffe0_f800) >>> 0 === 0x04a0_5000 || (word & 0xff38_0000) === 0x2520_0000)
+      case 0x2: // scalable vectors: ADDVL, ADDPL and those of SME may write the stack pointer, RDVL, CNTB …, INCB …, LASTA … and others a register
+        if ((word & 0xffa0_f000) >>> 0 === 0x0420_5000) state.clobber(word & 31);
+        else if ((word & 0xff20_c000) >>> 0 === 0x0420_c000 || (word & 0xffe0_f000) >>> 0 === 0x04a0_5000 || (word & 0xff38_0000) === 0x2520_0000)
           write(state, word & 31);
-        else if ((word & 0xff3f_e000) >>> 0 === 0x0520_a000 || (word & 0xff3e_e000) >>> 0 === 0x0530_a000) write(state, word & 31);
+        else if ((word & 0xff2e_e000) === 0x0520_a000) write(state, word & 31);
         return 'next';
       default:
         return 'end';
@@ -73,6 +73,9 @@ export class A64Decoder implements InstructionDecoder {
       case 4: // AND, ORR and EOR may write the stack pointer, ANDS does not
         if ((word & 0x6000_0000) === 0x6000_0000) write(state, rd);
         else state.clobber(rd);
+        return;
+      case 3: // ADDG, SUBG may write the stack pointer
+        state.clobber(rd);
         return;
       case 0: // ADR, ADRP
       case 1:

@@ -365,6 +365,13 @@ describe('A64', () => {
     ['add z30.s, z0.s, z1.s', '04a1001e', 'next'],
     ['incb x19', '0430e3f3', 'next 19=?'],
     ['cntp x19, p0, p1.b', '25208033', 'next 19=?'],
+    ['addsvl x19, x19, #1; addspl sp, sp, #1; rdsvl x20, #1', '04335833 047f583f 04bf5834', 'next 19=? 20=? 31=?'],
+    [
+      'lasta w19, p0, z0.b; lastb w20, p0, z0.b; clasta w21, p0, w21, z0.b; clastb w22, p0, w22, z0.b',
+      '0520a013 0521a014 0530a015 0531a016',
+      'next 19=? 20=? 21=? 22=?',
+    ],
+    ['addg x19, sp, #16, #1; subg sp, sp, #32, #0', '918107f3 d18203ff', 'next 19=? 31=?'],
     ['rdvl x19, #1', '04bf5033', 'next 19=?'],
     ['adr x16, .+16; br x16', '10000090 d61f0200', 'jump 10 16=4112'],
   ])('%s', (_name, listing, expected) => {
