@@ -1,4 +1,4 @@
-import { ARM_IP, ARM_LR, ARM_PC, blockMode, clobberScratch, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, blockMode, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -22,8 +22,7 @@ export class ArmDecoder implements InstructionDecoder {
     const word = wordAt(code, svma) >>> 0;
     const condition = word >>> 28;
     this.isConditional = false;
-    // BLX to an address; hints to caches, vectors.
-    if (condition === UNCONDITIONAL) return (word & 0x0e00_0000) === 0x0a00_0000 ? 'call' : 'next';
+    if (condition === UNCONDITIONAL) return unconditional(word, state);
     this.isConditional = condition !== ALWAYS;
     if (this.isConditional) this.taken.copyFrom(state);
     const flow = this.#follow(code, word, svma, this.isConditional ? this.taken : state);
@@ -46,8 +45,7 @@ export class ArmDecoder implements InstructionDecoder {
         if (bit(word, 4)) {
           // UDF
           if ((word & 0x0ff0_00f0) === 0x07f0_00f0) return 'end';
-          clobberScratch(state, rd);
-          clobberScratch(state, rn);
+          media(word, state);
           return 'next';
         }
         if (!isBefore || writesBack) state.clobber(rn);
@@ -65,12 +63,12 @@ export class ArmDecoder implements InstructionDecoder {
       case 6: // VLDM, VSTM and those of other coprocessors; VMOV between register files where no bit of the mode is set
         if (writesBack) state.add(rn, rn, sign * 4 * (word & 0xff));
         else if (!isBefore && !isUp && isLoad) {
-          clobberScratch(state, rd);
-          clobberScratch(state, rn);
+          state.clobber(rd);
+          state.clobber(rn);
         }
         return 'next';
-      default: // SVC; VMOV, MRC
-        if (!isBefore && isLoad && bit(word, 4)) clobberScratch(state, rd);
+      default: // SVC; VMOV, MRC; to the flags in place of the program counter
+        if (!isBefore && isLoad && bit(word, 4) && rd !== ARM_PC) state.clobber(rd);
         return 'next';
     }
   }
@@ -95,8 +93,7 @@ export class ArmDecoder implements InstructionDecoder {
     const opcode = (word >>> 21) & 15;
     const isCompare = (opcode & 0xc) === 8;
     if (isCompare) {
-      // Without setting flags, these opcodes stand for MRS, CLZ and others.
-      if (!bit(word, 20)) clobberScratch(state, rd);
+      if (!bit(word, 20)) miscellaneous(word, state);
       return 'next';
     }
     const isPlain = (word & 0xff0) === 0;
@@ -119,8 +116,12 @@ export class ArmDecoder implements InstructionDecoder {
     const [isBefore, isUp, isImmediate, writesBack, isLoad] = modesOf(word);
     const kind = (word >>> 5) & 3;
     if (kind === 0) {
-      clobberScratch(state, rn);
-      clobberScratch(state, rd);
+      if (isBefore) exclusive(word, state);
+      else {
+        // MUL, MLA, MLS; UMAAL and those of 64 bits have another register for the lower half
+        state.clobber(rn);
+        if (isUp || (isImmediate && !writesBack)) state.clobber(rd);
+      }
       return;
     }
     const distance = (isUp ? 1 : -1) * (((word >>> 4) & 0xf0) | (word & 0x0f));
@@ -129,7 +130,7 @@ export class ArmDecoder implements InstructionDecoder {
     if (isDouble && kind === 3 && isImmediate) {
       state.store(rd, rn, at);
       state.store((rd + 1) & 15, rn, at + 4);
-    } else if (isDouble && kind === 2 && isImmediate && rn !== rd && rn !== rd + 1) {
+    } else if (isDouble && kind === 2 && isImmediate && rn !== ARM_PC && rn !== rd && rn !== rd + 1) {
       state.load(rd, rn, at);
       state.load((rd + 1) & 15, rn, at + 4);
     } else if (isLoad || (isDouble && kind === 2)) {
@@ -189,6 +190,41 @@ export class ArmDecoder implements InstructionDecoder {
     transfer(state, rd, rn, distance, indexing(isBefore, writesBack));
     return isLoad && rd === ARM_PC ? 'leave' : 'next';
   }
+}
+
+/** BLX to an address; loads and stores of vectors' elements, which may write the base; other vectors, hints to caches. */
+function unconditional(word: number, state: ScanState): CodeFlow {
+  if ((word & 0x0e00_0000) === 0x0a00_0000) return 'call';
+  if ((word & 0x0f10_0000) === 0x0400_0000 && (word & 15) !== ARM_PC) state.clobber((word >>> 16) & 15);
+  return 'next';
+}
+
+/** What comparisons that do not set flags stand for: MRS, CLZ, CRC32, QADD and others; SMLABB … have their result elsewhere. */
+function miscellaneous(word: number, state: ScanState): void {
+  const rd = (word >>> 12) & 15;
+  const isLong = ((word >>> 21) & 3) === 2;
+  if (bit(word, 7)) state.clobber((word >>> 16) & 15);
+  // MSR and BXJ have no result.
+  if (bit(word, 7) ? isLong : !bit(word, 5) && rd !== ARM_PC) state.clobber(rd);
+}
+
+/** LDREX, STREX, LDA, STL, SWP and others: they write a status, or what was loaded. */
+function exclusive(word: number, state: ScanState): void {
+  const rd = (word >>> 12) & 15;
+  // STL has no status.
+  if (rd === ARM_PC) return;
+  state.clobber(rd);
+  // LDREXD, LDAEXD
+  if (((word >>> 20) & 15) === 11) state.clobber(rd + 1);
+}
+
+/** Parallel addition, extension, saturation, bit fields; multiplication, division and USADA8 have their result elsewhere. */
+function media(word: number, state: ScanState): void {
+  const opcode = (word >>> 20) & 0xff;
+  const isMultiply = opcode >>> 3 === 0x0e || opcode === 0x78;
+  if (isMultiply) state.clobber((word >>> 16) & 15);
+  // SMLALD, SMLSLD: the lower half
+  if (!isMultiply || opcode === 0x74) state.clobber((word >>> 12) & 15);
 }
 
 /**

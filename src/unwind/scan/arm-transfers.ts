@@ -92,11 +92,3 @@ export function loadOne(state: ScanState, register: number, base: number, distan
   state.load(register, base, index === 'post-indexed' ? 0 : distance);
   if (index !== 'offset' && register !== base) state.add(base, base, distance);
 }
-
-/**
- * Clobbers a scratch register, for encodings where only some of the instructions with a field write the register in it. Callee-saved registers keep their
- * values: should one have been written after all, it is restored before the function returns.
- */
-export function clobberScratch(state: ScanState, register: number): void {
-  if (register < 4 || register === 12) state.clobber(register);
-}

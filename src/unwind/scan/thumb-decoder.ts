@@ -1,6 +1,6 @@
 import { bitCount } from '../../base/bit-count.ts';
 import { thumbBranchDistance } from '../thumb-branch.ts';
-import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, clobberScratch, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC, ARM_SP, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -188,16 +188,17 @@ export class ThumbDecoder implements InstructionDecoder {
         this.#shiftedRegister(first, second, state);
         return 'next';
       case 0x76: // VLDM, VSTM; VMOV between register files where no bit of the mode is set
-      case 0x7e:
         if ((first & 0x20) !== 0) state.add(rn, rn, ((first & 0x80) === 0 ? -4 : 4) * (second & 0xff));
         else if ((first & 0x190) === 0x10) {
-          clobberScratch(state, second >> 12);
-          clobberScratch(state, rn);
+          state.clobber(second >> 12);
+          state.clobber(rn);
         }
         return 'next';
-      case 0x77: // VMOV, MRC
+      case 0x77: // VMOV, MRC; to the flags in place of the program counter
+        if ((first & 0x110) === 0x10 && (second & 0x10) !== 0 && second >> 12 !== ARM_PC) state.clobber(second >> 12);
+        return 'next';
+      case 0x7e: // dot products and others of vectors
       case 0x7f:
-        if ((first & 0x110) === 0x10 && (second & 0x10) !== 0) clobberScratch(state, second >> 12);
         return 'next';
       case 0x78:
       case 0x79:
@@ -206,9 +207,9 @@ export class ThumbDecoder implements InstructionDecoder {
         return (second & 0x8000) !== 0 ? this.#branch(first, second, svma, state) : this.#immediate(first, second, svma, state);
       case 0x7c:
         return this.#single(code, first, second, svma, state);
-      default: // 1111 101: registers, multiplication
-        clobberScratch(state, (second >> 8) & 15);
-        clobberScratch(state, second >> 12);
+      default: // 1111 101: registers, multiplication: of 64 bits with another register for the lower half, division without
+        state.clobber((second >> 8) & 15);
+        if (first >> 7 === 0x1f7 && second >> 12 !== ARM_PC) state.clobber(second >> 12);
         return 'next';
     }
   }
@@ -232,9 +233,7 @@ export class ThumbDecoder implements InstructionDecoder {
     const [isBefore, writesBack, isLoad] = [(first & 0x100) !== 0, (first & 0x20) !== 0, (first & 0x10) !== 0];
     if (!isBefore && !writesBack) {
       if ((first & 0xfff0) === 0xe8d0 && (second & 0xffe0) === 0xf000) return 'end';
-      clobberScratch(state, one);
-      clobberScratch(state, two);
-      clobberScratch(state, second & 15);
+      exclusive(first, second, state);
       return 'next';
     }
     const distance = ((first & 0x80) === 0 ? -4 : 4) * (second & 0xff);
@@ -315,7 +314,7 @@ export class ThumbDecoder implements InstructionDecoder {
     const isWord = (first & 0xff60) === 0xf840;
     // Vectors.
     if ((first & 0xff10) === 0xf900) {
-      if ((second & 15) !== ARM_PC) clobberScratch(state, rn);
+      if ((second & 15) !== ARM_PC) state.clobber(rn);
       return 'next';
     }
     this.via = ARM_PC;
@@ -341,6 +340,19 @@ export class ThumbDecoder implements InstructionDecoder {
     if (isImmediate && writesBack) state.add(rn, rn, distance);
     return isLoad && isWord && rt === ARM_PC ? 'end' : 'next';
   }
+}
+
+/** LDREX, STREX, LDA, STL and others: they write a status, or what was loaded. */
+function exclusive(first: number, second: number, state: ScanState): void {
+  const kind = (second >> 4) & 15;
+  const hasKind = (first & 0x80) !== 0;
+  if ((first & 0x10) !== 0) {
+    state.clobber(second >> 12);
+    // LDREXD, LDAEXD
+    if (hasKind && (kind & 7) === 7) state.clobber((second >> 8) & 15);
+  } else if (!hasKind) state.clobber((second >> 8) & 15);
+  // STL, STLB and STLH have no status.
+  else if ((kind & 12) !== 8) state.clobber(second & 15);
 }
 
 /** The constant that 12 bits of a data processing instruction stand for: a byte, repeated or rotated. Signed, as all words are here. */
