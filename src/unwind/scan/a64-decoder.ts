@@ -43,9 +43,14 @@ export class A64Decoder implements InstructionDecoder {
       case 0xf:
         if (resultsInInteger(word)) write(state, word & 31);
         return 'next';
-      case 0x2: // scalable vectors: ADDVL, ADDPL and those of SME may write the stack pointer, RDVL, CNTB …, INCB …, LASTA … and others a register
+      case 0x2: // scalable vectors: ADDVL, ADDPL and those of SME may write the stack pointer, RDVL, CNTB …, INCB …, CNTP, INCP …, LASTA … and others a register
         if ((word & 0xffa0_f000) >>> 0 === 0x0420_5000) state.clobber(word & 31);
-        else if ((word & 0xff20_c000) >>> 0 === 0x0420_c000 || (word & 0xffe0_f000) >>> 0 === 0x04a0_5000 || (word & 0xff38_0000) === 0x2520_0000)
+        else if (
+          (word & 0xff20_c000) >>> 0 === 0x0420_c000 ||
+          (word & 0xffe0_f000) >>> 0 === 0x04a0_5000 ||
+          (word & 0xff38_c000) === 0x2520_8000 ||
+          (word & 0xff38_f800) === 0x2528_8800
+        )
           write(state, word & 31);
         else if ((word & 0xff2e_e000) === 0x0520_a000) write(state, word & 31);
         return 'next';

@@ -393,6 +393,8 @@ describe('A64', () => {
       'next 19=? 20=? 21=? 22=?',
     ],
     ['addg x19, sp, #16, #1; subg sp, sp, #32, #0', '918107f3 d18203ff', 'next 19=? 31=?'],
+    ['decp x19, p8.b; incp x20, p5.h; uqdecp w21, p0.s', '252d8913 256c88b4 25ab8815', 'next 19=? 20=? 21=?'],
+    ['add z19.b, z19.b, #1; whilele p0.b, x0, x1', '2520c033 25211410', 'next'],
     ['rdvl x19, #1', '04bf5033', 'next 19=?'],
     ['adr x16, .+16; br x16', '10000090 d61f0200', 'jump 10 16=4112'],
   ])('%s', (_name, listing, expected) => {
