@@ -6,6 +6,7 @@ import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 import { X8664Decoder } from '../../../src/unwind/scan/x86-64-decoder.ts';
+import { EXECUTED_A32, EXECUTED_A64, EXECUTED_RISCV, EXECUTED_T32 } from './risc-instructions.ts';
 import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
 /** Where code begins. */
@@ -558,4 +559,25 @@ describe('x86-64', () => {
     expect(asExecuted.length).toBeGreaterThan(1000);
     expect(asFollowed).toEqual(asExecuted);
   });
+});
+
+test.each<[string, InstructionDecoder, number, readonly (readonly [registers: string, instructions: string])[]]>([
+  ['A64', new A64Decoder(), 31, EXECUTED_A64],
+  ['A32', new ArmDecoder(), 13, EXECUTED_A32],
+  ['T32', new ThumbDecoder(), 13, EXECUTED_T32],
+  ['RISC-V', new RiscvDecoder(), 2, EXECUTED_RISCV],
+])('%s: instructions change the registers that they change when executed', (name, decoder, sp, executed) => {
+  const asExecuted = executed.flatMap(([registers, instructions]) =>
+    instructions
+      .trim()
+      .split(/\s+/)
+      .map((hex) => `${hex} next ${registers}`.trim()),
+  );
+  const asFollowed = asExecuted.map((line) => {
+    const [hex] = line.split(' ');
+    const [flow, ...changes] = follow(decoder, sp, name === 'T32' ? hex.replace(/....\B/g, '$& ') : hex).split(' ');
+    return [hex, flow, ...changes.map((change) => change.split('=')[0])].join(' ');
+  });
+  expect(asExecuted.length).toBeGreaterThan(150);
+  expect(asFollowed).toEqual(asExecuted);
 });

@@ -1,0 +1,393 @@
+/**
+ * Instructions of machines whose instructions have a fixed size or two, by the numbers of the registers that had other values after QEMU 7.2 had executed them.
+ * Before, all registers held addresses of different words of memory. Of most mnemonics of GNU objdump 2.40 there is one, and one that writes its base.
+ */
+export const EXECUTED_A64: readonly (readonly [registers: string, instructions: string])[] = [
+  [
+    '',
+    `
+      040122fd 040b3709 041f457f 04036389 0401811e 040c8f5f 041b931f 041aaf19 0400cfb3 041ce3e1 043f05be 04281bf3 043c1fe7 04373eed 043f43ee 042467f9 043873bf
+      043777ff 043c8017 0428a7bf 044916c9 0451ad28 046303f4 047d31a3 047534c5 047f3be5 04693d43 0465631e 0477690f 049827fa 0495808c 0490a3fb 0492bea0 04ab136b
+      04bf32be 04ad3cbe 04ac6f0e 04bfb273 04a3fe7f 04cc0fc9 04c93ba6 04c683e5 04cf9bff 04d4a30c 04f617f4 04fb33de 04fc3c71 04e9ce9f 051f03e2 052b0bf9 053d2881
+      05376037 0535732c 0520c351 055fc2ff 057b6a22 056891df 0580431d 05bd05fc 05a20f4e 05bf1fd2 05b52fa8 05a99338 081f17e6 081fc514 085f43ff 085f989f 08810375
+      089587a2 08bf7e41 08d605bf 0d4010d3 0e110714 0e3803b6 0e2010ea 0e3715bd 0e3831df 0e233e12 0e3943ff 0e2a5088 0e225731 0e2b67f2 0e29a6ff 0e35afea 0e21bff9
+      0e450feb 0e4315fb 0e4b1ded 0e4227e5 0e7305ea 0e612a87 0e7e449f 0e6061e1 0e6b810f 0e7093f1 0e7eb2bb 0e9f9531 0ea76c67 0ea173e4 0ea07cfe 0eb18d86 0ebfc524
+      0eaad3f2 0ebbfe15 0ec6171f 0eff1cc8 0efde3e6 0f0f0519 0f19373f 0f1d5aa9 0f178ffe 0f0193e8 0f17a449 0f00f321 0f3f146a 0f205582 0f3fe66e 0f21ffff 0f50612f
+      0f46f1fc 0f7fa052 0f9f4bee 0f9ff9f0 0fac01e3 0fdff045 131f2c5f 13962b1f 139f4bff 191423ff 195f209f 19c513ff 1a9c16bf 1a9d83ff 1adb43ff 1adf47ff 1b14049f
+      1b19f4bf 1cffce61 1e3f07fd 1e3f1f44 1e3f550e 1e306acc 1e7d2318 1e7b4956 1eea2148 1eec8be8 1f0d03a1 1f0780f1 1f3a037a 1f2383ec 24080ff1 24142fae 240c377f
+      240642c2 240847ff 2417660d 240e70bc 240ec3e3 2411e3fb 2411fbec 2508c4ff 2502cdef 25350dfd 253e121c 25464761 2545f564 257905d4 257f0f09 257c13e8 257f7c49
+      25805acb 25876a1f 25c447b7 25cf53ea 281412c4 287a7e7f 28803131 290c0462 298030cb 2a2623ff 2b1f207f 2d4007eb 2e3f013f 2e3f13f8 2e2e161f 2e3843ff 2e3f47ea
+      2e3a4e1d 2e3f511f 2e3f5737 2e2e7167 2e327c79 2e2f8f73 2e36a7ff 2e2ec005 2e39c58d 2e38d59f 2e25e4df 2e2efda0 2e593573 2e5c8551 2e52cef0 2e51f7f6 2e7105e0
+      2e6d305c 2e7f37f9 2e605a02 2e715c9f 2e627489 2e78a0e8 2e60ac1c 2ebf3f5a 2ea96027 2eac6c33 2ea88189 2eb9c41f 2ebfe5ff 2ea2f488 2f1306f5 2f09269f 2f0f379f
+      2f1847e8 2f066463 2f1f8fee 2f16fcb9 2f2117e2 2f2b565a 2f27a4b1 2f38e7ff 2f5b501c 2f4bf09f 2f92e970 2fbd8189 331d005f 331243ff 381b030b 380b3a5f 3822207f
+      383f7be5 384c0b1f 3858d3ff 386c03ff 389c38bf 38a363ff 38da013f 38ef337f 395612ff 39800e1f 3a07021f 3a5c186d 3c070246 3c3fd9b8 3c5f1330 441f23e4 441037e0
+      441f80d9 441c91da 441d9667 4415c685 44590be1 445f0f6a 445f43ff 44574798 4459483c 44594ff6 4440520c 445f5b83 44496b11 445f6d78 4457945e 4448b7e3 445fc2b3
+      449d110c 44855fbe 448f6735 44b42be6 44bf420a 44bf61b7 44bf74df 44a4a64c 44b6c7ec 44a9cbf3 44bed0ad 44a0df0b 44bfe430 44bdeb48 44c4ae96 45196b5e 450b6cc6
+      450e967f 450eb198 453d07fb 453513f7 452d1700 45311d43 453f21a7 453f2439 452b2be2 453a3d41 4530566b 453f83ed 45228a54 4533a360 4532f5d3 455003b2 455f0fff
+      454613e0 455f1e14 45563585 45443c7a 455347ff 45424934 455b5532 455d5bf8 45525e29 455393df 4551a050 455faa6f 454cac78 4540ba58 454cd29b 45600ff5 45641993
+      456d33e4 456537f2 45753bff 456e679f 456679df 459004df 459014ca 4580310e 458e403a 458883fc 458a8f56 45969b4e 458cb5fe 4593c3fc 459fcf5f 458dd3ff 459fd48e
+      45bf623f 45adc037 45df08ce 45c618e2 45d84ff7 45c78b89 45dcc686 45c7cbe3 45f47c9f 481f1144 481f8bec 485233ff 48538fff 489f0327 48849044 48cc16bf 4a3a007f
+      4b105fff 4c4063a1 4d40cbff 4e1f1f86 4e2d2395 4e2527f1 4e2e36d3 4e3743b8 4e265335 4e30aa1f 4e2bc3fe 4e25e20c 4e3fffed 4e6b1308 4e7a5c1e 4e6673f4 4e6882df
+      4e62d352 4ea40280 4ea533f3 4ebfa0bf 4eb0f8ed 4ed0355f 4f01a43f 4f268f65 4f5f33e8 4f577036 4ffaf089 53112f9f 591f615f 595223ff 599f213f 5a8b801f 5e02035f
+      5e185265 5f1497ff 646be7e4 64a3412c 64ae4cfb 64bb6bfb 64a0a7ad 64a5e7f1 654170d3
+    `,
+  ],
+  [
+    '4',
+    `
+      047f58e4 128200a4 2996008f 33090664 383903e4 48438b44 48e47d3b 53081f64 699c008c 786d32a4 79410284 882403a4 b8ef22a4 b9831ec4 d1960624 04205d64 04605a04
+      0470e064 0531a0c4
+    `,
+  ],
+  ['27', '04fff83b 0dccc77f 0df7077f 0df5c36d 13054dbb 1b1f00bb 289f0f64 386a505b 7828501b 881b845a b842199b 0420f91b 04f0e11b 1ef1025b'],
+  ['14', '04a7fb2e 0de1e1dc 389f1a4e 5994a08e 6b1b30ee 78443dce 786873ee 93da5f4e 9b34080e b8af428e f87c32ce 0460ffee 1e2601ee'],
+  ['5', '1a9601e5 2944169f 2a3447e5 384c34bf 386e33e5 5a9d1225 695d17ff 787a4285 885f0245 999e8385 b8a97045 04615325'],
+  ['0', '0a151000 13980400 480002c2 53087de0 5a891620 729d0760 88d103e0 901f0640 b8962200 d9f80416'],
+  ['29', '081d83f4 131f03fd 2a300b5d 388b6fbf 4a11087d 88bd7ddd 9adf00bd 04b6e01d 0e143e7d 1e18801d'],
+  ['31', '043f57bf 0c8447ff 0cd203ff 0cd347ff 0dd9e3fd 3c5107ee 785417ff 78c71fff 919903df d92a07f5'],
+  ['6', '1a9a07e6 28c0189f 380524da 48c70206 9b3f8566 d9228cde 0461e266 0461f1a6 0e022c46 1e650186'],
+  ['9', '0462f7e9 387743c9 53180be9 6b133be9 78bf03e9 88090117 04a0e049 0e013d09 1e290229 1e7e0249'],
+  ['13', '0b17078d 0ccc25bf 2a011e6d f8e4032d 0460f6ad 04a0f58d 04e0fa0d 04e0fccd 04e4f7ad'],
+  ['23', '0c862ae8 38bf23f7 3c5f0eed 530e4197 6a0808f7 f83f32b7 0432e7d7 0530a0f7 9e7002f7'],
+  ['15', '04b5e3ef 080f035f 38ad334f 88effc5a d9a76dee 04bfe44f 04e0e20f 1e60036f'],
+  ['16', '1b137d30 1e59d7f0 38599e1f 485f0670 78e963f0 9e18df70 b37d57f0 f8275270'],
+  ['2', '04375be2 05a0bb62 1ad35122 38df045f 78610362 88670adf b8ac0202 1e280042'],
+  ['20', '0c8e828f 0db32281 38062e82 0422f194 0431e0f4 0460fb94 04a2ff14 1ee101d4'],
+  ['21', '101f07d5 33063bf5 382b5035 688602ad 886ed67f 9bd00af5 f87d4095 0423f675'],
+  ['22', '0434f856 195e4216 1ad04a16 2b1f0356 3c1f1ede 784418d6 788f39b6 1e640356'],
+  ['28', '0857021c 38bd72fc 7895179f 78ff681c 9b397d5c b82840bc b8b061bc 04e4f03c'],
+  ['8', '0a2d0888 29d7fd1f 595161e8 78e343e8 b8e73188 f83e6188 0521a388 1e198508'],
+  ['1', '1ad80b81 7a1203e1 882181bf f8fa4081 fa190241 0421fe81 0475e4a1'],
+  ['18', '284c48df 385f1372 4a3f06d2 937fffb2 b83e23f2 b8ab5112 04f1e432'],
+  ['25', '5a0103f9 78252399 9ba411d9 b85f13f9 b88b19d9 f87e7079 0421e279'],
+  ['7', '08558b07 18ffc067 48078445 78333347 b881ecff 042052e7 0520a587'],
+  ['11', '1b18808b 386a634b 3983044b 781f7d6a d9a2156e 04a2f98b'],
+  ['12', '382242cc 384f1bec 3c0c3591 4e1f2eec 783a612c 04bf5a0c'],
+  ['24', '198a3158 1a9f77f8 9bbd81d8 b89f271f d96c071f d9653f06'],
+  ['17', '08df0b31 388e1331 6a2f0ff1 b8a123f1 252089b1'],
+  ['26', '781f1749 784c03fa 78f731ba d9e21f5a 04a0f35a'],
+  ['19', '047f5113 38bc5073 395d03f3 9b430ff3'],
+  ['3', '043fe3e3 788921a3 885f8fe3 994603e3'],
+  ['30', '4b1f10de 787123fe 9ac713fe b8ed725e'],
+  ['10', '0e163fea 4b1803ea 9b0afe6a'],
+  ['0 13 31', '68dd03ed'],
+  ['0 3 31', '29df03e3'],
+  ['0 4 31', '28d903e4'],
+  ['1 18', '29420592'],
+  ['1 19', '69de067f'],
+  ['1 26', '694506ba'],
+  ['1 3', '887807e3'],
+  ['12 24', '785c370c'],
+  ['12 25', '3844072c'],
+  ['14 31', '385f0fee'],
+  ['17 18', 'b8940e51'],
+  ['2 20', '28560b34'],
+  ['2 25 31', '69c20bf9'],
+  ['2 4', '78926482'],
+  ['20 21', '08347ef0'],
+  ['24 25', 'b8540f38'],
+  ['24 27', 'b8590778'],
+  ['27 31', '388107fb'],
+  ['28 29', 'b89f07bc'],
+  ['3 14', '88738f6e'],
+  ['4 18', '789f3c92'],
+  ['4 23', '68c612ff'],
+  ['5 31', '78420fe5'],
+  ['6 31', '29c21bff'],
+  ['8 26', '38951d1a'],
+  ['9 31', '28da27ff'],
+];
+
+/** The same. None of them is conditional. */
+export const EXECUTED_A32: readonly (readonly [registers: string, instructions: string])[] = [
+  [
+    '',
+    `
+      e04d00b0 e1150068 e131008b e14defb1 e15d010b e16860b0 e17a0070 e1c6e0fc f208f401 f204900f f20ff30b f20ff518 f205fd13 f204fe2e f20fb629 f2031c38 f20f993b
+      f20d5a86 f201f29d f205c0bf f218df0a f21f5405 f21b4411 f21d601f f21f0d11 f21e8020 f21fba25 f211f52a f2198f3a f210288e f216f783 f21f7293 f214f39b f21bc3a0
+      f21f86ae f21df9ae f22ad00f f2288d1d f228f211 f220f721 f222c03f f222f838 f224f68b f22fbc99 f239f40d f231c01f f23eb299 f238ffb5 f24f7921 f24f8b3a f24cff84
+      f243f1a1 f2508c1d f25c6c6a f25fb797 f256f1be f25c82e0 f26fe403 f261f80f f26dff13 f26f5324 f26fc123 f26cf222 f26fca36 f266f935 f26b659c f26f57bd f269f3b4
+      f27d8f04 f286a01f f287fe17 f288742a f2863336 f284b03f f28ef93c f280c28a f28a7091 f289f794 f28f2aa7 f29ea700 f29f8b09 f299001f f29fe119 f293e225 f294c02f
+      f29f8946 f292f393 f2959fc2 f29aedef f29ff5ec f2a1a00f f2a4d03f f2afde37 f2ab2952 f2af63e5 f2b8500f f2b01c3e f2bf1f3f f2cfa509 f2c5002f f2c1c157 f2c38872
+      f2c8f97e f2d26814 f2d3c46c f2dac872 f2d8f976 f2d8f482 f2df0bc3 f2df03e8 f2e0f81c f2e2494c f2e3604f f2ef4243 f2ef4dad f2e6f4cb f2e1fde9 f2f5f334 f2fde776
+      f30e250e f302e00f f302f400 f30f721e f30dde39 f30f3831 f307f538 f30a2e44 f30f5780 f30f9da0 f30f43bd f316770d f314300f f31fa406 f311e01f f319f73b f31f9182
+      f315fd81 f31eaf96 f31205b0 f31af8b8 f3249705 f32f200f f32f0d0e f323401f f32ff114 f323f220 f320f794 f32a7cb4 f323f8b1 f335a03f f3371f93 f348a03f f34fe182
+      f349f28f f3544e0b f35ee110 f35bfe31 f35cf3b9 f3627324 f36f5a34 f36c265e f362f88f f3654b9b f36f0fb1 f364f4b6 f37a6f0a f371fe09 f373e117 f38f650c f382e128
+      f385602f f38cf03f f38fe53a f381209f f384f19f f398801f f39f6333 f39fe172 f39bc59e f39f279c f396e0af f395e6e9 f3ab450e f3a5103f f3aaf13f f3af9852 f3bca516
+      f3b6f82d f3bafbe5 f3c6c32e f3cf2ca1 f3df8c01 f3df3239 f3d8c889 f3d3d392 f3e6e02f f3efea2f f3ff8c6f f3f0e08f f3fb20af f402100f f405904f f40df08f f417f50d
+      f421000f f42ac04f f42420bf f453fb2a f489900f f4a4400f f4abfd0f e50c700b f510f12b e54c1001 f556f10d e5e8b000 e8022007 e88b680f e9080926 e9820009 fc08fdaa
+      fc0c2ce6 fc2bad14 fc39f804 ec4c5b31 fc889882 ec949b12 fc99f8a2 fcaf2d0c fcaf5811 ecd97b0d fce248a0 ed001b2f ed0dc9af ed107b1f ed13e9a3 ee0eb110 fe0f1b24
+      fe0f1a83 fe00f89e ee0dbbaa ee01fbec ee1fbb0a ee1d7a0f ee1df129 ee1d1929 fe16fb27 ee14fa44 ee1a7b66 ee1d09cf ee2d212f ee256947 ee2d816f ee2a2b65 ee26bb8f
+      ee333b0f ee3ad942 ee35f986 ee3afaa8 fe39fba8 ee3d0bc2 ee32f1e5 ee42216e fe51f88e fe6ffd03 ee6dfa4b ee740acf ee8f4a08 fe85fa06 ee83f92f ee8d2148 ee9f3908
+      fe97582b ee91f94f ee995aca eea2eb0a eeadbb4f eebd2b0f eeb4f11a eebdfb64 eebf8b61 febfdbca eecf4b20 fec3fb6c fece9dbf eedfbb02 eee5896f eefac90f eefdf146
+      eef8694c feff3b4f fef0fa46 eeff79cd
+    `,
+  ],
+  [
+    '13',
+    `
+      e00d60b3 e00dc0f1 e02dd309 e02dc59d e06d2b92 e0dddd06 e0e7d00e e10d3688 e10d30ec e12ddec4 e15dd1b8 e16d96bf f40df064 e41dd92f e42de007 f42d900b e44ddb06
+      e45dd26f e46db20c f46da506 e47ddf00 e57dd004 e6efd879 e70dc311 e70db532 e75d353b e75d09dd e75d75f8 e82d7210 e92d2b25 ecbd4b16 eced0b0a ed7d6b11
+    `,
+  ],
+  ['7', 'e033760e e0407002 e0bb7605 e10710a2 e18a7f91 e1a07651 f427f6d5 e6bd7075 e6cd7473 e6ff7fb7 e717f119'],
+  ['8', 'e0158002 e09d8c0d f408f023 f448c486 e538869f e680807e e68f8077 e6ad8614 e708a057 e7af8358 ecb8eb0f'],
+  ['9', 'e0f69000 e15890d4 e1cb9109 e1fd9c9f f409c09c f449f79d f489256e e6809011 e789f411 e8a9100c'],
+  ['12', 'e12ca981 e1ddc408 e34fc00f f44cf500 f46cf292 e554c00f e6a6c07d e6ebc01a e6e9c075'],
+  ['3', 'e01330b5 e05330d2 e06d3000 e1e300f8 e1f330d9 e6af3078 e7035274 e7533316 e7e33057'],
+  ['1', 'e07a1001 e1251049 e19d150e f401c289 f401f38a e6611f50 e7817014 ecb1fa01'],
+  ['10', 'e02a50b4 e0faacbf e100a04b e1b0a422 e303a00b f40ad204 f42af079 e70afe31'],
+  ['11', 'e10b60c4 f42bfa0b f46be262 e52bd303 e68db457 e70bf07a e92b5b0a'],
+  ['2', 'e05d2809 e14c2057 e4020004 f422f188 f422f3b8 f4a2f15e e702fa1a'],
+  ['5', 'e08a5004 e15d50fc e3b05e5b e51e5203 e6395f35 e7cf5393'],
+  ['4', 'e00c400a e3a0404c e564a00d e6194f1e e9a4300f'],
+  ['0', 'e10e0053 e1f0007d f400fa5e e730fa13'],
+  ['6', 'e036609b e0c6600d f406f7db e436621f'],
+  ['14', 'e0aded05 e18de50a e75ef916'],
+  ['6 13', 'e04d619b e08d6993 e53d660f'],
+  ['1 13', 'e05d16dc e41d190b'],
+  ['12 13', 'e05dccbc e07dc9f1'],
+  ['13 14', 'e17deafa ec5eda30'],
+  ['7 13', 'e0cd7494 e457d00c'],
+  ['0 1 2 3 4 5 6 7 8 9 10 11 12', 'e89d1fff'],
+  ['0 1 2 3 4 5 6 7 8 9 13 14', 'e9bd43ff'],
+  ['0 1 2 3 4 5 7 14', 'e89340bf'],
+  ['0 1 2 3 4 5 7 8 10 13 14', 'e91165bf'],
+  ['0 1 2 3 4 5 8 10 12 13 14', 'e99d753f'],
+  ['0 1 2 3 4 5 9 10 11 13', 'e8942e3f'],
+  ['0 1 2 3 4 6 8 10 11 13 14', 'e8bd4d5f'],
+  ['0 1 2 3 4 8 11 12 13 14', 'e812791f'],
+  ['0 1 2 3 4 8 9 11 12', 'e91d1b1f'],
+  ['0 1 2 3 5 6 7 8 13 14', 'e8bd41ef'],
+  ['0 1 2 3 5 6 7 8 9 10 12 14', 'e81657ef'],
+  ['0 1 2 3 5 6 7 8 9 11 13 14', 'e89d6bef'],
+  ['0 1 2 3 5 6 8 11 12 13 14', 'e81d796f'],
+  ['0 1 2 3 5 9 10 11 12 13 14', 'e8917e2f'],
+  ['0 1 2 3 5 9 13', 'e8bd022f'],
+  ['0 1 2 3 5 9 14', 'e918422f'],
+  ['0 1 2 3 6 8 10 12 14', 'e99d554f'],
+  ['0 1 2 3 8 10 11 12', 'e9981d0f'],
+  ['0 1 2 3 8 10 12 14', 'e815550f'],
+  ['0 1 2 4 12 14', 'e81d5017'],
+  ['0 1 2 4 9 11 13 14', 'e9166a17'],
+  ['0 1 3 4 5 6 8 10 11 14', 'e99d4d7b'],
+  ['0 10', 'e0aa0790'],
+  ['0 11', 'e01b00f5'],
+  ['0 13', 'e0fd0791'],
+  ['0 2 4 5 6 12 14', 'e81d5075'],
+  ['0 3 5 11 12', 'e93b1029'],
+  ['0 3 5 13', 'e91a2029'],
+  ['1 2', 'e431260f'],
+  ['1 2 3 12 13', 'e81c300e'],
+  ['1 2 3 4 6 7 11 12 13', 'e8bd18de'],
+  ['1 2 3 5 8 9 11 12 13', 'e81b3b2e'],
+  ['1 2 3 5 9 12 13', 'e890322e'],
+  ['1 2 4 13 14', 'e99d6016'],
+  ['1 2 8 10 12 13 14', 'e9927506'],
+  ['1 3 13 14', 'e99d600a'],
+  ['1 3 8 10 13 14', 'e992650a'],
+  ['1 5', 'e99d0022'],
+  ['1 7 9 13', 'e8152282'],
+  ['10 11', 'e03ab0be'],
+  ['10 13', 'e0eda39d'],
+  ['11 13', 'e07db9db'],
+  ['2 3 10 12 13', 'e898340c'],
+  ['2 3 4 8 10 13', 'e89e251c'],
+  ['2 4 6', 'e8140054'],
+  ['2 4 6 8 11 12', 'e9101954'],
+  ['2 4 8 9 13', 'e8bd0314'],
+  ['3 4', 'e0d34a9b'],
+  ['3 4 5 7 8 10 11 12 13', 'e89d3db8'],
+  ['3 7', 'e0973992'],
+  ['4 7', 'e17742bf'],
+  ['4 8 12', 'e91d1110'],
+  ['5 10', 'e0b5a099'],
+  ['5 13 14', 'e8956020'],
+  ['5 6', 'e1765adb'],
+  ['5 9 11 14', 'e89c4a20'],
+  ['7 10 11', 'e007a0d1'],
+  ['7 14', 'e477e004'],
+  ['8 12', 'e57c800f'],
+];
+
+/** The same. The first half comes first. */
+export const EXECUTED_T32: readonly (readonly [registers: string, instructions: string])[] = [
+  [
+    '',
+    `
+      0000 1c00 1e00 2801 4205 42c1 4609 6000 7000 8000 e8676e00 e8816407 e90b7b16 e94a710f e96d4900 ea143f23 ea9d2f07 eb191f67 ebbd5f53 ec4d7a12 ec8ddb0b
+      ec801a11 ec9d7b11 ec9d7a0e ecdf9b0c ed050980 ed006a09 ed103b1a ed1d09a9 ee000a2c ee04e90a ee0a7967 ee060b47 ee0f8b01 ee00fae1 ee147b00 ee156a05 ee1c7900
+      ee1f0aed ee12e940 ee1cfb40 ee2d3a26 ee2d0921 ee2f0ba6 ee2d09cd ee2f0a49 ee215b68 ee3d5b08 ee3ffb6a ee390900 ee3faa0a ee3dfa42 ee32f96e ee460bf0 ee8fda0d
+      ee863b02 ee8d4902 ee91f903 ee940a02 ee920b68 ee916b0d ee90f9c5 eea0ea0c eeadba64 eea009a3 eeaf6b0d eea3fb45 eeadf9cb eebf0b0d eebf0aeb eebafa67 eeb6ba0f
+      eeb90be6 eebf0bc4 eeb8fa64 eeceeb10 eef1faef eefdfa6a eefd59ee eefda906 eefcfa4f eef70bca eeff0b4f ef03d73f ef0d70b4 ef00f381 ef0adf9f ef0685fe ef033600
+      ef0c4fc2 ef00092c ef02fb1e ef0c2007 ef0ff281 ef0de72f ef0cf8ab ef01e231 ef09f890 ef0d5500 ef090a06 ef0d46be ef01f1a1 ef0df136 ef0604de ef0d8a1d ef07f39e
+      ef08c400 ef0f1e00 ef0cc93a ef10a901 ef1f7f38 ef1a0fe6 ef1f8608 ef1f9e0f ef1d8300 ef152825 ef1fcb0c ef10522a ef1df498 ef1f3815 ef1dda04 ef1d7483 ef1f4502
+      ef11f314 ef1e6001 ef10d108 ef17fbbd ef12523d ef1027a1 ef1b771b ef120034 ef1f859d ef18fa90 ef184613 ef12f1bf ef24a30e ef237530 ef260568 ef2f0606 ef25b020
+      ef24cb01 ef2edfbc ef2ce96a ef25d401 ef2d703d ef2a8f2c ef23672b ef2fcb13 ef2e031c ef2e580b ef2d9181 ef2c01d4 ef2f320c ef2df99a ef27b6b9 ef23f830 ef2d4a00
+      ef290abe ef2a24b0 ef3bcf9b ef348fca ef3d3889 ef3b0401 ef3af43c ef3fb01d ef3d0216 ef308133 ef3fa502 ef3f0514 ef566918 ef64773c ef650213 ef740c4c ef8ca802
+      ef88b119 ef846502 ef86e708 ef877d31 ef8d0a01 ef86021a ef820406 ef8d0e04 ef81b319 ef85f0b1 ef8db21e ef8903b8 ef8f022f ef80c009 ef81253f ef826c03 ef8dc97a
+      ef8b0a32 ef88f31c ef82c1d6 ef83085f ef8f02b3 ef800e32 ef8ec60a ef84e109 ef840918 ef860e1e ef9002e7 ef9ee90a ef9f2d01 ef9a4fe9 ef9f003f ef9d0213 ef9f07ac
+      ef94060a ef9f076f ef9f00a5 ef9b052f ef972209 ef9d064c ef93aeee ef972ae8 ef94e127 ef9da4c3 ef90f317 ef95311a efad1fcb efaf9f38 efacab0c efae064c efaa7237
+      efadc505 efad6225 efafae40 efabac21 efa5672c efaf0d69 efa2131b efaf0154 efaa0852 efaf6e08 efade469 efa8f93c efab0885 efad8001 efac0184 efad0e76 efafa9aa
+      efadf816 efa6b60c efa78d21 efb4a304 efbd7d19 efbf1c32 efcb303e efc9f91c efc1f939 efc60306 efc30839 efdf0a36 efd30d4a efdf091c efde087a efed4019 efe67426
+      efe66302 efe3895e f80d8c1a f80d4e05 f815fc65 f821ee8a f82b0c50 f83df007 f841dd00 f84d0c7b f8470e77 f842c900 f905870f f90801bf f90df64f f900034f f90d02af
+      f91dfc9c f923613f f92702ff f92d645f f929030f f92c037f f94c188f f942f11f f947b40f f96d741f f96c0a2f f98071ff f9adcfbf f9a2140f f9a97f7f f9eb0c9f fc020d6c
+      fc2d6d2d fc21083f fc28382c fc276d10 fc34080e fc7208d0 fc8f0809 fc98a805 fca24dc0 fcae783e fe0f590a fe06080e fe0b1a0d fe0d0b02 fe138903 fe1daa01 fe180b04
+      fe2d0909 fe205a0a fe2d2b0b fe3fca0c fe3ef908 fe3dfb06 fe8dbae1 fe8c098d fe861b20 fe8d0b43 fe8d2d1d fe8c0823 fe8f3a05 fe8d0962 febd6be4 febffa48 febdfa66
+      fefdbb6d fefdf9c9 ff0ffd0f ff0eefaa ff0db61a ff0e292b ff0df280 ff03d60f ff00080e ff01f230 ff02b129 ff01d024 ff0a007a ff0cce08 ff05091a ff0cd721 ff04751f
+      ff0f350a ff0c2308 ff0f0134 ff06d40a ff060413 ff0df7b5 ff0d0ab5 ff055831 ff0eca0d ff05c335 ff1a0837 ff1fa406 ff1df725 ff1b620e ff1f6019 ff11888e ff1d9d0e
+      ff14bf8e ff106496 ff1fb006 ff1d031b ff194309 ff190131 ff1f760c ff1ffa01 ff16d50b ff1fee05 ff195591 ff1dfeb9 ff130236 ff100a3e ff1b7103 ff15f6bd ff2ff58d
+      ff2a730e ff2f1210 ff2f5801 ff2f1f25 ff2f273c ff2ff608 ff25b029 ff2d842a ff2ff28c ff241101 ff2faa31 ff2edd0f ff2efa0d ff2d0ebe ff2f570d ff2d449c ff2af69e
+      ff2b089d ff2bf31b ff2ee032 ff21fe28 ff2cf539
+    `,
+  ],
+  [
+    '13',
+    `
+      b081 b402 e92d5d03 e97ddd0d ea186d08 eb093d34 eb5c0d2b ec5dda30 ecbd6a0a ed2d3a0c ed3d9b0f ed6dcb03 f80d0f7f f81dd93e f82dcd3f f84d7fe2 f90d6148
+      f90df085 f90d5281 f90dd30d f92d1704 f92d0347 f92d91a3 f92df2fd f94df0ad f98dc50d f98d068d f98df91d f9ad2e2d f9adff9d f9ad05dd f9adf45d f9cd8a0d fa0afd08
+      fa3efd9e fa62fd02 fb05ed0e fb2ddd00
+    `,
+  ],
+  [
+    '0',
+    `
+      1000 1800 1a00 4040 4240 4340 43c0 4400 8800 b2c0 ba00 bac0 c003 c801 e8cd3f50 e951009d ea4e0003 eacb3009 eef50b30 f8100d72 f8340cb5 f9000017 f9100d58
+      fa4df0b9 fa9af08c fabef088 fb169017 fb7df006 fbaa0001
+    `,
+  ],
+  [
+    '1',
+    `
+      0041 4001 4181 4381 7801 b241 b281 ba41 e8a10494 e8c80071 ea4f1106 eb15510b ecb17b03 ecb1aa02 f208017d f3a20109 f821890b f9c1a71d fa40f105 fa5df1b0
+      faedf160 faedf154 fb1df128 fb1df103 fb17f139 fb38f11b
+    `,
+  ],
+  [
+    '11',
+    `
+      e86b02b2 e8debfef ebc50ba7 ed3b0a14 f2c20b7d f3890b0f fa1cfb9d fa3ffb9e fa8dfb62 fa9afb90 faa7fb09 faa4fb55 faadfb16 faa8fb42 fb11ab23 fb211b19 fb420b14
+      fb79eb06 fbcdbb0b
+    `,
+  ],
+  [
+    '10',
+    `
+      e8c6bfda ea5f1a06 ea920a2b ebbd0aad ebd03a03 f3006a08 f3c00a0d f90a7502 f90a7440 f90af996 f92ae54a faaefa6c fb31ba0a fb3d3a10 fb517a12 fb699a06 fbbdfafc
+    `,
+  ],
+  ['2', '0802 4142 b202 ea7f02fc f34e3207 f85a2e68 f902435a f922f14c f93d2c39 f982e40d fa70f208 fa84f2ae faadf22c faddf28b faedf249 fb1a9230 fb28f21b'],
+  [
+    '8',
+    `
+      e8c42fe8 eca88b19 eca8fb04 f9086a0d f91c8c2e f9388fcb f93d8e3a f948002d fa0ff8b1 fa2ff898 fa9bf8a7 faa1f88d facef887 faddf8a7 fb0ef808 fb16b80c fb4d6804
+    `,
+  ],
+  ['3', '6803 ea260354 ea690343 ed230b06 f2a3033b f8333fe8 f923031d f923d70d f923f79a f9230ae9 f923f596 f963f49d fa1ff3a6 fa2df3b7 fa5ff383 fb0bc318'],
+  ['5', '0005 eacd2525 f24d2588 f8555fb8 f905faad f91d5e01 f925d90c f925013d fa01f5ba fa9df5b9 fac5f5a7 fb54f517 fb8c5504'],
+  ['9', 'e8c18fc9 e9697929 ea5d5924 ea72690e eb7a393c f8093b27 f8399e3c f929f749 f9a92dbd fa2df902 fa85f980 fb58f90d fb50690a'],
+  ['14', 'ea024e0e ea6f0e57 f3640e52 f83de900 f90e6923 fa81feb5 fae5fe0c fb1dfe10 fb21fe04 fb3efe0e fb49fe05 fb4dfe15'],
+  ['6', '430e e84dd654 e85d6f40 e8cbc9f6 eba2060a f8176e1f f85c6c3c f906e59b f9060acc f926016d fa5ef600 facdf69b'],
+  ['7', '4607 e8c9af47 eeb17b70 f32c0700 f8147c09 f9070254 f9074603 f9273509 f967088e fa36f70c fa4ff7b3 fa8df79b'],
+  ['12', 'ea350ce8 eb412cf0 eb6d5c3c f84c0940 f92c9002 fad5fc95 fb6b9c1e fbeacc0a'],
+  ['4', 'ea8e0417 f36f040f f9144b0c fa1df405 faecf421 fb91f4fe'],
+  ['0 13', 'bc01 f85d0bda f91d0b49 fbed0d0b'],
+  ['0 2', 'e95102d0 fb8b2006'],
+  ['3 9', 'e89d0208 f9193ffb'],
+  ['0 1', 'c802'],
+  ['0 1 2', 'c806'],
+  ['0 1 2 3', 'c80f'],
+  ['0 1 2 3 13', 'bc0f'],
+  ['0 1 2 3 4 13', 'bc1f'],
+  ['0 1 2 3 4 5', 'c83e'],
+  ['0 1 2 3 4 5 6', 'c87e'],
+  ['0 1 2 3 4 5 6 13', 'bc7f'],
+  ['0 1 2 3 4 5 6 7', 'c9fd'],
+  ['0 1 2 3 4 6 13', 'bc5f'],
+  ['0 1 2 3 5', 'c82e'],
+  ['0 1 2 5 6 7 8 9 10 11 12 13 14', 'e89b7fe7'],
+  ['0 1 2 5 7 8 9 10 11 12 13 14', 'e8957fa7'],
+  ['0 1 2 6 8 9 10 11 12 13 14', 'e8937f47'],
+  ['0 1 3 13', 'bc0b'],
+  ['0 1 3 4 5 6 7 8 9 10 11 12 13 14', 'e9357fdb'],
+  ['0 1 3 4 5 8 9 10 11', 'e9110f3b'],
+  ['0 1 3 4 6 7 8 9 10 11 13', 'e9142fdb'],
+  ['0 1 3 5 6 11', 'e898086b'],
+  ['0 1 4 6 7 10 11', 'e91d0cd3'],
+  ['0 1 7 8 9 10 11', 'e89d0f83'],
+  ['0 1 8', 'e89a0103'],
+  ['0 2 13', 'bc05'],
+  ['0 2 3 4 5 6 7 8 9 10 11 12 14', 'e91d5ffd'],
+  ['0 2 4 5 6 7', 'e91000f5'],
+  ['0 2 4 5 7 8 9 10 11 12', 'e9181fb5'],
+  ['0 3 8 11 13', 'e8902909'],
+  ['0 4 6', 'e974060c'],
+  ['0 5', 'e97505f0'],
+  ['0 6', 'e8d806ff'],
+  ['0 7', 'fbed076c'],
+  ['0 9', 'fbc6090e'],
+  ['1 10', 'f931afdc'],
+  ['1 2 3 12', 'e89b100e'],
+  ['1 2 3 5 9 11 13 14', 'e9136a2e'],
+  ['1 2 4 5 7 8 9 10 11 12 13 14', 'e91a7fb6'],
+  ['1 3 4 6 8 9 10 11 13 14', 'e8916f5a'],
+  ['1 5 6 10', 'e9170462'],
+  ['1 5 8 11 14', 'e91d4922'],
+  ['10 12', 'f81cab07'],
+  ['10 13', 'f93da908'],
+  ['2 11', 'ec5b2a35'],
+  ['2 13', 'fba1d201'],
+  ['2 4 5 7 10 11 13 14', 'e8906cb4'],
+  ['3 5', 'f833590a'],
+  ['3 5 8 9 10 11 12 13 14', 'e89d7f28'],
+  ['4 13', 'f85d4fa5'],
+  ['4 6', 'f8364f9e'],
+  ['5 13', 'f81d5f51'],
+  ['5 7 13', 'e87d7538'],
+  ['9 11', 'e879bb27'],
+  ['9 11 14', 'e91b4a00'],
+];
+
+/** The same. */
+export const EXECUTED_RISCV: readonly (readonly [registers: string, instructions: string])[] = [
+  [
+    '',
+    `
+      0002 0006 0009 0281 2000 4005 6005 800a 8086 9006 a00a c00a e000 27410003 6e7c1003 2a872003 373fb003 00cfc003 10515003 63e16003 0149ac87 021f1013
+      09b2a013 8b333013 03614013 01e16013 5df17013 0a100017 03e9001b 0003801b 0091501b 00d40723 01b41423 01512027 1cdea02f c01b202f c323a02f 02ca202f 050ab02f
+      02788033 03592033 0113b033 032a4033 03e15033 024c6033 11a10037 0018903b 0348603b 010b01c3 029203c3 03c90dc7 014484c7 0359864b 08fb0ccb 00328acf 0b9f83cf
+      005d8fd3 03ee0653 085381d3 0bf30c53 11760e53 18098053 1a010bd3 205107d3 42010bd3 58010953 f2010c53 13b619d3 219e97d3 2a0594d3 5a0113d3 d00111d3 20cca353
+      401829d3 c2062053
+    `,
+  ],
+  ['8', '0020 8009 8409 8811 8c01 8c2d 8c45 9c01 019a9403 0411242f 19d1342f 6767342f 0398643b'],
+  ['1', '008a 2089 4081 6085 808a 0896b0af 242ab0af 657930af a20c10d3'],
+  ['26', '001cbd13 1da12d2f c1cc2d2f e1322d2f 229cbd2f 809dbd2f 868cbd2f e61d3d2f c0011d53'],
+  ['9', '6004 01950483 01c63493 c185b4af 0309a4b3 024c44b3 034554b3'],
+  ['31', '0006ef83 05512f93 0a212faf 40c6afaf 47e8afaf'],
+  ['11', '2060a5af 1a4235af 1c74b5af 847435af'],
+  ['16', '01bbd803 0721282f 4465a82f 0281483b'],
+  ['17', '1e7128af 0a7cb8af 1eb6b8af 003118f3'],
+  ['18', '190ba92f 6327a92f 6149b92f a7b1392f'],
+  ['29', '14012eaf 220faeaf e4eebeaf 00c12eb3'],
+  ['3', '2181 0ce821af a23c21af 031331b3'],
+  ['30', '42f1af2f e3ff2f2f 038bef33 02810f3b'],
+  ['5', '089122af a00112d3 e20f12d3 a24122d3'],
+  ['10', '4008 a008252f 02e11533'],
+  ['2', '2147312f 037ef133 e2018153'],
+  ['22', '01758b17 00911b1b 67612b2f'],
+  ['24', '47073c2f c6ba3c2f 037bdc3b'],
+  ['28', '0e03ae2f 0576be2f c2011e53'],
+  ['4', '0074d21b 01a1222f 011db22f'],
+  ['7', '64f7a3af 0643b3af 835fb3af'],
+  ['12', '25aba62f 0221362f'],
+  ['13', 'c493a6af 027c06b3'],
+  ['14', 'c6a1272f 01983733'],
+  ['15', '00e14783 a44db7af'],
+  ['19', 'a52129af c26ba9af'],
+  ['21', 'a68eaaaf 42f83aaf'],
+  ['25', '62a13caf 023d7cbb'],
+  ['27', '0f18bdaf a1b42dd3'],
+  ['6', '4037531b 00012333'],
+  ['20', '03e0aa2f'],
+];
