@@ -9,7 +9,16 @@ const choosesOthers = namesKind || process.argv.slice(2).some((argument) => /^(?
 /** Hermetic tests that `--project slow` runs again, trying all of the places of which they otherwise try some (test/support/thoroughness.ts). */
 const THOROUGH = [
   ...['demangle/itanium', 'dwarf/line-table', 'elf/elf-file', 'host/hostile-input', 'host/packed-input', 'invariants'],
-  ...['naming/jit-code', 'naming/scoped-name', 'perfdata/records', 'profile/merge', 'session/address-space', 'session/range-tree', 'session/record-queue'],
+  ...[
+    'naming/jit-code',
+    'naming/scoped-name',
+    'perfdata/records',
+    'profile/merge',
+    'session/address-space',
+    'session/changing-maps',
+    'session/range-tree',
+    'session/record-queue',
+  ],
   ...[
     'session/stack-dumps',
     'symbol-table/symbol-table',
