@@ -250,11 +250,9 @@ class PartWalk {
         if (size >= RECORD_HEADER_BYTES + 8) stream.skipPayloadOf('PERF_RECORD_AUXTRACE', view.u64(body));
         return;
       case abi.PERF_RECORD_COMPRESSED:
-        return this.#decompress(view.bytes.subarray(body, end), fileOffset);
       case abi.PERF_RECORD_COMPRESSED2: {
-        if (size < RECORD_HEADER_BYTES + 8) return;
-        const bytes = Math.min(view.u64(body), size - RECORD_HEADER_BYTES - 8);
-        return this.#decompress(view.bytes.subarray(body + 8, body + 8 + bytes), fileOffset);
+        const packed = packedBytes(type, view, body, end);
+        return packed && this.#decompress(packed, fileOffset);
       }
       default:
         this.#unpackSimpleperf(stream);
@@ -265,10 +263,11 @@ class PartWalk {
   async #unpackCutRecord(): Promise<void> {
     const { cutRecord, position, view } = this.#stream;
     if (cutRecord === undefined) return;
-    const type = new ByteView(cutRecord, view.littleEndian).u32(0);
-    const bytes = cutRecord.subarray(RECORD_HEADER_BYTES + (type === abi.PERF_RECORD_COMPRESSED2 ? 8 : 0));
-    if (bytes.length === 0 || !abi.isCompressedType(type)) return;
-    await this.#decompress(bytes, position - cutRecord.length);
+    const record = new ByteView(cutRecord, view.littleEndian);
+    const type = record.u32(0);
+    const packed = abi.isCompressedType(type) ? packedBytes(type, record, RECORD_HEADER_BYTES, record.length) : undefined;
+    if (packed === undefined || packed.length === 0) return;
+    await this.#decompress(packed, position - cutRecord.length);
     if (this.#visitor.isBlocked) await this.#settleNested();
   }
 
@@ -323,6 +322,14 @@ class PartWalk {
       if (this.#joined === undefined || this.#visitNested(this.#joined)) this.#compressed?.resume();
     }
   }
+}
+
+/** The compressed data of a record; undefined if it is too short to hold any. @param body, end where its fields begin and end */
+function packedBytes(type: number, view: ByteView, body: number, end: number): Uint8Array | undefined {
+  if (type === abi.PERF_RECORD_COMPRESSED) return view.bytes.subarray(body, end);
+  // Its size comes first: padding may follow the data.
+  const data = body + 8;
+  return data > end ? undefined : view.bytes.subarray(data, data + Math.min(view.u64(body), end - data));
 }
 
 /** The features in old header records that are strings. */
