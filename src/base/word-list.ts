@@ -5,3 +5,8 @@ export function wordList(words: readonly string[], max = Number.POSITIVE_INFINIT
   if (listed.length < 2) return listed.join('');
   return `${listed.slice(0, -1).join(', ')} and ${listed[listed.length - 1]}`;
 }
+
+/** `a`, `a, b`; of more words than `max`, the first ones: `a, b and 7 others`. */
+export function commaList(words: readonly string[], max: number): string {
+  return words.length > max ? wordList(words, max) : words.join(', ');
+}

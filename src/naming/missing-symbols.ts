@@ -1,4 +1,5 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
+import { commaList } from '../base/word-list.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';
 
@@ -39,9 +40,8 @@ function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): bool
 }
 
 function listed(dsos: readonly DsoSymbols[]): string {
-  const others = dsos.length - SHOWN_NAMES;
-  const names = dsos.slice(0, SHOWN_NAMES).map((dso, i) => `${shortened(dso.name)} (${share(dso, i === 0)})`);
-  return `${names.join(', ')}${others > 0 ? ` and ${others} ${others === 1 ? 'other' : 'others'}` : ''}`;
+  const names = dsos.map((dso, i) => `${shortened(dso.name)} (${share(dso, i === 0)})`);
+  return commaList(names, SHOWN_NAMES);
 }
 
 function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): string {

@@ -1,3 +1,4 @@
+import { commaList } from '../base/word-list.ts';
 import type { Profile, ProfileEvent } from './profile.ts';
 
 /** How many events a message names: recordings can have hundreds of tracepoints. */
@@ -5,12 +6,8 @@ const SHOWN_EVENTS = 10;
 
 /** Names events in a message, the most samples first: `page-faults, cs and 7 others`. @returns empty for none */
 export function eventNames(events: readonly ProfileEvent[]): string {
-  const shown = [...events]
-    .sort((a, b) => b.samples - a.samples)
-    .slice(0, SHOWN_EVENTS)
-    .map(({ name }) => name);
-  const more = events.length - shown.length;
-  return shown.join(', ') + (more > 0 ? ` and ${more} ${more === 1 ? 'other' : 'others'}` : '');
+  const names = [...events].sort((a, b) => b.samples - a.samples).map(({ name }) => name);
+  return commaList(names, SHOWN_EVENTS);
 }
 
 /**
