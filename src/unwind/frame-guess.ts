@@ -63,9 +63,12 @@ export class FrameGuess implements FallbackSteps {
     const { stack } = this.#memory;
     const sp = registers.value(machine.sp);
     if (isCall && (this.#stackEnds.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
-    // Nothing else would be found, but the search takes long, and every glibc process begins like this, in its dynamic loader.
-    if (isAtArguments(stack, sp)) return 'outermost';
+    // Nothing else would be found, but the search takes long, and every glibc process begins like this, in its dynamic loader. With a link register, what the
+    // program's first function calls begins like this, too.
+    const isStart = isAtArguments(stack, sp);
+    if (isStart && (isCall || machine.lr < 0)) return 'outermost';
     const end = this.#guess();
+    if (isStart && end === 'no-rule') return 'outermost';
     if (end !== 'no-rule' || !isCall) return end;
     if (this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
     return isBelowArguments(stack, sp) ? 'outermost' : end;

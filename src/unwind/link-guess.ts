@@ -10,6 +10,11 @@ import type { StepEnd } from './step-end.ts';
 /** How many instructions before an arm64 address are searched for the function's prologue. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
 
+/** `stp x16, x30, [sp, #-16]!`, `br x17` and `autia1716`: the stubs of the PLT have these. Source: AAELF64, "Procedure Linkage Table". */
+const PLT_PUSH = 0xa9bf_7bf0;
+const PLT_JUMP = 0xd61f_0220;
+const AUTIA1716 = 0xd503_219f;
+
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
   readonly #frame: FrameView;
@@ -53,14 +58,25 @@ export class LinkGuess {
       if ((word & 0xff80_03ff) >>> 0 === 0x9100_03fd) framed = true;
       // ldp x29, x30, [sp], #n: the frame is gone
       if ((word & 0xffc0_7fff) >>> 0 === 0xa8c0_7bfd) return 0;
-      // stp x29, x30, [sp, #-n]!
-      if ((word & 0xffc0_7fff) >>> 0 === 0xa980_7bfd) return framed ? -1 : -8 * ((word << 10) >> 25);
+      // stp x29, x30, [sp, #-n]!, or stp x16, x30, [sp, #-16]! where the PLT begins
+      if ((word & 0xffc0_7fff) >>> 0 === 0xa980_7bfd || word === PLT_PUSH) return framed ? -1 : -8 * ((word << 10) >> 25);
       // stp x29, x30, [sp, #n]
       if ((word & 0xffc0_7fff) >>> 0 === 0xa900_7bfd) return -1;
-      // A return: another function ends there, and this one has saved nothing.
-      if ((word & 0xffff_fc1f) >>> 0 === 0xd65f_0000 || word === 0xd65f_0bff || word === 0xd65f_0fff) return i === 0 || !framed ? 0 : -1;
+      // Another function ends there, and this one has saved nothing.
+      if (isReturn(word) || (word === PLT_JUMP && this.#isAtPltJump(at))) return i === 0 || !framed ? 0 : -1;
     }
     return -1;
+  }
+
+  /** Whether a jump by x17 is the end of a stub of the PLT, which has loaded x17 from the GOT, by x16. */
+  #isAtPltJump(at: number): boolean {
+    const code = this.#code;
+    if (!code.read(at - 4, 4)) return false;
+    // With authenticated pointers, `autia1716` comes before the jump.
+    if (code.word(0) === AUTIA1716 && !code.read(at - 8, 4)) return false;
+    const word = code.word(0);
+    // add x16, x16, #n, or, where nobody needs that, ldr x17, [x16, #n]
+    return (word & 0xffc0_03ff) >>> 0 === 0x9100_0210 || (word & 0xffc0_03ff) >>> 0 === 0xf940_0211;
   }
 
   /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
@@ -108,4 +124,9 @@ export class LinkGuess {
     if (this.#code.isPending) return 'pending';
     return isEntry ? this.#returnStep.takeLink(0) : 'no-rule';
   }
+}
+
+/** Whether an A64 instruction is RET, RETAA or RETAB. */
+function isReturn(word: number): boolean {
+  return (word & 0xffff_fc1f) >>> 0 === 0xd65f_0000 || word === 0xd65f_0bff || word === 0xd65f_0fff;
 }

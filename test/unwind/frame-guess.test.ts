@@ -683,6 +683,60 @@ describe('arm64 code without rules', () => {
     }
   });
 
+  // adrp x16, 0x2000; ldr x17, [x16, #24]; add x16, x16, #24; br x17
+  const [ADRP, LOAD, ADD, JUMP, BTI, AUTHENTICATE] = [0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220, 0xd503245f, 0xd503219f];
+  const PLT_START = [0xa9bf7bf0, ADRP, LOAD, ADD, JUMP, NOP, NOP, NOP];
+  test.each<[string, readonly number[], readonly number[]]>([
+    ['plain', PLT_START, [ADRP, LOAD, ADD, JUMP]],
+    ['with a landing pad for branches', [BTI, ...PLT_START], [BTI, ADRP, LOAD, ADD, JUMP, NOP]],
+    ['with authentication', PLT_START, [ADRP, LOAD, ADD, AUTHENTICATE, JUMP, NOP]],
+    ['without lazy binding', [], [ADRP, LOAD, JUMP, NOP]],
+  ])('has the return address in the link register in stubs of the PLT: %s', async (_, first, stub) => {
+    // The first stub is far away from any return.
+    const before = first.length === 0 ? [RET] : [...first];
+    const words = [...before, ...Array.from({ length: 70 }, () => stub).flat()];
+    const text = Object.fromEntries(words.map((instruction, i) => [0x1100 + 4 * i, instruction]));
+    const last = 0x1100 + 4 * (words.length - stub.length);
+    const registers = { x29: SP + 0x20, lr: BIAS + 0x1400 };
+    const code = { ...text, 6140: BL, 6396: BLR };
+    const stack = { 32: 0, 40: BIAS + 0x1900 };
+    for (const pc of [last, last + 4, last + 4 * stub.lastIndexOf(JUMP)]) {
+      const result = await unwind(code, { ...registers, lr: BIAS + 0x1800, pc: BIAS + pc }, stack);
+      expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1800, 0x1900) });
+    }
+  });
+
+  test('has a caller in a stub that the first function of a program calls, with the arguments of the program on top of the stack', async () => {
+    const stub = Object.fromEntries([ADRP, LOAD, ADD, JUMP].map((instruction, i) => [0x1104 + 4 * i, instruction]));
+    // One argument, one variable of the environment.
+    const stack = { 0: 1, 8: SP + 0x100, 16: 0, 24: SP + 0x110, 32: 0, 40: 6, 48: 4096 };
+    const unwindAt = async (pc: number, lr: number): Promise<UnwoundSample> => unwind({ 4352: RET, ...stub }, { pc: BIAS + pc, x29: 0, lr }, stack);
+    expect(await unwindAt(0x1104, BIAS + 0x1400)).toMatchObject({ end: 'complete', frames: frames(0x1104, 0x1400) });
+    // The first function itself: its link register means nothing.
+    expect(await unwindAt(0x1200, 7)).toMatchObject({ end: 'complete', frames: frames(0x1200) });
+  });
+
+  test('has moved the stack pointer after the first instruction of the PLT', async () => {
+    const text = Object.fromEntries(PLT_START.map((instruction, i) => [0x1104 + 4 * i, instruction]));
+    // The caller is a function that has not saved anything and is about to return.
+    for (const [pc, moved] of [
+      [0x1104, 0],
+      [0x1108, 16],
+      [0x1114, 16],
+    ]) {
+      const stack = { [moved]: 0, [moved + 8]: BIAS + 0x1500 };
+      const result = await unwind({ 4352: RET, ...text, 5120: 0xa8c17bfd, 5124: RET }, { pc: BIAS + pc, x29: SP + 0x200, lr: BIAS + 0x1400 }, stack);
+      expect(result).toMatchObject({ end: 'complete', frames: frames(pc, 0x1400, 0x1500) });
+    }
+  });
+
+  test('does not take another jump by x17 for the end of a function', async () => {
+    const code = { 4352: STP, 4356: MOV_FP, 4368: JUMP };
+    const stack = { 32: 0, 40: BIAS + 0x1400 };
+    const result = await unwind(code, { pc: BIAS + 0x1120, x29: SP + 0x20, lr: BIAS + 0x1500 }, stack);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1120, 0x1400) });
+  });
+
   test('is unwound by frame pointers even if the pair is not at the end of the frame', async () => {
     const code = { 4352: RET, 4356: 0xd10083ff, 4360: STP_FAR, 4364: 0x910043fd };
     const stack = { 16: 0, 24: BIAS + 0x1400 };

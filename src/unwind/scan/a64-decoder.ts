@@ -6,6 +6,8 @@ const LR = 30;
 const ZERO = 31;
 const WORD_BYTES = 8;
 const MAX_VECTOR_BYTES = 16;
+/** What ADRP counts in. */
+const PAGE_BYTES = 4096;
 /** How many bytes of memory have a tag. */
 const TAGGED_BYTES = 16;
 
@@ -83,10 +85,12 @@ export class A64Decoder implements InstructionDecoder {
         state.clobber(rd);
         return;
       case 0: // ADR, ADRP
-      case 1:
-        if (word < 0) write(state, rd);
-        else if (rd !== ZERO) state.setConstant(rd, svma + ((((word << 8) >> 13) << 2) | ((word >>> 29) & 3)));
+      case 1: {
+        if (rd === ZERO) return;
+        const distance = (((word << 8) >> 13) << 2) | ((word >>> 29) & 3);
+        state.setConstant(rd, isWide ? svma - (svma % PAGE_BYTES) + distance * PAGE_BYTES : svma + distance);
         return;
+      }
       default:
         write(state, rd);
     }

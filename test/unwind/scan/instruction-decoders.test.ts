@@ -329,7 +329,8 @@ describe('A64', () => {
     ['ccmp x0, #0, #4, ne', 'fa401804', 'next'],
     ['csel x0, x1, x2, eq', '9a820020', 'next 0=?'],
     ['adr x0, .+8', '10000040', 'next 0=4104'],
-    ['adrp x0, 0', '90000000', 'next 0=?'],
+    ['adrp x0, 0', '90000000', 'next 0=4096'],
+    ['adrp x0, .-4096', 'f0ffffe0', 'next 0=0'],
     ['ldr x0, .+8', '58000040', 'next 0=?'],
     ['madd x0, x1, x2, x3', '9b020c20', 'next 0=?'],
     ['fmov x0, d0', '9e660000', 'next 0=?'],
@@ -398,6 +399,7 @@ describe('A64', () => {
     ['add z19.b, z19.b, #1; whilele p0.b, x0, x1', '2520c033 25211410', 'next'],
     ['rdvl x19, #1', '04bf5033', 'next 19=?'],
     ['adr x16, .+16; br x16', '10000090 d61f0200', 'jump 10 16=4112'],
+    ['nop; adrp x16, .+8192; add x16, x16, #16; br x16', 'd503201f d0000010 91004210 d61f0200', 'jump 2010 16=12304'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new A64Decoder(), 31, listing)).toBe(expected);
   });
