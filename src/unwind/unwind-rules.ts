@@ -71,6 +71,8 @@ export interface RuleExpression {
   readonly end: number;
 }
 
+/** Source: AAPCS64, "The Stack". */
+const AARCH64_STACK_ALIGNMENT = 16;
 const MAX_LOAD = 0.6;
 /** An svma and the number of its rule; the svma is −1 in a free slot. */
 const SLOT_WORDS = 2;
@@ -142,6 +144,7 @@ export class UnwindRules {
     if (rows.mentionsOtherRegisters && this.#registers === MACHINE_REGISTERS.x86_64) flags |= RuleFlag.savesVectors;
     if (!cie.isSignalFrame && returnsToHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.complex;
     if (!cie.isSignalFrame && isAtHandler(rows, this.#registers)) flags |= RuleFlag.toHandler | RuleFlag.atHandler | RuleFlag.complex;
+    const missing = cie.isSignalFrame ? 0 : missingCfaBytes(rows, ra, this.#registers);
     for (let register = 0; register < count; register++) {
       const kind = rows.kinds[register];
       if (kind === RegisterRule.unspecified || kind === RegisterRule.sameValue) continue;
@@ -149,11 +152,12 @@ export class UnwindRules {
       if (kind === RegisterRule.expression || kind === RegisterRule.valExpression) {
         value = this.#expression(section, value, value + rows.sizes[register]);
       }
+      if (kind === RegisterRule.offset || kind === RegisterRule.valOffset) value -= missing;
       if (!isWord(value) || (kind === RegisterRule.register && value >= count)) return BAD_RULE;
       if (kind !== RegisterRule.offset || register === this.#registers.sp) flags |= RuleFlag.complex;
       this.addRegister(register, kind, value);
     }
-    let offset = rows.cfaOffset;
+    let offset = rows.cfaOffset + missing;
     if (rows.cfaRegister < 0) {
       flags |= RuleFlag.complex;
       offset = this.#expression(section, rows.cfaExpressionStart, rows.cfaExpressionEnd);
@@ -163,8 +167,8 @@ export class UnwindRules {
     const isSimple = (flags & (RuleFlag.complex | RuleFlag.savesVectors)) === 0 && (rows.cfaRegister === sp || rows.cfaRegister === fp);
     if (isSimple && rows.kinds[ra] === RegisterRule.offset) flags |= RuleFlag.plain;
     if (isSimple && rows.kinds[fp] === RegisterRule.offset) flags |= RuleFlag.savesFp;
-    scratch[RuleWord.returnOffset] = (flags & RuleFlag.plain) === 0 ? 0 : rows.values[ra];
-    scratch[RuleWord.fpOffset] = (flags & RuleFlag.savesFp) === 0 ? 0 : rows.values[fp];
+    scratch[RuleWord.returnOffset] = (flags & RuleFlag.plain) === 0 ? 0 : rows.values[ra] - missing;
+    scratch[RuleWord.fpOffset] = (flags & RuleFlag.savesFp) === 0 ? 0 : rows.values[fp] - missing;
     scratch[RuleWord.flags] = flags;
     scratch[RuleWord.cfaOffset] = offset;
     return this.end();
@@ -312,6 +316,15 @@ function isAtHandler({ kinds, cfaRegister }: CfaRows, { ehData, fp, sp, pc }: Ma
   if (ehData < 0 || (kinds[ehData] !== RegisterRule.offset && kinds[ehData] !== RegisterRule.popped)) return false;
   if (kinds[fp] !== RegisterRule.unspecified && kinds[fp] !== RegisterRule.sameValue) return false;
   return kinds[pc] === RegisterRule.register || (cfaRegister >= 0 && cfaRegister !== sp && cfaRegister !== fp);
+}
+
+/**
+ * How far the CFA of a row is below the caller's stack pointer, in bytes: 0 for all rows that are right. On arm64, that of glibc's `_dl_runtime_resolve` leaves
+ * out what the PLT has pushed, so the return address is above it (observed: 2.36, 2.41).
+ */
+function missingCfaBytes({ kinds, values, cfaRegister }: CfaRows, ra: number, registers: MachineRegisters): number {
+  if (registers !== MACHINE_REGISTERS.aarch64 || cfaRegister < 0 || kinds[ra] !== RegisterRule.offset || values[ra] < 0) return 0;
+  return (Math.floor(values[ra] / AARCH64_STACK_ALIGNMENT) + 1) * AARCH64_STACK_ALIGNMENT;
 }
 
 function isWord(value: number): boolean {

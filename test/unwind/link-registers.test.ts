@@ -57,6 +57,14 @@ describe('arm64 stacks', () => {
     }
   });
 
+  test('go on above a return address that a rule puts above the CFA', async () => {
+    // The PLT has pushed x16 and the link register, of which the rule says only where the latter is; then x8 and x9 were pushed.
+    const resolver = fde(0x1400, code().defCfaOffset(48).offset(8, 6).offset(9, 5).offsetExtendedSf(LR, -1));
+    const stack = { 0: 8, 8: 9, 48: 16, 56: BIAS + 0x1110, 64: 0, 72: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1410, lr: 0, sp: SP }, stack }, space(resolver));
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1410, 0x1110, 0x1310) });
+  });
+
   test('may have addresses of 52 bits if these are not signed', async () => {
     const high = 0x8_1234_0000_0000;
     const module = moduleOf('aarch64', [[cie, functions]]);
