@@ -157,6 +157,13 @@ describe('files', () => {
     expect(await nameOf({}, { buildIdDir: '/cache' })).toBe('cached');
   });
 
+  it.each([{ compatPerf: false }, { compatPerf: true }])('says nothing about another file of this machine if symfs has the binary: %j', async (options) => {
+    files.content.set(`/sysroot${PATH}`, stripped());
+    files.content.set(PATH, elf('fromHere', { buildId: OTHER_ID }));
+    expect(await nameOf({}, { symfs: '/sysroot', ...options })).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
+  });
+
   it('searches symfs first, and this machine only with a build id to check', async () => {
     files.content.set(PATH, elf('fromHere'));
     expect(await nameOf({}, { symfs: '/sysroot' })).toBe('fromHere');

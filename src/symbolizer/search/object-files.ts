@@ -215,6 +215,8 @@ async function findAsPerf(files: CheckedFiles, wanted: WantedFile): Promise<Obje
   const parts = new Parts(wanted.wantsLines);
   for (const place of perfPlaces(file, link.places, wanted.dirs)) {
     if (parts.isComplete) break;
+    // With a `symfs` that has the binary, this machine's own file is usually another one.
+    if (place === wanted.path && binary !== undefined && binary.source.name !== place) continue;
     const elf = await files.open(place, file.buildId, crcAt(place, link));
     if (elf !== undefined) parts.take(elf);
   }
