@@ -4,6 +4,7 @@ import * as abi from '../perfdata/constants.ts';
 import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 
 const MAX_LOAD = 0.6;
+const WORD = 0x1_0000_0000;
 /**
  * Words of a slot: hash, chain + 1, start and end of its words. Only the words themselves are elsewhere. A free slot is all zeros, as memory from the system
  * is: slots that are never touched take neither time nor room.
@@ -188,13 +189,32 @@ export class CallchainTable {
     return this.#internBoth(isLeafMissing ? chain : kernelChain, userChain);
   }
 
+  /** Index of the chain with a caller inserted after the first address of its user part. That part must have one. */
+  internWithCaller(chain: number, address: number): number {
+    const end = this.endOf(chain);
+    const start = this.#roomFor((end - this.startOf(chain)) / 2 + 1);
+    const { words } = this;
+    const rest = this.userPartOf(chain) + 4;
+    const at = start + rest - this.startOf(chain);
+    words.copyWithin(start, this.startOf(chain), rest);
+    words[at] = address;
+    words[at + 1] = address / WORD;
+    words.copyWithin(at + 2, rest, end);
+    return this.#internCopied(start, at + 2 + end - rest);
+  }
+
   #internBoth(first: number, second: number): number {
     const firstWords = this.endOf(first) - this.startOf(first);
     const start = this.#roomFor((firstWords + this.endOf(second) - this.startOf(second)) / 2);
     const { words } = this;
     words.copyWithin(start, this.startOf(first), this.endOf(first));
     words.copyWithin(start + firstWords, this.startOf(second), this.endOf(second));
-    const end = start + firstWords + this.endOf(second) - this.startOf(second);
+    return this.#internCopied(start, start + firstWords + this.endOf(second) - this.startOf(second));
+  }
+
+  /** Index of the chain that was just copied together after the last one. */
+  #internCopied(start: number, end: number): number {
+    const { words } = this;
     let hash = 0;
     for (let at = start; at < end; at += 2) hash = mix(hash, words[at], words[at + 1]);
     return this.#internTail(start, end, hash);

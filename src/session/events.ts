@@ -8,6 +8,7 @@ import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 import { eventModifiers, nameFromAttr } from './event-names.ts';
+import { AARCH64_LR_BIT } from './stack-machine.ts';
 
 /** One event of the recording, ready to decode its samples. */
 export interface SessionEvent {
@@ -24,6 +25,8 @@ export interface SessionEvent {
   readonly hasBranchCallStacks: boolean;
   /** Whether the user part of callchains comes in separate records (`defer_callchain`). */
   readonly hasDeferredCallchains: boolean;
+  /** Whether its samples have arm64's link register besides their callchains, and no stack: see LeafCallers. */
+  readonly hasLinkRegisters: boolean;
   /** Whether a copy of the user stack was recorded with any of its samples. */
   hasStackDumps: boolean;
   /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
@@ -86,6 +89,7 @@ export class EventList {
       isDummy: isDummyEvent(attr),
       hasBranchCallStacks: hasBranchCallStacks(attr),
       hasDeferredCallchains: attr.flags.has('defer_callchain'),
+      hasLinkRegisters: hasLinkRegisters(attr),
       hasStackDumps: false,
       isOffCpuTime: false,
       payload: 'unknown',
@@ -147,6 +151,7 @@ export class EventList {
         isDummy: false,
         hasBranchCallStacks: sources.some((event) => event.hasBranchCallStacks),
         hasDeferredCallchains: false,
+        hasLinkRegisters: false,
         hasStackDumps: sources.some((event) => event.hasStackDumps),
         isOffCpuTime: true,
         payload: 'none',
@@ -311,4 +316,10 @@ function sampleIdOffset(sampleType: number): number {
 
 function hasBranchCallStacks({ sampleType, branchSampleType }: PerfEventAttr): boolean {
   return (sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1;
+}
+
+function hasLinkRegisters({ sampleType, sampleRegsUser }: PerfEventAttr): boolean {
+  const has = (field: number): boolean => (sampleType & field) !== 0;
+  if (!has(abi.PERF_SAMPLE_CALLCHAIN) || !has(abi.PERF_SAMPLE_REGS_USER) || has(abi.PERF_SAMPLE_STACK_USER)) return false;
+  return ((sampleRegsUser >> BigInt(AARCH64_LR_BIT)) & 1n) === 1n;
 }

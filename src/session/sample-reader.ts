@@ -139,7 +139,7 @@ export class SampleReader {
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.kernelChain = -1;
     row.unwound = NOT_UNWOUND;
-    row.stackDump = layout.hasStackDump ? this.#addStackDump(view, sampled) : -1;
+    row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(view, sampled) : -1;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
@@ -204,12 +204,12 @@ export class SampleReader {
     return this.#internEntries(view, callchainIps, callchainCount, ip, ipLo, ipHi, cpumode);
   }
 
-  /** Keeps a sample's user registers and stack: one is of no use without the other. */
+  /** Keeps a sample's user registers and stack: a stack is of no use without registers. */
   #addStackDump(view: ByteView, sampled: SessionEvent): number {
     const { layout } = sampled;
-    if (!layout.has('regsUser')) return -1;
+    if (!layout.has('regsUser') || (this.#compatPerf && !layout.hasStackDump)) return -1;
     const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount);
-    if (place >= 0) sampled.hasStackDumps = true;
+    if (place >= 0 && layout.hasStackDump) sampled.hasStackDumps = true;
     return place;
   }
 

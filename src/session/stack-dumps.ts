@@ -28,19 +28,20 @@ export class StackDumps {
   }
 
   /**
-   * Copies a sample's registers and stack.
+   * Copies a sample's registers and, if it was to have one, its stack.
    * @param regsCount how many registers it has, if any
-   * @returns its place; −1 if it has no registers or no stack
+   * @returns its place; −1 if it has no registers, or no stack although it was to have one
    */
   add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number): number {
     const abi = view.u64(regsUser);
-    const dumpedBytes = view.u64(stackUser);
-    if (abi === PERF_SAMPLE_REGS_ABI_NONE || dumpedBytes === 0) return -1;
+    const hasStack = stackUser >= 0;
+    const dumpedBytes = hasStack ? view.u64(stackUser) : 0;
+    if (abi === PERF_SAMPLE_REGS_ABI_NONE || (hasStack && dumpedBytes === 0)) return -1;
     const regsBytes = regsCount * 8;
-    const stackBytes = Math.min(dumpedBytes, view.u64(stackUser + 8 + dumpedBytes));
+    const stackBytes = hasStack ? Math.min(dumpedBytes, view.u64(stackUser + 8 + dumpedBytes)) : 0;
     // The stack's size and the stack itself follow the registers: one copy of both takes half as long as two.
     const first = regsUser + 8;
-    const end = stackUser + 8 + stackBytes;
+    const end = hasStack ? stackUser + 8 + stackBytes : first + regsBytes;
     const place = this.#bytes.reserve(end - first);
     this.#bytes.viewOf(place).bytes.set(view.bytes.subarray(first, end), this.#bytes.offsetOf(place));
     if (place >= this.#abi.length) {

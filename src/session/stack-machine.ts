@@ -2,6 +2,9 @@ import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { PERF_SAMPLE_REGS_ABI_32 } from '../perfdata/constants.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 
+/** The link register. Source: the kernel's `asm/perf_regs.h` of arm64. */
+export const AARCH64_LR_BIT = 30;
+
 /** By what uname reports: the machine of 64-bit processes, and that of 32-bit ones. */
 const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefined, narrow: UnwindMachine | undefined])[] = [
   [/^(?:x86_64|amd64)$/, 'x86_64', 'i386'],

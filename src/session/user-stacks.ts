@@ -11,6 +11,7 @@ import { type DsoTable, UPROBES_NAME } from './dsos.ts';
 import type { SessionEvent } from './events.ts';
 import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
+import { LeafCallers } from './leaf-callers.ts';
 import { MappedCode } from './mapped-code.ts';
 import { AllProcessRules } from './process-rules.ts';
 import { DROPPED, OWN_ADDRESS, type RecordRow } from './record-row.ts';
@@ -69,6 +70,7 @@ export class UserStacks {
   readonly #dumps: StackDumps;
   readonly #chains: CallchainTable;
   readonly #frames: FrameResolver;
+  readonly #leafCallers: LeafCallers;
   readonly #lastStacks = new LastStacks();
   readonly #dsos: DsoTable;
   readonly #features: Features;
@@ -91,6 +93,7 @@ export class UserStacks {
     this.#dumps = dumps;
     this.#chains = chains;
     this.#frames = frames;
+    this.#leafCallers = new LeafCallers(chains);
     this.#dsos = dsos;
     this.#features = features;
     this.#files = files;
@@ -113,12 +116,33 @@ export class UserStacks {
   }
 
   /**
-   * Gives a sample its whole stack in place of what its chain says.
+   * Gives a sample its whole stack in place of what its chain says, or adds to the chain what is missing there.
    * @returns false where something has to be read first: await {@link settle}, then call it again
    */
   unwind(row: RecordRow, event: SessionEvent, process: SessionProcess): boolean {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) return false;
+    return event.hasLinkRegisters ? this.#addLeafCaller(row, event, process.space, unwinder) : this.#unwindDump(row, event, process, unwinder);
+  }
+
+  #addLeafCaller(row: RecordRow, { attr }: SessionEvent, space: AddressSpace, unwinder: Unwinder): boolean {
+    const dumps = this.#dumps;
+    const { stackDump, chain } = row;
+    const { machine, maskLo } = this.#registers.of(attr, dumps.abi(stackDump), this.#features.arch ?? '');
+    if (machine === 'aarch64' && chain >= 0) {
+      this.#code.space = space;
+      this.#code.machine = machine;
+      this.#code.keptRules = undefined;
+      const whole = this.#leafCallers.withCaller(chain, dumps.viewOf(stackDump), dumps.regsOffset(stackDump), maskLo, unwinder, this.#code);
+      if (whole === undefined && ++this.#waits < MAX_WAITS) return false;
+      this.#waits = 0;
+      row.chain = whole ?? chain;
+    }
+    this.drop(row);
+    return true;
+  }
+
+  #unwindDump(row: RecordRow, event: SessionEvent, process: SessionProcess, unwinder: Unwinder): boolean {
     const { space } = process;
     const input = this.#fill(row.stackDump, event, space);
     if (input === undefined) {
