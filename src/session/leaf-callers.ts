@@ -18,6 +18,7 @@ const ANY_SP = 0x1000;
  */
 export class LeafCallers {
   readonly #chains: CallchainTable;
+  readonly #isAsPerf: boolean;
   readonly #data = new DataView(new ArrayBuffer(3 * WORD_BYTES));
   readonly #input: UnwindInput = {
     machine: 'aarch64',
@@ -29,8 +30,10 @@ export class LeafCallers {
     stackSizeBytes: 0,
   };
 
-  constructor(chains: CallchainTable) {
+  /** @param isAsPerf whether the caller is to be at the last byte of its call, as in perf 6.1 on arm64 (observed) */
+  constructor(chains: CallchainTable, isAsPerf: boolean) {
     this.#chains = chains;
+    this.#isAsPerf = isAsPerf;
   }
 
   /**
@@ -47,7 +50,7 @@ export class LeafCallers {
     this.#put(1, ANY_SP, 0);
     this.#put(2, words[leaf], words[leaf + 1]);
     if (unwinder.unwind(this.#input, space) === 'pending') return undefined;
-    return unwinder.frameCount < 2 ? chain : this.#chains.internWithCaller(chain, unwinder.frames[1]);
+    return unwinder.frameCount < 2 ? chain : this.#chains.internWithCaller(chain, unwinder.frames[1] - (this.#isAsPerf ? 1 : 0));
   }
 
   #put(word: number, lo: number, hi: number): void {

@@ -207,7 +207,7 @@ export class SampleReader {
   /** Keeps a sample's user registers and stack: a stack is of no use without registers. */
   #addStackDump(view: ByteView, sampled: SessionEvent): number {
     const { layout } = sampled;
-    if (!layout.has('regsUser') || (this.#compatPerf && !layout.hasStackDump)) return -1;
+    if (!layout.has('regsUser')) return -1;
     const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount);
     if (place >= 0 && layout.hasStackDump) sampled.hasStackDumps = true;
     return place;

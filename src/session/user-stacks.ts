@@ -37,7 +37,7 @@ export interface UserStackOptions {
   readonly maxStack: number;
   /**
    * Do as perf 6.1 does: return addresses are those of the calls' last bytes, a recorded callchain is never preferred, and a stack that is longer than its dump
-   * ends in address −1, unless it is to be marked.
+   * ends in address −1 (not on arm64), unless it is to be marked.
    */
   readonly compatPerf: boolean;
 }
@@ -93,7 +93,7 @@ export class UserStacks {
     this.#dumps = dumps;
     this.#chains = chains;
     this.#frames = frames;
-    this.#leafCallers = new LeafCallers(chains);
+    this.#leafCallers = new LeafCallers(chains, options.compatPerf);
     this.#dsos = dsos;
     this.#features = features;
     this.#files = files;
@@ -262,7 +262,9 @@ export class UserStacks {
   #stackOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
     const { stack, end, endAddress } = unwinder;
     const { truncated, compatPerf } = this.#options;
-    const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || (compatPerf && end === 'truncated'));
+    // On arm64, perf 6.1 ends such stacks with their last frame (observed).
+    const isPerfMarked = compatPerf && end === 'truncated' && this.#code.machine !== 'aarch64';
+    const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || isPerfMarked);
     // perf 6.1 shows where it looked in vain, except for the byte before address 1 (observed).
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();
     return this.#frames.unwoundStackOf(unwinder, isMarked, chain, space, last);

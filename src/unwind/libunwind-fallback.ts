@@ -16,8 +16,8 @@ const PLT_STUB = [
 const PLT_STUB_BYTES = 16;
 
 /**
- * Steps without a rule as libunwind does on x86-64 (observed, 1.6), to compare with tools that use it: by the frame pointer alone, whatever that leads to,
- * except from the start of a PLT stub. Signal frames are left to rules. Otherwise, {@link FrameGuess} is used.
+ * Steps without a rule as libunwind does (observed, 1.6), to compare with tools that use it: on x86-64, by the frame pointer alone, whatever that leads to,
+ * except from the start of a PLT stub; on arm64, from a leaf by the link register. Signal frames are left to rules. Otherwise, {@link FrameGuess} is used.
  */
 export class LibunwindFallback implements FallbackSteps {
   readonly isSignalFrame = false;
@@ -34,9 +34,11 @@ export class LibunwindFallback implements FallbackSteps {
   begin(): void {}
 
   step(): StepEnd {
-    const { machine } = this.#frame;
+    const { machine, isCall } = this.#frame;
     // libunwind first asks what is mapped there.
-    if (this.#memory.space.module === undefined || machine.machine !== 'x86_64') return 'no-rule';
+    if (this.#memory.space.module === undefined) return 'no-rule';
+    if (machine.machine === 'aarch64' && !isCall) return this.#takeLink();
+    if (machine.machine !== 'x86_64') return 'no-rule';
     const isStub = this.#isPltStub();
     if (this.#code.isPending) return 'pending';
     return isStub ? this.#takeTop() : this.#takeChain();
@@ -57,6 +59,16 @@ export class LibunwindFallback implements FallbackSteps {
     next.copyFrom(registers);
     next.setWords(machine.pc, stack.lo, stack.hi);
     next.set(machine.sp, sp + machine.addressSize);
+    this.#frame.goToNext();
+    return 'stepped';
+  }
+
+  /** The return address is in the link register already. */
+  #takeLink(): StepEnd {
+    const { machine, registers, next } = this.#frame;
+    if (registers.known[machine.lr] === 0) return 'no-rule';
+    next.copyFrom(registers);
+    next.setWords(machine.pc, registers.lo[machine.lr], registers.hi[machine.lr]);
     this.#frame.goToNext();
     return 'stepped';
   }

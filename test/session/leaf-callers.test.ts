@@ -97,10 +97,14 @@ describe('callchains of arm64 with the link register', () => {
     ['it was not recorded with the sample', { lr: link, fields: { regsUser: { abi: 0 } } }],
     ['other registers were recorded', { lr: link, attr: { ...LINKING, sampleRegsUser: 1n << 29n } }],
     ['the machine is another one', { lr: link, arch: 'riscv64', machine: 243 }],
-    ['it is done as by perf', { lr: link, options: { compatPerf: true } }],
     ['there are no files', { lr: link, hasSymbols: false }],
   ])('stay as they are if %s', async (_, recorded) => {
     expect(await stackOf({ callchain: chain(LEAF + 8n), ...recorded })).toEqual(shown(LEAF + 8n, ...CALLERS));
+  });
+
+  test('have it at the last byte of its call, as in perf, if that is asked for', async () => {
+    const stack = await stackOf({ callchain: chain(LEAF + 8n), lr: link, options: { compatPerf: true } });
+    expect(stack).toEqual(shown(LEAF + 8n, link - 1n, ...CALLERS));
   });
 
   test('may have no user part', async () => {

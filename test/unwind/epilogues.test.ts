@@ -150,6 +150,22 @@ describe('without a rule, if libunwind is followed,', () => {
     expect([...found.map((address) => (Number.parseInt(address.replace('!', ''), 16) - BIAS).toString(16)), end].join(' ')).toBe(expected);
   });
 
+  test.each<[string, number, readonly string[], string]>([
+    ['from a leaf', 0x1010, ['1010', '1110', '1210'], 'complete'],
+    ['not from a caller', 0x1110, ['1110', '1030'], 'no-rule'],
+  ])('code of arm64 is left by the link register from a leaf alone: %s', async (_, pc, addresses, end) => {
+    const [LR, SP_NUMBER] = [30, 31];
+    const cie = { returnAddress: LR, code: code().defCfa(SP_NUMBER, 16).offset(LR, 1) };
+    const content = assembleFrames([[cie, [fde(0x1100, code()), fde(0x1200, code().undefined(LR))]]], { addr: 0x3000 }).bytes;
+    const text = { svma: 0x1000, bytes: new Uint8Array(0x1000) };
+    const module = await madeModule('aarch64', [text], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+    const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const lr = BIAS + 0x1110;
+    const sample = { machine: 'aarch64', registers: { pc: BIAS + pc, sp: SP, lr }, stack: { 8: BIAS + (pc === 0x1010 ? 0x1210 : 0x1030) } } as const;
+    const { end: found, frames: all } = await unwound(sample, space, { followsLibunwind: true });
+    expect([...all.map((address) => (Number.parseInt(address.replace('!', ''), 16) - BIAS).toString(16)), found]).toEqual([...addresses, end]);
+  });
+
   test('code without a file ends the stack', () => {
     const space = new MadeSpace().map(BIAS, BIAS + 0x10000);
     const unwinder = new Unwinder({ followsLibunwind: true });
