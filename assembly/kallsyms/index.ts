@@ -7,6 +7,8 @@ import { hexDigits, NO_DIGITS, nameEnd } from './text';
 
 const SPACE: u8 = 0x20;
 const DOLLAR: u8 = 0x24;
+/** `.L`, as a little-endian word. */
+const DOT_L: u16 = 0x4c2e;
 const LOWER_CASE_BIT: u8 = 0x20;
 const LOWER_B: u8 = 0x62;
 const LOWER_D: u8 = 0x64;
@@ -64,7 +66,7 @@ export function readLines(from: usize, sizeBytes: usize, windowStart: u32, tailS
     if (after === name || after + tailSizeBytes > end || !hasTail(after, tailSizeBytes)) break;
     const type = load<u8>(line, 17) | LOWER_CASE_BIT;
     const isKept = type === LOWER_T || type === LOWER_W || type === LOWER_D || type === LOWER_B;
-    if (isKept && load<u8>(name) !== DOLLAR) {
+    if (isKept && load<u8>(name) !== DOLLAR && load<u16>(name) !== DOT_L) {
       const start = <f64>address;
       if (isOrdered && start < last) break;
       if (count === 0 || start !== last) count++;

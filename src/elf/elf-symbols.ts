@@ -29,6 +29,11 @@ import {
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
+const UPPER_L = 0x4c;
+const LOWER_R = 0x72;
+const LOWER_V = 0x76;
+const LOWER_X = 0x78;
+const MAPPING_LETTERS = new Set([...'adtx'].map((letter) => letter.charCodeAt(0)));
 /** In a smaller table, reading the entries takes less time than starting WebAssembly. */
 const LONG_SIZE_BYTES = 1 << 15;
 
@@ -189,11 +194,11 @@ async function readSymbolSection(
   const strings = section && elf.sections[section.link];
   if (section === undefined || strings === undefined) return noSymbols();
   const { bytes: names } = await elf.readSection(strings);
-  const skipsMapping = skipsMappingSymbols(elf.machine, compatPerf);
+  const skipsLabels = skipsLabelsOf(elf.machine, compatPerf);
   const table = await elf.readSection(section);
   const isPlain = loads !== undefined && descriptors === undefined && elf.classBits === 64 && elf.littleEndian && elf.machine !== EM_ARM;
   const plain = isPlain && table.length >= LONG_SIZE_BYTES ? PlainSymbols.over(table.bytes, names, loads) : undefined;
-  return { builder: collectSymbols(table, names, elf, toAddress, skipsMapping, descriptors, plain), names };
+  return { builder: collectSymbols(table, names, elf, toAddress, skipsLabels, descriptors, plain), names };
 }
 
 function collectSymbols(
@@ -201,7 +206,7 @@ function collectSymbols(
   names: Uint8Array,
   symbols: ElfFile,
   toAddress: AddressOfSymbol,
-  skipsMapping: boolean,
+  skipsLabels: boolean,
   descriptors: FunctionDescriptors | undefined,
   plain: PlainSymbols | undefined,
 ): SymbolTableBuilder {
@@ -216,7 +221,7 @@ function collectSymbols(
   // hot
   for (let index = 0; index < count; index++) {
     if (plain !== undefined) {
-      index = plain.read(index, skipsMapping, nameLengths.bytesLeft);
+      index = plain.read(index, skipsLabels, nameLengths.bytesLeft);
       nameLengths.count(plain.nameBytes);
       builder.addColumns(plain.collected);
       if (index === count) break;
@@ -234,7 +239,7 @@ function collectSymbols(
       if (!holdsLabels[sectionIndex] || (visibility !== STV_DEFAULT && visibility !== STV_PROTECTED)) continue;
     } else if (type !== STT_FUNC && type !== STT_OBJECT && type !== STT_GNU_IFUNC) continue;
     const nameLength = nameLengths.at(nameOffset);
-    if (nameLength === 0 || (skipsMapping && names[nameOffset] === DOLLAR && isMappingSymbol(names, nameOffset, nameLength))) continue;
+    if (nameLength === 0 || (skipsLabels && isLabel(names, nameOffset, nameLength, type))) continue;
     let value = classBits === 64 ? addressOf(words[at + entry.valueHigh], words[at + entry.value]) : words[at + entry.value];
     // The lowest bit of an Arm function's address says that it is Thumb code.
     if (machine === EM_ARM && type === STT_FUNC && value % 2 === 1) value--;
@@ -261,17 +266,23 @@ function rankOf(binding: number): SymbolRank {
 }
 
 /** perf 6.1 skips them on Arm but not on RISC-V (observed). */
-function skipsMappingSymbols(machine: number, compatPerf: boolean): boolean {
+function skipsLabelsOf(machine: number, compatPerf: boolean): boolean {
   return machine === EM_ARM || machine === EM_AARCH64 || (machine === EM_RISCV && !compatPerf);
 }
 
+/** Whether a symbol only marks a place: a mapping symbol, or a local label of the assembler (`.L0`), which files of RISC-V keep up to the last link. */
+function isLabel(names: Uint8Array, offset: number, length: number, type: number): boolean {
+  if (names[offset] === DOLLAR) return isMappingSymbol(names, offset, length);
+  return type === STT_NOTYPE && names[offset] === DOT && names[offset + 1] === UPPER_L;
+}
+
 /**
- * `$a`, `$d`, `$t`, `$x` and `$x.anything`: they mark where code and data begin (ELF for the Arm Architecture, "Mapping
- * symbols"; RISC-V psABI).
+ * `$a`, `$d`, `$t`, `$x`, `$x.anything` and `$xrv64gc`: they mark where code and data begin (ELF for the Arm Architecture, "Mapping symbols"; RISC-V psABI).
  */
 function isMappingSymbol(names: Uint8Array, offset: number, length: number): boolean {
-  const letter = String.fromCharCode(names[offset + 1]);
-  return length >= 2 && 'adtx'.includes(letter) && (length === 2 || names[offset + 2] === DOT);
+  const letter = names[offset + 1];
+  if (length < 3 || names[offset + 2] === DOT) return length >= 2 && MAPPING_LETTERS.has(letter);
+  return letter === LOWER_X && names[offset + 2] === LOWER_R && names[offset + 3] === LOWER_V;
 }
 
 /** Translates a symbol's value to the file offset in `runtime`: by its section if no segment contains it, as in relocatable files. */

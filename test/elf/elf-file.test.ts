@@ -235,6 +235,13 @@ describe('readElfSymbols (observed: perf 6.1)', () => {
     expect(await names({ machine: 243 }, list, false)).toEqual(['$data', '$']);
   });
 
+  it("skips RISC-V's mapping symbols with the instructions' names, and local labels of the assembler", async () => {
+    const labels = ['$xrv64i2p1_c2p0', '$x1', '.L0 ', '.LVL676', '.text', '.L1'];
+    const list = labels.map((name, i) => at(16 * i, name, { type: name === '.L1' ? 2 : 0 }));
+    expect(await names({ machine: 243 }, list)).toEqual(labels);
+    expect(await names({ machine: 243 }, list, false)).toEqual(['$x1', '.text', '.L1']);
+  });
+
   it('clears the Thumb bit of 32-bit Arm functions', async () => {
     const elf = await open(buildElf({ classBits: 32, littleEndian: true, machine: 40, symbols: [at(0x21, 'thumb')] }));
     const table = (await readElfSymbols(elf, elf, { compatPerf: true }))!;

@@ -28,7 +28,7 @@ function functions(count: number): PlannedSymbol[] {
 
 describe('symbols that are collected in WebAssembly', () => {
   const symbol = fc.record({
-    name: fc.constantFrom('', 'f', '_f', 'eightchr', 'longer_than_eight', '$x', '$x.a', '$other', '$d'),
+    name: fc.constantFrom('', 'f', '_f', 'eightchr', 'longer_than_eight', '$x', '$x.a', '$other', '$d', '$xrv64gc', '.L0'),
     value: fc.oneof(
       fc.integer({ min: TEXT.vaddr, max: TEXT.vaddr + HALF }),
       fc.constantFrom(TEXT.vaddr + TEXT.sizeBytes, DATA.vaddr + DATA.sizeBytes),

@@ -7,6 +7,8 @@ const NEWLINE = 0x0a;
 const TAB = 0x09;
 const SPACE = 0x20;
 const DOLLAR = 0x24;
+const DOT = 0x2e;
+const UPPER_L = 0x4c;
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const LOWER_T = 0x74;
@@ -121,11 +123,19 @@ export class KallsymsLines {
     this.hasSymbols = true;
     if (!isZero) this.showsAddresses = true;
     const lowerType = type | LOWER_CASE_BIT;
-    // Arm's mapping symbols start with a dollar; perf keeps none that do.
-    if (!KEPT_TYPES.has(lowerType) || this.#bytes[nameAt] === DOLLAR) return;
+    if (!KEPT_TYPES.has(lowerType) || this.#isLabel(nameAt)) return;
     if (!isZero) this.#add(signed, nameAt, nameEnd, lineEnd);
     // Data may be at 0: the addresses of per-CPU variables start there.
     else if (lowerType === LOWER_T || lowerType === LOWER_W) this.hiddenCount++;
+  }
+
+  /**
+   * Whether a symbol names no function: Arm's mapping symbols start with a dollar, and perf keeps none that do; local labels of the assembler start with `.L`,
+   * and the kernel's own traces leave them out. Half of the symbols of RISC-V's modules are such labels.
+   */
+  #isLabel(nameAt: number): boolean {
+    const bytes = this.#bytes;
+    return bytes[nameAt] === DOLLAR || (bytes[nameAt] === DOT && bytes[nameAt + 1] === UPPER_L);
   }
 
   #add(start: number, nameAt: number, nameEnd: number, lineEnd: number): void {

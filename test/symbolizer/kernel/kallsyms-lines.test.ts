@@ -47,7 +47,7 @@ describe('KallsymsLines', () => {
     ),
     gap: fc.constantFrom(' ', ' ', ' ', '  ', '\t', ''),
     type: fc.constantFrom(...'tTwWdDbBrRA?'),
-    name: fc.constantFrom('f', 'a_name', 'eightchr', '$x.mapping', '', 'n\u00e4me', 'long'.repeat(20)),
+    name: fc.constantFrom('f', 'a_name', 'eightchr', '$x.mapping', '.L0', '.', '.text', '', 'n\u00e4me', 'long'.repeat(20)),
     tail: fc.constantFrom('', '', '', '\t[mod_a]', '\t[mod-a]', '\t[bpf]', ' [mod_a]', '\t[open', ' ', `\t[${'m'.repeat(80)}]`),
     end: fc.constantFrom('\n', '\n', '\n', '\n\n', ''),
   });

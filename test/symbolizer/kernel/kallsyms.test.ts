@@ -40,6 +40,14 @@ describe('Kallsyms', () => {
     expect(nameAt('ffffffff82000fff')).toBe('bss_one');
   });
 
+  it('leaves out local labels of the assembler, of which modules of RISC-V are full', () => {
+    const list = 'ffffffff02000000 t virtio_one\t[virtio]\nffffffff02000010 t .L0 \t[virtio]\nffffffff02000020 t .LVL676\t[virtio]\n';
+    const module = parse(`${list}ffffffff02000030 t .text_is_none\t[virtio]\n`).module('virtio')!;
+    expect(module.size).toBe(2);
+    expect(module.name(module.find(address('ffffffff0200002f')))).toBe('virtio_one');
+    expect(module.name(module.find(address('ffffffff02000030')))).toBe('.text_is_none');
+  });
+
   it('prefers strong names to weak ones', () => expect(nameAt('ffffffff81000200')).toBe('strong_one'));
 
   it('keeps the names of the kernel and of modules apart', () => {
