@@ -199,6 +199,12 @@ export class FrameStep {
     return end === 'stepped' ? this.#takeReturnAddress(this.#frame.machine.pc, 0, 0) : end;
   }
 
+  /** Steps from the last frame as if there were no rule for it. */
+  stepWithoutRule(): StepEnd {
+    this.wasPlain = false;
+    return this.#stepWithoutRule();
+  }
+
   #stepWithoutRule(): StepEnd {
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
     const end = this.#fallback.step();

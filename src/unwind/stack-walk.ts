@@ -254,7 +254,7 @@ export class StackWalk {
   }
 
   /** Checks that a step has led to a caller. @param pc, sp those of the frame that was left @returns how the stack ends if it has not */
-  #checkStep(pc: number, sp: number): UnwindEnd | undefined {
+  #checkStep(pc: number, sp: number): UnwindEnd | 'repeat' | undefined {
     const frame = this.#frame;
     const step = this.#frameStep;
     if (frame.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
@@ -269,9 +269,25 @@ export class StackWalk {
       // It checks neither for another stack nor for one that leads back.
       if (nextSp === sp && frame.pc === pc) return 'bad-frame';
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
-    // A caller that uses no stack and returns to itself has lost its return address: what was found is the one that its own call stored.
-    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES || (this.#isCall && frame.pc === pc)) return 'bad-frame';
+    else if (nextSp === sp && this.#isCall && frame.pc === pc) return this.#leaveByCode(sp);
+    else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
     this.#isCall = !step.wasSignalFrame && !step.ledToLandingPad;
+    return undefined;
+  }
+
+  /**
+   * Steps from a caller that uses no stack and returns to itself, according to its rule: what was found is the address that its own call left in the link
+   * register. Such is the rule of `_dl_runtime_resolve` on RISC-V (observed, glibc 2.41), which does save its return address.
+   */
+  #leaveByCode(sp: number): UnwindEnd | 'repeat' | undefined {
+    const frame = this.#frame;
+    if (frame.machine.lr < 0) return 'bad-frame';
+    const end = this.#frameStep.stepWithoutRule();
+    if (end === 'pending' || end === 'repeat' || end === 'truncated') return end;
+    if (end !== 'stepped' || frame.registers.value(frame.machine.sp) <= sp) return 'bad-frame';
+    this.#stack.plainFrom = this.#stack.count;
+    this.#emptyFrames = 0;
+    this.#isCall = !this.#frameStep.wasSignalFrame;
     return undefined;
   }
 

@@ -117,6 +117,18 @@ describe('RISC-V stacks', () => {
     expect(await unwound({ machine: 'riscv64', registers, stack: {} }, space)).toMatchObject({ end: 'complete', frames: hex(0x1510, 0x1010, 0x1310) });
   });
 
+  test('leave callers by their code if a rule says that the return address is still in ra', async () => {
+    // jalr a2; mv t1, a0; ld ra, 72(sp); addi sp, sp, 144; jr t1
+    const text = Uint8Array.of(0x02, 0x96, 0x2a, 0x83, 0xa6, 0x60, 0x49, 0x61, 0x02, 0x83);
+    const { bytes } = assembleFrames([[{ ...cie, augmentation: 'zR' }, [{ start: 0x300, sizeBytes: text.length, code: code() }]]], { addr: 0x4000 });
+    const resolver = await madeModule('riscv64', [{ svma: 0x300, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, resolver, 0x7000_0000);
+    const registers = { pc: BIAS + 0x1010, ra: 0x7000_0302, sp: SP };
+    const result = await unwound({ machine: 'riscv64', registers, stack: { 72: BIAS + 0x1110, 152: BIAS + 0x1310 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000302', ...hex(0, 0x1110, 0x1310).slice(1)] });
+    expect(await unwound({ machine: 'riscv64', registers, stack: { 0: 0 } }, mapped)).toMatchObject({ end: 'truncated', frames: [...hex(0x1010), '70000302'] });
+  });
+
   test('go on from a signal’s frame by the code of the vdso', async () => {
     const vdso = await madeModule('riscv64', [{ svma: 0x300, bytes: Uint8Array.of(0x13, 0, 0, 0, 0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0) }]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
