@@ -133,7 +133,7 @@ export class RecordingSymbols {
       case 'vdso':
       case 'file': {
         const found = await this.#objectFiles(object, wants, files);
-        return found && this.#symbolsOf(found, object.name, files, { ...wants, wantsStarts: object.kind === 'file' && wants.wantsStarts });
+        return found && this.#symbolsOf(found, object.name, files, wants);
       }
       case 'anon': {
         const table = await this.#perfMaps.read(object.name, files.search);

@@ -249,6 +249,14 @@ describe('the vdso', () => {
     expect(await nameOf(vdso)).toBe('__vdso_time');
   });
 
+  it('tells where its functions begin, as a handler returns to the first byte of one', async () => {
+    files.content.set('/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso', elf('__vdso_time'));
+    const object: CodeObject = { ...vdso, buildId: ID, osRelease: '' };
+    const found = await symbolizer().forRecording({}).symbolsFor(object, { lines: false, starts: true });
+    expect(await found?.functionStarts?.(Float64Array.of(TEXT.offset))).toEqual(Float64Array.of(-1));
+    await found?.close?.();
+  });
+
   it('is that of this process only if it is the same', async () => {
     files.vdso = elf('__vdso_own');
     expect(await nameOf(vdso)).toBe('__vdso_own');
