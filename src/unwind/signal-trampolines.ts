@@ -39,9 +39,12 @@ const I386_WITH_SIGINFO = I386_CONTEXT.map(([register, at]): [number, number] =>
 const AARCH64_SAVED = consecutive(0, 33, 128 + 176 + 8, 8);
 // The same up to uc_mcontext: pc, x1 … x31 (arch/riscv/include/uapi/asm/ptrace.h, user_regs_struct).
 const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 8, 8)];
-// 160 bytes for the handler, svc_insn (8 with padding), siginfo (128), uc_flags, uc_link, uc_stack (24), PSW mask and address, r0 … r15
-// (arch/s390/include/uapi/asm/sigcontext.h, ucontext.h).
-const S390X_SAVED: [number, number][] = [[65, 160 + 8 + 128 + 40 + 8], ...consecutive(0, 16, 160 + 8 + 128 + 40 + 16, 8)];
+// PSW mask and address, r0 … r15 (arch/s390/include/uapi/asm/sigcontext.h, _s390_regs_common).
+const s390xSaved = (at: number): [number, number][] => [[65, at + 8], ...consecutive(0, 16, at + 16, 8)];
+// 160 bytes for the handler, and oldmask and the address of what follows (sigcontext.h, sigcontext).
+const S390X_SAVED = s390xSaved(160 + 16);
+// 160 bytes for the handler, svc_insn (8 with padding), siginfo (128), uc_flags, uc_link, uc_stack (24) (ucontext.h).
+const S390X_WITH_SIGINFO = s390xSaved(160 + 8 + 128 + 40);
 
 /**
  * Trampolines by their code: they often have no rules, or rules that leave out the interrupted instruction (arm64's vdso). Source: the kernels' signal frames
@@ -64,8 +67,11 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
   arm: [],
   // li a7, 139; ecall
   riscv64: [{ code: [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00], offsets: [0, 4, 8], saved: RISCV64_SAVED }],
-  // svc 173 (rt_sigreturn)
-  s390x: [{ code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_SAVED }],
+  // svc 119 (sigreturn); with siginfo: svc 173 (rt_sigreturn)
+  s390x: [
+    { code: [0x0a, 0x77], offsets: [0, 2], saved: S390X_SAVED },
+    { code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_WITH_SIGINFO },
+  ],
 };
 
 export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {

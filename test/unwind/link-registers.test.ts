@@ -167,10 +167,12 @@ describe('s390x stacks', () => {
     });
   });
 
-  test('go on from a signal’s frame by the code of the vdso', async () => {
-    const vdso = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(0x07, 0x07, 0x0a, 0xad) }]);
+  test.each([
+    ['with siginfo', 173, 160 + 8 + 128 + 40],
+    ['without siginfo', 119, 160 + 16],
+  ])('go on from a signal’s frame %s by the code of the vdso', async (_, systemCall, at) => {
+    const vdso = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(0x07, 0x07, 0x0a, systemCall) }]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
-    const at = 160 + 8 + 128 + 40;
     const frame = { [at + 8]: BIAS + 0x1010, [at + 16 + 8 * 14]: BIAS + 0x1310, [at + 16 + 8 * 15]: SP + 0x1000 };
     const result = await unwound({ machine: 's390x', registers: { pc: BIAS + 0x1010, r14: 0x7000_0302, r15: SP }, stack: frame, littleEndian: false }, mapped);
     expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
