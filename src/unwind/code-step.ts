@@ -46,7 +46,7 @@ export class CodeStep {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { pc, machine, isCall } = this.#frame;
+    const { pc, machine, isCall, pcMode } = this.#frame;
     const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
@@ -55,7 +55,7 @@ export class CodeStep {
     const rule = this.#scan.rule(module, svma, flags);
     if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
-    if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || isCall || svma % 4 !== 0) return end;
+    if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || pcMode >= 0 || svma % 4 !== 0) return end;
     // It was the wrong instruction set, or the function does not return. If code seemed to return in the wrong one, it usually has saved nothing in the right
     // one.
     const otherFlags = (flags ^ ScanFlag.isThumb) | (rule >= 0 ? ScanFlag.isEmpty : 0);
@@ -64,12 +64,12 @@ export class CodeStep {
   }
 
   /**
-   * Whether the frame's code is Thumb. A return address says so itself. For a leaf whose address does not tell, it is decided by the direct call that has just
+   * Whether the frame's code is Thumb. A return address says so itself, and so does what a signal has saved. For a leaf whose address does not tell, it is decided by the direct call that has just
    * been made, or else by what the code looks like.
    */
   #isThumb(module: UnwindModule, svma: number): boolean {
-    const { registers, machine, pc, isCall, pcMode } = this.#frame;
-    if (isCall) return pcMode !== 0;
+    const { registers, machine, pc, pcMode } = this.#frame;
+    if (pcMode >= 0) return pcMode !== 0;
     if (svma % 4 !== 0) return true;
     const { lr } = machine;
     const link = (registers.lo[lr] & ~1) >>> 0;

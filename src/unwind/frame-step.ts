@@ -190,6 +190,10 @@ export class FrameStep {
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
     if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
+    // Their entries hold as at a call: the interrupted instruction would be taken for a return address.
+    const bySignal = this.#fallback.stepOverSignal();
+    if (bySignal === 'stepped') return this.#afterFallback();
+    if (bySignal !== 'no-rule') return bySignal;
     if (!this.#frame.isCall) {
       const byCode = this.#fallback.stepOutOfLeaf();
       if (byCode === 'stepped') return this.#afterFallback();

@@ -17,8 +17,8 @@ export class Frame {
   /** The words of the last return address that was read, which need not be a valid address. */
   pcLo = 0;
   pcHi = 0;
-  /** The bits that {@link MachineRegisters.pcMask} removes from {@link pc}: in a return address of 32-bit Arm, 1 for Thumb. */
-  pcMode = 0;
+  /** The bits that {@link MachineRegisters.pcMask} removes from {@link pc}: on 32-bit Arm, 1 for Thumb. −1 where they are not known: in sampled code. */
+  pcMode = -1;
   /** Whether {@link pc} is a return address. */
   isCall = false;
   /**

@@ -5,6 +5,9 @@ import { signalTrampolines } from './signal-trampolines.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
+/** The bit of 32-bit Arm's program status register that stands for Thumb. */
+const ARM_THUMB_STATE = 0x20;
+
 /** Steps from a signal trampoline, to which a handler returns, to the code that the signal interrupted. */
 export class SignalStep {
   readonly #frame: FrameView;
@@ -33,6 +36,8 @@ export class SignalStep {
       else next.known[register] = 0;
     }
     if (next.known[machine.signalPc] === 0 || next.known[machine.sp] === 0) return 'truncated';
+    // Like a return address, the interrupted instruction's then tells whether it is Thumb.
+    if (trampoline.statusAt !== undefined && stack.read(sp + trampoline.statusAt) && (stack.lo & ARM_THUMB_STATE) !== 0) next.lo[machine.signalPc] |= 1;
     this.#frame.goToNext();
     return 'stepped';
   }

@@ -8,6 +8,8 @@ export interface SignalTrampoline {
   readonly offsets: readonly number[];
   /** Pairs of a register (DWARF) and its offset from the stack pointer. */
   readonly saved: readonly (readonly [number, number])[];
+  /** Of 32-bit Arm: offset of the program status register from the stack pointer. */
+  readonly statusAt?: number;
 }
 
 function consecutive(first: number, count: number, at: number, sizeBytes: number): [number, number][] {
@@ -37,7 +39,11 @@ const I386_WITH_SIGINFO = I386_CONTEXT.map(([register, at]): [number, number] =>
 // siginfo (128 bytes), uc_flags, uc_link, uc_stack, uc_sigmask (128 bytes), uc_mcontext on a 16-byte boundary: fault_address, x0 … x30, sp, pc
 // (arch/arm64/include/uapi/asm/sigcontext.h, ucontext.h).
 const AARCH64_SAVED = consecutive(0, 33, 128 + 176 + 8, 8);
-// The same up to uc_mcontext: pc, x1 … x31 (arch/riscv/include/uapi/asm/ptrace.h, user_regs_struct).
+// uc_flags, uc_link, uc_stack (12 bytes), trap_no, error_code, oldmask, r0 … r15, cpsr; siginfo (128 bytes) is before them if the handler gets it
+// (arch/arm/include/uapi/asm/sigcontext.h, asm-generic/ucontext.h).
+const ARM_CONTEXT = { saved: consecutive(0, 16, 32, 4), statusAt: 96 };
+const ARM_WITH_SIGINFO = { saved: consecutive(0, 16, 128 + 32, 4), statusAt: 128 + 96 };
+// The same as on arm64 up to uc_mcontext: pc, x1 … x31 (arch/riscv/include/uapi/asm/ptrace.h, user_regs_struct).
 const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 8, 8)];
 // PSW mask and address, r0 … r15 (arch/s390/include/uapi/asm/sigcontext.h, _s390_regs_common).
 const s390xSaved = (at: number): [number, number][] => [[65, at + 8], ...consecutive(0, 16, at + 16, 8)];
@@ -56,7 +62,7 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 7, 9], saved: X86_64_SAVED },
     { code: [0xb8, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05], offsets: [0, 5, 7], saved: X86_64_SAVED },
   ],
-  // Those of i386 and 32-bit Arm have rules in the vdso and in libc, but none after i386's system call.
+  // Those of i386 have rules in the vdso and in libc, but none after the system call.
   i386: [
     // pop %eax (sig, which is gone then); mov $119, %eax; int $0x80; with siginfo: mov $173, %eax; int $0x80
     { code: [0x58, 0xb8, 0x77, 0x00, 0x00, 0x00, 0xcd, 0x80], offsets: [1, 6, 8], saved: I386_CONTEXT },
@@ -64,7 +70,13 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
   ],
   // mov x8, #139; svc #0
   aarch64: [{ code: [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4], offsets: [0, 4, 8], saved: AARCH64_SAVED }],
-  arm: [],
+  // mov r7, #119; svc #0; with siginfo: mov r7, #173; svc #0 (A32, T32)
+  arm: [
+    { code: [0x77, 0x70, 0xa0, 0xe3, 0x00, 0x00, 0x00, 0xef], offsets: [0, 4, 8], ...ARM_CONTEXT },
+    { code: [0x4f, 0xf0, 0x77, 0x07, 0x00, 0xdf], offsets: [0, 4, 6], ...ARM_CONTEXT },
+    { code: [0xad, 0x70, 0xa0, 0xe3, 0x00, 0x00, 0x00, 0xef], offsets: [0, 4, 8], ...ARM_WITH_SIGINFO },
+    { code: [0x4f, 0xf0, 0xad, 0x07, 0x00, 0xdf], offsets: [0, 4, 6], ...ARM_WITH_SIGINFO },
+  ],
   // li a7, 139; ecall
   riscv64: [{ code: [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00], offsets: [0, 4, 8], saved: RISCV64_SAVED }],
   // svc 119 (sigreturn); with siginfo: svc 173 (rt_sigreturn)

@@ -173,6 +173,7 @@ export class Unwinder {
     const pcAt = regsOffset + places[count];
     if (places[count] < 0 || pcAt + 8 > view.length || registers.known[sp] === 0) return false;
     frame.pc = (is64 ? view.hi(pcAt) * WORD : 0) + ((view.lo(pcAt) & ~pcMask) >>> 0);
+    frame.pcMode = -1;
     this.#memory.stack.set(view, stackOffset, stackSizeBytes, registers.value(sp), layout.addressSize);
     return true;
   }

@@ -224,6 +224,55 @@ describe('.ARM.exidx', () => {
   });
 });
 
+/** Words as bytes. */
+function words(...values: readonly number[]): Uint8Array {
+  return new Uint8Array(Uint32Array.from(values).buffer);
+}
+
+describe('signals of 32-bit Arm', () => {
+  const [TRAMPOLINE, INTERRUPTED] = [0x1800, 0x1900];
+  const BLX_R3 = 0xe12f_ff33;
+  const BX_LR = 0xe12f_ff1e;
+  const STATUS = 16;
+
+  test.each([
+    ['mov r7, #119; svc #0', words(0xe3a0_7077, 0xef00_0000), [0, 4, 8], 32],
+    ['mov r7, #119; svc #0 (Thumb)', Uint8Array.of(0x4f, 0xf0, 0x77, 0x07, 0x00, 0xdf), [0, 4, 6], 32],
+    ['mov r7, #173; svc #0', words(0xe3a0_70ad, 0xef00_0000), [0, 4, 8], 160],
+    ['mov r7, #173; svc #0 (Thumb)', Uint8Array.of(0x4f, 0xf0, 0xad, 0x07, 0x00, 0xdf), [0, 4, 6], 160],
+  ])('are unwound to the instruction that they interrupted, in the instruction set that was saved: %s', async (_name, bytes, offsets, savedAt) => {
+    const code = new Uint8Array(0x2000);
+    code.set(bytes, TRAMPOLINE - 0x1000);
+    code.set(words(BX_LR), TRAMPOLINE + 12 - 0x1000);
+    // pop {r4, pc}; nop of Thumb; in A32 a conditional svc, and bx lr.
+    code.set(words(0xbf00_bd10, BX_LR), INTERRUPTED - 0x1000);
+    code.set(words(BLX_R3, BLX_R3, BLX_R3), LAST - 0x1000);
+    const sections = assembleExidx(
+      [
+        [LEAF, { inline: [0xb0, 0xb0] }],
+        [LAST, 'cantunwind'],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: code }], sections), BIAS);
+    const sp = 0x400;
+    const saved = { 13: SP + sp, 14: BIAS + LAST + 8, 15: BIAS + INTERRUPTED };
+    const stack = {
+      ...Object.fromEntries(Object.entries(saved).map(([register, value]) => [savedAt + 4 * Number(register), value])),
+      [sp + 4]: BIAS + LAST + 12,
+    };
+    const hex = (svma: number): string => (BIAS + svma).toString(16);
+    for (const offset of offsets) {
+      const registers = { pc: BIAS + TRAMPOLINE + offset, sp: SP, lr: BIAS + LAST + 4 };
+      const framesIn = async (status: number): Promise<readonly string[]> =>
+        (await unwound({ machine: 'arm', registers, stack: { ...stack, [savedAt + 4 * STATUS]: status } }, mapped)).frames;
+      expect(await framesIn(0x10)).toEqual([`!${hex(TRAMPOLINE + offset)}`, `!${hex(INTERRUPTED)}`, hex(LAST + 8)]);
+      expect(await framesIn(0x30)).toEqual([`!${hex(TRAMPOLINE + offset)}`, `!${hex(INTERRUPTED)}`, hex(LAST + 12)]);
+    }
+  });
+});
+
 test('32-bit Arm stacks are unwound by .eh_frame if there is one', async () => {
   const cie: PlannedCie = { returnAddress: 14, dataAlignment: -4, code: new CfaCode().defCfa(13, 0) };
   const functions = [
