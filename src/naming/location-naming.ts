@@ -84,8 +84,15 @@ export class LocationNaming {
   #findSymbols(group: readonly number[], table: SymbolTable | undefined, isPerfMap: boolean): Int32Array {
     const symbols = new Int32Array(group.length).fill(-1);
     if (table === undefined) return symbols;
-    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : table.find(this.#codeAddress(group[i]));
+    for (let i = 0; i < group.length; i++) symbols[i] = isPerfMap ? this.#findListed(group[i], table) : this.#findCovering(group[i], table);
     return symbols;
+  }
+
+  /** Linux names the padding before a function f `__pfx_f`. Nothing is called there: what seems to return to the start of f was interrupted there. */
+  #findCovering(location: number, table: SymbolTable): number {
+    const symbol = table.find(this.#codeAddress(location));
+    const start = symbol >= 0 && this.#profile.locations.isReturnAddress(location) ? this.#findStart(location, table) : -1;
+    return start >= 0 && table.name(symbol) === `__pfx_${table.name(start)}` ? start : symbol;
   }
 
   /** If a return address is the start of a JIT's function, that function runs next: there is no call before it. */
@@ -143,7 +150,7 @@ export class LocationNaming {
     /** By symbol: the function that debug information describes there. */
     const functionOf = new Map<number, number>();
     const isNamed = new Uint8Array(group.length);
-    const { addresses, order, firsts } = new DistinctAddresses(this.#codeAddresses(group));
+    const { addresses, order, firsts } = new DistinctAddresses(this.#codeAddresses(group, (i) => (symbols[i] < 0 ? undefined : table?.start(symbols[i]))));
     await lines.lookup(addresses, (index, frames) => {
       const symbol = symbols[order[firsts[index]]];
       const linkageName = symbol < 0 ? undefined : table?.name(symbol);
@@ -215,10 +222,10 @@ export class LocationNaming {
     return lineFile;
   }
 
-  /** {@link #codeAddress} of each of some locations. */
-  #codeAddresses(group: readonly number[]): Float64Array {
+  /** {@link #codeAddress} of each of some locations, or where its function begins if that is later: nothing before it was called. */
+  #codeAddresses(group: readonly number[], startOf: (nth: number) => number | undefined = () => undefined): Float64Array {
     const addresses = new Float64Array(group.length);
-    for (let i = 0; i < group.length; i++) addresses[i] = this.#codeAddress(group[i]);
+    for (let i = 0; i < group.length; i++) addresses[i] = Math.max(this.#codeAddress(group[i]), startOf(i) ?? 0);
     return addresses;
   }
 

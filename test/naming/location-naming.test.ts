@@ -102,6 +102,20 @@ describe('naming locations', () => {
     });
   });
 
+  it('names the function that was interrupted at its first instruction, not the padding before it', async () => {
+    const interrupted = async (before: string): Promise<string[]> => {
+      const text = `${before}update_time`;
+      const builder = new SymbolTableBuilder();
+      builder.add(0x1110, 0x10, 0, before.length, RANK_GLOBAL);
+      builder.add(0x1120, 0x40, before.length, text.length - before.length, RANK_GLOBAL);
+      const { lines } = linesOf({ 4384: [{ ...FRAMES[0], function: undefined }] });
+      return (await named({ table: builder.build(new TextEncoder().encode(text))!, lines: lines! }))[1];
+    };
+    expect(await interrupted('__pfx_update_time')).toEqual(['update_time||0|/src/inner.h:3:7|+0']);
+    expect(await interrupted('__pfx_another')).toEqual(['__pfx_another||0|:0:0|+16']);
+    expect(await interrupted('panic')).toEqual(['panic||0|:0:0|+16']);
+  });
+
   it('takes the name from debug information if there is no symbol, and the symbol if there is nothing else', async () => {
     const { lines } = linesOf({ 4383: [{ ...FRAMES[0], function: { ...INNER, linkageName: '' } }] });
     expect(await named({ lines: lines! })).toEqual([[], ['inner||2|/src/inner.h:3:7|+0']]);
