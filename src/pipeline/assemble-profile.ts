@@ -101,7 +101,7 @@ function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
 }
 
 function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
-  const events = session.events.map(({ attr, name, isClock, isDummy, isOffCpuTime, layout }): ProfileEvent => {
+  const events = session.events.map(({ attr, name, isClock, isDummy, isOffCpuTime, payload, layout }): ProfileEvent => {
     const { isTracepoint, isRawPmu, isBpfOutput } = eventKind(attr);
     return {
       name,
@@ -114,10 +114,10 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       ...(isOffCpuTime && attr.type === abi.PERF_TYPE_SOFTWARE && { isOffCpuTime }),
       samples: 0,
       period: 0,
-      hasCallchain: layout.hasCallchain,
+      hasCallchain: layout.hasCallchain || payload === 'off-cpu',
       hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
       isRawPmu,
-      isBpfOutput,
+      isBpfOutput: isBpfOutput && payload !== 'off-cpu',
       carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
     };
   });

@@ -12,9 +12,9 @@ export function isPerfOffCpuEvent({ attr: { type, config }, name }: Pick<Session
 const FIXED_BYTES = 24;
 
 /**
- * The sample that a BPF program has put into the payload of another one: who waited, how long, and the callchain. perf 6.15 and later write these, since BPF
- * programs cannot set the sample's own fields, which are those of whatever ran at that time. Source: the description of perf's commit "perf record --off-cpu:
- * Dump off-cpu samples in BPF" (tid, period, callchain, cgroup).
+ * The sample that is in the payload of another one: who waited, how long, and the callchain. perf 6.15 and later write these, since BPF programs cannot set the
+ * sample's own fields, which are those of whatever ran at that time. Source: the description of perf's commit "perf record --off-cpu: Dump off-cpu samples in
+ * BPF" (tid, period, callchain, cgroup).
  */
 export interface EmbeddedSample {
   readonly pid: number;
@@ -25,12 +25,19 @@ export interface EmbeddedSample {
   readonly count: number;
 }
 
-/** @returns undefined if the payload holds none */
-export function readEmbeddedSample(view: ByteView, { raw }: SampleOffsets): EmbeddedSample | undefined {
+/**
+ * Observed: perf 7.2. A sum that perf writes at the end has the fields of PERF_SAMPLE_TID, pid and tid. A single wait, which the BPF program writes, has one
+ * word with the pid in its upper half, as bpf_get_current_pid_tgid() returns it. perf takes this for the same two fields, and so the thread for the process.
+ * @param isSum whether the sample is one of the sums, whose time comes after all times
+ * @returns undefined if the payload holds none
+ */
+export function readEmbeddedSample(view: ByteView, { raw }: SampleOffsets, isSum: boolean): EmbeddedSample | undefined {
   const size = view.u32(raw);
   const at = raw + 4;
   if (size < FIXED_BYTES) return undefined;
   const count = view.u64(at + 16);
   if (count > Math.floor((size - FIXED_BYTES) / 8)) return undefined;
-  return { pid: view.i32(at), tid: view.i32(at + 4), period: view.u64(at + 8), ips: at + FIXED_BYTES, count };
+  const pid = isSum ? view.i32(at) : view.hi(at) | 0;
+  const tid = isSum ? view.i32(at + 4) : view.lo(at) | 0;
+  return { pid, tid, period: view.u64(at + 8), ips: at + FIXED_BYTES, count };
 }

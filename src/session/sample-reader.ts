@@ -169,7 +169,7 @@ export class SampleReader {
 
   /** Turns a row into that of the sample in its payload, if there is one. */
   #readOffCpuSample(view: ByteView, row: RecordRow): void {
-    const embedded = readEmbeddedSample(view, this.#offsets);
+    const embedded = readEmbeddedSample(view, this.#offsets, row.timeNs === Number.POSITIVE_INFINITY);
     if (embedded === undefined) return;
     row.pid = embedded.pid;
     row.tid = embedded.tid;

@@ -697,13 +697,16 @@ describe("perf's own times off the CPU", () => {
       // Not samples: the first claims more addresses than it has bytes for, the second is too short.
       record.sample({ pid: 8, tid: 8, time: 6n, period: 2n, ip: 0x99n, raw: raw.slice(0, 40) }),
       record.sample({ pid: 9, tid: 9, time: 7n, period: 3n, ip: 0x99n, raw: raw.slice(0, 12) }),
+      record.sample({ pid: 0, tid: 0, time: 0xffffffffn << 32n, raw: offCpuPayload(100, 102, 700_000_000n, [0x1234n], byteOrder, true) }),
     ];
-    const { samples } = await decode(encodeFile({ byteOrder, attrs: [attr], records, features: { eventDesc: true } }));
+    const { profile, samples } = await decode(encodeFile({ byteOrder, attrs: [attr], records, features: { eventDesc: true } }));
     expect(samples.map(({ pid, tid, period, frames }) => [pid, tid, period, frames.map(({ address }) => address)])).toEqual([
       [100, 101, 600_000_000, [0x1234n, 0x5678n]],
       [8, 8, 2, [0x99n]],
       [9, 9, 3, [0x99n]],
+      [100, 102, 700_000_000, [0x1234n]],
     ]);
+    expect(profile.events[0].hasCallchain).toBe(true);
   });
 
   it.each([

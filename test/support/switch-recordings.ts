@@ -179,9 +179,15 @@ export class SwitchRecords {
   }
 }
 
-/** A sample of `perf record --off-cpu` in the payload of a BPF program's sample. */
-export function offCpuPayload(pid: number, tid: number, periodNs: bigint, ips: readonly bigint[], byteOrder: ByteOrder = 'little'): Uint8Array {
-  const out = new ByteWriter(byteOrder).u32(pid).u32(tid).u64(periodNs);
+/**
+ * A sample of `perf record --off-cpu` in the payload of another one.
+ * @param isSum whether perf writes it, at the end; else a BPF program does
+ */
+export function offCpuPayload(pid: number, tid: number, periodNs: bigint, ips: readonly bigint[], byteOrder: ByteOrder = 'little', isSum = false): Uint8Array {
+  const out = new ByteWriter(byteOrder);
+  if (isSum) out.u32(pid).u32(tid);
+  else out.u64((BigInt(pid) << 32n) | BigInt(tid));
+  out.u64(periodNs);
   out.u64(BigInt(ips.length + 1)).u64(context.user);
   for (const ip of ips) out.u64(ip);
   return out.u64(1n).zeros(4).bytes();
@@ -194,7 +200,7 @@ export function offCpuAttr(isDirect: boolean): AttrSpec {
     type: eventType.software,
     config: 10n,
     period: 1n,
-    sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'period', 'callchain', ...(isDirect ? (['raw'] as const) : [])],
+    sampleType: ['identifier', 'ip', 'tid', 'time', 'cpu', 'period', isDirect ? 'raw' : 'callchain'],
     ids: [9n],
     name: 'offcpu-time',
   };
@@ -233,7 +239,7 @@ export function switches(): SwitchRecords {
 /** A recording of `perf record --off-cpu`, by a perf that puts samples into payloads. */
 export function perfOffCpuTimes(): Uint8Array {
   const records = [5n, 6n, 0xffffffffn << 32n].map((time, i) => {
-    const raw = offCpuPayload(100, 101 + i, BigInt(i + 1) * 1_000_000n, [0x1234n, 0x5678n]);
+    const raw = offCpuPayload(100, 101 + i, BigInt(i + 1) * 1_000_000n, [0x1234n, 0x5678n], 'little', i === 2);
     return record.sample({ pid: 7, tid: 7, time, period: 1n, raw });
   });
   return encodeFile({ attrs: [offCpuAttr(true)], records, features: { eventDesc: true } });

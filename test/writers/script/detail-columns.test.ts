@@ -14,6 +14,7 @@ import {
   type SampleFields,
   type TraceFieldSpec,
 } from '../../support/perf-encoder.ts';
+import { perfOffCpuTimes } from '../../support/switch-recordings.ts';
 
 // The expected texts are what perf 6.1 printed for the same records.
 
@@ -111,6 +112,18 @@ describe('script: fields', () => {
                   0010: 00 01 02 03              ....    
 
 `,
+    );
+  });
+
+  it('bpf-output does not show payloads that hold a wait of perf record --off-cpu: their stacks are printed', async () => {
+    expect(await script(perfOffCpuTimes())).toBe(
+      [
+        '101   101 [000]     0.000000:    1000000 offcpu-time: \n\t            1234 [unknown] ([unknown])\n\t            5678 [unknown] ([unknown])\n\n',
+        '102   102 [000]     0.000000:    2000000 offcpu-time: \n\t            1234 [unknown] ([unknown])\n\t            5678 [unknown] ([unknown])\n\n',
+        '103   103 [000]    3000000 offcpu-time: \n\t            1234 [unknown] ([unknown])\n\t            5678 [unknown] ([unknown])\n\n',
+      ]
+        .map((text) => `:${text}`)
+        .join(''),
     );
   });
 
