@@ -97,8 +97,8 @@ export class FrameGuess implements FallbackSteps {
         return this.#links.stepRiscv();
       case 'arm':
         return this.#links.stepArm();
-      default:
-        return isCall ? 'no-rule' : this.#returnStep.takeLink(0);
+      case 's390x':
+        return isCall ? 'no-rule' : this.#links.stepS390x();
     }
   }
 

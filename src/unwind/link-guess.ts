@@ -9,6 +9,8 @@ import type { StepEnd } from './step-end.ts';
 
 /** How many instructions before an arm64 address are searched for the function's prologue. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
+/** How many bytes of an s390x function are searched for a jump out of it. */
+const MAX_SCANNED_S390X_BYTES = 4096;
 
 /** `stp x16, x30, [sp, #-16]!`, `br x17` and `autia1716`: the stubs of the PLT have these. Source: AAELF64, "Procedure Linkage Table". */
 const PLT_PUSH = 0xa9bf_7bf0;
@@ -95,6 +97,33 @@ export class LinkGuess {
     const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
     // Without frame pointers, a leaf without a rule is usually a library function that calls no other.
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
+  }
+
+  /**
+   * On s390x, only a leaf that calls no other function is left. In any other function, the link register may have the return address of the last call that it
+   * made: then nothing between there and the leaf's address leaves the function.
+   */
+  stepS390x(): StepEnd {
+    const { registers, machine, pc } = this.#frame;
+    const link = registers.known[machine.lr] === 1 ? registers.value(machine.lr) : 0;
+    const [from, to] = link < pc ? [link, pc] : [pc, link];
+    if (to - from < MAX_SCANNED_S390X_BYTES && !this.#leavesBetween(from, to)) return 'no-rule';
+    return this.#returnStep.takeLink(0);
+  }
+
+  /** Whether there is an unconditional jump, such as a return, between two places. Where code cannot be read, there may be one. */
+  #leavesBetween(from: number, to: number): boolean {
+    const code = this.#code;
+    let at = from;
+    while (at < to) {
+      if (!code.read(at, 2)) return true;
+      const [first, second] = code.bytes;
+      // br; j; jg
+      if ((first === 0x07 && second >>> 4 === 0xf) || ((first === 0xa7 || first === 0xc0) && second === 0xf4)) return true;
+      // The two uppermost bits tell the size of an instruction.
+      at += first < 0x40 ? 2 : first < 0xc0 ? 4 : 6;
+    }
+    return false;
   }
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */

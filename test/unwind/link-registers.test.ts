@@ -167,6 +167,20 @@ describe('s390x stacks', () => {
     });
   });
 
+  test('do not take what the last call left in r14 for the caller of a function without rules', async () => {
+    // brasl %r14, …; lhi %r1, 1; nopr; br %r14; and a leaf: lgr %r2, %r2; br %r14
+    const calling = [0xc0, 0xe5, 0, 0, 0, 0x10, 0xa7, 0x18, 0, 1, 0x07, 0, 0x07, 0xfe];
+    const text = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(...calling, 0xb9, 0x04, 0, 0x22, 0x07, 0xfe) }]);
+    const mapped = new MadeSpace().map(0x7000_0000, 0x7000_1000, text, 0x7000_0000);
+    for (const [at, frames] of [
+      [0x30a, ['!7000030a']],
+      [0x30e, ['!7000030e', '70000306']],
+    ] as const) {
+      const registers = { pc: 0x7000_0000 + at, r14: 0x7000_0306, r15: SP };
+      expect(await unwound({ machine: 's390x', registers, stack: {}, littleEndian: false }, mapped)).toMatchObject({ end: 'no-rule', frames });
+    }
+  });
+
   test.each([
     ['with siginfo', 173, 160 + 8 + 128 + 40],
     ['without siginfo', 119, 160 + 16],
