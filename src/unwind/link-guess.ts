@@ -87,6 +87,7 @@ export class LinkGuess {
     const { registers, machine, isCall, pc } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
+    if (!isCall && this.#isInRiscvStub()) return this.#returnStep.takeLink(0);
     const fp = registers.value(machine.fp);
     if (!isCall && registers.known[machine.lr] === 1) {
       const link = registers.value(machine.lr);
@@ -97,6 +98,17 @@ export class LinkGuess {
     const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
     // Without frame pointers, a leaf without a rule is usually a library function that calls no other.
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
+  }
+
+  /** Whether the leaf is in a PLT stub, `auipc t3, hi; ld t3, lo(t3); jalr t1, t3`: that was called, and has no frame, but its caller may have one. */
+  #isInRiscvStub(): boolean {
+    const code = this.#code;
+    for (let i = 0; i < 3 && code.read(this.#frame.pc + 4 * i, 4); i++) {
+      const word = code.word(0);
+      if (word === 0x000e_0367) return true;
+      if ((word & 0xfff) !== 0xe17 && (word & 0xf_ffff) !== 0xe_3e03) return false;
+    }
+    return false;
   }
 
   /**

@@ -794,6 +794,17 @@ describe('RISC-V code without rules', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1010, 0x1400, 0x1500) });
   });
 
+  test('has the return address of a PLT stub in the link register, although the frame pointer is that of its caller', async () => {
+    // auipc t3, 2; ld t3, 16(t3); jalr t1, t3
+    const stub = { 4112: [0x17, 0x2e, 0, 0, 0x03, 0x3e, 0x0e, 0x01, 0x67, 0x03, 0x0e, 0] };
+    const mapped = await space('riscv64', { ...calls, ...stub });
+    const stack = { 16: 0, 24: BIAS + 0x1500 };
+    for (const at of [0x1010, 0x1014, 0x1018]) {
+      const registers = { pc: BIAS + at, sp: SP, s0: SP + 0x20, ra: BIAS + 0x1400 };
+      expect(await unwound({ machine: 'riscv64', registers, stack }, mapped)).toMatchObject({ end: 'complete', frames: frames(at, 0x1400, 0x1500) });
+    }
+  });
+
   test('has the return address of a leaf in the link register, even if it is far away or the only one', async () => {
     // The leaf was called from the same code at another place. The frame pointer is still the caller's.
     const far = BIAS + 0x1000_0000;
