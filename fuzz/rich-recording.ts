@@ -150,7 +150,7 @@ function rest(): RecordSpec[] {
     toolRecords.legacyHeaderString(70, 'host'),
     toolRecords.bpfMetadata({ progName: 'prog', entries: [{ key: 'key', value: 'value' }] }),
     toolRecords.schedstatCpu({ timestamp: 1n, cpu: 0, version: 17, counters: new Uint8Array(72) }),
-    toolRecords.schedstatDomain({ timestamp: 1n, cpu: 0, version: 17, domain: 0, name: 'SMT', counters: new Uint8Array(136) }),
+    toolRecords.schedstatDomain({ timestamp: 1n, cpu: 0, version: 17, domain: 0, counters: new Uint8Array(184) }),
     toolRecords.eventUpdateCpus({ id: 8n, mask: 3n }),
     toolRecords.eventUpdate({ id: 8n, name: 'renamed' }),
     toolRecords.eventUpdate({ id: 8n, unit: 'J' }),

@@ -204,8 +204,8 @@ const TOOL: readonly (readonly [name: string, spec: RecordSpec, fields: object])
   ],
   [
     'SCHEDSTAT_DOMAIN',
-    toolRecords.schedstatDomain({ timestamp: 1n, cpu: 2, version: 17, domain: 3, name: 'MC', counters: bytes(9) }),
-    { timestamp: 1n, cpu: 2, version: 17, domain: 3, name: 'MC', counters: bytes(9) },
+    toolRecords.schedstatDomain({ timestamp: 1n, cpu: 2, version: 17, domain: 3, counters: bytes(9) }),
+    { timestamp: 1n, cpu: 2, version: 17, domain: 3, counters: bytes(9) },
   ],
 ];
 

@@ -37,9 +37,12 @@ const TIME_CONV_CYCLES = new RecordLayout({ ...TIME_CONV_VALUES, timeCycles: 'u6
 const COMPRESSED = new RecordLayout({ data: bytes() });
 const COMPRESSED2 = new RecordLayout({ dataSize: 'u64', data: bytes() });
 const BPF_METADATA = new RecordLayout({ progName: text(512), entries: list('u64', { key: text(64), value: text(256) }) });
-/** The counters are those of /proc/schedstat in the given version. No recording with these two records was available. */
+/**
+ * The counters are those of /proc/schedstat in the given version, u32 or u64, and the time is in jiffies. The second has no name of its domain, although
+ * /proc/schedstat has. Observed: perf 7.2.
+ */
 const SCHEDSTAT_CPU = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', reserved: padding(2), counters: bytes() });
-const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', name: text(16), counters: bytes() });
+const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', counters: bytes() });
 
 const readHeaderBuildId: FieldsReader<{ readonly pid: number; readonly buildId: string; readonly filename: string }> = (view, at, end, misc) =>
   end - at < BUILD_ID_FIXED_BYTES ? fieldsOverrun(BUILD_ID_FIXED_BYTES, end - at) : readBuildId(view, at, end, misc);

@@ -201,8 +201,8 @@ export const toolRecords = {
   schedstatCpu: (fields: { timestamp: bigint; cpu: number; version: number; counters: Uint8Array }): RecordSpec =>
     toolRecord(85, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(0).raw(fields.counters)),
 
-  schedstatDomain: (fields: { timestamp: bigint; cpu: number; version: number; domain: number; name: string; counters: Uint8Array }): RecordSpec =>
-    toolRecord(86, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(fields.domain).fixedString(fields.name, 16).raw(fields.counters)),
+  schedstatDomain: (fields: { timestamp: bigint; cpu: number; version: number; domain: number; counters: Uint8Array }): RecordSpec =>
+    toolRecord(86, (out) => out.u64(fields.timestamp).u32(fields.cpu).u16(fields.version).u16(fields.domain).raw(fields.counters)),
 
   /** One feature section inside a record, as in pipes; {@link toolRecords.lastFeature} ends them. */
   headerFeature: <Name extends FeatureName>(name: Name, value: FeatureSpec[Name], attrs: readonly AttrSpec[] = []): RecordSpec =>
