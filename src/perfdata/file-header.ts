@@ -190,15 +190,15 @@ function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
   return 'its first bytes are not the magic PERFILE2';
 }
 
-/** The attrs section: structs of `attr_size` bytes, each an attr followed by the section that holds its ids. */
+/** The attrs section: structs of `attr_size` bytes, each an attr followed by the section that holds its ids. `perf sched stats record` writes none. */
 async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diagnostics): Promise<AttrWithIds[]> {
   const stride = header.u64(16);
   const start = header.u64(24);
   const size = header.u64(32);
   const place = { offset: 16, record: 'perf_file_header' };
   if (stride < 64 + SECTION_BYTES || stride > 4096) throw new PerfconvError('damaged', `attr_size is ${stride}`, place);
-  if (size === 0 || (source.sizeBytes !== undefined && start + size > source.sizeBytes)) {
-    throw new PerfconvError('damaged', size === 0 ? 'the file holds no event attrs' : `attrs of ${size} bytes overrun the file`, place);
+  if (source.sizeBytes !== undefined && size > 0 && start + size > source.sizeBytes) {
+    throw new PerfconvError('damaged', `attrs of ${size} bytes overrun the file`, place);
   }
   if (size > MAX_ATTRS_BYTES) throw new PerfconvError('damaged', `attrs of ${size} bytes are too many for any recording`, { ...place, offset: 32 });
   const bytes = await readRange(source, start, size);

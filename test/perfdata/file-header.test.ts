@@ -3,7 +3,7 @@ import type { RecordingSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
@@ -13,6 +13,7 @@ const SAMPLE_BYTES = 40n;
 const SPEC: FileSpec = { attrs: [ATTR], records: samples, features: { hostname: 'box', eventDesc: true } };
 
 /** Where numbers are at the start of {@link SPEC}: a header, one id, one attr of 128 bytes, and the place of its ids. */
+const ATTRS_SIZE = 32;
 const DATA_SIZE = 48;
 const BITMAP = 72;
 const IDS_SIZE = 104 + 8 + 128 + 8;
@@ -26,6 +27,13 @@ function withNumber(offset: number, change: (value: bigint) => bigint, spec = SP
 }
 
 const findingsOf = ({ diagnostics }: Awaited<ReturnType<typeof decode>>) => readingFindings(diagnostics).map(({ code }) => code);
+
+it('a file without event attrs, as perf sched stats record writes it, has records but no samples', async () => {
+  const records = [toolRecords.schedstatCpu({ timestamp: 1n, cpu: 0, version: 17, counters: new Uint8Array(48) })];
+  const { session, profile, samples, diagnostics } = await decode(withNumber(ATTRS_SIZE, () => 0n, { ...SPEC, records, features: { hostname: 'box' } }));
+  expect([session.features.hostname, profile.events, samples]).toEqual(['box', [], []]);
+  expect(readingFindings(diagnostics)).toEqual([]);
+});
 
 describe('event ids', () => {
   it.each([1n << 40n, (1n << 64n) - 8n])('that claim %d bytes are ignored', async (size) => {
