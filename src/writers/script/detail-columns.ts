@@ -12,11 +12,13 @@ const NUMBER_WIDTH = 16;
  */
 export class DetailColumns {
   readonly #details: SampleDetails;
+  readonly #likePerf: boolean;
   /** perf pads the text of a data source to the longest one so far. */
   #longestSource = 0;
 
-  constructor(details: SampleDetails) {
+  constructor(details: SampleDetails, likePerf: boolean) {
     this.#details = details;
+    this.#likePerf = likePerf;
   }
 
   /** The cpumode of the record: K, U or H for the host's kernel, user code and hypervisor; G or g for a guest's. */
@@ -65,7 +67,7 @@ export class DetailColumns {
   #dataSource(row: number): string {
     const lo = this.#details.lo(row, 'dataSrc');
     const hi = this.#details.hi(row, 'dataSrc');
-    const text = dataSourceText(lo, hi);
+    const text = dataSourceText(lo, hi, this.#likePerf);
     this.#longestSource = Math.max(this.#longestSource, text.length);
     return `${hexAddress(lo, hi).padStart(NUMBER_WIDTH)} ${text.padEnd(this.#longestSource)}`;
   }

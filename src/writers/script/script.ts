@@ -20,7 +20,7 @@ export interface ScriptOptions {
   readonly fields?: readonly ScriptFieldChoice[];
   /** Print seconds with nine decimals instead of six. */
   readonly ns?: boolean;
-  /** Leave out what perf 6.1 does not print for recordings from pipes. Default: no. */
+  /** Leave out what perf 6.1 does not print for recordings from pipes, and name levels of memory as it does. Default: no. */
   readonly likePerf?: boolean;
   /** Print the time of day (`tod`) instead of `time`. */
   readonly wallClock?: boolean;
@@ -125,7 +125,7 @@ class SamplePrinter {
       textsOf.set(key, texts);
       return texts;
     });
-    this.#details = samples.details && new DetailColumns(samples.details);
+    this.#details = samples.details && new DetailColumns(samples.details, likePerf);
     const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;

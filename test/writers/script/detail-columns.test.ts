@@ -100,6 +100,19 @@ describe('script: fields', () => {
     ]);
   });
 
+  it('data_src names the levels that perf_event.h has added, unless the text is to be as in perf 6.1', async () => {
+    const sources = async (compatPerf: boolean): Promise<string[]> => {
+      const attrs: AttrSpec[] = [{ name: 'r0', type: eventType.raw, ids: [7n], sampleType: MEMORY }];
+      const records = [4n, 5n, 6n, 7n, 8n, 9n].map((level) => record.sample({ ...memorySample, dataSrc: 2n | (level << 33n) }));
+      const sink = new BufferSink();
+      const source = new BufferSource(encodeFile({ attrs, records, features: { eventDesc: true } }));
+      await convert(source, [{ format: 'script', sink }], { compatPerf, fields: ['data_src'] }, new Diagnostics());
+      return Array.from(new TextDecoder().decode(sink.bytes()).matchAll(/LVL ([^|]+)/g), ([, level]) => level);
+    };
+    expect(await sources(false)).toEqual(['L4', 'L2 MHB', 'Memory-side Cache', 'L0', 'Uncached', 'CXL']);
+    expect(await sources(true)).toEqual(['L4', 'L5', 'L6', 'L7', 'L8', 'CXL']);
+  });
+
   it('bpf-output shows the output of BPF programs', async () => {
     const attrs: AttrSpec[] = [
       { name: 'bpf-output', type: eventType.software, config: 10n, ids: [7n], sampleType: ['identifier', 'ip', 'tid', 'time', 'raw'] },
