@@ -37,6 +37,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'kcore',
     'no-children',
     'off-cpu',
+    'off-cpu-thresh',
     'overwrite',
     'show-mmap-events',
     'show-task-events',
