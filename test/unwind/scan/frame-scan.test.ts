@@ -427,6 +427,13 @@ describe('32-bit Arm code with rules that hold only at calls', () => {
     expect(await unwind(0x1004, BIAS + 0x1204, { 0: 1, 4: 0 }, other, NOPS[1])).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
   });
 
+  test('has the instruction set to which a call has returned nearby', async () => {
+    // blx 0x1000 of A32; mov r0, r0; pop {r4, pc}. In Thumb, which is all around, it would lead to 0x138e: add sp, #8; pop {r4, pc}.
+    const pieces = { 4164: 'faffffed e1a00000 e8bd8010', 5006: 'b002 bd10', 4862: '4798' };
+    const result = await unwind(0x1048, BIAS + 0x1048, { 0: 7, 4: CALL, 8: 7, 12: BIAS + 0x1301, 16: 1, 20: 0 }, pieces, NOPS[0]);
+    expect(result.frames.slice(0, 2)).toEqual(frames(0x1048, 0x1100));
+  });
+
   test('has the other instruction set if the likelier one leads nowhere', async () => {
     // bx lr, which is no branch in Thumb; then pop {r4, pc}, which finds no return address.
     const result = await unwind(0x1000, CALL, { 0: 1, 4: 5 }, { 4096: 'e12fff1e bd10' }, NOPS[0]);
@@ -447,6 +454,15 @@ test('32-bit Arm code without rules is unwound by following it in the instructio
   const stack = { 0: 7, 4: 7, 16: 7, 20: BIAS + 0x1201, 24: 7, 28: 0 };
   const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1002, lr: BIAS + 0x1100, sp: SP }, stack }, space);
   expect(result).toMatchObject({ end: 'complete', frames: frames(0x1002, 0x1100, 0x1200) });
+});
+
+test('32-bit Arm code without rules is not tried as the other instruction set where it has just been called', async () => {
+  // A stub of the PLT: add ip, pc, #0; add ip, #4096; ldr pc, [ip]!. From its second instruction on, Thumb would lead to 0x1522: add sp, #8; pop {r4, pc}.
+  const pieces = { 4096: 'e28fc600 e28cca01 e5bcf000', 4352: 'ebffffbe', 5410: 'b002 bd10', 4862: '4798' };
+  const space = await spaceOf('arm', pieces, [0x00, 0xf0, 0x20, 0xe3]);
+  const stack = { 0: 7, 4: 7, 8: 7, 12: BIAS + 0x1301, 16: 1, 20: 0 };
+  const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1004, lr: BIAS + 0x1104, sp: SP, fp: 5 }, stack }, space);
+  expect(result.frames.slice(0, 2)).toEqual(frames(0x1004, 0x1104));
 });
 
 describe('x86-64 code without rules that has aligned its stack', () => {
