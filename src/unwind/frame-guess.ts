@@ -69,8 +69,9 @@ export class FrameGuess implements FallbackSteps {
     if (isStart && (isCall || machine.lr < 0)) return 'outermost';
     const end = this.#guess();
     if (isStart && end === 'no-rule') return 'outermost';
-    if (end !== 'no-rule' || !isCall) return end;
-    if (this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
+    if (!isCall || (end !== 'no-rule' && end !== 'truncated')) return end;
+    if (end === 'no-rule' && this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
+    // Nothing is above the arguments, so a caller out of reach was none.
     return isBelowArguments(stack, sp) ? 'outermost' : end;
   }
 

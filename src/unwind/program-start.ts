@@ -38,12 +38,21 @@ export function isBelowArguments(stack: StackMemory, sp: number): boolean {
  */
 export function isAtArguments(stack: StackMemory, sp: number): boolean {
   if (!stack.read(sp)) return false;
-  const argumentCount = stack.hi === 0 ? stack.lo : 0;
   const first = sp + stack.wordSize;
+  // glibc's first function of 32-bit Arm takes the number from the stack, and puts the address of the arguments into its place.
+  const isReplaced = stack.value === first;
+  const argumentCount = isReplaced ? countArguments(stack, first) : stack.hi === 0 ? stack.lo : 0;
   if (argumentCount < 1 || argumentCount > MAX_ARGUMENTS || !hasArgumentsAt(stack, first, argumentCount)) return false;
   const firstText = stack.value;
   const environment = first + (argumentCount + 1) * stack.wordSize;
   return firstText > environment && isEnvironmentAt(stack, environment, firstText);
+}
+
+/** How many words are not 0 from an address on, up to one more than {@link MAX_ARGUMENTS}. */
+function countArguments(stack: StackMemory, first: number): number {
+  let count = 0;
+  while (count <= MAX_ARGUMENTS && stack.read(first + count * stack.wordSize) && stack.value !== 0) count++;
+  return count;
 }
 
 /**

@@ -284,3 +284,35 @@ test('32-bit Arm stacks are unwound by .eh_frame if there is one', async () => {
   const result = await unwound({ machine: 'arm', registers: { pc: BIAS + 0x1008, sp: SP, lr: BIAS + 0x1109 }, stack: { 0: 0, 4: BIAS + 0x1209 } }, mapped);
   expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1008).toString(16)}`, (BIAS + 0x1108).toString(16), (BIAS + 0x1208).toString(16)] });
 });
+
+/** A number in memory at the arguments, which follow it: the first two words of text, a null, the environment, a null, and an entry of the auxiliary vector. */
+function argumentsAt(at: number): Record<number, number> {
+  const text = SP + 0x800;
+  return { [at]: text, [at + 4]: text + 8, [at + 8]: 0, [at + 12]: text + 16, [at + 16]: 0, [at + 20]: 6, [at + 24]: 4096, [at + 28]: 0 };
+}
+
+describe('the first function of a program on 32-bit Arm', () => {
+  // bl; udf: it calls what never returns, with three words on the stack.
+  const mapped = async (code: Uint8Array): Promise<MadeSpace> =>
+    new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes: code }]), BIAS);
+  const unwindStart = async (code: Uint8Array, stack: Readonly<Record<number, number>>): Promise<UnwoundSample> =>
+    unwound({ machine: 'arm', registers: { pc: BIAS + 0x1000, sp: SP, lr: BIAS + 0x1108, fp: 5 }, stack }, await mapped(code));
+  const CODE = new Uint8Array(0x1000);
+  // bx lr; at 0x1104 bl 0x1000, and udf
+  CODE.set(words(0xe12f_ff1e));
+  CODE.set(words(0xebff_ffbd, 0xe7f0_00f0), 0x104);
+  const frames = [`!${(BIAS + 0x1000).toString(16)}`, (BIAS + 0x1108).toString(16)];
+
+  test('is known by the address of the arguments, which it puts into the place of their number', async () => {
+    expect(await unwindStart(CODE, { 0: 0, 4: 5, 8: SP + 12, ...argumentsAt(12) })).toMatchObject({ end: 'complete', frames });
+    expect(await unwindStart(CODE, { 0: 0, 4: 5, 8: SP + 16, ...argumentsAt(12) })).toMatchObject({ end: 'no-rule', frames });
+  });
+
+  test('has no caller beyond the arguments, whatever the code after it does', async () => {
+    const code = CODE.slice();
+    // add sp, #4096; pop {pc}
+    code.set(words(0xe28d_da01, 0xe49d_f004), 0x108);
+    expect(await unwindStart(code, { 0: 0, 4: 5, 8: SP + 12, ...argumentsAt(12) })).toMatchObject({ end: 'complete', frames });
+    expect(await unwindStart(code, { 0: 0, 4: 5, 8: SP + 16, ...argumentsAt(12) })).toMatchObject({ end: 'truncated', frames });
+  });
+});
