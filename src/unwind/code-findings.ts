@@ -17,7 +17,7 @@ export class CodeFindings {
   readonly jumped = new CodeFacts();
   /** How many instructions were followed for {@link scanned}. */
   scannedInstructions = 0;
-  /** By {@link EntryScan}'s key: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
+  /** By {@link EntryScan}'s key, or {@link PushScan}'s: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
   /** By svma of a function's entry: how its code was read for {@link entered}. */
   readonly walks = new Map<number, EntryWalk>();

@@ -7,6 +7,7 @@ import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { isAtArguments, isBelowArguments } from './program-start.ts';
+import { PushStep } from './push-step.ts';
 import { IS_CALL, ReturnAddresses } from './return-addresses.ts';
 import { ReturnStep } from './return-step.ts';
 import type { Shortfall } from './shortfall.ts';
@@ -45,7 +46,8 @@ export class FrameGuess implements FallbackSteps {
     const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns);
     const setup = new X86FrameSetup(this.#code);
     this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep);
+    const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, codeStep);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep, pushStep);
   }
 
   begin(): void {

@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
 import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, RISCV64_RECORD } from './frame-records.ts';
+import type { PushStep } from './push-step.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StackMemory } from './stack-memory.ts';
@@ -25,14 +26,16 @@ export class LinkGuess {
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
+  readonly #pushStep: PushStep;
 
-  constructor(frame: FrameView, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep) {
+  constructor(frame: FrameView, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep, pushStep: PushStep) {
     this.#frame = frame;
     this.#stack = stack;
     this.#code = code;
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
+    this.#pushStep = pushStep;
   }
 
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
@@ -142,6 +145,8 @@ export class LinkGuess {
   stepArm(): StepEnd {
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
+    const byPush = this.#pushStep.step();
+    if (byPush !== 'no-rule') return byPush;
     const byClang = this.#returnStep.takeChain(ARM_CLANG_RECORD);
     if (byClang === 'stepped' || byClang === 'outermost') return byClang;
     const byGcc = this.#returnStep.takeChain(ARM_GCC_RECORD);

@@ -1,0 +1,66 @@
+import type { CodeBytes } from './code-bytes.ts';
+import type { CodeStep } from './code-step.ts';
+import type { FrameView } from './frame.ts';
+import type { ProcessMemory } from './process-memory.ts';
+import type { ReturnAddresses } from './return-addresses.ts';
+import { RuleStep } from './rule-step.ts';
+import { MAX_PUSHES, PushScan } from './scan/push-scan.ts';
+import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
+import type { UnwindModule } from './unwind-module.ts';
+
+/**
+ * Steps on 32-bit Arm where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link register,
+ * if a return address is where that was saved.
+ */
+export class PushStep {
+  readonly #frame: FrameView;
+  readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+  readonly #codeStep: CodeStep;
+  readonly #scan: PushScan;
+  readonly #ruleStep: RuleStep;
+
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, codeStep: CodeStep) {
+    this.#frame = frame;
+    this.#memory = memory;
+    this.#shortfall = shortfall;
+    this.#code = code;
+    this.#returns = returns;
+    this.#codeStep = codeStep;
+    this.#scan = new PushScan(code);
+    this.#ruleStep = new RuleStep(frame, memory, shortfall);
+  }
+
+  /** Turns the registers of the frame into those of its caller. */
+  step(): StepEnd {
+    const frame = this.#frame;
+    const { pc, machine } = frame;
+    const module = this.#code.moduleAt(pc);
+    if (module === undefined || module.registers !== machine) return 'no-rule';
+    const svma = pc - this.#memory.space.bias;
+    const isThumb = this.#codeStep.isThumb(module, svma);
+    let end: StepEnd = 'no-rule';
+    for (let number = 0; number < MAX_PUSHES; number++) {
+      const rule = this.#scan.rule(module, svma, isThumb, number);
+      if (rule < 0) break;
+      end = this.#stepByRule(module, rule);
+      if (end === 'stepped') break;
+    }
+    return end;
+  }
+
+  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+    const frame = this.#frame;
+    const { machine } = frame;
+    if (this.#ruleStep.step(module, rule) !== 'stepped') return 'no-rule';
+    const { registers } = frame;
+    const call = registers.known[machine.pc] === 0 ? 'unmapped' : this.#returns.callBefore((registers.lo[machine.pc] & ~machine.pcMask) >>> 0);
+    if (call === 'direct' || call === 'call') return 'stepped';
+    const isBeyond = registers.known[machine.pc] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
+    frame.goBack();
+    return isBeyond ? this.#shortfall.ofReturnAddress(registers.value(machine.sp)) : 'no-rule';
+  }
+}

@@ -1,0 +1,64 @@
+import type { CodeBytes } from '../code-bytes.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
+import { FileCode } from './file-code.ts';
+
+/** How far back the push is looked for. Few functions are longer. */
+const MAX_BYTES = 1 << 14;
+/** In lists of registers. */
+const LINK = 1 << 14;
+const PC_AND_SP = 0xa000;
+
+/** Looks for where functions of 32-bit Arm save the link register: for most of them, this is where they begin. */
+export class PushSearch {
+  readonly #reader: FileCode;
+
+  constructor(code: CodeBytes) {
+    this.#reader = new FileCode(code);
+  }
+
+  /**
+   * The svma of the nearest such instruction before an svma, or of the one right before it that saves arguments; −1 if there is none, or code has to be read
+   * first ({@link CodeBytes.isPending}).
+   * @param from the svma whose function is looked for
+   */
+  before(module: UnwindModule, svma: number, from: number, isThumb: boolean): number {
+    const step = isThumb ? 2 : 4;
+    const least = Math.max(0, from - MAX_BYTES);
+    this.#reader.begin(module);
+    for (let at = svma - step; at >= least; at -= step) {
+      if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
+      const isPush = this.#isPush(at, isThumb);
+      if (this.#reader.isMissing) return -1;
+      if (isPush) return this.#makesRoom(at - step, isThumb) ? at - step : at;
+    }
+    return -1;
+  }
+
+  /** Whether the instruction at an svma saves the link register. */
+  isPush(module: UnwindModule, svma: number, isThumb: boolean): boolean {
+    this.#reader.begin(module);
+    return this.#isPush(svma, isThumb);
+  }
+
+  /** PUSH with the link register, which is STMDB of the stack pointer with writeback, or STR with writeback. */
+  #isPush(svma: number, isThumb: boolean): boolean {
+    const first = this.#reader.half(svma);
+    if (isThumb) {
+      if ((first & 0xff00) === 0xb500) return true;
+      if (first !== 0xe92d && first !== 0xf84d) return false;
+      const second = this.#reader.half(svma + 2);
+      return first === 0xe92d ? (second & LINK) !== 0 && (second & PC_AND_SP) === 0 : (second & 0xff00) === 0xed00;
+    }
+    const upper = this.#reader.half(svma + 2);
+    return (upper === 0xe92d && (first & LINK) !== 0) || (upper === 0xe52d && first >>> 12 === 0xe);
+  }
+
+  /** Whether an instruction makes room for arguments, as functions with a variable number of them do first: PUSH of some of r0 … r3, or SUB. */
+  #makesRoom(svma: number, isThumb: boolean): boolean {
+    const first = this.#reader.half(svma);
+    if (isThumb) return ((first & 0xfff0) === 0xb400 && first !== 0xb400) || (first & 0xff80) === 0xb080;
+    const upper = this.#reader.half(svma + 2);
+    return (upper === 0xe92d && first < 0x10) || (upper === 0xe52d && first === 0x3004) || upper === 0xe24d;
+  }
+}
