@@ -111,9 +111,10 @@ function readAarch64Stubs({ view, addr }: StubCode): FoundStub[] {
   return found;
 }
 
-const THUMB_BX_PC_NOP = 0x46c04778;
+/** `bx pc; nop`; `bx pc; b` to itself, as newer linkers write it (observed, binutils 2.40). */
+const THUMB_ENTRIES = [0x46c04778, 0xe7fd4778];
 
-/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, possibly after `bx pc; nop`, where Thumb code enters. */
+/** `add ip, pc, #a; add ip, ip, #b; …; ldr pc, [ip, #c]!`, possibly after a branch by which Thumb code enters. */
 function readArmStubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + 4 <= view.length; at += 4) {
@@ -124,7 +125,7 @@ function readArmStubs({ view, addr }: StubCode): FoundStub[] {
     for (; next + 4 <= view.length && (view.u32(next) & 0xfffff000) >>> 0 === 0xe28cc000; next += 4) slot += armImmediate(view.u32(next));
     if (next + 4 > view.length || (view.u32(next) & 0xfffff000) >>> 0 !== 0xe5bcf000) continue;
     slot += view.u32(next) & 0xfff;
-    found.push({ at: at >= 4 && view.u32(at - 4) === THUMB_BX_PC_NOP ? at - 4 : at, slot: slot % 0x1_0000_0000 });
+    found.push({ at: at >= 4 && THUMB_ENTRIES.includes(view.u32(at - 4)) ? at - 4 : at, slot: slot % 0x1_0000_0000 });
     at = next;
   }
   return found;

@@ -34,10 +34,12 @@ describe('stubs of the PLT', () => {
     const plain = [0xe28fc600, 0xe28cca10, 0xe5bcfb88];
     const long = [0xe28fc200, 0xe28cc601, 0xe28cca10, 0xe5bcf004];
     const fromThumb = [0x46c04778, 0xe28fc600, 0xe28cca10, 0xe5bcf000];
-    expect(await slotsOf(40, [...plain, ...long, ...fromThumb], { is32: true })).toEqual([
+    const fromNewThumb = [0xe7fd4778, 0xe28fc600, 0xe28cca10, 0xe5bcf000];
+    expect(await slotsOf(40, [...plain, ...long, ...fromThumb, ...fromNewThumb], { is32: true })).toEqual([
       [0, 12, 8 + 0x10000 + 0xb88],
       [12, 16, 12 + 8 + 0x100000 + 0x10000 + 4],
       [28, 16, 32 + 8 + 0x10000],
+      [44, 16, 48 + 8 + 0x10000],
     ]);
   });
 
