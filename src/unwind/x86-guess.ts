@@ -141,9 +141,11 @@ export class X86Guess {
   #stepOutOfLeaf(): StepEnd {
     const bySetup = this.#stepBySetup();
     if (bySetup !== 'no-rule') return bySetup;
-    if (this.#hasPushedRecord()) return this.#takePushed();
     const hasCode = this.#hasCode();
-    return hasCode || !this.#isI386() ? this.#stepByLikelihood(hasCode) : this.#stepOutOfVdso();
+    // In the vdso, any register may look like a record's return address.
+    const bySystemCall = hasCode || !this.#isI386() ? 'no-rule' : this.#stepOutOfSystemCall();
+    if (bySystemCall !== 'no-rule') return bySystemCall;
+    return this.#hasPushedRecord() ? this.#takePushed() : this.#stepByLikelihood(hasCode);
   }
 
   /** Steps by the instruction that is about to run. */
@@ -171,11 +173,11 @@ export class X86Guess {
   }
 
   /** Steps out of a system call of i386, for whose code there is no file. */
-  #stepOutOfVdso(): StepEnd {
+  #stepOutOfSystemCall(): StepEnd {
     const { machine, registers } = this.#frame;
     const sp = registers.value(machine.sp);
     const at = this.#vdso.returnSlot(sp);
-    return at >= 0 ? this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + machine.addressSize) : this.#stepByLikelihood(false);
+    return at >= 0 ? this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + machine.addressSize) : 'no-rule';
   }
 
   /**

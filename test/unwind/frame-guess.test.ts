@@ -462,6 +462,12 @@ describe('i386 code of the vdso, which is in no file', () => {
     expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001400', '8001500'] });
   });
 
+  test('is unwound in system calls even if a register looks like the return address of a record', async () => {
+    const stack = { 0: at + 0x20, 4: bias + 0x1500, 8: 3, 12: bias + 0x1400, 32: 0, 36: bias + 0x1500 };
+    const result = await unwound({ machine: 'i386', registers: { ip: VDSO + 0x10, sp: at, bp: at + 0x20 }, stack }, await mapped());
+    expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001400', '8001500'] });
+  });
+
   test.each<[string, Readonly<Record<number, number>>]>([
     [
       'with information',
