@@ -14,6 +14,7 @@ import type { Shortfall } from './shortfall.ts';
 import { SignalStep } from './signal-step.ts';
 import { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
+import { ThumbMode } from './thumb-mode.ts';
 import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
@@ -42,11 +43,12 @@ export class FrameGuess implements FallbackSteps {
     this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, returns, this.#stackEnds);
     this.#signalStep = new SignalStep(frame, memory, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
-    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
+    const thumbMode = new ThumbMode(frame, this.#code, returns);
+    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds, thumbMode);
     const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns);
     const setup = new X86FrameSetup(this.#code);
     this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
-    const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, codeStep);
+    const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, thumbMode);
     this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep, pushStep);
   }
 

@@ -1,5 +1,4 @@
 import type { CodeBytes } from './code-bytes.ts';
-import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
@@ -7,6 +6,7 @@ import { RuleStep } from './rule-step.ts';
 import { MAX_PUSHES, PushScan } from './scan/push-scan.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
+import type { ThumbMode } from './thumb-mode.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
@@ -19,17 +19,17 @@ export class PushStep {
   readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
-  readonly #codeStep: CodeStep;
+  readonly #thumbMode: ThumbMode;
   readonly #scan: PushScan;
   readonly #ruleStep: RuleStep;
 
-  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, codeStep: CodeStep) {
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, thumbMode: ThumbMode) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
     this.#code = code;
     this.#returns = returns;
-    this.#codeStep = codeStep;
+    this.#thumbMode = thumbMode;
     this.#scan = new PushScan(code);
     this.#ruleStep = new RuleStep(frame, memory, shortfall);
   }
@@ -41,7 +41,7 @@ export class PushStep {
     const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
-    const isThumb = this.#codeStep.isThumb(module, svma);
+    const isThumb = this.#thumbMode.isThumb(module, svma);
     let end: StepEnd = 'no-rule';
     for (let number = 0; number < MAX_PUSHES; number++) {
       const rule = this.#scan.rule(module, svma, isThumb, number);
