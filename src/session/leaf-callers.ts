@@ -34,6 +34,7 @@ export class LeafCallers {
   constructor(chains: CallchainTable, isAsPerf: boolean) {
     this.#chains = chains;
     this.#isAsPerf = isAsPerf;
+    this.#put(1, ANY_SP, 0);
   }
 
   /**
@@ -47,7 +48,6 @@ export class LeafCallers {
     if (this.#chains.userDepth(chain) === 0) return chain;
     const lr = regsOffset + WORD_BYTES * bitCount(regsMaskLo & ((1 << LR_BIT) - 1));
     this.#put(0, view.lo(lr), view.hi(lr));
-    this.#put(1, ANY_SP, 0);
     this.#put(2, words[leaf], words[leaf + 1]);
     if (unwinder.unwind(this.#input, space) === 'pending') return undefined;
     return unwinder.frameCount < 2 ? chain : this.#chains.internWithCaller(chain, unwinder.frames[1] - (this.#isAsPerf ? 1 : 0));

@@ -134,12 +134,17 @@ export class UserStacks {
       this.#code.machine = machine;
       this.#code.keptRules = undefined;
       const whole = this.#leafCallers.withCaller(chain, dumps.viewOf(stackDump), dumps.regsOffset(stackDump), maskLo, unwinder, this.#code);
-      if (whole === undefined && ++this.#waits < MAX_WAITS) return false;
-      this.#waits = 0;
+      if (this.#hasToWait(whole === undefined)) return false;
       row.chain = whole ?? chain;
     }
     this.drop(row);
     return true;
+  }
+
+  /** Whether a sample waits for what has to be read first. */
+  #hasToWait(isPending: boolean): boolean {
+    this.#waits = isPending && this.#waits + 1 < MAX_WAITS ? this.#waits + 1 : 0;
+    return this.#waits > 0;
   }
 
   #unwindDump(row: RecordRow, event: SessionEvent, process: SessionProcess, unwinder: Unwinder): boolean {
@@ -162,8 +167,7 @@ export class UserStacks {
         this.#code.keptRules = kept;
         end = unwinder.unwindAfter(before, input, this.#code);
       }
-      if (end === 'pending' && ++this.#waits < MAX_WAITS) return false;
-      this.#waits = 0;
+      if (this.#hasToWait(end === 'pending')) return false;
       const fate = this.#fateOf(row, event, unwinder, space);
       if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
       else last.stackCount = 0;
