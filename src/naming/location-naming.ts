@@ -91,7 +91,9 @@ export class LocationNaming {
   /** Linux names the padding before a function f `__pfx_f`. Nothing is called there: what seems to return to the start of f was interrupted there. */
   #findCovering(location: number, table: SymbolTable): number {
     const symbol = table.find(this.#codeAddress(location));
-    const start = symbol >= 0 && this.#profile.locations.isReturnAddress(location) ? this.#findStart(location, table) : -1;
+    // Nearly all return addresses are in the function that made the call.
+    if (symbol < 0 || table.end(symbol) > this.#profile.locations.address(location)) return symbol;
+    const start = this.#findStart(location, table);
     return start >= 0 && table.name(symbol) === `__pfx_${table.name(start)}` ? start : symbol;
   }
 
