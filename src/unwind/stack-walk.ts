@@ -226,7 +226,7 @@ export class StackWalk {
     if (!step.wasPlain) frames.plainFrom = frames.count;
     if (end === 'stepped') return this.#checkStep(pc, sp);
     // The instruction before the address made no call, so it must not name the frame.
-    if (end === 'uncalled') frames.isCall[frames.count - 1] = 0;
+    if (end === 'uncalled') frames.markUncalled();
     const isOutermost = end === 'outermost' || end === 'uncalled';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData);
     return isOutermost ? 'complete' : end;
@@ -263,6 +263,8 @@ export class StackWalk {
     const nextSp = frame.registers.value(frame.machine.sp);
     if (step.wasSignalFrame) {
       if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
+      // The handler returns to the first instruction of a trampoline, which called nothing. libunwind takes it for a return address like any other.
+      if (!this.#followsLibunwind) this.#stack.markUncalled();
       this.#emptyFrames = 0;
     } else if (nextSp > sp) this.#emptyFrames = 0;
     else if (this.#followsLibunwind) {

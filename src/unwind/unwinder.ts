@@ -63,8 +63,8 @@ export class Unwinder {
   }
 
   /**
-   * For each frame, 1 if its address is a return address, right after a call; 0 for the leaf, for code that a signal interrupted, and for an address that was
-   * put on a new stack for its first function to return to.
+   * For each frame, 1 if its address is a return address, right after a call; 0 for the leaf, for code that a signal interrupted, for the trampoline that a
+   * signal handler returns to, and for an address that was put on a new stack for its first function to return to.
    */
   get isCall(): Uint8Array {
     return this.#stack.isCall;

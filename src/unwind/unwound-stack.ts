@@ -79,4 +79,11 @@ export class UnwoundStack {
     this.isCall[at] = isCall ? 1 : 0;
     this.labels[at] = NOT_LABELLABLE;
   }
+
+  /** Marks the address of the last frame as one that no call left there, so that the instruction before it does not name the frame. */
+  markUncalled(): void {
+    const at = this.count - 1;
+    this.isCall[at] = 0;
+    this.labels[at] = NOT_LABELLABLE;
+  }
 }

@@ -91,7 +91,7 @@ describe('arm64 stacks', () => {
     const result = await unwound({ machine: 'aarch64', registers: { pc: BIAS + 0x1010, lr: 0x7000_0304, sp: SP }, stack: frame }, mapped);
     expect(result).toMatchObject({
       end: 'complete',
-      frames: [`!${(BIAS + 0x1010).toString(16)}`, '70000304', `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
+      frames: [`!${(BIAS + 0x1010).toString(16)}`, '!70000304', `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
     });
   });
 });
@@ -135,7 +135,7 @@ describe('RISC-V stacks', () => {
     const at = 128 + 176;
     const frame = { [at]: BIAS + 0x1010, [at + 8]: BIAS + 0x1310, [at + 16]: SP + 0x1000, [at + 8 * 31]: 0 };
     const result = await unwound({ machine: 'riscv64', registers: { pc: BIAS + 0x1010, ra: 0x7000_0304, sp: SP }, stack: frame }, mapped);
-    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 });
 
@@ -189,6 +189,6 @@ describe('s390x stacks', () => {
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
     const frame = { [at + 8]: BIAS + 0x1010, [at + 16 + 8 * 14]: BIAS + 0x1310, [at + 16 + 8 * 15]: SP + 0x1000 };
     const result = await unwound({ machine: 's390x', registers: { pc: BIAS + 0x1010, r14: 0x7000_0302, r15: SP }, stack: frame, littleEndian: false }, mapped);
-    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 });

@@ -317,12 +317,17 @@ describe('signals', () => {
   /** What the kernel leaves at `uc`, here 0x100 above the handler's stack pointer: registers by the distance from there (asm/sigcontext.h). */
   const context = { [0x100 + 120]: SP + 0x800, [0x100 + 160]: SP + 0x700, [0x100 + 168]: BIAS + 0x1010 };
   const stack = { 0: BIAS + 0x1410, 1792: BIAS + 0x1310, ...context };
-  const expected = (trampoline: number): object => ({
+  const expected = (trampoline: number, isCall = false): object => ({
     end: 'complete',
-    frames: [`!${(BIAS + 0x1200).toString(16)}`, (BIAS + trampoline).toString(16), `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)],
+    frames: [
+      `!${(BIAS + 0x1200).toString(16)}`,
+      `${isCall ? '' : '!'}${(BIAS + trampoline).toString(16)}`,
+      `!${(BIAS + 0x1010).toString(16)}`,
+      (BIAS + 0x1310).toString(16),
+    ],
   });
 
-  test('are unwound to the instruction that they interrupted, which is not a return address', async () => {
+  test('are unwound to the trampoline, which made no call, and to the instruction that they interrupted', async () => {
     // As libc writes it: registers at addresses that expressions give.
     const at = (offset: number): Uint8Array => Uint8Array.of(0x77, (offset & 0x7f) | 0x80, offset >> 7);
     const rules = code()
@@ -334,8 +339,9 @@ describe('signals', () => {
       [SIGNAL_CIE, [{ start: 0x13ff + 0x10, sizeBytes: 0x10, code: rules }]],
     ]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
-    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 } }, mapped);
-    expect(result).toMatchObject(expected(0x1410));
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 } } as const;
+    expect(await unwound(sample, mapped)).toMatchObject(expected(0x1410));
+    expect(await unwound(sample, mapped, { followsLibunwind: true })).toMatchObject(expected(0x1410, true));
   });
 
   test.each([
