@@ -2,6 +2,7 @@ import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
+import { isWebWritable, WebSink, type WebWritableLike } from '../base/web-sink.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
 import { MergedTables } from '../pipeline/convert-merged.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
@@ -54,6 +55,12 @@ export interface Profile {
   /** readperf's four CSV tables, by their file names; and `branches.csv` if branches were recorded. */
   toTables(options?: WriteOptions): Promise<Record<string, Uint8Array>>;
   /**
+   * Writes what {@link toBytes} returns into a web stream, piece by piece, as it is made. The stream is not closed.
+   * @throws PerfconvError `no-samples`; `unsupported`, `usage` for what the format cannot show and for a stream that somebody else writes; `io` when the stream
+   *   fails
+   */
+  write(format: Exclude<Format, 'csv'>, output: WebWritableLike, options?: WriteOptions): Promise<void>;
+  /**
    * Function statistics: a table for each event with samples. They equal those of `perfconv report` if the profile was read with
    * `{ lines: false, demangle: 'no-params' }`, and those of `perfconv report --compat perf` if it was read with `{ compat: 'perf' }`, for which it is read
    * again.
@@ -102,6 +109,17 @@ export class DecodedProfile implements Profile {
     const sink = new BufferSink();
     await this.writeTo(format, sink, '-', options);
     return sink.bytes();
+  }
+
+  async write(format: StreamFormat, output: WebWritableLike, options: WriteOptions = {}): Promise<void> {
+    // Not every caller has its types checked by a compiler.
+    if (!isWebWritable(output)) throw new PerfconvError('usage', 'a format is written to a WritableStream');
+    const sink = new WebSink(output, 'output');
+    try {
+      await this.writeTo(format, sink, '-', options);
+    } finally {
+      sink.release();
+    }
   }
 
   async toTables(options: WriteOptions = {}): Promise<Record<string, Uint8Array>> {

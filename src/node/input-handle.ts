@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { fileURLToPath } from 'node:url';
 import { type BlobLike, isBlob } from '../base/blob-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { InputHandle } from '../host/repeatable-input.ts';
+import { pathOf } from './path-of-url.ts';
 
 /** The part of a web stream by which it is recognized; browsers and Node declare the type in different places. */
 export interface WebStreamLike {
@@ -19,7 +19,7 @@ export type RecordingInput = string | URL | number | Readable | WebStreamLike | 
  *   and for a web stream that somebody else reads
  */
 export function inputHandle(input: RecordingInput): InputHandle {
-  if (input instanceof URL) return pathOf(input);
+  if (input instanceof URL) return pathOf(input, 'a recording is opened from');
   if (isWebStream(input)) return readableOf(input);
   const isDescriptor = typeof input === 'number' && Number.isInteger(input) && input >= 0;
   if (typeof input === 'string' || isDescriptor || input instanceof Readable || input instanceof Uint8Array || isBlob(input)) return input;
@@ -27,14 +27,6 @@ export function inputHandle(input: RecordingInput): InputHandle {
     'usage',
     'a recording is opened from a path, a file: URL, a descriptor, a stream of node:stream or of the web, a Blob or a Uint8Array',
   );
-}
-
-function pathOf(url: URL): string {
-  try {
-    return fileURLToPath(url);
-  } catch (cause) {
-    throw new PerfconvError('usage', `${url.href}: a recording is opened from a file: URL with a path on this machine`, {}, { cause });
-  }
 }
 
 function isWebStream(input: unknown): input is WebStreamLike {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { isWebWritable, type WebWritableLike } from '../base/web-sink.ts';
 import { GzipSink } from '../host/gzip-sink.ts';
 import { OutputStage } from '../host/output-stage.ts';
 import { WritableSink } from '../host/writable-sink.ts';
@@ -9,15 +10,20 @@ import type { WriteOptions } from '../library/options.ts';
 import { DecodedProfile, type Profile as PortableProfile } from '../library/profile.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { Format } from '../pipeline/formats.ts';
+import { pathOf } from './path-of-url.ts';
+
+/** Where a format is written. */
+export type ProfileOutput = string | URL | Writable | WebWritableLike;
 
 /** A decoded recording with names: what the formats are written from. */
 export interface Profile extends PortableProfile {
   /**
    * Writes a format.
-   * @param output a path, at which the file (for CSV, the directory) appears complete or not at all; or a stream, which is not ended
+   * @param output a path or a `file:` URL, at which the file (for CSV, the directory) appears complete or not at all; or a stream of Node or of the web, which
+   *   is not ended
    * @throws PerfconvError `io`; `no-samples`; `usage` for an output that would replace a file that is read; `unsupported`
    */
-  write(format: Format, output: string | Writable, options?: WriteOptions): Promise<void>;
+  write(format: Format, output: ProfileOutput, options?: WriteOptions): Promise<void>;
 }
 
 /** Compresses with gzip, like the command line. */
@@ -27,13 +33,16 @@ export function gzip(target: ByteSink): GzipSink {
 
 /** A profile that can be written to files. */
 export class FileProfile extends DecodedProfile implements Profile {
-  async write(format: Format, output: string | Writable, options: WriteOptions = {}): Promise<void> {
+  override async write(format: Format, output: ProfileOutput, options: WriteOptions = {}): Promise<void> {
     if (typeof output === 'string') return this.#writePath(format, output, options);
+    if (output instanceof URL) return this.#writePath(format, pathOf(output, 'a format is written to'), options);
+    const isWeb = isWebWritable(output);
     // Not every caller has its types checked by a compiler.
-    if (typeof (output as Partial<Writable> | null)?.write !== 'function') {
-      throw new PerfconvError('usage', 'a format is written to a path or to a stream of node:stream');
+    if (!isWeb && typeof (output as Partial<Writable> | null)?.write !== 'function') {
+      throw new PerfconvError('usage', 'a format is written to a path, a file: URL, or a stream of node:stream or of the web');
     }
     if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of four tables: give its path');
+    if (isWeb) return super.write(format, output, options);
     await this.writeTo(format, new WritableSink(output, 'output'), '-', options);
   }
 

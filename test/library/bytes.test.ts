@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as library from '../../src/index.ts';
 import * as nodeLibrary from '../../src/node.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
@@ -47,6 +47,43 @@ describe('a recording in memory', () => {
     const plain = await profile.toBytes('pprof', { gzip: false });
     expect(gunzipSync(await profile.toBytes('pprof'))).toEqual(Buffer.from(plain));
     expect(gunzipSync(await profile.toBytes('folded', { gzip: true })).toString()).toBe(Buffer.from(await profile.toBytes('folded')).toString());
+  });
+
+  test('is written into a web stream piece by piece, which is neither closed nor kept locked', async () => {
+    const profile = await (await openRecording(fileRecording(20_000))).profile();
+    const chunks: Uint8Array[] = [];
+    const close = vi.fn();
+    const stream = new WritableStream<Uint8Array>({
+      // The bytes are looked at only at the end, as by a stream that waits.
+      write: (chunk) => void chunks.push(chunk),
+      close,
+    });
+    await profile.write('script', stream);
+    await profile.write('pprof', stream);
+    expect(chunks.length).toBeGreaterThan(2);
+    const whole = Buffer.concat([await profile.toBytes('script'), await profile.toBytes('pprof')]);
+    expect(Buffer.concat(chunks).equals(whole)).toBe(true);
+    expect(close).not.toHaveBeenCalled();
+    expect(stream.locked).toBe(false);
+  });
+
+  test('is not written into what is no web stream, is locked, or fails', async () => {
+    const profile = await (await openRecording(fileRecording())).profile();
+    for (const output of ['cpu.pb.gz', undefined, null, {}]) {
+      await expect(profile.write('pprof', output as never)).rejects.toMatchObject({ code: 'usage', message: 'a format is written to a WritableStream' });
+    }
+    await expect(profile.write('csv' as 'pprof', new WritableStream())).rejects.toMatchObject({ code: 'usage', message: /toTables/ });
+    const locked = new WritableStream();
+    locked.getWriter();
+    await expect(profile.write('pprof', locked)).rejects.toMatchObject({
+      code: 'usage',
+      message: 'the stream cannot be written: it is locked, or no web stream',
+    });
+    for (const gzip of [true, false]) {
+      const full = new WritableStream({ write: () => Promise.reject(new Error('quota exceeded')) });
+      await expect(profile.write('pprof', full, { gzip })).rejects.toMatchObject({ code: 'io', message: 'output: quota exceeded' });
+      expect(full.locked).toBe(false);
+    }
   });
 
   test('gets names from symbolFiles', async () => {

@@ -438,6 +438,34 @@ describe('an output', () => {
     await recording.close();
   });
 
+  test('can be a web stream, which is not closed', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const content = new Response(readable).arrayBuffer();
+    await profile.write('folded', writable);
+    await profile.write('pprof', writable, { gzip: false });
+    await writable.close();
+    expect(Buffer.from(await content)).toEqual(Buffer.concat([await profile.toBytes('folded'), await profile.toBytes('pprof', { gzip: false })]));
+    expect(await failure(profile.write('csv', new WritableStream()))).toEqual(['usage', 'csv is a directory of four tables: give its path']);
+    await recording.close();
+  });
+
+  test('can be a file: URL', async () => {
+    const recording = await openRecording(small);
+    const profile = await recording.profile();
+    await profile.write('folded', pathToFileURL(at('by url.folded')));
+    expect(readFileSync(at('by url.folded'))).toEqual(Buffer.from(await profile.toBytes('folded')));
+    await profile.write('csv', pathToFileURL(at('by url.csv')));
+    expect(readdirSync(at('by url.csv'))).toContain('overview.csv');
+    const remote = 'https://example.org/cpu.folded';
+    expect(await failure(profile.write('folded', new URL(remote)))).toEqual([
+      'usage',
+      `${remote}: a format is written to a file: URL with a path on this machine`,
+    ]);
+    await recording.close();
+  });
+
   test('does not appear if writing fails', async () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
@@ -597,7 +625,10 @@ describe('options', () => {
     const recording = await openRecording(small);
     const profile = await recording.profile();
     for (const output of [undefined, null, 5, {}, [at('x')]]) {
-      expect(await failure(profile.write('pprof', output as string))).toEqual(['usage', 'a format is written to a path or to a stream of node:stream']);
+      expect(await failure(profile.write('pprof', output as string))).toEqual([
+        'usage',
+        'a format is written to a path, a file: URL, or a stream of node:stream or of the web',
+      ]);
     }
     for (const profiles of [undefined, null, {}, profile]) {
       expect(await failure(mergeProfiles(profiles as []))).toEqual(['usage', 'an array or another iterable of profiles is needed to merge them']);
