@@ -7,6 +7,7 @@ import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
 import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
+import type { TraceFormat } from '../tracing/format.ts';
 import { eventModifiers, nameFromAttr } from './event-names.ts';
 import { AARCH64_LR_BIT } from './stack-machine.ts';
 
@@ -45,6 +46,8 @@ export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'cont
 /** How a thread waited off the CPU, according to switches. Of one that was not preempted, a SWITCH record says no more than `waiting`. */
 export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
+type TracepointName = Pick<TraceFormat, 'system' | 'name'>;
+
 /** Size of the field that every tracepoint's payload begins with. */
 const COMMON_TYPE_BYTES = 2;
 
@@ -66,6 +69,8 @@ export class EventList {
   readonly #descriptionOf = new Map<number, number>();
   /** Whether an event has ids from its attr or, if that has none, from its description. */
   readonly #hasIds: boolean[] = [];
+  /** By number: what the tracing data calls a tracepoint. */
+  #tracepoints: ReadonlyMap<number, TracepointName> = new Map();
   /** By number of a tracepoint: its first event. */
   readonly #eventOfTracepoint = new Map<number, number>();
   readonly #taskIds = new Set<number>();
@@ -120,6 +125,7 @@ export class EventList {
       const name = this.#comingNames.get(Number(id));
       if (name !== undefined) this.events[index].name = name;
     }
+    this.#nameTracepoint(this.events[index]);
   }
 
   /**
@@ -226,6 +232,23 @@ export class EventList {
     }
   }
 
+  /**
+   * Names the tracepoints that nothing else has named: in pipes, old versions of perf (observed: 4.4) describe them only in the tracing data. Also applies to
+   * events that are added later.
+   */
+  applyTracepoints(tracepoints: ReadonlyMap<number, TracepointName>): void {
+    this.#tracepoints = tracepoints;
+    for (const event of this.events) this.#nameTracepoint(event);
+  }
+
+  /** perf 6.1 adds no modifiers to such a name (observed). */
+  #nameTracepoint(event: SessionEvent): void {
+    const { attr, name } = event;
+    if (attr.type !== abi.PERF_TYPE_TRACEPOINT || name !== nameFromAttr(attr)) return;
+    const tracepoint = this.#tracepoints.get(Number(attr.config));
+    if (tracepoint !== undefined) event.name = `${tracepoint.system}:${tracepoint.name}`;
+  }
+
   /** Names the event with this id, now or when its attr comes. If there is only one event, it is meant whatever the id: some recordings give none. */
   applyName(id: number, name: string): void {
     if (name === '') return;
@@ -303,6 +326,7 @@ export function eventsOf(header: RecordingHeader): EventList {
   events.applyEventTypes(header.eventTypes);
   if (header.features.eventDesc !== undefined) events.applyDescriptions(header.features.eventDesc);
   events.applySimpleperfTypes(simpleperfEventTypes(header.features));
+  if (header.features.tracingData !== undefined) events.applyTracepoints(header.features.tracingData.formats);
   return events;
 }
 

@@ -262,7 +262,9 @@ class Session implements RecordVisitor {
 
   /** Reads what a pipe has as a record, and a file as a feature. */
   visitTracingData(bytes: Uint8Array, fileOffset: number): void {
-    readTracingDataRecord(this.#header.features, bytes, fileOffset, this.#diagnostics);
+    const { features } = this.#header;
+    readTracingDataRecord(features, bytes, fileOffset, this.#diagnostics);
+    if (features.tracingData !== undefined) this.#events.applyTracepoints(features.tracingData.formats);
   }
 
   /** Applies a record of what was there before the recording's first record. */

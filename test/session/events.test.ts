@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { decode } from '../support/decode.ts';
-import { type AttrSpec, ByteWriter, encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import {
+  type AttrSpec,
+  ByteWriter,
+  encodeFile,
+  encodePipe,
+  encodeRecord,
+  encodeTracingData,
+  type RecordSpec,
+  record,
+  toolRecords,
+} from '../support/perf-encoder.ts';
 
 const CYCLES: AttrSpec = {
   name: 'cycles',
@@ -69,6 +79,26 @@ describe('names of events', () => {
   it('have their modifiers in the order of perf if the recording does not name them', async () => {
     const attrs: AttrSpec[] = [{ ...CYCLES, type: 0, config: 0n, flags: ['excludeHv', 'sampleIdAll'] }];
     expect(await eventsOf(encodeFile({ attrs, records: [records[0]] }))).toEqual(['cycles:ku']);
+  });
+
+  it('of tracepoints are those of the tracing data if nothing else names them', async () => {
+    const { name: _, ...unnamed } = CYCLES;
+    const tracepoint = (id: bigint, config: bigint): AttrSpec => ({ ...unnamed, type: 2, config, ids: [id] });
+    const attrs = [tracepoint(5n, 314n), tracepoint(6n, 7n), tracepoint(7n, 8n), { ...unnamed, config: 314n, ids: [8n] }];
+    const format = (name: string, id: number) => ({ name, id, fields: [], printFmt: '""' });
+    const systems = [
+      { name: 'sched', formats: [format('sched_wakeup', 314)] },
+      { name: 'irq', formats: [format('entry', 7)] },
+    ];
+    const tracingData = toolRecords.tracingData(encodeTracingData({ byteOrder: 'little', systems }));
+    const named = toolRecords.eventUpdate({ id: 6n, name: 'irq:entry:u' });
+    const samples = [5n, 6n, 7n, 8n].map((id, i) => record.sample({ id, ip: 0x400010n, pid: 9, time: BigInt(i + 1), period: 1n }));
+    const names = ['sched:sched_wakeup', 'irq:entry:u', 'tracepoint:8', 'r13a'];
+    expect(await eventsOf(encodePipe({ attrs, records: [tracingData, named, ...samples] }))).toEqual(names);
+    expect(await eventsOf(encodePipe({ attrs, records: [named, tracingData, ...samples] }))).toEqual(names);
+    // The attr of a later event.
+    const late = encodePipe({ attrs: [unnamed], records: [tracingData, toolRecords.headerAttr(tracepoint(6n, 314n)), samples[1]] });
+    expect(await eventsOf(late)).toEqual(['sched:sched_wakeup']);
   });
 
   it('are given to the only event, whatever id they come with', async () => {
