@@ -206,9 +206,16 @@ interface ElfHeader extends Omit<ElfIdentity, 'isCut'> {
   readonly shstrndx: number;
 }
 
+export const ELF_MAGIC_BYTES = 4;
+
+/** Whether a file that begins with these bytes is an ELF file, or part of one. */
+export function hasElfMagic(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x7f && bytes[1] === 0x45 && bytes[2] === 0x4c && bytes[3] === 0x46;
+}
+
 function readHeader(bytes: Uint8Array, file: string): ElfHeader {
   const damaged = (what: string): PerfconvError => new PerfconvError('damaged', what, { file, offset: 0, record: 'ELF header' });
-  if (bytes.length < 16 || bytes[0] !== 0x7f || bytes[1] !== 0x45 || bytes[2] !== 0x4c || bytes[3] !== 0x46) throw damaged('not an ELF file');
+  if (bytes.length < 16 || !hasElfMagic(bytes)) throw damaged('not an ELF file');
   const [, , , , elfClass, data] = bytes;
   if (elfClass !== ELFCLASS32 && elfClass !== ELFCLASS64) throw damaged(`unknown class ${elfClass}`);
   if (data !== ELFDATA2LSB && data !== ELFDATA2MSB) throw damaged(`unknown byte order ${data}`);

@@ -2,6 +2,7 @@ import { BufferSource, readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { buildIdCacheFiles } from '../search/candidates.ts';
+import { isElfAt } from '../search/file-kind.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { Kallsyms } from './kallsyms.ts';
@@ -93,7 +94,7 @@ export class KernelLists {
 
   async #findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     if (this.#places.kallsyms !== undefined) return undefined;
-    for (const path of buildIdCacheFiles(this.#places.buildIdDir, kernel.buildId, ['kallsyms'])) {
+    for (const path of await this.#cachedLists(kernel)) {
       const cached = await this.#fitting(path, kernel, search);
       if (cached !== undefined) return cached;
     }
@@ -102,6 +103,14 @@ export class KernelLists {
     if (difference === '') return this.#fitting(LIVE_KALLSYMS, kernel, search);
     search.note(LIVE_KALLSYMS, 'skipped', difference);
     return undefined;
+  }
+
+  /** The list's places in the build-id cache. In that of old perf versions, the build id itself is a link to the list or to a vmlinux. */
+  async #cachedLists({ buildId }: RecordedKernel): Promise<string[]> {
+    const { buildIdDir } = this.#places;
+    const [oldEntry] = buildIdCacheFiles(buildIdDir, buildId, ['']);
+    const isOldList = oldEntry !== undefined && (await isElfAt(this.#files, oldEntry)) === false;
+    return isOldList ? [oldEntry] : buildIdCacheFiles(buildIdDir, buildId, ['kallsyms']);
   }
 
   /**

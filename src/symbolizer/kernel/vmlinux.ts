@@ -25,8 +25,10 @@ const PER_CPU_SECTION = '.data..percpu';
 
 /** The vmlinux of a recorded kernel: the one with the recorded build id or, if that is unknown, one at a place that is only for the vmlinux of that release. */
 export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, places: VmlinuxPlaces): Promise<Vmlinux | undefined> {
+  const [oldEntry] = buildIdCacheFiles(places.buildIdDir, kernel.buildId, ['']);
   for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
-    const elf = await files.open(path, kernel.buildId);
+    // In the cache of old perf versions, this is mostly a copy of kallsyms.
+    const elf = path === oldEntry ? await files.openIfElf(path, kernel.buildId) : await files.open(path, kernel.buildId);
     if (elf === undefined) continue;
     const shift = kernel.referenceSymbol === undefined ? 0 : await shiftIn(elf, kernel);
     if (shift !== undefined) return { elf, shift };

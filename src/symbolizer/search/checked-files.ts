@@ -8,6 +8,7 @@ import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
+import { isElfAt } from './file-kind.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
@@ -40,6 +41,11 @@ export class CheckedFiles {
     else elf = await this.check(source, buildId, crc);
     this.#byPath.set(path, elf);
     return elf;
+  }
+
+  /** {@link open} at a place that may just as well have a file of another kind, of which nothing is noted. */
+  async openIfElf(path: string, buildId: string): Promise<ElfFile | undefined> {
+    return (await isElfAt(this.#files, path)) === false ? undefined : this.open(path, buildId);
   }
 
   /** {@link open} for a source that is already open. It is closed at once if it is not used, else by {@link close}. */

@@ -14,6 +14,7 @@ const OTHER_ID = 'bb22222222222222222222222222222222222222';
 const RUN_TIME_TEXT = -0x7f000000;
 const KERNEL: RecordedKernel = { buildId: ID, osRelease: '6.1.0', referenceSymbol: '_text', referenceAddress: RUN_TIME_TEXT };
 const LIVE = '/proc/kallsyms';
+const OLD_CACHE = '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333';
 const RELEASED = '/usr/lib/debug/boot/vmlinux-6.1.0';
 
 let files: MadeFiles;
@@ -71,8 +72,9 @@ const outcomeAt = (path: string) => search.places.find(({ place }) => place === 
 
 describe('a vmlinux', () => {
   it.each([
-    '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/elf',
-    '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333/vmlinux',
+    OLD_CACHE,
+    `${OLD_CACHE}/elf`,
+    `${OLD_CACHE}/vmlinux`,
     'vmlinux',
     '/boot/vmlinux',
     '/boot/vmlinux-6.1.0',
@@ -154,6 +156,21 @@ describe('symbol lists', () => {
     expect(await nameOf(KERNEL)).toBeUndefined();
     expect(outcomeAt(LIVE)).toMatchObject({ outcome: 'skipped', detail: why });
     expect(files.asked).not.toContain(LIVE);
+  });
+
+  it('are also found in the build-id cache of old perf versions, where the build id is a link to them', async () => {
+    files.content.set(OLD_CACHE, list('cached'));
+    expect(await nameOf(KERNEL)).toBe('cached');
+    expect(search.places.filter(({ place }) => place === OLD_CACHE)).toMatchObject([{ outcome: 'fits', uses: ['symbols'] }]);
+    expect(diagnostics.list()).toEqual([]);
+  });
+
+  it('are not read from a vmlinux in the build-id cache of old perf versions', async () => {
+    files.content.set(OLD_CACHE, vmlinux('linked', { isDebugFile: true }));
+    expect(await nameOf(KERNEL)).toBe('linked');
+    files.content.set(OLD_CACHE, vmlinux('linked', { symbols: [] }));
+    expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' })).toBeUndefined();
+    expect(diagnostics.list()).toEqual([]);
   });
 
   it('that hide some addresses name the others, with a single report', async () => {
