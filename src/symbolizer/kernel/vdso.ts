@@ -44,11 +44,11 @@ export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: V
   const isComplete = (): boolean => found.some(({ hasCode }) => hasCode) && found.some(hasSymtab) && (!wanted.wantsLines || found.some(hasDebugInfo));
   const { buildId, dirs } = wanted;
   const isKnown = isKnownBuildId(buildId);
-  for (const path of buildIdCacheFiles(dirs.buildIdDir, buildId, ['vdso', 'debug'])) await take(files.open(path, buildId), found);
-  if (!isComplete() && (await isOwn(wanted, host))) await take(files.check(await host.ownVdso(), buildId), found);
+  for (const path of buildIdCacheFiles(dirs.buildIdDir, buildId, ['vdso', 'debug', ''])) await take(files.open(path, buildId), found);
+  if (!isComplete() && (await isOwn(wanted, host))) await take(files.check(await host.ownVdso(), buildId, { isGuess: true }), found);
   // The file must be the one that ran, or of a release that only one was built of.
   if (isKnown || isPlainRelease(wanted.osRelease)) {
-    for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId), found);
+    for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId, { isGuess: true }), found);
   }
   const runtime = found.find(({ hasCode }) => hasCode) ?? found[0];
   if (runtime === undefined) return undefined;

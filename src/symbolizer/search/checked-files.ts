@@ -13,6 +13,17 @@ import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
 
+/** What is known of a file at a place besides its build id. */
+export interface ExpectedFile {
+  /**
+   * CRC of the whole file, from a debug link. It is compared only if build ids do not decide, since that means reading the whole file, which may have
+   * gigabytes.
+   */
+  readonly crc?: number | undefined;
+  /** Whether the file may just as well be another one, so that another build id is noted, but nothing to warn of. */
+  readonly isGuess?: boolean;
+}
+
 /** Opens files for one DSO, checks that they belong to it, notes the outcome, and closes them in the end. */
 export class CheckedFiles {
   readonly search: SymbolSearch;
@@ -30,15 +41,13 @@ export class CheckedFiles {
   /**
    * The ELF file at `path` if it has that build id, or any file if `buildId` is unknown; undefined otherwise. A path is opened and checked once: later calls
    * return the first result, even with another build id or CRC.
-   * @param crc of the whole file, from a debug link. It is compared only if build ids do not decide, since that means reading the whole file, which may have
-   * gigabytes.
    */
-  async open(path: string, buildId: string, crc?: number): Promise<ElfFile | undefined> {
+  async open(path: string, buildId: string, expected?: ExpectedFile): Promise<ElfFile | undefined> {
     if (this.#byPath.has(path)) return this.#byPath.get(path);
     const source = await this.#files.open(path);
     let elf: ElfFile | undefined;
     if (source === undefined) this.search.note(path, (await this.#files.isForbidden?.(path)) ? 'forbidden' : 'absent');
-    else elf = await this.check(source, buildId, crc);
+    else elf = await this.check(source, buildId, expected);
     this.#byPath.set(path, elf);
     return elf;
   }
@@ -49,12 +58,12 @@ export class CheckedFiles {
   }
 
   /** {@link open} for a source that is already open. It is closed at once if it is not used, else by {@link close}. */
-  async check(source: ByteSource | undefined, buildId: string, crc?: number): Promise<ElfFile | undefined> {
+  async check(source: ByteSource | undefined, buildId: string, expected: ExpectedFile = {}): Promise<ElfFile | undefined> {
     if (source === undefined) return undefined;
     let isUsed = false;
     try {
       const elf = await this.#read(source);
-      if (elf === undefined || !(await this.#belongs(elf, buildId, crc))) return undefined;
+      if (elf === undefined || !(await this.#belongs(elf, buildId, expected))) return undefined;
       if (elf.isCut) this.#diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
       this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
       this.keep(source);
@@ -122,7 +131,7 @@ export class CheckedFiles {
     for (const source of this.#used) await source.close();
   }
 
-  async #belongs(elf: ElfFile, buildId: string, crc: number | undefined): Promise<boolean> {
+  async #belongs(elf: ElfFile, buildId: string, { crc, isGuess }: ExpectedFile): Promise<boolean> {
     const { source } = elf;
     const own = await elf.buildId();
     const isKnown = isKnownBuildId(buildId);
@@ -137,6 +146,7 @@ export class CheckedFiles {
     if (!isKnown) return true;
     const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
     this.search.note(source.name, 'other-build-id', what);
+    if (isGuess) return false;
     this.#diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, but the recording has ${buildId}`);
     return false;
   }

@@ -149,7 +149,7 @@ async function takeDebugFiles(files: CheckedFiles, file: WantedFile, parts: Part
   const link = await linkOf(parts.runtime, file);
   for (const place of debugFilePlaces(file, link.places, file.dirs)) {
     if (parts.isComplete) return;
-    const elf = await files.open(place, file.buildId, crcAt(place, link));
+    const elf = await files.open(place, file.buildId, { crc: crcAt(place, link) });
     if (elf !== undefined) parts.take(elf);
   }
 }
@@ -217,7 +217,7 @@ async function findAsPerf(files: CheckedFiles, wanted: WantedFile): Promise<Obje
     if (parts.isComplete) break;
     // With a `symfs` that has the binary, this machine's own file is usually another one.
     if (place === wanted.path && binary !== undefined && binary.source.name !== place) continue;
-    const elf = await files.open(place, file.buildId, crcAt(place, link));
+    const elf = await files.open(place, file.buildId, { crc: crcAt(place, link) });
     if (elf !== undefined) parts.take(elf);
   }
   return parts.finish(files, wanted);

@@ -12,8 +12,10 @@ const OTHER_ID = 'bb22222222222222222222222222222222222222';
 const INSTALLED = '/lib/modules/6.1.0/vdso/vdso64.so';
 
 let files: MadeFiles;
+let diagnostics: Diagnostics;
 beforeEach(() => {
   files = new MadeFiles();
+  diagnostics = new Diagnostics();
 });
 
 function vdso(name: string, more: Partial<ElfPlan> = {}): Buffer {
@@ -21,7 +23,7 @@ function vdso(name: string, more: Partial<ElfPlan> = {}): Buffer {
 }
 
 async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> {
-  const checked = new CheckedFiles(files, new SymbolSearch(), new Diagnostics());
+  const checked = new CheckedFiles(files, new SymbolSearch(), diagnostics);
   const dirs = { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug' };
   const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, dirs, ...wanted });
   const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, { compatPerf: false }));
@@ -33,6 +35,7 @@ async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> 
 describe('the vdso', () => {
   it.each([
     '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso',
+    '/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111',
     INSTALLED,
     '/lib/modules/6.1.0/vdso/vdso.so',
     `/usr/lib/debug${INSTALLED}`,
@@ -63,6 +66,15 @@ describe('the vdso', () => {
     expect(await nameOf({ name: '[vdso32]', buildId: '' })).toBe('compatible');
     files.vdso = vdso('own', { buildId: OTHER_ID });
     expect(await nameOf({ name: '[vdso]' })).toBe('compatible');
+  });
+
+  it('of another kernel than the one here is nothing to warn of', async () => {
+    files.vdso = vdso('own', { buildId: OTHER_ID });
+    files.content.set(INSTALLED, vdso('installed', { buildId: OTHER_ID }));
+    expect(await nameOf({})).toBeUndefined();
+    files.content.set(`/usr/lib/debug${INSTALLED}`, vdso('found'));
+    expect(await nameOf({})).toBe('found');
+    expect(diagnostics.list()).toEqual([]);
   });
 
   it('of this process gets the names of a file if that has more of them', async () => {
