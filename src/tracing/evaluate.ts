@@ -145,6 +145,13 @@ export function arrayText(payload: TracePayload, { start, length }: ByteRange, c
   return Array.from({ length: shown }, (_, nth) => String(payload.word(start + nth * elementSize, elementSize))).join(' ');
 }
 
+/** Elements in hex, as the kernel's traces show those of `__print_dynamic_array`. Observed: perf 7.0. */
+export function dynamicArrayText(payload: TracePayload, { start, length }: ByteRange, elementSize: number): string {
+  const count = elementSize === 0 ? 0 : Math.floor(length / elementSize);
+  const elements = Array.from({ length: count }, (_, nth) => `0x${payload.word(start + nth * elementSize, elementSize).toString(16)}`);
+  return `{${elements.join(',')}}`;
+}
+
 /** A bit mask, the highest bits first, eight digits to a group. */
 export function bitmaskText(bytes: Uint8Array, littleEndian: boolean, longBytes: number): string {
   let text = '';

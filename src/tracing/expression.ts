@@ -17,6 +17,8 @@ export type TraceExpression =
   | { readonly kind: 'symbolic'; readonly value: TraceExpression; readonly pairs: readonly ValueName[] }
   | { readonly kind: 'hex'; readonly data: TraceExpression; readonly length: TraceExpression; readonly separator: string }
   | { readonly kind: 'array'; readonly data: TraceExpression; readonly count: TraceExpression; readonly elementSize: TraceExpression }
+  /** The elements of a field of variable length. */
+  | { readonly kind: 'dynamicArray'; readonly name: string; readonly elementSize: TraceExpression }
   /** What is in a field of variable length: its bytes, how many they are, their text, their bits. */
   | { readonly kind: 'dynamic' | 'dynamicLength' | 'dynamicText' | 'bitmask'; readonly name: string };
 

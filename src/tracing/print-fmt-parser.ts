@@ -243,8 +243,16 @@ export class PrintFmtParser {
         return value;
       }
       default:
-        throw new NotUnderstood();
+        return this.newerCall(name);
     }
+  }
+
+  /** A call of a function that perf 6.1 does not know. */
+  protected newerCall(name: string): TraceExpression {
+    if (name !== '__print_dynamic_array') throw new NotUnderstood();
+    const field = this.#name();
+    this.expect(',');
+    return { kind: 'dynamicArray', name: field, elementSize: this.operand() };
   }
 
   /** `{ 0x1, "A" }, { 0x2, "B" }`; a comma may end the list. */

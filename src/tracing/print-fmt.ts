@@ -8,7 +8,7 @@ import type { BinaryOperator, UnaryOperator } from './word.ts';
  *
  * Observed, perf 6.1: if something cannot be parsed (`sizeof`, `&`, `*` before an operand, unknown functions, operators between the arguments of `__print_hex`
  * and `__print_array`), the payload is shown field by field. Whatever follows an argument and is not a comma ends the list.
- * @param compatPerf bind operators as perf 6.1 does, not as in C: see {@link PerfPrintFmtParser}
+ * @param compatPerf know no functions but those of perf 6.1, and bind operators as it does, not as in C: see {@link PerfPrintFmtParser}
  * @returns undefined if it cannot be parsed
  */
 export function parsePrintFmt(text: string, compatPerf = false): PrintFmt | undefined {
@@ -39,6 +39,10 @@ class PerfPrintFmtParser extends PrintFmtParser {
       while (this.#hasOperator()) node = this.#operation(node);
       return node;
     });
+  }
+
+  protected override newerCall(): never {
+    throw new NotUnderstood();
   }
 
   /** What follows a sign belongs to it. */

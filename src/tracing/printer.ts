@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { addressStyleOf } from './addresses.ts';
 import { formatInteger, formatText, parseTemplate, type TemplatePiece, widthOf } from './directives.ts';
-import { arrayText, bitmaskText, compileRange, compileWord, findField, flagNames, hexBytes, type WordOf } from './evaluate.ts';
+import { arrayText, bitmaskText, compileRange, compileWord, dynamicArrayText, findField, flagNames, hexBytes, type WordOf } from './evaluate.ts';
 import type { TraceExpression } from './expression.ts';
 import { compileFieldList } from './field-list.ts';
 import type { TraceFormat } from './format.ts';
@@ -156,6 +156,12 @@ class PrinterCompiler {
         const elementSize = compileWord(arg.elementSize, format);
         return (payload) => arrayText(payload, range(payload), countOf(count(payload), payload.size), countOf(elementSize(payload), payload.size));
       }
+      case 'dynamicArray': {
+        const field = findField(format, arg.name);
+        if (field === undefined) return () => '';
+        const elementSize = compileWord(arg.elementSize, format);
+        return (payload) => dynamicArrayText(payload, payload.rangeOf(field), countOf(elementSize(payload), payload.size));
+      }
       case 'bitmask': {
         const field = findField(format, arg.name);
         if (field === undefined) return () => '';
@@ -221,6 +227,7 @@ const KIND_NUMBERS: Readonly<Record<TraceExpression['kind'], number>> = {
   cast: 7,
   dynamicText: 8,
   dynamic: 10,
+  dynamicArray: 10,
   index: 11,
   unary: 11,
   binary: 11,

@@ -124,7 +124,6 @@ export const traceCases: readonly TraceCase[] = [
   ['"%s%s", REC->en & 1 ? "odd" : "", REC->en == 3 ? "," "three" : ""', 'odd,three'],
   ['"%s", __print_flags_u64(REC->big, "|", {1,"A"})', undefined],
   ['"%s", __print_symbolic_u64(3, {3,"A"})', undefined],
-  ['"%s", __print_dynamic_array(words, 4)', undefined],
   ['"%llu", __print_ns_to_secs(5000000000)', undefined],
   ['"%llu.%llu", REC->big / 1000, REC->big % 1000', '18446744073709551.615'],
   ['"%d", __builtin_expect(5, 1)', '5'],

@@ -46,6 +46,16 @@ describe('print formats', () => {
     expect(show('"%pS %ps", REC->n + 1, 0', payload, number, { resolve })).toBe('0x1235 0x0');
   });
 
+  it('show elements of fields of variable length, which perf 6.1 does not', () => {
+    const fields: TraceFieldSpec[] = [{ declaration: '__data_loc u8[] val', offset: 8, size: 4 }];
+    const payload = [12, 0, 4, 0, 0x78, 0, 0xff, 1];
+    expect(show('"(%s) %d", __print_dynamic_array(val, 1), 5', payload, fields)).toBe('({0x78,0x0,0xff,0x1}) 5');
+    expect(show('"%s %s %s", __print_dynamic_array(val, 2), __print_dynamic_array(val, 0), __print_dynamic_array(other, 1)', payload, fields)).toBe(
+      '{0x78,0x1ff} {} ',
+    );
+    expect(show('"(%s) %d", __print_dynamic_array(val, 1), 5', payload, fields, { compatPerf: true })).toMatch(/^\[FAILED TO PARSE\] val=/);
+  });
+
   it('yield 0 for divisions by zero', () => {
     expect(show('"%d %d", 5 / REC->n, 5 % REC->n', zeros, number)).toBe('0 0');
   });
