@@ -26,6 +26,8 @@ export interface TracePrinterOptions {
 /** A payload of 64 KiB in hex takes less; a hostile format could show it thousands of times. */
 const MAX_TEXT = 1 << 18;
 
+type PointerPiece = Extract<TemplatePiece, { kind: 'pointer' }>;
+
 /** What a part of the text shows; `width` and `precision` are those of the directive, −1 if there are none. */
 type Part = (payload: TracePayload) => string;
 type TextOf = (payload: TracePayload, width: number, precision: number) => string;
@@ -100,7 +102,7 @@ class PrinterCompiler {
 
   #directive(piece: Exclude<TemplatePiece, { kind: 'text' }>, arg: TraceExpression): TextOf {
     if (piece.kind === 'string') return this.#text(arg, piece.left);
-    if (piece.kind === 'pointer') return this.#pointer(piece.letters, arg);
+    if (piece.kind === 'pointer') return this.#pointer(piece, arg);
     const word = compileWord(arg, this.#format);
     return (payload, width, precision) => formatInteger(word(payload), piece, width, precision);
   }
@@ -189,7 +191,8 @@ class PrinterCompiler {
   }
 
   /** `%pS` and the like name functions, `%pI4` and the like show a field's bytes; the rest show an address in hex. */
-  #pointer(letters: string, arg: TraceExpression): TextOf {
+  #pointer(piece: PointerPiece, arg: TraceExpression): TextOf {
+    const { letters } = piece;
     const style = addressStyleOf(letters);
     if (style !== undefined) {
       const rest = letters.slice(style.length);
@@ -198,8 +201,7 @@ class PrinterCompiler {
       if (field === undefined) return () => rest;
       return (payload) => style.show(payload, payload.rangeOf(field)) + rest;
     }
-    // Bytes are shown in hex only for fields, and then the length is a separate argument.
-    if (letters.startsWith('h')) return () => `ARG TYPE NOT FIELD BUT ${KIND_NUMBERS.field}`;
+    if (letters.startsWith('h')) return this.#bytes(piece, arg);
     const word = compileWord(arg, this.#format);
     const letter = letters[0];
     const withOffset = letter === 'F' || letter === 'S';
@@ -212,7 +214,35 @@ class PrinterCompiler {
       return `${symbol.name}${withOffset ? `+0x${symbol.offset.toString(16)}` : ''}${rest}`;
     };
   }
+
+  /**
+   * `%*ph` shows the first bytes of a field: as many as its width says, or one. Observed: perf 6.1 knows only `*` as a width, and no fields but those of
+   * `__get_dynamic_array`; perf 7.0 knows them all.
+   */
+  #bytes({ letters, width: givenWidth }: PointerPiece, arg: TraceExpression): TextOf {
+    if (this.#compatPerf && arg.kind !== 'dynamic') return () => `ARG TYPE NOT FIELD BUT ${KIND_NUMBERS[arg.kind]}`;
+    const field = arg.kind === 'field' || arg.kind === 'dynamic' ? findField(this.#format, arg.name) : undefined;
+    const knowsWidth = givenWidth === '*' || !this.#compatPerf;
+    const separator = BYTE_SEPARATORS.get(letters[1]);
+    const rest = letters.slice(separator === undefined ? 1 : 2);
+    if (field === undefined) return () => rest;
+    return (payload, width) => {
+      const { start, length } = payload.rangeOf(field);
+      const shown = Math.min(length, MAX_BYTES_SHOWN, width < 0 || !knowsWidth ? 1 : width);
+      return hexBytes(payload.bytes({ start, length: shown }), separator ?? ' ') + rest;
+    };
+  }
 }
+
+/** By the letter after `%*ph`: what stands between bytes. Source: the kernel's documentation, "How to get printk format specifiers right". */
+const BYTE_SEPARATORS: ReadonlyMap<string, string> = new Map([
+  ['C', ':'],
+  ['D', '-'],
+  ['N', ''],
+]);
+
+/** Source: as for {@link BYTE_SEPARATORS}. */
+const MAX_BYTES_SHOWN = 64;
 
 /** The number by which perf 6.1 names the kind of an argument that should have been a field. Observed. */
 const KIND_NUMBERS: Readonly<Record<TraceExpression['kind'], number>> = {
