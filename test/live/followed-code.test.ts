@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
-import { X8664Decoder } from '../../src/unwind/scan/x86-64-decoder.ts';
+import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
 import { announceSkipped, runTool, whyMissing } from '../support/perf-tool.ts';
 
 interface Line {
@@ -134,7 +134,7 @@ function linesOf(objdump: string, path: string): Line[] {
 }
 
 describe.each<[string, Language, () => InstructionDecoder]>([
-  ['x86-64', X86_64, () => new X8664Decoder()],
+  ['x86-64', X86_64, () => new X86Decoder()],
   ['A64', A64, () => new A64Decoder()],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;

@@ -12,7 +12,7 @@ import type { InstructionDecoder } from './instruction-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
-import { X8664Decoder } from './x86-64-decoder.ts';
+import { X86Decoder } from './x86-decoder.ts';
 
 /**
  * How many instructions are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000.
@@ -41,7 +41,7 @@ const FLAG_VALUES = 8;
  */
 export class FrameScan {
   readonly #code: CodeBytes;
-  readonly #x86 = new X8664Decoder();
+  readonly #x86 = new X86Decoder();
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #arm = new ArmDecoder();

@@ -5,7 +5,7 @@ import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-de
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
-import { X8664Decoder } from '../../../src/unwind/scan/x86-64-decoder.ts';
+import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
 import { EXECUTED_A32, EXECUTED_A64, EXECUTED_RISCV, EXECUTED_T32 } from './risc-instructions.ts';
 import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
@@ -44,7 +44,7 @@ function follow(decoder: InstructionDecoder, sp: number, listing: string): strin
   const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
   const changed = Array.from({ length: 32 }, (_, register) => register).filter(
     (register) =>
-      !(decoder instanceof RiscvDecoder && register === 0) && !(decoder instanceof X8664Decoder && register > 16) && textOf(last, register) !== `${register}+0`,
+      !(decoder instanceof RiscvDecoder && register === 0) && !(decoder instanceof X86Decoder && register > 16) && textOf(last, register) !== `${register}+0`,
   );
   return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${textOf(last, register)}`)].join(' ');
 }
@@ -541,11 +541,11 @@ describe('x86-64', () => {
     ['extrq 8, 16, xmm0', '66 0f 78 c0 10 08', 'next'],
     ['insertq 8, 16, xmm1, xmm0', 'f2 0f 78 c1 10 08', 'next'],
   ])('%s', (_name, listing, expected) => {
-    expect(follow(new X8664Decoder(), 7, listing)).toBe(expected);
+    expect(follow(new X86Decoder(), 7, listing)).toBe(expected);
   });
 
   test('instructions change the registers that they change on a processor', () => {
-    const decoder = new X8664Decoder();
+    const decoder = new X86Decoder();
     const asExecuted = EXECUTED_INSTRUCTIONS.flatMap(([registers, instructions]) =>
       instructions
         .trim()

@@ -73,7 +73,7 @@ export const VECTOR_MAPS = 0x1000;
 const VECTOR_PREFIXES = [0, OPERAND_SIZE, REP, REPNE];
 
 /** The parts of one x86-64 instruction: filled anew for each. Registers have their DWARF numbers. */
-export class X8664Instruction {
+export class X86Instruction {
   sizeBytes = 1;
   /** The opcode's last byte plus the map that it is in. */
   opcode = 0;

@@ -2,9 +2,9 @@ import { RAX, RBP, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from '../x86-64-reg
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
-import { THREE_BYTE_MAP, TWO_BYTE_MAP, X8664Instruction } from './x86-64-instruction.ts';
-import { decodeLonger, decodeTwoBytes } from './x86-64-long-opcodes.ts';
-import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress, WORD_BYTES } from './x86-64-operations.ts';
+import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
+import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
+import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress, WORD_BYTES } from './x86-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
@@ -31,13 +31,13 @@ const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number
  * x86-64: what each instruction does, by its opcode, and where code goes on afterwards.
  * @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2
  */
-export class X8664Decoder implements InstructionDecoder {
+export class X86Decoder implements InstructionDecoder {
   target = 0;
   readonly via = RETURN_ADDRESS;
   heldTarget = -1;
   readonly isConditional = false;
   readonly taken = new ScanState();
-  readonly #instruction = new X8664Instruction();
+  readonly #instruction = new X86Instruction();
 
   get sizeBytes(): number {
     return this.#instruction.sizeBytes;

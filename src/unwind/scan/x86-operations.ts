@@ -2,7 +2,7 @@
 
 import { RAX, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import type { ScanState } from './scan-state.ts';
-import type { X8664Instruction } from './x86-64-instruction.ts';
+import type { X86Instruction } from './x86-instruction.ts';
 
 /** In place of a register: something that is not tracked. */
 export const ANYTHING = -1;
@@ -18,7 +18,7 @@ const CMP = 7;
  * ADD … CMP of two operands.
  * @param form the opcode's lower three bits. 0 and 1: the result is in the operand that may be in memory; 2 and 3: in the other; 4 and 5: rax and a number
  */
-export function sum(instruction: X8664Instruction, state: ScanState, operation: number, form: number): void {
+export function sum(instruction: X86Instruction, state: ScanState, operation: number, form: number): void {
   const { register, other, isMemory, isWide, isShort, immediate } = instruction;
   // Forms 6 and 7 are prefixes, and opcodes that 64-bit mode does not have.
   if (operation === CMP || form > 5) return;
@@ -42,7 +42,7 @@ export function sum(instruction: X8664Instruction, state: ScanState, operation: 
 }
 
 /** ADD … CMP of the operand that may be in memory, and a number. */
-export function sumWithNumber(instruction: X8664Instruction, state: ScanState): void {
+export function sumWithNumber(instruction: X86Instruction, state: ScanState): void {
   const { opcode, extension, other, isMemory, isWide, immediate } = instruction;
   if (extension === CMP) return;
   if (!isMemory && isWide && opcode !== 0x80 && (extension === ADD || extension === SUB)) state.add(other, other, extension === ADD ? immediate : -immediate);
@@ -50,7 +50,7 @@ export function sumWithNumber(instruction: X8664Instruction, state: ScanState): 
 }
 
 /** Gives the operand that may be in memory a value that is not tracked. */
-export function change(instruction: X8664Instruction, state: ScanState): void {
+export function change(instruction: X86Instruction, state: ScanState): void {
   const { isMemory, base, other, displacement } = instruction;
   if (!isMemory) state.clobber(other);
   else if (base >= 0) state.overwrite(base, displacement);

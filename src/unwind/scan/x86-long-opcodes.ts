@@ -3,8 +3,8 @@
 import { R11, RAX, RBX, RCX, RDX } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
-import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X8664Instruction } from './x86-64-instruction.ts';
-import { ANYTHING, change, pop, push } from './x86-64-operations.ts';
+import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X86Instruction } from './x86-instruction.ts';
+import { ANYTHING, change, pop, push } from './x86-operations.ts';
 
 /** LAR, LSL; conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
 const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x2c, 0x2d, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
@@ -16,7 +16,7 @@ const SMSW = 4;
 const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 0x79, 0x93, 0xc5, 0xd7]);
 
 /** Opcodes of two bytes. @param opcode the second one, after 0F */
-export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, state: ScanState): CodeFlow {
+export function decodeTwoBytes(instruction: X86Instruction, opcode: number, state: ScanState): CodeFlow {
   const { register, other, isMemory, prefix, extension } = instruction;
   switch (opcode >> 4) {
     case 0x4: // CMOVcc
@@ -89,8 +89,8 @@ export function decodeTwoBytes(instruction: X8664Instruction, opcode: number, st
   }
 }
 
-/** Opcodes of three bytes, and those on vectors: few write integer registers. @param opcode with its map, as {@link X8664Instruction} has it */
-export function decodeLonger(instruction: X8664Instruction, opcode: number, state: ScanState): void {
+/** Opcodes of three bytes, and those on vectors: few write integer registers. @param opcode with its map, as {@link X86Instruction} has it */
+export function decodeLonger(instruction: X86Instruction, opcode: number, state: ScanState): void {
   const { register, third, prefix } = instruction;
   const last = opcode & 0xff;
   switch (opcode & ~0xff) {
