@@ -4,6 +4,7 @@ import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
+import { X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
 import { announceSkipped, runTool, whyMissing } from '../support/perf-tool.ts';
 
 interface Line {
@@ -134,7 +135,7 @@ function linesOf(objdump: string, path: string): Line[] {
 }
 
 describe.each<[string, Language, () => InstructionDecoder]>([
-  ['x86-64', X86_64, () => new X86Decoder()],
+  ['x86-64', X86_64, () => new X86Decoder(X86_64_MODE)],
   ['A64', A64, () => new A64Decoder()],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;

@@ -10,6 +10,7 @@ import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { X86Decoder } from './x86-decoder.ts';
+import { X86_64_MODE } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
@@ -30,7 +31,7 @@ const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENT
 export class EntryScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #decoder = new X86Decoder();
+  readonly #decoder = new X86Decoder(X86_64_MODE);
   readonly #state = new ScanState();
   readonly #last = new ScanState();
   /** States at targets of branches, by svma, and those that can be reused. */

@@ -5,6 +5,7 @@ import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { X86Decoder } from './x86-decoder.ts';
+import { X86_64_MODE } from './x86-mode.ts';
 
 /** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
@@ -41,7 +42,7 @@ const MAX_FIRST_INSTRUCTIONS = 4;
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #decoder = new X86Decoder();
+  readonly #decoder = new X86Decoder(X86_64_MODE);
   readonly #state = new ScanState();
   /** The block that is searched, after the bytes before it. */
   readonly #bytes = new Int16Array(BYTES_BEFORE + BLOCK_SIZE_BYTES);

@@ -13,6 +13,7 @@ import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X86Decoder } from './x86-decoder.ts';
+import { X86_64_MODE } from './x86-mode.ts';
 
 /**
  * How many instructions are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000.
@@ -41,7 +42,7 @@ const FLAG_VALUES = 8;
  */
 export class FrameScan {
   readonly #code: CodeBytes;
-  readonly #x86 = new X86Decoder();
+  readonly #x86 = new X86Decoder(X86_64_MODE);
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #arm = new ArmDecoder();

@@ -1,10 +1,10 @@
-import { RAX, RBP, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from '../x86-64-registers.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
-import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress, WORD_BYTES } from './x86-operations.ts';
+import type { X86Mode } from './x86-mode.ts';
+import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } from './x86-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
@@ -16,28 +16,38 @@ const ENDS: ReadonlySet<number> = new Set([0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xf1, 0
 const WRITES_OPERAND: ReadonlySet<number> = new Set([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
 /** MOVSXD, IMUL, MOV of 8 bits: the same for the register. */
 const WRITES_REGISTER: ReadonlySet<number> = new Set([0x63, 0x69, 0x6b, 0x8a]);
-/** Registers that instructions write without naming them. */
-const STRING_REGISTERS = [RAX, RCX, RSI, RDI];
-const WRITTEN_REGISTERS: ReadonlyMap<number, readonly number[]> = new Map<number, readonly number[]>([
-  // CDQE, LAHF, MOV from an address, XLAT, IN
-  ...[0x98, 0x9f, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [RAX]] as const),
-  // CQO
-  [0x99, [RDX]],
-  // MOVS, CMPS, STOS, LODS, SCAS
-  ...[0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf].map((opcode) => [opcode, STRING_REGISTERS] as const),
-]);
+/** By opcode: registers that instructions write without naming them. */
+function writtenRegisters({ ax, cx, dx, si, di }: X86Mode): ReadonlyMap<number, readonly number[]> {
+  return new Map<number, readonly number[]>([
+    // CDQE, LAHF, MOV from an address, XLAT, IN
+    ...[0x98, 0x9f, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [ax]] as const),
+    // CQO
+    [0x99, [dx]],
+    // MOVS, CMPS, STOS, LODS, SCAS
+    ...[0xa4, 0xa5, 0xa6, 0xa7, 0xaa, 0xab, 0xac, 0xad, 0xae, 0xaf].map((opcode) => [opcode, [ax, cx, si, di]] as const),
+  ]);
+}
 
 /**
- * x86-64: what each instruction does, by its opcode, and where code goes on afterwards.
+ * x86: what each instruction does, by its opcode, and where code goes on afterwards.
  * @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2
  */
 export class X86Decoder implements InstructionDecoder {
   target = 0;
-  readonly via = RETURN_ADDRESS;
+  readonly via: number;
   heldTarget = -1;
   readonly isConditional = false;
   readonly taken = new ScanState();
-  readonly #instruction = new X86Instruction();
+  readonly #mode: X86Mode;
+  readonly #instruction: X86Instruction;
+  readonly #writtenRegisters: ReadonlyMap<number, readonly number[]>;
+
+  constructor(mode: X86Mode) {
+    this.via = mode.returnAddress;
+    this.#mode = mode;
+    this.#instruction = new X86Instruction(mode);
+    this.#writtenRegisters = writtenRegisters(mode);
+  }
 
   get sizeBytes(): number {
     return this.#instruction.sizeBytes;
@@ -46,7 +56,7 @@ export class X86Decoder implements InstructionDecoder {
   /** Whether the instruction only fills space: NOP, of any length. */
   get isPadding(): boolean {
     const { opcode, opcodeRegister } = this.#instruction;
-    return (opcode === 0x90 && opcodeRegister === RAX) || opcode === TWO_BYTE_MAP + 0x1f;
+    return (opcode === 0x90 && opcodeRegister === this.#mode.ax) || opcode === TWO_BYTE_MAP + 0x1f;
   }
 
   enter(): void {}
@@ -66,15 +76,16 @@ export class X86Decoder implements InstructionDecoder {
 
   #oneByte(opcode: number, code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const { immediate } = this.#instruction;
+    const { sp } = this.#mode;
     switch (opcode) {
       case 0xc2: // RET
       case 0xc3:
-        takeReturnAddress(state);
-        state.add(RSP, RSP, immediate & 0xffff);
+        takeReturnAddress(this.#mode, state);
+        state.add(sp, sp, immediate & 0xffff);
         return 'leave';
       case 0xe8: // CALL; one of the next instruction only pushes its address
         if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
-        push(state, ANYTHING);
+        push(this.#mode, state, ANYTHING);
         return immediate === 0 ? 'next' : 'jump';
       case 0xe9: // JMP
       case 0xeb:
@@ -92,24 +103,25 @@ export class X86Decoder implements InstructionDecoder {
   /** Applies an instruction after which code goes on with the next one. */
   #compute(opcode: number, state: ScanState): void {
     const instruction = this.#instruction;
-    const { opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension, pushedBytes } = instruction;
+    const { mode, opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension, pushedBytes } = instruction;
+    const { ax, dx, sp, bp } = mode;
     switch (opcode) {
       case 0x68: // PUSH, PUSHF
       case 0x6a:
       case 0x9c:
-        push(state, ANYTHING, pushedBytes);
+        push(mode, state, ANYTHING, pushedBytes);
         return;
       case 0x9d: // POPF
-        pop(state, ANYTHING, pushedBytes);
+        pop(mode, state, ANYTHING, pushedBytes);
         return;
       case 0x8f: // POP
-        pop(state, isMemory ? ANYTHING : other, pushedBytes);
+        pop(mode, state, isMemory ? ANYTHING : other, pushedBytes);
         // An address that counts from the stack pointer counts from what it is now.
         if (isMemory) change(instruction, state);
         return;
       case 0xc9: // LEAVE
-        state.add(RSP, RBP, 0);
-        pop(state, RBP, pushedBytes);
+        state.add(sp, bp, 0);
+        pop(mode, state, bp, pushedBytes);
         return;
       case 0x80: // ADD … CMP with a number
       case 0x81:
@@ -136,29 +148,29 @@ export class X86Decoder implements InstructionDecoder {
         else state.clobber(register);
         return;
       case 0xc7: // MOV of a number; XBEGIN
-        if (extension !== 0) state.clobber(RAX);
+        if (extension !== 0) state.clobber(ax);
         else if (isMemory || isShort) change(instruction, state);
         else state.setConstant(other, isWide ? immediate : immediate >>> 0);
         return;
       case 0xf6: // TEST, NOT, NEG, MUL, IMUL, DIV, IDIV
       case 0xf7:
         if (extension === 2 || extension === 3) change(instruction, state);
-        else if (extension > 3) for (const each of [RAX, RDX]) state.clobber(each);
+        else if (extension > 3) for (const each of [ax, dx]) state.clobber(each);
         return;
       case 0xdf: // FNSTSW; the others of x87 write no integer registers
-        if (!isMemory && extension === 4) state.clobber(RAX);
+        if (!isMemory && extension === 4) state.clobber(ax);
         return;
     }
     switch (opcode >> 3) {
       case 0x0a: // PUSH
-        push(state, opcodeRegister, pushedBytes);
+        push(mode, state, opcodeRegister, pushedBytes);
         return;
       case 0x0b: // POP
-        pop(state, opcodeRegister, pushedBytes);
+        pop(mode, state, opcodeRegister, pushedBytes);
         return;
       case 0x12: // XCHG; NOP
         if (this.isPadding) return;
-        state.clobber(RAX);
+        state.clobber(ax);
         state.clobber(opcodeRegister);
         return;
       case 0x16: // MOV of a number with 8 bits
@@ -171,7 +183,7 @@ export class X86Decoder implements InstructionDecoder {
     }
     if (WRITES_OPERAND.has(opcode)) change(instruction, state);
     else if (WRITES_REGISTER.has(opcode)) state.clobber(register);
-    else for (const each of WRITTEN_REGISTERS.get(opcode) ?? []) state.clobber(each);
+    else for (const each of this.#writtenRegisters.get(opcode) ?? []) state.clobber(each);
   }
 
   /**
@@ -189,8 +201,8 @@ export class X86Decoder implements InstructionDecoder {
   #jump(state: ScanState): CodeFlow {
     const { isMemory, isIpRelative, isNotrack, base, other } = this.#instruction;
     if (!isMemory && !isNotrack) {
-      if (isPopped(state, other)) {
-        state.add(RETURN_ADDRESS, other, 0);
+      if (isPopped(this.#mode, state, other)) {
+        state.add(this.via, other, 0);
         return 'may-leave';
       }
       if (state.bases[other] === other && state.offsets[other] === 0) this.heldTarget = other;
@@ -198,8 +210,8 @@ export class X86Decoder implements InstructionDecoder {
     // A tail call to a function in another file.
     const isToOtherFile = isIpRelative && isMemory;
     // It may be the jump of a switch, unless the frame has just been freed.
-    if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(state))) return 'end';
-    takeReturnAddress(state);
+    if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(this.#mode, state))) return 'end';
+    takeReturnAddress(this.#mode, state);
     return isToOtherFile ? 'leave' : 'may-leave';
   }
 
@@ -217,7 +229,7 @@ export class X86Decoder implements InstructionDecoder {
       case 4:
         return this.#jump(state);
       case 6:
-        push(state, isMemory ? ANYTHING : other, pushedBytes);
+        push(this.#mode, state, isMemory ? ANYTHING : other, pushedBytes);
         return 'next';
       default:
         return 'end';
@@ -229,16 +241,16 @@ export class X86Decoder implements InstructionDecoder {
  * Whether a register holds the word just below the stack pointer, as after a pop: a jump to it may be a return. On another stack, the word is not this
  * function's.
  */
-function isPopped({ bases, offsets }: ScanState, register: number): boolean {
-  return (bases[RSP] === RSP || bases[RSP] === RBP) && bases[register] === SAVED + bases[RSP] && offsets[register] === offsets[RSP] - WORD_BYTES;
+function isPopped({ sp, bp, wordBytes }: X86Mode, { bases, offsets }: ScanState, register: number): boolean {
+  return (bases[sp] === sp || bases[sp] === bp) && bases[register] === SAVED + bases[sp] && offsets[register] === offsets[sp] - wordBytes;
 }
 
 /**
  * Whether the stack pointer is above where it was at first, or above the first frame pointer, and a callee-saved register was restored. The stack pointer alone
  * tells nothing: it also moves up when pushed arguments are dropped after a call.
  */
-function hasGivenBack({ bases, offsets }: ScanState): boolean {
-  const isAbove = (bases[RSP] === RSP || bases[RSP] === RBP) && offsets[RSP] > 0;
-  const { calleeSaved } = CALLING_CONVENTIONS.x86_64;
-  return isAbove && calleeSaved.some((register) => bases[register] === SAVED + RSP || bases[register] === SAVED + RBP);
+function hasGivenBack({ machine, sp, bp }: X86Mode, { bases, offsets }: ScanState): boolean {
+  const isAbove = (bases[sp] === sp || bases[sp] === bp) && offsets[sp] > 0;
+  const { calleeSaved } = CALLING_CONVENTIONS[machine];
+  return isAbove && calleeSaved.some((register) => bases[register] === SAVED + sp || bases[register] === SAVED + bp);
 }

@@ -1,5 +1,5 @@
-import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI, RSP } from '../x86-64-registers.ts';
 import type { CodeReader } from './instruction-decoder.ts';
+import type { X86Mode } from './x86-mode.ts';
 
 /**
  * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand size (`z`), or also of 64 (`v`);
@@ -57,9 +57,6 @@ const POP_OR_XOP = 0x8f;
 const FIRST_XOP_MAP = 8;
 /** No instruction is longer. */
 const MAX_BYTES = 15;
-/** A register's DWARF number, by its number in an instruction. */
-const DWARF_NUMBERS = [RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15];
-
 /** Opcodes whose registers have 8 bits, apart from those of sums. Those from 0x100 on begin with 0F. */
 const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
 /** Opcodes below this are those of sums. */
@@ -72,8 +69,9 @@ export const VECTOR_MAPS = 0x1000;
 /** The prefix that the lower two bits of VEX stand for. */
 const VECTOR_PREFIXES = [0, OPERAND_SIZE, REP, REPNE];
 
-/** The parts of one x86-64 instruction: filled anew for each. Registers have their DWARF numbers. */
+/** The parts of one x86 instruction: filled anew for each. Registers have their DWARF numbers. */
 export class X86Instruction {
+  readonly mode: X86Mode;
   sizeBytes = 1;
   /** The opcode's last byte plus the map that it is in. */
   opcode = 0;
@@ -111,9 +109,13 @@ export class X86Instruction {
   #hasAddressSize = false;
   #hasBytes = false;
 
+  constructor(mode: X86Mode) {
+    this.mode = mode;
+  }
+
   /** How much a push or pop moves the stack pointer. */
   get pushedBytes(): number {
-    return this.isShort ? 2 : 8;
+    return this.isShort ? 2 : this.mode.wordBytes;
   }
 
   /** Reads an instruction. @returns whether there is one at the svma */
@@ -207,14 +209,14 @@ export class X86Instruction {
 
   /** Reads the third register, which is inverted, and the prefix. */
   #readThird(payload: number): void {
-    this.third = DWARF_NUMBERS[(~payload >> 3) & 15];
+    this.third = this.mode.registers[(~payload >> 3) & 15];
     this.prefix = VECTOR_PREFIXES[payload & 3];
   }
 
   /** The register of a field's lower three bits and a bit of REX. Without REX, 8-bit registers 4 to 7 are the second bytes of registers 0 to 3. */
   #registerOf(field: number, rexBit: number): number {
-    if (this.#rex === 0 && this.#hasBytes) return DWARF_NUMBERS[field & 3];
-    return DWARF_NUMBERS[(field & 7) | ((this.#rex & rexBit) === 0 ? 0 : 8)];
+    if (this.#rex === 0 && this.#hasBytes) return this.mode.registers[field & 3];
+    return this.mode.registers[(field & 7) | ((this.#rex & rexBit) === 0 ? 0 : 8)];
   }
 
   #readModRm(): void {

@@ -1,6 +1,6 @@
-/** What x86-64's instructions with opcodes of more than one byte do, and those on vectors. */
+/** What x86's instructions with opcodes of more than one byte do, and those on vectors. */
 
-import { R11, RAX, RBX, RCX, RDX } from '../x86-64-registers.ts';
+import { R11 } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X86Instruction } from './x86-instruction.ts';
@@ -17,7 +17,8 @@ const VECTOR_TO_INTEGER: ReadonlySet<number> = new Set([0x2c, 0x2d, 0x50, 0x78, 
 
 /** Opcodes of two bytes. @param opcode the second one, after 0F */
 export function decodeTwoBytes(instruction: X86Instruction, opcode: number, state: ScanState): CodeFlow {
-  const { register, other, isMemory, prefix, extension } = instruction;
+  const { mode, register, other, isMemory, prefix, extension } = instruction;
+  const { ax, cx, dx, bx } = mode;
   switch (opcode >> 4) {
     case 0x4: // CMOVcc
       state.clobber(register);
@@ -40,12 +41,12 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
   if (WRITES_OTHER.has(opcode) || (opcode === 0x01 && extension === SMSW)) {
     if (!isMemory) state.clobber(other);
     // CMPXCHG8B, CMPXCHG16B
-    else if (opcode === 0xc7 && extension === 1) for (const each of [RAX, RDX]) state.clobber(each);
+    else if (opcode === 0xc7 && extension === 1) for (const each of [ax, dx]) state.clobber(each);
     return 'next';
   }
   switch (opcode) {
     case 0x05: // SYSCALL
-      for (const each of [RAX, RCX, R11]) state.clobber(each);
+      for (const each of [ax, cx, R11]) state.clobber(each);
       return 'next';
     case 0x0b: // UD2, UD1, UD0, SYSRET
     case 0xb9:
@@ -55,18 +56,18 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
     case 0x01: // XGETBV, RDTSCP; RDTSC, RDPMC
     case 0x31:
     case 0x33:
-      for (const each of [RAX, RCX, RDX]) state.clobber(each);
+      for (const each of [ax, cx, dx]) state.clobber(each);
       return 'next';
     case 0xa2: // CPUID
-      for (const each of [RAX, RBX, RCX, RDX]) state.clobber(each);
+      for (const each of [ax, bx, cx, dx]) state.clobber(each);
       return 'next';
     case 0xa0: // PUSH FS, GS
     case 0xa8:
-      push(state, ANYTHING, instruction.pushedBytes);
+      push(mode, state, ANYTHING, instruction.pushedBytes);
       return 'next';
     case 0xa1: // POP FS, GS
     case 0xa9:
-      pop(state, ANYTHING, instruction.pushedBytes);
+      pop(mode, state, ANYTHING, instruction.pushedBytes);
       return 'next';
     case 0x7e: // MOVD, and MOVQ between vector registers
       if (!isMemory && prefix !== REP) state.clobber(other);
@@ -81,7 +82,7 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
     case 0xb1:
     case 0xc0:
     case 0xc1:
-      state.clobber(opcode < 0xc0 ? RAX : register);
+      state.clobber(opcode < 0xc0 ? ax : register);
       change(instruction, state);
       return 'next';
     default:
@@ -91,7 +92,7 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
 
 /** Opcodes of three bytes, and those on vectors: few write integer registers. @param opcode with its map, as {@link X86Instruction} has it */
 export function decodeLonger(instruction: X86Instruction, opcode: number, state: ScanState): void {
-  const { register, third, prefix } = instruction;
+  const { mode, register, third, prefix } = instruction;
   const last = opcode & 0xff;
   switch (opcode & ~0xff) {
     case THREE_BYTE_MAP: // CRC32, MOVBE, ADCX, ADOX
@@ -108,7 +109,7 @@ export function decodeLonger(instruction: X86Instruction, opcode: number, state:
     case THREE_BYTE_MAP + 0x100: // PEXTRB …, PCMPESTRI …, RORX
     case VECTOR_MAPS + 0x300:
       if (last >= 0x14 && last < 0x18) change(instruction, state);
-      else if (last >= 0x60 && last < 0x64) state.clobber(RCX);
+      else if (last >= 0x60 && last < 0x64) state.clobber(mode.cx);
       else if (last >= 0xf0) state.clobber(register);
       return;
     case VECTOR_MAPS + 0x900: // BLCFILL …, BEXTR

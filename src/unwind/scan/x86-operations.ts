@@ -1,12 +1,11 @@
-/** What x86-64's instructions do to registers and the stack, as far as that is tracked. */
+/** What x86's instructions do to registers and the stack, as far as that is tracked. */
 
-import { RAX, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
 import type { ScanState } from './scan-state.ts';
 import type { X86Instruction } from './x86-instruction.ts';
+import type { X86Mode } from './x86-mode.ts';
 
 /** In place of a register: something that is not tracked. */
 export const ANYTHING = -1;
-export const WORD_BYTES = 8;
 
 /** Sums, by ModRM's middle field or the opcode's bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
@@ -16,17 +15,16 @@ const CMP = 7;
 
 /**
  * ADD … CMP of two operands.
- * @param form the opcode's lower three bits. 0 and 1: the result is in the operand that may be in memory; 2 and 3: in the other; 4 and 5: rax and a number
+ * @param form the opcode's lower three bits. 0 and 1: the result is in the operand that may be in memory; 2 and 3: in the other; 4 and 5: ax and a number
  */
 export function sum(instruction: X86Instruction, state: ScanState, operation: number, form: number): void {
-  const { register, other, isMemory, isWide, isShort, immediate } = instruction;
-  // Forms 6 and 7 are prefixes, and opcodes that 64-bit mode does not have.
-  if (operation === CMP || form > 5) return;
+  const { mode, register, other, isMemory, isWide, isShort, immediate } = instruction;
+  if (operation === CMP) return;
   const isAdded = operation === ADD || operation === SUB;
   const sign = operation === ADD ? 1 : -1;
   if (form >= 4) {
-    if (isAdded && isWide && form === 5) state.add(RAX, RAX, sign * immediate);
-    else state.clobber(RAX);
+    if (isAdded && isWide && form === 5) state.add(mode.ax, mode.ax, sign * immediate);
+    else state.clobber(mode.ax);
     return;
   }
   const isToOther = form < 2;
@@ -45,7 +43,8 @@ export function sum(instruction: X86Instruction, state: ScanState, operation: nu
 export function sumWithNumber(instruction: X86Instruction, state: ScanState): void {
   const { opcode, extension, other, isMemory, isWide, immediate } = instruction;
   if (extension === CMP) return;
-  if (!isMemory && isWide && opcode !== 0x80 && (extension === ADD || extension === SUB)) state.add(other, other, extension === ADD ? immediate : -immediate);
+  if (!isMemory && isWide && (opcode & 1) === 1 && (extension === ADD || extension === SUB))
+    state.add(other, other, extension === ADD ? immediate : -immediate);
   else change(instruction, state);
 }
 
@@ -60,20 +59,20 @@ export function change(instruction: X86Instruction, state: ScanState): void {
  * @param register {@link ANYTHING} for something that is not tracked
  * @param bytes less than a word for a part of the register
  */
-export function push(state: ScanState, register: number, bytes = WORD_BYTES): void {
-  state.add(RSP, RSP, -bytes);
-  if (register === ANYTHING || register === RSP || bytes < WORD_BYTES) state.overwrite(RSP, 0);
-  else state.store(register, RSP, 0);
+export function push({ sp, wordBytes }: X86Mode, state: ScanState, register: number, bytes = wordBytes): void {
+  state.add(sp, sp, -bytes);
+  if (register === ANYTHING || register === sp || bytes < wordBytes) state.overwrite(sp, 0);
+  else state.store(register, sp, 0);
 }
 
 /** @param register, bytes see {@link push} */
-export function pop(state: ScanState, register: number, bytes = WORD_BYTES): void {
-  if (register !== ANYTHING && bytes < WORD_BYTES) state.clobber(register);
-  else if (register !== ANYTHING) state.load(register, RSP, 0);
-  if (register !== RSP) state.add(RSP, RSP, bytes);
+export function pop({ sp, wordBytes }: X86Mode, state: ScanState, register: number, bytes = wordBytes): void {
+  if (register !== ANYTHING && bytes < wordBytes) state.clobber(register);
+  else if (register !== ANYTHING) state.load(register, sp, 0);
+  if (register !== sp) state.add(sp, sp, bytes);
 }
 
-/** Pops the return address into its column, {@link RETURN_ADDRESS}. */
-export function takeReturnAddress(state: ScanState): void {
-  pop(state, RETURN_ADDRESS);
+/** Pops the return address into its column. */
+export function takeReturnAddress(mode: X86Mode, state: ScanState): void {
+  pop(mode, state, mode.returnAddress);
 }

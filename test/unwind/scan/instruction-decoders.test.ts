@@ -6,6 +6,7 @@ import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
+import { X86_64_MODE } from '../../../src/unwind/scan/x86-mode.ts';
 import { EXECUTED_A32, EXECUTED_A64, EXECUTED_RISCV, EXECUTED_T32 } from './risc-instructions.ts';
 import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
@@ -541,11 +542,11 @@ describe('x86-64', () => {
     ['extrq 8, 16, xmm0', '66 0f 78 c0 10 08', 'next'],
     ['insertq 8, 16, xmm1, xmm0', 'f2 0f 78 c1 10 08', 'next'],
   ])('%s', (_name, listing, expected) => {
-    expect(follow(new X86Decoder(), 7, listing)).toBe(expected);
+    expect(follow(new X86Decoder(X86_64_MODE), 7, listing)).toBe(expected);
   });
 
   test('instructions change the registers that they change on a processor', () => {
-    const decoder = new X86Decoder();
+    const decoder = new X86Decoder(X86_64_MODE);
     const asExecuted = EXECUTED_INSTRUCTIONS.flatMap(([registers, instructions]) =>
       instructions
         .trim()
