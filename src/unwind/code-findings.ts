@@ -19,6 +19,8 @@ export class CodeFindings {
   scannedInstructions = 0;
   /** By {@link EntryScan}'s key, or {@link PushScan}'s: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
+  /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link PoppedArguments}. */
+  readonly poppedArguments = new CodeFacts();
   /** By svma of a function's entry: how its code was read for {@link entered}. */
   readonly walks = new Map<number, EntryWalk>();
   /**

@@ -16,7 +16,7 @@ import { RBX } from './x86-64-registers.ts';
 /** Stack arguments of a context's function: few functions have more arguments than the six that are in registers. */
 const MAX_ARGUMENTS_BYTES = 64;
 
-/** Steps on x86-64, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a call. */
+/** Steps on x86, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a call. */
 export class CodeStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -114,10 +114,11 @@ export class CodeStep {
 
   /**
    * Whether the caller is where glibc's makecontext has a context's function return to: the start of a function that finds the next context by rbx (observed,
-   * 2.36). rbx points above the return address, and above any arguments on the stack.
+   * 2.36). rbx points above the return address, and above any arguments on the stack. On i386, the code there tells.
    */
   #beginsContext(): boolean {
     const { machine, registers } = this.#frame;
+    if (machine.machine === 'i386') return this.#stackEnds.endsI386Context(registers.value(machine.pc));
     if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;

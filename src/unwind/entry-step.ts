@@ -15,12 +15,19 @@ import { NO_RULE, RuleWord } from './unwind-rules.ts';
 const MAX_BEGINNINGS = 16;
 const NOWHERE = Number.POSITIVE_INFINITY;
 const EVERYWHERE: CodeExtent = { start: 0, end: Number.POSITIVE_INFINITY };
-/** Stubs of the procedure linkage table: jmp *n(%rip), also with bnd, and after endbr64. */
-const PLT_STUBS = [
+/** Stubs of x86-64's procedure linkage table: jmp *n(%rip), also with bnd, and after endbr64. */
+const X86_64_STUBS = [
   [0xff, 0x25],
   [0xf2, 0xff, 0x25],
   [0xf3, 0x0f, 0x1e, 0xfa, 0xff, 0x25],
   [0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25],
+];
+/** The same of i386: jmp *n, jmp *n(%ebx), also after endbr32. */
+const I386_STUBS = [
+  [0xff, 0x25],
+  [0xff, 0xa3],
+  [0xf3, 0x0f, 0x1e, 0xfb, 0xff, 0x25],
+  [0xf3, 0x0f, 0x1e, 0xfb, 0xff, 0xa3],
 ];
 /** How many words of the stack are searched for the return address. Few frames are larger. */
 const MAX_WORDS = 1024;
@@ -28,7 +35,7 @@ const MAX_WORDS = 1024;
 const MAX_STACK_WORDS = 1 << 15;
 
 /**
- * Steps on x86-64 where following the code leads to no return: out of functions that never return, or only by way of a switch's jump. A word of the stack that
+ * Steps on x86 where following the code leads to no return: out of functions that never return, or only by way of a switch's jump. A word of the stack that
  * is the address after a direct call tells where a function begins. If the code from there to the frame's address makes a frame that ends at that very word,
  * the word is the frame's return address.
  */
@@ -115,7 +122,8 @@ export class EntryStep {
 
   /** Whether the code at an address only jumps to an address in memory: to a function that may be in another file. */
   #isPltStub(address: number): boolean {
-    return PLT_STUBS.some((code) => this.#code.is(address, code));
+    const stubs = this.#frame.machine.machine === 'i386' ? I386_STUBS : X86_64_STUBS;
+    return stubs.some((code) => this.#code.is(address, code));
   }
 
   /** Whether the current frame cannot be that of the function that begins at `entry`, with its return address at `at`. */

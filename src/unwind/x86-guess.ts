@@ -9,15 +9,15 @@ import type { ReturnStep } from './return-step.ts';
 import type { StepEnd } from './step-end.ts';
 import type { X86FrameSetup } from './x86-frame-setup.ts';
 
-/** On x86-64: the caller's frame pointer, and the return address above it. */
-const FRAME_RECORD_BYTES = 16;
+/** The caller's frame pointer, and the return address above it. */
+const FRAME_RECORD_WORDS = 2;
 
 /**
  * Steps without a rule on x86-64 and i386. What tells where the return address is, the most trusted first:
  *
- * 1. What the code does up to its return ({@link CodeStep}, x86-64). It needs no frame pointer; but after a call that does not return, or a jump that cannot be
+ * 1. What the code does up to its return ({@link CodeStep}). It needs no frame pointer; but after a call that does not return, or a jump that cannot be
  *    followed, the return that is found may be another function's.
- * 2. What the code has done since the function's entry ({@link EntryStep}, x86-64). It needs no return, but takes long. If the frame pointer looks right, only
+ * 2. What the code has done since the function's entry ({@link EntryStep}). It needs no return, but takes long. If the frame pointer looks right, only
  *    a frame that ends below where that points is looked for: of a function that keeps no frame pointer, and was called by one that does.
  * 3. For a caller, the frame pointer: its frame was set up before the call.
  * 4. For a leaf, the instruction that is about to run: only in a function's prologue and epilogue is the frame pointer still, or again, the caller's.
@@ -65,12 +65,10 @@ export class X86Guess {
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const { machine, isCall, registers } = this.#frame;
-    if (machine.machine === 'x86_64') {
-      const byCode = this.#stepByCode();
-      if (byCode !== 'no-rule') return byCode;
-      const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
-      if (byEntry !== 'no-rule') return byEntry;
-    }
+    const byCode = this.#stepByCode();
+    if (byCode !== 'no-rule') return byCode;
+    const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
+    if (byEntry !== 'no-rule') return byEntry;
     return isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
   }
 
@@ -107,10 +105,11 @@ export class X86Guess {
     }
     if (!isFramePointer) return 'stepped';
     // A frame that ends below the record's end has no record: that is an outer frame's. One that ends at the record's end is the same either way, but the code
-    // may have lost the frame pointer. One that ends beyond it is right if nothing on the way to the return could lead to another function's.
-    const toRecordEnd = registers.value(machine.sp) - (fp + FRAME_RECORD_BYTES);
+    // may have lost the frame pointer. One that ends beyond it is right if nothing on the way to the return could lead to another function's, or if it only adds
+    // the gap of a stack that was aligned.
+    const toRecordEnd = registers.value(machine.sp) - (fp + FRAME_RECORD_WORDS * machine.addressSize);
     const isBeyond = toRecordEnd > 0;
-    const isSure = isBeyond ? isStraight : toRecordEnd < 0 || registers.known[machine.fp] === 1;
+    const isSure = isBeyond ? isStraight || this.#isRecord(fp) : toRecordEnd < 0 || registers.known[machine.fp] === 1;
     if (isSure) return 'stepped';
     const returnSlot = fp + machine.addressSize;
     const likelihood = this.#returns.likelihood(returnSlot);
@@ -129,13 +128,21 @@ export class X86Guess {
     return 'stepped';
   }
 
+  /** Whether the frame pointer and the return address that a step has found are also those of a record. */
+  #isRecord(at: number): boolean {
+    const { stack } = this.#memory;
+    const { machine, registers } = this.#frame;
+    const { fp, pc, addressSize } = machine;
+    if (registers.known[fp] === 0 || !stack.read(at) || stack.lo !== registers.lo[fp] || stack.hi !== registers.hi[fp]) return false;
+    return stack.read(at + addressSize) && stack.lo === registers.lo[pc] && stack.hi === registers.hi[pc];
+  }
+
   #stepOutOfCaller(): StepEnd {
     const { machine, registers } = this.#frame;
     if (registers.value(machine.fp) !== 0 || !this.#beganWithoutFp) return this.#takeChain();
     const byOwnCall = this.#returnStep.scanStack(registers.value(machine.sp), IS_OWN_CALL);
     // Where nobody sets the frame pointer, 0 only means the end once everything that the code can tell has been tried.
-    const wasCodeAsked = machine.machine === 'x86_64' && this.#hasCode();
-    return byOwnCall === 'stepped' || !wasCodeAsked ? byOwnCall : this.#takeChain();
+    return byOwnCall === 'stepped' || !this.#hasCode() ? byOwnCall : this.#takeChain();
   }
 
   #stepOutOfLeaf(): StepEnd {

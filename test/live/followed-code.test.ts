@@ -4,7 +4,7 @@ import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
-import { X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
+import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
 import { announceSkipped, runTool, whyMissing } from '../support/perf-tool.ts';
 
 interface Line {
@@ -29,13 +29,19 @@ interface Language {
   movedOf(text: string): number | undefined;
 }
 
-const PREFIXES = /^(?:(?:lock|rep[nz]*|repe|repne|bnd|notrack|data16|addr32|[cdefgs]s|rex(?:\.[WRXB]+)?) )+/;
-const X86_LIBRARIES = ['libc.so.6', 'libm.so.6', 'libgmp.so.10', 'libz.so.1', 'libstdc++.so.6', 'libx264.so.164'];
+const PREFIXES = /^(?:(?:lock|rep[nz]*|repe|repne|bnd|notrack|data16|addr32|addr16|data32|[cdefgs]s|rex(?:\.[WRXB]+)?) )+/;
 
-const X86_64: Language = {
-  objdump: 'objdump',
-  libraries: X86_LIBRARIES.map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
-  sp: 7,
+/** Names of registers by DWARF number, some also of the lower half. */
+const X86_64_REGISTERS = [
+  ...['ax', 'dx', 'cx', 'bx', 'si', 'di', 'bp', 'sp'].map((name) => `r${name} e${name}`),
+  ...Array.from({ length: 8 }, (_, i) => `r${i + 8} r${i + 8}d`),
+].map((names) => names.split(' '));
+const I386_REGISTERS = ['eax', 'ecx', 'edx', 'ebx', 'esp', 'ebp', 'esi', 'edi'].map((name) => [name]);
+
+const x86 = (objdump: string, libraries: readonly string[], registers: readonly string[][], sp: number, wordBytes: number): Language => ({
+  objdump,
+  libraries,
+  sp,
 
   isOther({ bytes, text }) {
     // It lists WAIT together with what it waits for, and prefixes without an instruction. A call of the next instruction is followed as what it does.
@@ -45,24 +51,27 @@ const X86_64: Language = {
 
   flowOf(text) {
     const [mnemonic, operand = ''] = text.replace(PREFIXES, '').split(/\s+/);
-    if (/^retq?$/.test(mnemonic)) return 'leave';
-    if (/^callq?$/.test(mnemonic)) return 'call';
-    if (/^jmpq?$/.test(mnemonic)) return operand.startsWith('*') ? (operand.includes('(%rip)') ? 'leave' : 'end') : `jump ${operand}`;
+    if (/^ret[qlw]?$/.test(mnemonic)) return 'leave';
+    if (/^call[qlw]?$/.test(mnemonic)) return 'call';
+    // Through a word that the code or, in 32-bit code, the global offset table tells.
+    const isStub = operand.includes('(%rip)') || (wordBytes === 4 && /^\*(?:%[a-z]s:)?(?:0x[0-9a-f]+|-?(?:0x[0-9a-f]+)?\(%ebx\))$/.test(operand));
+    if (/^jmp[qlw]?$/.test(mnemonic)) return operand.startsWith('*') ? (isStub ? 'leave' : 'end') : `jump ${operand}`;
     if (/^(?:j|loop)/.test(mnemonic)) return `branch ${operand}`;
-    return /^(?:ud[012][ab]?|hlt|int3|int1|icebp|lret[qw]?|iret|iretq|enter|enterq|ljmp|lcall|sysret[lq]?)$/.test(mnemonic) ? 'end' : 'next';
+    return /^(?:ud[012][ab]?|hlt|int3|int1|icebp|lret[qlw]?|iret[qw]?|enter|enterq|ljmp[lw]?|lcall[lw]?|sysret[lq]?)$/.test(mnemonic) ? 'end' : 'next';
   },
 
   movedOf(text) {
     const plain = text.replace(/\s*#.*$/, '').replace(PREFIXES, '');
-    const [, operation, sign, number] = /^(add|sub)q?\s+\$(-?)0x([0-9a-f]+),%rsp/.exec(plain) ?? [];
+    const [, operation, sign, number] = /^(add|sub)[lq]?\s+\$(-?)0x([0-9a-f]+),%[er]sp$/.exec(plain) ?? [];
     if (operation !== undefined) {
-      const value = BigInt.asIntN(64, BigInt(`0x${number}`)) * (sign === '-' ? -1n : 1n);
+      const value = BigInt.asIntN(8 * wordBytes, BigInt(`0x${number}`)) * (sign === '-' ? -1n : 1n);
       return Number(operation === 'add' ? value : -value);
     }
-    const lea = /^lea\s+(-?)0x([0-9a-f]+)\(%rsp\),%rsp/.exec(plain);
+    const lea = /^lea\s+(-?)0x([0-9a-f]+)\(%[er]sp\),%[er]sp$/.exec(plain);
     if (lea !== null) return Number.parseInt(lea[2], 16) * (lea[1] === '-' ? -1 : 1);
-    if (/^push[fq]*\s|^pushf/.test(plain)) return -8;
-    if (/^pop[fq]*\s|^popf/.test(plain)) return plain.includes('%rsp') ? undefined : 8;
+    if (/^(?:push|pop)(?:w|a|fw)|^(?:push|pop).*%(?:[abcd]x|[sd]i|[sb]p|[cdefgs]s)$/.test(plain)) return undefined;
+    if (/^push[flq]*\s|^pushf/.test(plain)) return -wordBytes;
+    if (/^pop[flq]*\s|^popf/.test(plain)) return plain.includes(`%${registers[sp][0]}`) ? undefined : wordBytes;
     if (/^(?:call|ret|leave|enter|jmp|sys|int|iret|lret)/.test(plain) || /,%(?:rsp|esp|sp|spl)$/.test(plain)) return undefined;
     if (/^(?:xchg|bswap|inc|dec|not|neg|shl|shr|sar|rol|ror|rcl|rcr|set)/.test(plain) && /%(?:rsp|esp|sp|spl)\b/.test(plain)) return undefined;
     return 0;
@@ -73,18 +82,29 @@ const X86_64: Language = {
     if (/^(?:cmp|test|bt[lq]?\b|nop|push|call|jmp|j|xbegin|ud|prefetch|in|out|ver|l[lt]r|invlpg|mul|imul[lq]?\s+%\w+$|div|idiv|wr|vmptr|clflush)/.test(plain))
       return undefined;
     const [, name] = /[\s,]%(\w+)$/.exec(plain) ?? [];
-    const register = X86_REGISTERS.findIndex((names) => names.includes(name ?? ''));
-    return register < 0 || register === 7 || /^mov\w*\s+%(\w+),%\1$|^lea\w*\s+(?:0x0)?\(%(\w+)[^)]*\),%\2$|^(?:add|sub)\w*\s+\$0x0,|^xchg\s+%ax,%ax/.test(plain)
+    const register = registers.findIndex((names) => names.includes(name ?? ''));
+    return register < 0 ||
+      register === sp ||
+      /^mov\w*\s+%(\w+),%\1$|^lea\w*\s+(?:0x0)?\(%(\w+)[^)]*\),%\2$|^(?:add|sub)\w*\s+\$0x0,|^xchg\s+%ax,%ax/.test(plain)
       ? undefined
       : register;
   },
-};
+});
 
-/** By DWARF number: names of the register in 64 and in 32 bits. */
-const X86_REGISTERS = [
-  ...['ax', 'dx', 'cx', 'bx', 'si', 'di', 'bp', 'sp'].map((name) => `r${name} e${name}`),
-  ...Array.from({ length: 8 }, (_, i) => `r${i + 8} r${i + 8}d`),
-].map((names) => names.split(' '));
+const X86_64 = x86(
+  'objdump',
+  ['libc.so.6', 'libm.so.6', 'libgmp.so.10', 'libz.so.1', 'libstdc++.so.6', 'libx264.so.164'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
+  X86_64_REGISTERS,
+  7,
+  8,
+);
+const I386 = x86(
+  'i686-linux-gnu-objdump',
+  ['libc.so.6', 'libm.so.6', 'libstdc++.so.6', 'libgomp.so.1'].map((name) => `/usr/i686-linux-gnu/lib/${name}`),
+  I386_REGISTERS,
+  4,
+  4,
+);
 
 const A64: Language = {
   objdump: 'aarch64-linux-gnu-objdump',
@@ -136,6 +156,7 @@ function linesOf(objdump: string, path: string): Line[] {
 
 describe.each<[string, Language, () => InstructionDecoder]>([
   ['x86-64', X86_64, () => new X86Decoder(X86_64_MODE)],
+  ['i386', I386, () => new X86Decoder(I386_MODE)],
   ['A64', A64, () => new A64Decoder()],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;

@@ -1,8 +1,9 @@
+import { EAX, EBP, EBX, ECX, EDI, EDX, ESI } from '../i386-registers.ts';
 import type { UnwindMachine } from '../unwind-machine.ts';
 import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI } from '../x86-64-registers.ts';
 
 /** Machines whose code is followed. */
-export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'aarch64' | 'arm' | 'riscv64'>;
+export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64'>;
 
 /** Which registers a function has to restore, by DWARF number. */
 export interface CallingConvention {
@@ -14,12 +15,17 @@ export interface CallingConvention {
   readonly calleeSaved: readonly number[];
 }
 
-/** Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register Convention". */
+/** Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; i386 psABI, table 2.3; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register Convention". */
 export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvention>> = {
   x86_64: {
     callerSaved: [RAX, RDX, RCX, RSI, RDI, R8, R9, R10, R11],
     changedByCall: [RAX, RDX],
     calleeSaved: [RBX, RBP, R12, R13, R14, R15],
+  },
+  i386: {
+    callerSaved: [EAX, EDX, ECX],
+    changedByCall: [EAX, EDX],
+    calleeSaved: [EBX, ESI, EDI, EBP],
   },
   aarch64: {
     callerSaved: [...Array.from({ length: 19 }, (_, register) => register), 30],

@@ -2,15 +2,16 @@ import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
+import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
-import { RBP, RETURN_ADDRESS, RSP } from '../x86-64-registers.ts';
-import { CALLING_CONVENTIONS } from './calling-conventions.ts';
+import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
+import { PoppedArguments } from './popped-arguments.ts';
 import { ScanState } from './scan-state.ts';
 import { X86Decoder } from './x86-decoder.ts';
-import { X86_64_MODE } from './x86-mode.ts';
+import { I386_MODE, X86_64_MODE, type X86Machine } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
@@ -20,23 +21,26 @@ const MAX_BRANCHES = 256;
 export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
-const WORD_BYTES = 8;
-const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.x86_64;
 
 /**
- * Finds out how large the frame of an x86-64 function is at an address, and where it has saved what, by reading its code from the entry up to there, so that
+ * Finds out how large the frame of an x86 function is at an address, and where it has saved what, by reading its code from the entry up to there, so that
  * the function need not return. Code after a jump has the frame of an earlier jump or branch that leads there. Without one, it has the frame of the last call,
  * branch or jump inside the function: after the jump of a switch, for instance, there is usually a case of it.
  */
 export class EntryScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #decoder = new X86Decoder(X86_64_MODE);
+  readonly #popped: PoppedArguments;
+  readonly #decoders: Readonly<Record<X86Machine, X86Decoder>> = { x86_64: new X86Decoder(X86_64_MODE), i386: new X86Decoder(I386_MODE) };
   readonly #state = new ScanState();
   readonly #last = new ScanState();
   /** States at targets of branches, by svma, and those that can be reused. */
   readonly #branches = new Map<number, ScanState>();
   readonly #unused: ScanState[] = [];
+  /** Of the module that is read. */
+  #machine!: MachineRegisters;
+  #convention!: CallingConvention;
+  #decoder!: X86Decoder;
   #walk!: EntryWalk;
   /** Whether the state is only that of the last call or branch, since no code that was read leads here. */
   #isGuess = false;
@@ -44,6 +48,7 @@ export class EntryScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
+    this.#popped = new PoppedArguments(code);
   }
 
   /**
@@ -58,7 +63,7 @@ export class EntryScan {
     const known = module.code.entered.get(key);
     if (known !== undefined) return known;
     module.makeRoom();
-    this.#reader.begin(module);
+    this.#begin(module);
     const walk = this.#walkFrom(module, entry);
     const isReached = !walk.misses(svma) && this.#reads(module, entry, svma, isCall);
     for (const state of this.#branches.values()) this.#unused.push(state);
@@ -67,6 +72,14 @@ export class EntryScan {
     const rule = isReached ? this.#ruleOf(module) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
     module.code.entered.set(key, rule);
     return rule;
+  }
+
+  #begin(module: UnwindModule): void {
+    this.#reader.begin(module);
+    this.#machine = module.registers as MachineRegisters;
+    const machine = this.#machine.machine as X86Machine;
+    this.#convention = CALLING_CONVENTIONS[machine];
+    this.#decoder = this.#decoders[machine];
   }
 
   #walkFrom({ code: { walks } }: UnwindModule, entry: number): EntryWalk {
@@ -83,7 +96,8 @@ export class EntryScan {
     const reader = this.#reader;
     const decoder = this.#decoder;
     const state = this.#state;
-    state.begin(RSP);
+    const { sp, machine } = this.#machine;
+    state.begin(sp);
     this.#last.copyFrom(state);
     this.#isGuess = false;
     let isReached = true;
@@ -94,10 +108,10 @@ export class EntryScan {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       this.#walk.add(svma);
       if (this.#enter(svma, isReached)) mayBegin = false;
-      const before = state.offsets[RSP];
+      const before = state.offsets[sp];
       const flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending) return false;
-      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[RSP] < before;
+      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
       if (reader.isMissing || isOther) {
         this.#walk.stop = svma;
         this.#walk.isOther = isOther;
@@ -106,12 +120,17 @@ export class EntryScan {
       svma += decoder.sizeBytes;
       isReached = flow === 'next' || flow === 'call' || flow === 'branch';
       // After a call, too, arguments may be pushed, but not right after it.
-      mayBegin = flow === 'next' ? mayBegin && (!isBehindCall || decoder.isPadding) : flow !== 'branch';
+      if (flow === 'next') mayBegin = isBehindCall ? decoder.isPadding && (mayBegin || machine === 'i386') : mayBegin;
+      // On i386, room for arguments is often made right after a call.
+      else mayBegin = flow !== 'branch' && (flow !== 'call' || machine !== 'i386');
       if (flow !== 'next') isBehindCall = flow === 'call';
-      if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
+      if (flow === 'call') {
+        for (const register of this.#convention.callerSaved) state.clobber(register);
+        if (machine === 'i386' && svma < end) state.add(sp, sp, this.#popped.before(module, svma));
+      }
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
       // A jump without a frame leaves the function.
-      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[RSP] < 0);
+      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);
       if (isInside) this.#last.copyFrom(state);
       if (svma >= end) this.#walk.add(svma);
       if (svma === end && isCall) return flow === 'call';
@@ -147,17 +166,18 @@ export class EntryScan {
   #ruleOf({ rules }: UnwindModule): number {
     const state = this.#state;
     const { bases, offsets } = state;
-    const register = bases[RSP] === RSP ? RSP : RBP;
+    const { sp, fp, pc, addressSize } = this.#machine;
+    const register = bases[sp] === sp ? sp : fp;
     // The return address is where the stack pointer was at the entry.
     const distance = -offsets[register];
-    if (bases[register] !== RSP || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD_BYTES !== 0) return NO_RULE;
-    rules.begin(0, register, distance + WORD_BYTES, RETURN_ADDRESS);
-    rules.addRegister(RETURN_ADDRESS, RegisterRule.offset, -WORD_BYTES);
-    for (const saved of CALLEE_SAVED) {
+    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
+    rules.begin(0, register, distance + addressSize, pc);
+    rules.addRegister(pc, RegisterRule.offset, -addressSize);
+    for (const saved of this.#convention.calleeSaved) {
       if (bases[saved] === saved && offsets[saved] === 0) continue;
       const place = state.savedAt(saved);
       if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
-      else rules.addRegister(saved, RegisterRule.offset, place - WORD_BYTES);
+      else rules.addRegister(saved, RegisterRule.offset, place - addressSize);
     }
     return rules.end();
   }

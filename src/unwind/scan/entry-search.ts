@@ -1,11 +1,11 @@
 import type { CodeBytes } from '../code-bytes.ts';
+import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { RSP } from '../x86-64-registers.ts';
 import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { X86Decoder } from './x86-decoder.ts';
-import { X86_64_MODE } from './x86-mode.ts';
+import { I386_MODE, X86_64_MODE, type X86Machine } from './x86-mode.ts';
 
 /** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
@@ -22,11 +22,24 @@ const PADDING = [
   [0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00],
   [0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00],
 ] as const;
+/** On i386 also LEA of esi or edi to itself, which is older than the longer NOPs. */
+const I386_PADDING = [
+  ...PADDING,
+  [0x8d, 0x76, 0x00],
+  [0x8d, 0x7f, 0x00],
+  [0x8d, 0x74, 0x26, 0x00],
+  [0x8d, 0x7c, 0x27, 0x00],
+  [0x8d, 0xb6, 0x00, 0x00, 0x00, 0x00],
+  [0x8d, 0xbf, 0x00, 0x00, 0x00, 0x00],
+  [0x8d, 0xb4, 0x26, 0x00, 0x00, 0x00, 0x00],
+  [0x8d, 0xbc, 0x27, 0x00, 0x00, 0x00, 0x00],
+] as const;
 /** The length of the longest of them. */
 const BYTES_BEFORE = 8;
 /** In place of a byte that the file does not have. */
 const MISSING = -1;
 const RET = 0xc3;
+const RET_POPPING = 0xc2;
 const INT3 = 0xcc;
 const SHORT_JUMP = 0xeb;
 const CALL = 0xe8;
@@ -36,14 +49,16 @@ const NOP = 0x90;
 const MAX_FIRST_INSTRUCTIONS = 4;
 
 /**
- * Looks for where x86-64 functions begin: where room is made on the stack, right after what functions end with (including calls that do not return), or after
+ * Looks for where x86 functions begin: where room is made on the stack, right after what functions end with (including calls that do not return), or after
  * the padding between them. It misses some beginnings, and finds places that are none.
  */
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #decoder = new X86Decoder(X86_64_MODE);
+  readonly #decoders: Readonly<Record<X86Machine, X86Decoder>> = { x86_64: new X86Decoder(X86_64_MODE), i386: new X86Decoder(I386_MODE) };
   readonly #state = new ScanState();
+  /** Of the module that is searched. */
+  #machine!: MachineRegisters;
   /** The block that is searched, after the bytes before it. */
   readonly #bytes = new Int16Array(BYTES_BEFORE + BLOCK_SIZE_BYTES);
 
@@ -59,6 +74,7 @@ export class EntrySearch {
   before(module: UnwindModule, svma: number, from: number): number {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
+    this.#machine = module.registers as MachineRegisters;
     for (let block = Math.floor((svma - 1) / BLOCK_SIZE_BYTES); (block + 1) * BLOCK_SIZE_BYTES > least; block--) {
       const places = module.code.possibleEntries.get(block) ?? this.#look(module, block);
       if (places === undefined) return -1;
@@ -99,12 +115,14 @@ export class EntrySearch {
 
   #begins(module: UnwindModule, at: number): boolean {
     const state = this.#state;
-    state.begin(RSP);
+    const { sp, machine } = this.#machine;
+    const decoder = this.#decoders[machine as X86Machine];
+    state.begin(sp);
     this.#reader.isMissing = false;
-    for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += this.#decoder.sizeBytes) {
+    for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += decoder.sizeBytes) {
       module.code.enteredInstructions++;
-      if (this.#decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
-      if (state.offsets[RSP] < 0) return true;
+      if (decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
+      if (state.offsets[sp] < 0) return true;
     }
     return false;
   }
@@ -114,10 +132,13 @@ export class EntrySearch {
     const bytes = this.#bytes;
     const last = bytes[i - 1];
     if (last === RET || last === INT3 || bytes[i - 2] === SHORT_JUMP) return true;
+    const isI386 = this.#machine.machine === 'i386';
     const far = bytes[i - 5];
-    if (far === CALL || far === JUMP) return true;
+    // After a call, i386's code often makes room for the arguments of the next one.
+    if (far === JUMP || (isI386 ? bytes[i - 3] === RET_POPPING && last === 0 : far === CALL)) return true;
     // Padding ends in one of two bytes.
-    return i % ALIGNMENT === BYTES_BEFORE % ALIGNMENT && (last === NOP || last === 0) && PADDING.some((padding) => this.#has(i - padding.length, padding));
+    const padding = isI386 ? I386_PADDING : PADDING;
+    return i % ALIGNMENT === BYTES_BEFORE % ALIGNMENT && (last === NOP || last === 0) && padding.some((nop) => this.#has(i - nop.length, nop));
   }
 
   #has(i: number, padding: readonly number[]): boolean {

@@ -9,11 +9,12 @@ import { ArmDecoder } from './arm-decoder.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
+import { PoppedArguments } from './popped-arguments.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 import { X86Decoder } from './x86-decoder.ts';
-import { X86_64_MODE } from './x86-mode.ts';
+import { I386_MODE, X86_64_MODE } from './x86-mode.ts';
 
 /**
  * How many instructions are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000.
@@ -43,6 +44,7 @@ const FLAG_VALUES = 8;
 export class FrameScan {
   readonly #code: CodeBytes;
   readonly #x86 = new X86Decoder(X86_64_MODE);
+  readonly #i386 = new X86Decoder(I386_MODE);
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #arm = new ArmDecoder();
@@ -52,6 +54,7 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
   readonly #reader: FileCode;
+  readonly #popped: PoppedArguments;
   /** Of {@link ScanFlag}. */
   #flags = 0;
   #isStraight = false;
@@ -65,6 +68,7 @@ export class FrameScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
+    this.#popped = new PoppedArguments(code);
   }
 
   /**
@@ -107,6 +111,8 @@ export class FrameScan {
         return this.#a64;
       case 'x86_64':
         return this.#x86;
+      case 'i386':
+        return this.#i386;
       case 'riscv64':
         return this.#riscv;
     }
@@ -123,7 +129,10 @@ export class FrameScan {
     const { callerSaved, changedByCall } = this.#convention;
     const state = this.#state;
     state.begin(sp);
-    if (isCall) for (const register of callerSaved) state.clobber(register);
+    if (isCall) {
+      for (const register of callerSaved) state.clobber(register);
+      this.#dropArguments(start);
+    }
     this.#visited.clear();
     this.#branchCount = 0;
     this.#isStraight = true;
@@ -146,6 +155,7 @@ export class FrameScan {
         // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file
         // change (gcc's -fipa-ra).
         for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
+        this.#dropArguments(svma);
         this.#isStraight = false;
       } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
@@ -168,6 +178,12 @@ export class FrameScan {
       decoder.enter();
     }
     return ruleAtJump;
+  }
+
+  /** Takes into account what a function of i386 has popped that was called right before an svma. */
+  #dropArguments(svma: number): void {
+    const { machine, sp } = this.#machine;
+    if (machine === 'i386') this.#state.add(sp, sp, this.#popped.before(this.#module, svma));
   }
 
   /** Keeps {@link jumpRule}. @param hasReturned whether the state is the one after the tail-called function has returned */
@@ -201,7 +217,7 @@ export class FrameScan {
     const { bases, offsets, pointerBase, pointerOffset } = state;
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
-    const isChained = machine === 'x86_64' && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
+    const isChained = (machine === 'x86_64' || machine === 'i386') && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isIndirect = cfaBase === INDIRECT;

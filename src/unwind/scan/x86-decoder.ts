@@ -10,17 +10,17 @@ import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } fr
 const MAX_DETOUR_BYTES = 7 + 15;
 /** Jcc; LOOPNE, LOOPE, LOOP, JRCXZ. */
 const BRANCHES: ReadonlySet<number> = new Set([...Array.from({ length: 16 }, (_, condition) => 0x70 + condition), 0xe0, 0xe1, 0xe2, 0xe3]);
-/** ENTER, which compilers do not use; returns to other segments and from interrupts; traps, HLT. */
-const ENDS: ReadonlySet<number> = new Set([0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xf1, 0xf4]);
+/** ENTER, which compilers do not use; calls of, jumps and returns to other segments; returns from interrupts; traps, HLT. */
+const ENDS: ReadonlySet<number> = new Set([0x9a, 0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xea, 0xf1, 0xf4]);
 /** MOV of 8 bits and from a segment register, shifts: what they write to the operand that may be in memory is not tracked. */
 const WRITES_OPERAND: ReadonlySet<number> = new Set([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
-/** MOVSXD, IMUL, MOV of 8 bits: the same for the register. */
-const WRITES_REGISTER: ReadonlySet<number> = new Set([0x63, 0x69, 0x6b, 0x8a]);
+/** IMUL, MOV of 8 bits, LES, LDS: the same for the register. */
+const WRITES_REGISTER: ReadonlySet<number> = new Set([0x69, 0x6b, 0x8a, 0xc4, 0xc5]);
 /** By opcode: registers that instructions write without naming them. */
 function writtenRegisters({ ax, cx, dx, si, di }: X86Mode): ReadonlyMap<number, readonly number[]> {
   return new Map<number, readonly number[]>([
-    // CDQE, LAHF, MOV from an address, XLAT, IN
-    ...[0x98, 0x9f, 0xa0, 0xa1, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [ax]] as const),
+    // CDQE, LAHF, MOV from an address, INT (a system call), AAM, AAD, SALC, XLAT, IN
+    ...[0x98, 0x9f, 0xa0, 0xa1, 0xcd, 0xd4, 0xd5, 0xd6, 0xd7, 0xe4, 0xe5, 0xec, 0xed].map((opcode) => [opcode, [ax]] as const),
     // CQO
     [0x99, [dx]],
     // MOVS, CMPS, STOS, LODS, SCAS
@@ -53,10 +53,17 @@ export class X86Decoder implements InstructionDecoder {
     return this.#instruction.sizeBytes;
   }
 
-  /** Whether the instruction only fills space: NOP, of any length. */
+  /** Whether the instruction only fills space: NOP, of any length; in 32-bit code also LEA of a register to itself. */
   get isPadding(): boolean {
-    const { opcode, opcodeRegister } = this.#instruction;
+    const { opcode, opcodeRegister, register, base, displacement, isWide } = this.#instruction;
+    if (opcode === 0x8d) return isWide && base === register && displacement === 0;
     return (opcode === 0x90 && opcodeRegister === this.#mode.ax) || opcode === TWO_BYTE_MAP + 0x1f;
+  }
+
+  /** After a return: how many bytes of arguments it drops; −1 after any other instruction. */
+  get droppedBytes(): number {
+    const { opcode, immediate } = this.#instruction;
+    return opcode === 0xc2 || opcode === 0xc3 ? immediate & 0xffff : -1;
   }
 
   enter(): void {}
@@ -66,22 +73,32 @@ export class X86Decoder implements InstructionDecoder {
     this.heldTarget = -1;
     if (!instruction.read(code, svma)) return 'end';
     const { opcode, immediate, sizeBytes } = instruction;
-    this.target = svma + sizeBytes + immediate;
-    if (opcode < 0x40) sum(instruction, state, (opcode >> 3) & 7, opcode & 7);
+    const target = svma + sizeBytes + immediate;
+    this.target = this.#mode.is64Bit ? target : target >>> 0;
+    if (opcode < 0x40) this.#sumOrSegment(opcode, state);
     else if (opcode < TWO_BYTE_MAP) return this.#oneByte(opcode, code, svma, state);
     else if (opcode < THREE_BYTE_MAP) return decodeTwoBytes(instruction, opcode - TWO_BYTE_MAP, state);
     else decodeLonger(instruction, opcode, state);
     return 'next';
   }
 
+  /** Sums; in 32-bit mode also PUSH and POP of segment registers, DAA, DAS, AAA, AAS. */
+  #sumOrSegment(opcode: number, state: ScanState): void {
+    const { pushedBytes } = this.#instruction;
+    const form = opcode & 7;
+    if (form < 6) sum(this.#instruction, state, opcode >> 3, form);
+    else if (opcode >= 0x20) state.clobber(this.#mode.ax);
+    else if (form === 6) push(this.#mode, state, ANYTHING, pushedBytes);
+    else pop(this.#mode, state, ANYTHING, pushedBytes);
+  }
+
   #oneByte(opcode: number, code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const { immediate } = this.#instruction;
-    const { sp } = this.#mode;
     switch (opcode) {
       case 0xc2: // RET
       case 0xc3:
+        // Arguments that it drops still count as part of the caller's frame, see PoppedArguments.
         takeReturnAddress(this.#mode, state);
-        state.add(sp, sp, immediate & 0xffff);
         return 'leave';
       case 0xe8: // CALL; one of the next instruction only pushes its address
         if (immediate !== 0 && !this.#isDetour(code, svma)) return 'call';
@@ -106,6 +123,16 @@ export class X86Decoder implements InstructionDecoder {
     const { mode, opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension, pushedBytes } = instruction;
     const { ax, dx, sp, bp } = mode;
     switch (opcode) {
+      case 0x60: // PUSHA
+        for (const each of mode.registers) push(mode, state, each, pushedBytes);
+        return;
+      case 0x61: // POPA
+        for (let i = mode.registers.length - 1; i >= 0; i--) pop(mode, state, mode.registers[i] === sp ? ANYTHING : mode.registers[i], pushedBytes);
+        return;
+      case 0x63: // MOVSXD; in 32-bit mode ARPL
+        if (mode.is64Bit) state.clobber(register);
+        else change(instruction, state);
+        return;
       case 0x68: // PUSH, PUSHF
       case 0x6a:
       case 0x9c:
@@ -125,6 +152,7 @@ export class X86Decoder implements InstructionDecoder {
         return;
       case 0x80: // ADD … CMP with a number
       case 0x81:
+      case 0x82:
       case 0x83:
         sumWithNumber(instruction, state);
         return;
@@ -162,6 +190,10 @@ export class X86Decoder implements InstructionDecoder {
         return;
     }
     switch (opcode >> 3) {
+      case 0x08: // INC
+      case 0x09: // DEC
+        this.#addOne(opcodeRegister, opcode < 0x48, state);
+        return;
       case 0x0a: // PUSH
         push(mode, state, opcodeRegister, pushedBytes);
         return;
@@ -178,7 +210,7 @@ export class X86Decoder implements InstructionDecoder {
         return;
       case 0x17: // MOV of a number
         if (Number.isNaN(immediate) || isShort) state.clobber(opcodeRegister);
-        else state.setConstant(opcodeRegister, immediate >>> 0);
+        else state.setConstant(opcodeRegister, isWide ? immediate : immediate >>> 0);
         return;
     }
     if (WRITES_OPERAND.has(opcode)) change(instruction, state);
@@ -199,7 +231,7 @@ export class X86Decoder implements InstructionDecoder {
 
   /** An indirect jump. */
   #jump(state: ScanState): CodeFlow {
-    const { isMemory, isIpRelative, isNotrack, base, other } = this.#instruction;
+    const { isMemory, isFixed, isNotrack, base, other } = this.#instruction;
     if (!isMemory && !isNotrack) {
       if (isPopped(this.#mode, state, other)) {
         state.add(this.via, other, 0);
@@ -207,21 +239,33 @@ export class X86Decoder implements InstructionDecoder {
       }
       if (state.bases[other] === other && state.offsets[other] === 0) this.heldTarget = other;
     }
-    // A tail call to a function in another file.
-    const isToOtherFile = isIpRelative && isMemory;
+    // A tail call to a function in another file, or a stub of such functions.
+    const isToOtherFile = isMemory && (isFixed || this.#isByGlobalTable(state));
     // It may be the jump of a switch, unless the frame has just been freed.
     if (!isToOtherFile && (isNotrack || (isMemory && base < 0) || !hasGivenBack(this.#mode, state))) return 'end';
     takeReturnAddress(this.#mode, state);
     return isToOtherFile ? 'leave' : 'may-leave';
   }
 
+  /** Whether a jump is that of a stub in 32-bit code: by an address in the global offset table, where the caller of the stub has made ebx point to. */
+  #isByGlobalTable({ bases, offsets }: ScanState): boolean {
+    const { is64Bit, bx } = this.#mode;
+    return !is64Bit && this.#instruction.base === bx && bases[bx] === bx && offsets[bx] === 0;
+  }
+
+  /** INC, DEC */
+  #addOne(register: number, isIncrement: boolean, state: ScanState): void {
+    if (this.#instruction.isWide) state.add(register, register, isIncrement ? 1 : -1);
+    else state.clobber(register);
+  }
+
   /** INC, DEC, CALL, JMP, PUSH */
   #group5(opcode: number, state: ScanState): CodeFlow {
-    const { extension, isMemory, isWide, other, pushedBytes } = this.#instruction;
+    const { extension, isMemory, other, pushedBytes } = this.#instruction;
     switch (extension) {
       case 0:
       case 1:
-        if (opcode === 0xff && isWide && !isMemory) state.add(other, other, extension === 0 ? 1 : -1);
+        if (opcode === 0xff && !isMemory) this.#addOne(other, extension === 0, state);
         else change(this.#instruction, state);
         return 'next';
       case 2:

@@ -2,13 +2,13 @@ import type { CodeReader } from './instruction-decoder.ts';
 import type { X86Mode } from './x86-mode.ts';
 
 /**
- * What follows an opcode of one byte: `m` ModRM; a number of 8 (`b`), 16 (`w`) or 32 bits (`d`), of 16 or 32 by the operand size (`z`), or also of 64 (`v`);
- * `o` an address; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `x` ModRM and twice 8 bits (EXTRQ, INSERTQ); `Z` ModRM and 16 or 32 bits; `.` nothing;
- * `?` it is not an instruction. There is a string for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the
+ * What follows an opcode of one byte in 64-bit mode: `m` ModRM; a number of 8 (`b`) or 16 bits (`w`), of 16 or 32 by the operand size (`z`), or also of 64
+ * (`v`); `j` the distance of a jump; `o` an address; `f` that of another segment; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `x` ModRM and twice 8 bits
+ * (EXTRQ, INSERTQ); `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is not an instruction. There is a string for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the
  * first bytes of longer opcodes, do not get here.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
  */
-const ONE_BYTE = [
+const ONE_BYTE_64 = [
   'mmmmbz??mmmmbz?.',
   'mmmmbz??mmmmbz??',
   'mmmmbz.?mmmmbz.?',
@@ -23,10 +23,29 @@ const ONE_BYTE = [
   'bbbbbbbbvvvvvvvv',
   'MMw...MZe.w..b?.',
   'mmmm???.mmmmmmmm',
-  'bbbbbbbbdd?b....',
+  'bbbbbbbbjj?b....',
   '......mm......mm',
 ].join('');
-/** The same for the second byte of opcodes that begin with 0F. */
+/** The same in 32-bit mode. */
+const ONE_BYTE_32 = [
+  'mmmmbz..mmmmbz..',
+  'mmmmbz..mmmmbz..',
+  'mmmmbz..mmmmbz..',
+  'mmmmbz..mmmmbz..',
+  '................',
+  '................',
+  '..mm....zZbM....',
+  'bbbbbbbbbbbbbbbb',
+  'MZMMmmmmmmmmmmmm',
+  '..........f.....',
+  'oooo....bz......',
+  'bbbbbbbbvvvvvvvv',
+  'MMw.mmMZe.w..b..',
+  'mmmmbb..mmmmmmmm',
+  'bbbbbbbbjjfb....',
+  '......mm......mm',
+].join('');
+/** The same in both modes for the second byte of opcodes that begin with 0F. */
 const TWO_BYTES = [
   'mmmm?.....?.?m.M',
   'mmmmmmmmmmmmmmmm',
@@ -36,7 +55,7 @@ const TWO_BYTES = [
   'mmmmmmmmmmmmmmmm',
   'mmmmmmmmmmmmmmmm',
   'MMMMmmm.mmmmmmmm',
-  'dddddddddddddddd',
+  'jjjjjjjjjjjjjjjj',
   'mmmmmmmmmmmmmmmm',
   '...mMm??...mMmmm',
   'mmmmmmmmmmMmmmmm',
@@ -50,7 +69,7 @@ const PREFIXES: ReadonlySet<number> = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x6
 const OPERAND_SIZE = 0x66;
 export const REP = 0xf3;
 const NOTRACK = 0x3e;
-const REPNE = 0xf2;
+export const REPNE = 0xf2;
 const ADDRESS_SIZE = 0x67;
 const TWO_BYTE_ESCAPE = 0x0f;
 const POP_OR_XOP = 0x8f;
@@ -58,7 +77,7 @@ const FIRST_XOP_MAP = 8;
 /** No instruction is longer. */
 const MAX_BYTES = 15;
 /** Opcodes whose registers have 8 bits, apart from those of sums. Those from 0x100 on begin with 0F. */
-const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
+const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x82, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
 /** Opcodes below this are those of sums. */
 const ONE_BYTE_SUMS = 0x40;
 
@@ -75,7 +94,7 @@ export class X86Instruction {
   sizeBytes = 1;
   /** The opcode's last byte plus the map that it is in. */
   opcode = 0;
-  /** Whether the operands have 64 bits. */
+  /** Whether the operands are as wide as registers. */
   isWide = false;
   /** Whether they have 16 bits, unless the opcode says that they have 8. */
   isShort = false;
@@ -97,7 +116,8 @@ export class X86Instruction {
   third = 0;
   /** For an operand in memory: the register to which {@link displacement} is added; −1 if the address is computed in another way. */
   base = 0;
-  isIpRelative = false;
+  /** For an operand in memory: whether the code alone tells its address: in 64-bit mode relative to rip. */
+  isFixed = false;
   displacement = 0;
   /** Signed; NaN for one of 64 bits, which is not read. */
   immediate = 0;
@@ -108,9 +128,13 @@ export class X86Instruction {
   #hasOperandSize = false;
   #hasAddressSize = false;
   #hasBytes = false;
+  readonly #oneByte: string;
+  readonly #is64Bit: boolean;
 
   constructor(mode: X86Mode) {
     this.mode = mode;
+    this.#is64Bit = mode.is64Bit;
+    this.#oneByte = mode.is64Bit ? ONE_BYTE_64 : ONE_BYTE_32;
   }
 
   /** How much a push or pop moves the stack pointer. */
@@ -132,8 +156,9 @@ export class X86Instruction {
     this.isMemory = false;
     this.base = -1;
     const operands = this.#readOpcode(this.#readPrefixes());
-    this.isWide = (this.#rex & 8) !== 0;
-    this.isShort = this.#hasOperandSize && !this.isWide;
+    const hasWideRex = (this.#rex & 8) !== 0;
+    this.isWide = this.#is64Bit ? hasWideRex : !this.#hasOperandSize;
+    this.isShort = this.#hasOperandSize && !hasWideRex;
     this.#hasBytes = hasBytes(this.opcode);
     this.opcodeRegister = this.#registerOf(this.opcode, 1);
     if (operands === 'm' || operands === 'M' || operands === 'x' || operands === 'Z') this.#readModRm();
@@ -164,18 +189,18 @@ export class X86Instruction {
         this.isNotrack ||= byte === NOTRACK;
         // REX only counts right before the opcode.
         this.#rex = 0;
-      } else if (byte >> 4 === 4) this.#rex = byte;
+      } else if (byte >> 4 === 4 && this.#is64Bit) this.#rex = byte;
       else return byte;
       if (this.#at - this.#start > MAX_BYTES) return byte;
     }
   }
 
-  /** @returns what follows the opcode: see {@link ONE_BYTE} */
+  /** @returns what follows the opcode: see {@link ONE_BYTE_64} */
   #readOpcode(first: number): string {
     this.opcode = first;
-    if (first === 0xc4 || first === 0xc5 || first === 0x62) return this.#readVector(first);
+    if (this.#isVector(first)) return this.#readVector(first);
     if (first === POP_OR_XOP && (this.#code.byte(this.#at) & 31) >= FIRST_XOP_MAP) return this.#readXop();
-    if (first !== TWO_BYTE_ESCAPE) return ONE_BYTE[first];
+    if (first !== TWO_BYTE_ESCAPE) return this.#oneByte[first];
     const second = this.#byte();
     this.opcode = TWO_BYTE_MAP + second;
     if (second === 0x78 && (this.prefix === OPERAND_SIZE || this.prefix === REPNE)) return 'x';
@@ -184,11 +209,16 @@ export class X86Instruction {
     return second === 0x38 ? 'm' : 'M';
   }
 
+  /** Whether it is VEX or EVEX. In 32-bit mode, LES, LDS and BOUND have the same opcodes, but never a register for the operand in memory. */
+  #isVector(first: number): boolean {
+    return (first === 0xc4 || first === 0xc5 || first === 0x62) && (this.#is64Bit || this.#code.byte(this.#at) >= 0xc0);
+  }
+
   /** VEX and EVEX: they hold the bits of REX, inverted, and the map. */
   #readVector(first: number): string {
     const payload = this.#byte();
     const map = first === 0xc5 ? 1 : payload & (first === 0xc4 ? 31 : 7);
-    this.#rex = (~payload >> 5) & (first === 0xc5 ? 4 : 7);
+    this.#setVectorRex(payload, first === 0xc5 ? 4 : 7);
     this.#readThird(first === 0xc5 ? payload : this.#byte());
     if (first === 0x62) this.#byte();
     const byte = this.#byte();
@@ -201,15 +231,20 @@ export class X86Instruction {
   /** XOP: AMD's instructions, which are encoded like those with VEX. Source: AMD64 Architecture Programmer's Manual, volume 3, section 1.2.7. */
   #readXop(): string {
     const payload = this.#byte();
-    this.#rex = (~payload >> 5) & 7;
+    this.#setVectorRex(payload, 7);
     this.#readThird(this.#byte());
     this.opcode = VECTOR_MAPS + 0x100 * (payload & 31) + this.#byte();
     return ['M', 'm', 'Z'][(payload & 31) - FIRST_XOP_MAP] ?? '?';
   }
 
+  /** Takes the bits of REX, which are ignored in 32-bit mode. */
+  #setVectorRex(payload: number, bits: number): void {
+    this.#rex = this.#is64Bit ? (~payload >> 5) & bits : 0;
+  }
+
   /** Reads the third register, which is inverted, and the prefix. */
   #readThird(payload: number): void {
-    this.third = this.mode.registers[(~payload >> 3) & 15];
+    this.third = this.mode.registers[(~payload >> 3) & (this.mode.registers.length - 1)];
     this.prefix = VECTOR_PREFIXES[payload & 3];
   }
 
@@ -227,10 +262,14 @@ export class X86Instruction {
     this.register = this.#registerOf(byte >> 3, 4);
     if (this.isMemory) this.#hasBytes = false;
     this.other = this.#registerOf(byte, 1);
-    this.isIpRelative = mode === 0 && (byte & 7) === 5;
+    this.isFixed = mode === 0 && (byte & 7) === 5;
     this.displacement = 0;
     if (mode === 3) return;
-    let hasBase = !this.isIpRelative;
+    if (this.#hasAddressSize && !this.#is64Bit) {
+      this.#skipShortAddress(mode, byte & 7);
+      return;
+    }
+    let hasBase = !this.isFixed;
     if (hasBase) this.base = this.other;
     if ((byte & 7) === 4) {
       const sib = this.#byte();
@@ -240,6 +279,13 @@ export class X86Instruction {
     }
     if (mode === 1) this.displacement = this.#signed(1);
     else if (mode === 2 || !hasBase) this.displacement = this.#signed(4);
+  }
+
+  /** An address of 16 bits, which is not tracked: one or two registers and 8 or 16 bits, or 16 bits alone. */
+  #skipShortAddress(mode: number, registers: number): void {
+    this.isFixed = mode === 0 && registers === 6;
+    if (mode === 1) this.#at += 1;
+    else if (mode === 2 || this.isFixed) this.#at += 2;
   }
 
   #readImmediate(operands: string): void {
@@ -252,14 +298,18 @@ export class X86Instruction {
       case 'x':
         this.immediate = this.#signed(2);
         break;
-      case 'd':
-        this.immediate = this.#signed(4);
+      case 'j':
+        if (this.#is64Bit) this.immediate = this.#signed(4);
+        else this.#readOperandSized();
         break;
       case 'e':
         this.#at += 3;
         break;
       case 'o':
-        this.#at += this.#hasAddressSize ? 4 : 8;
+        this.#at += (this.#hasAddressSize ? 0.5 : 1) * this.mode.wordBytes;
+        break;
+      case 'f':
+        this.#at += this.#hasOperandSize ? 4 : 6;
         break;
       case 'v':
         if ((this.#rex & 8) === 0) this.#readOperandSized();

@@ -3,11 +3,11 @@
 import { R11 } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
-import { REP, THREE_BYTE_MAP, VECTOR_MAPS, type X86Instruction } from './x86-instruction.ts';
+import { REP, REPNE, THREE_BYTE_MAP, VECTOR_MAPS, type X86Instruction } from './x86-instruction.ts';
 import { ANYTHING, change, pop, push } from './x86-operations.ts';
 
-/** LAR, LSL; conversions to integers; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
-const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x2c, 0x2d, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
+/** LAR, LSL; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
+const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
 /** SLDT, STR; RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is ignored. */
 const WRITES_OTHER: ReadonlySet<number> = new Set([0x00, 0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
 /** Among the instructions with opcode 0F 01, by ModRM's middle field. */
@@ -46,7 +46,8 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
   }
   switch (opcode) {
     case 0x05: // SYSCALL
-      for (const each of [ax, cx, R11]) state.clobber(each);
+      for (const each of [ax, cx]) state.clobber(each);
+      if (mode.is64Bit) state.clobber(R11);
       return 'next';
     case 0x0b: // UD2, UD1, UD0, SYSRET
     case 0xb9:
@@ -57,6 +58,10 @@ export function decodeTwoBytes(instruction: X86Instruction, opcode: number, stat
     case 0x31:
     case 0x33:
       for (const each of [ax, cx, dx]) state.clobber(each);
+      return 'next';
+    case 0x2c: // Conversions to integers; without these prefixes they write MMX registers
+    case 0x2d:
+      if (prefix === REP || prefix === REPNE) state.clobber(register);
       return 'next';
     case 0xa2: // CPUID
       for (const each of [ax, bx, cx, dx]) state.clobber(each);

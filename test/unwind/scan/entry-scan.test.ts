@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { UnwindMachine } from '../../../src/unwind/unwind-machine.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../../support/made-process.ts';
 import { randomOf } from '../../support/path-programs.ts';
@@ -44,7 +45,7 @@ type Code = Readonly<Record<number, string>>;
 const CODE: Code = { 4347: 'e8 00 ff ff ff 48 83 c4 08 c3', 4606: 'ff d0 c9 c3', 4862: 'ff d0 c3' };
 
 /** Code by svma, as an assembler lists it. Elsewhere is INT3. */
-async function spaceOf(pieces: Code): Promise<MadeSpace> {
+async function spaceOf(pieces: Code, machine: UnwindMachine = 'x86_64'): Promise<MadeSpace> {
   const bytes = new Uint8Array(0x1000).fill(0xcc);
   for (const [svma, listing] of Object.entries({ ...CODE, ...pieces })) {
     bytes.set(
@@ -52,7 +53,7 @@ async function spaceOf(pieces: Code): Promise<MadeSpace> {
       Number(svma) - START,
     );
   }
-  return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('x86_64', [{ svma: START, bytes }]), BIAS);
+  return new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule(machine, [{ svma: START, bytes }]), BIAS);
 }
 
 function frames(...svmas: number[]): string[] {
@@ -381,5 +382,65 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1f02, sp: SP, bp: 5 }, stack }, space)).end).toBe('no-rule');
     expect(space.module?.code.enteredInstructions).toBeGreaterThan(0xc00);
     expect(space.module?.code.scannedInstructions).toBeLessThan(0x10);
+  });
+});
+
+describe('i386 code without rules that leads to no return', () => {
+  /** After a direct call of 0x1000; add esp, 4; ret. After a call through a pointer; ret. */
+  const CALLERS: Code = { 4347: 'e8 00 ff ff ff 83 c4 04 c3' };
+  const unwind = async (code: Code, pc: number, stack: Readonly<Record<number, number>>, bp = 5): Promise<UnwoundSample> =>
+    unwound({ machine: 'i386', registers: { ip: BIAS + pc, sp: SP, bp, ax: 1 }, stack }, await spaceOf({ ...CALLERS, ...code }, 'i386'));
+  const caller = (at: number): Record<number, number> => ({ [at]: BIAS + OWN, [at + 8]: BIAS + OTHER, [at + 12]: 0 });
+
+  test.each<[string, string, number, number]>([
+    // push ebx; sub 8, esp; nop; jmp back
+    ['where it goes round', '53 83 ec 08 90 eb fd', 0x1005, 12],
+    ['in its prologue', '53 83 ec 08 90 eb fd', 0x1001, 4],
+    // push ebx; sub 12, esp; push 5; call *eax; sub 12, esp; push 6; nop; jmp back
+    ['where it pushes arguments right after a call', '53 83 ec 0c 6a 05 ff d0 83 ec 0c 6a 06 90 eb fd', 0x100e, 36],
+    // sub 12, esp; call 0x1020, which pops 4 bytes; nop; jmp back
+    ['after a call that pops an argument', `83 ec 0c e8 18 00 00 00 90 eb fd ${'cc '.repeat(21)}c2 04 00`, 0x1009, 8],
+    // push ebp; mov esp, ebp; sub eax, esp; nop; jmp back: the frame pointer is 0x40 on
+    ['where the stack pointer was moved by an unknown amount', '55 89 e5 29 c4 90 eb fd', 0x1006, 68],
+  ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
+    expect(await unwind({ 4096: listing }, pc, { 64: 7, ...caller(at) }, SP + 0x40)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, OTHER) });
+  });
+
+  test('is not taken for part of the function before it, if that ends in a call and padding', async () => {
+    // sub 8, esp; call *eax; lea 0(esi), esi, and padding; push ebx; call *eax; jmp back. The leaf is at 0x1040.
+    const code = { 4096: '83 ec 08 ff d0 8d 76 00 53 ff d0 eb fc', 4160: 'c3' };
+    const result = await unwind(code, 0x1040, { 0: BIAS + 0x100b, 4: 7, 8: 7, ...caller(12) });
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, 0x100b) });
+  });
+
+  test.each<[string, string, string]>([
+    ['comes after a return', 'c3', '53 90 eb fd'],
+    ['comes after a return that pops an argument', 'c2 04 00', '53 90 eb fd'],
+    ['comes after a jump', 'e9 fb ff ff ff', '53 90 eb fd'],
+    ['is aligned, after LEA of a register to itself', '90 90 90 90 90 90 90 90 90 8d b4 26 00 00 00 00', '53 90 eb fd'],
+    ['begins with ENDBR32', 'cc', 'f3 0f 1e fb 53 90 eb fd'],
+  ])('finds its caller, which called through a pointer, if it %s', async (_, before, listing) => {
+    const pc = START + `${before} ${listing}`.split(' ').length - 2;
+    const result = await unwind({ 4096: `${before} ${listing}` }, pc, { 4: BIAS + OTHER, 8: 0 });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(pc, OTHER) });
+  });
+
+  test('does not begin where an argument is pushed right after a call', async () => {
+    // call 0x1100; push ebx; nop; jmp back
+    const result = await unwind({ 4096: '90 e8 fa 00 00 00 53 90 eb fd' }, 0x1008, { 4: BIAS + OTHER, 8: 0 });
+    expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1008) });
+  });
+
+  test.each<[string, string]>([
+    ['jmp *n', 'ff 25 00 90 04 08'],
+    ['jmp *n(ebx)', 'ff a3 0c 00 00 00'],
+    ['endbr32; jmp *n', 'f3 0f 1e fb ff 25 00 90 04 08'],
+    ['endbr32; jmp *n(ebx)', 'f3 0f 1e fb ff a3 0c 00 00 00'],
+  ])('is told from code that keeps a frame pointer by a call of a stub of the PLT: %s', async (_, stub) => {
+    // push ebx; nop; jmp back; and call of 0x1f00; ret. The frame pointer is that of the caller's caller.
+    const code = { 4112: '53 90 eb fd', 4987: 'e8 80 0b 00 00 c3', 7936: stub };
+    const stack = { 0: 7, 4: BIAS + 0x1380, 8: BIAS + OTHER, 12: 0, 64: 0, 68: BIAS + FRAMED, 72: 0 };
+    const result = await unwind(code, 0x1012, stack, SP + 64);
+    expect(result.frames.slice(0, 3)).toEqual(frames(0x1012, 0x1380, OTHER));
   });
 });

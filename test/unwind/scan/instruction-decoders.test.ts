@@ -6,7 +6,8 @@ import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
-import { X86_64_MODE } from '../../../src/unwind/scan/x86-mode.ts';
+import { I386_MODE, X86_64_MODE } from '../../../src/unwind/scan/x86-mode.ts';
+import { EXECUTED_I386 } from './i386-instructions.ts';
 import { EXECUTED_A32, EXECUTED_A64, EXECUTED_RISCV, EXECUTED_T32 } from './risc-instructions.ts';
 import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
@@ -424,7 +425,7 @@ describe('x86-64', () => {
     ['and -32, rsp', '48 83 e4 e0', 'next 7=?'],
     ['leave', 'c9', 'next 6=[6+0] 7=6+8'],
     ['ret', 'c3', 'leave 16 7=7+8 16=[7+0]'],
-    ['ret 16', 'c2 10 00', 'leave 16 7=7+24 16=[7+0]'],
+    ['ret 16', 'c2 10 00', 'leave 16 7=7+8 16=[7+0]'],
     ['mov rbx, -8(rsp); mov -8(rsp), rbx', '48 89 5c 24 f8 48 8b 5c 24 f8', 'next'],
     ['mov rbx, 16(rsp); movl 0, 16(rsp); mov 16(rsp), rbx', '48 89 5c 24 10 c7 44 24 10 00 00 00 00 48 8b 5c 24 10', 'next 3=?'],
     ['mov 40(rsp), rbp', '48 8b 6c 24 28', 'next 6=[7+40]'],
@@ -524,6 +525,8 @@ describe('x86-64', () => {
     ['push rsp; pop rax', '54 58', 'next 0=?'],
     ['lahf', '9f', 'next 0=?'],
     ['fnstsw ax', 'df e0', 'next 0=?'],
+    ['cvttps2pi xmm4, mm4; cvtps2pi (rsi), mm4', '0f 2c e4 0f 2d 26', 'next'],
+    ['cvtsd2si xmm0, ebx', 'f2 0f 2d d8', 'next 3=?'],
     ['fcomip st1', 'df f1', 'next'],
     ['fistpll 8(rsp)', 'df 7c 24 08', 'next'],
     ['sldt ebx', '0f 00 c3', 'next 3=?'],
@@ -564,7 +567,79 @@ describe('x86-64', () => {
   });
 });
 
+describe('i386', () => {
+  test.each<[string, string, string]>([
+    ['push ebx', '53', 'next 4=4-4'],
+    ['push 5', '6a 05', 'next 4=4-4'],
+    ['push ebp; mov esp, ebp', '55 89 e5', 'next 4=4-4 5=4-4'],
+    ['push ebx; push 5; pop eax; pop ebx', '53 6a 05 58 5b', 'next 0=?'],
+    ['push bx; pushw 5; add 4, esp', '66 53 66 6a 05 83 c4 04', 'next'],
+    ['push es; push cs; push ss; push ds', '06 0e 16 1e', 'next 4=4-16'],
+    ['pop es; pop ss; pop ds; popw fs', '07 17 1f 66 0f a1', 'next 4=4+14'],
+    ['pusha', '60', 'next 4=4-32'],
+    ['pusha; popa', '60 61', 'next'],
+    ['pusha; mov 5, ebx; popa', '60 bb 05 00 00 00 61', 'next'],
+    ['popa', '61', 'next 0=[4+28] 1=[4+24] 2=[4+20] 3=[4+16] 4=4+32 5=[4+8] 6=[4+4] 7=[4+0]'],
+    ['pushaw', '66 60', 'next 4=4-16'],
+    ['inc ebx; dec ebp', '43 4d', 'next 3=3+1 5=5-1'],
+    ['inc bx', '66 43', 'next 3=?'],
+    ['sub 24, esp', '83 ec 18', 'next 4=4-24'],
+    ['sub 4096, esp', '81 ec 00 10 00 00', 'next 4=4-4096'],
+    ['mov -4096, eax; add eax, esp', 'b8 00 f0 ff ff 01 c4', 'next 0=-4096 4=4-4096'],
+    ['xor eax, eax', '31 c0', 'next 0=0'],
+    ['xor 0x20, ah, by two opcodes', '80 f4 20 82 f4 20', 'next 0=?'],
+    ['lea -12(ebp), esp', '8d 65 f4', 'next 4=5-12'],
+    ['lea 0(esi), esi, and with no index', '8d 76 00 8d 74 26 00 8d b4 26 00 00 00 00', 'next'],
+    ['lea (si), esi', '67 8d 74 00', 'next 6=?'],
+    ['mov 0x1234, eax at 16 bits', '67 8b 06 34 12', 'next 0=?'],
+    ['mov (bx,si), eax; mov 4(bp), eax; mov 0x100(bx), eax', '67 8b 00 67 8b 46 04 67 8b 87 00 01', 'next 0=?'],
+    ['mov eax, moffs; mov moffs, eax at 16 bits', 'a3 00 00 00 30 67 a1 00 30', 'next 0=?'],
+    ['mov gs:20, eax', '65 a1 14 00 00 00', 'next 0=?'],
+    ['and -16, esp', '83 e4 f0', 'next 4=?'],
+    ['leave', 'c9', 'next 4=5+4 5=[5+0]'],
+    ['lea 4(esp), ecx; and -16, esp; push -4(ecx)', '8d 4c 24 04 83 e4 f0 ff 71 fc', 'next 1=4+4 4=?'],
+    ['mov -4(ebp), ecx; leave; lea -4(ecx), esp; ret', '8b 4d fc c9 8d 61 fc c3', 'leave 8 1=[5-4] 4=32+0 5=[5+0] 8=[32-4]'],
+    ['ret', 'c3', 'leave 8 4=4+4 8=[4+0]'],
+    ['ret 4, which drops an argument of the caller', 'c2 04 00', 'leave 8 4=4+4 8=[4+0]'],
+    ['call .+5; pop ebx', 'e8 00 00 00 00 5b', 'next 3=?'],
+    ['call .+0x105', 'e8 00 01 00 00', 'call'],
+    ['jmp .-0x20', 'eb de', 'jump -20'],
+    ['jmp to before the start of memory', 'e9 fb df ff ff', 'jump ffffe000'],
+    ['jne .+0x200', '0f 85 fa 01 00 00', 'branch 200'],
+    ['jmpw, jnew', '66 e9 00 01 66 0f 85 00 01', 'branch 109'],
+    ['jmp *0x8049000', 'ff 25 00 90 04 08', 'leave 8 4=4+4 8=[4+0]'],
+    ['jmp *12(ebx)', 'ff a3 0c 00 00 00', 'leave 8 4=4+4 8=[4+0]'],
+    ['pop ebx; jmp *12(ebx)', '5b ff a3 0c 00 00 00', 'may-leave 3=[4+0] 4=4+8 8=[4+4]'],
+    ['jmp *12(esi)', 'ff 66 0c', 'end'],
+    ['jmp *0x8049000(,eax,4)', 'ff 24 85 00 90 04 08', 'end'],
+    ['notrack jmp *eax', '3e ff e0', 'end'],
+    ['call far, jmp far', '9a 00 00 00 00 23 00', 'end'],
+    ['jmp far', 'ea 00 00 00 00 23 00', 'end'],
+    ['bound (ecx), eax; arpl cx, bx', '62 01 63 cb', 'next 3=?'],
+    ['les (esi), ebx; lds 8(esp), edi', 'c4 1e c5 7c 24 08', 'next 3=? 7=?'],
+    ['vmovdqu 32(esi), ymm1', 'c5 fe 6f 4e 20', 'next'],
+    ['vpalignr 4, ymm1, ymm2, ymm3', 'c4 e3 6d 0f d9 04', 'next'],
+    ['vpaddd 64(esp), zmm1, zmm2{k1}', '62 f1 75 49 fe 54 24 01', 'next'],
+    ['vmovd xmm0, ebx, with a bit that counts in 64-bit mode only', 'c4 c1 79 7e c3', 'next 3=?'],
+    ['daa; aaa; aam 10; salc', '27 37 d4 0a d6', 'next 0=?'],
+    ['int 0x80', 'cd 80', 'next 0=?'],
+    ['sysenter; into', '0f 34 ce', 'next'],
+    ['syscall', '0f 05', 'next 0=? 1=?'],
+    ['rep movsl', 'f3 a5', 'next 0=? 1=? 6=? 7=?'],
+    ['cpuid', '0f a2', 'next 0=? 1=? 2=? 3=?'],
+    ['mul ecx', 'f7 e1', 'next 0=? 2=?'],
+    ['endbr32', 'f3 0f 1e fb', 'next'],
+    ['ud2', '0f 0b', 'end'],
+  ])('%s', (_name, listing, expected) => {
+    expect(follow(new X86Decoder(I386_MODE), 4, listing)).toBe(expected);
+  });
+});
+
+/** What to separate in instructions, where these are not words. */
+const PIECES: Readonly<Record<string, RegExp>> = { T32: /....\B/g, i386: /..\B/g };
+
 test.each<[string, InstructionDecoder, number, readonly (readonly [registers: string, instructions: string])[]]>([
+  ['i386', new X86Decoder(I386_MODE), 4, EXECUTED_I386],
   ['A64', new A64Decoder(), 31, EXECUTED_A64],
   ['A32', new ArmDecoder(), 13, EXECUTED_A32],
   ['T32', new ThumbDecoder(), 13, EXECUTED_T32],
@@ -578,7 +653,7 @@ test.each<[string, InstructionDecoder, number, readonly (readonly [registers: st
   );
   const asFollowed = asExecuted.map((line) => {
     const [hex] = line.split(' ');
-    const [flow, ...changes] = follow(decoder, sp, name === 'T32' ? hex.replace(/....\B/g, '$& ') : hex).split(' ');
+    const [flow, ...changes] = follow(decoder, sp, hex.replace(PIECES[name] ?? /^/, '$& ')).split(' ');
     return [hex, flow, ...changes.map((change) => change.split('=')[0])].join(' ');
   });
   expect(asExecuted.length).toBeGreaterThan(150);

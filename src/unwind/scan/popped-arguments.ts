@@ -1,0 +1,82 @@
+import type { CodeBytes } from '../code-bytes.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { FileCode } from './file-code.ts';
+import { ScanState } from './scan-state.ts';
+import { X86Decoder } from './x86-decoder.ts';
+import { I386_MODE } from './x86-mode.ts';
+
+/** How many instructions of one function are followed, and how many branches of it are noted. */
+const [MAX_INSTRUCTIONS, MAX_BRANCHES] = [1 << 10, 32];
+const CALL = 0xe8;
+const CALL_BYTES = 5;
+/** sub $4, %esp */
+const MAKES_ROOM_AGAIN = [0x83, 0xec, 0x04];
+const ADDRESS_BYTES = 4;
+
+/**
+ * Knows how many bytes of arguments i386 functions take off the stack as they return. The usual calling convention has them leave all arguments to the caller,
+ * but for the address at which they are to store a structure (i386 psABI, "Functions Returning Structures or Unions").
+ *
+ * Rules count the stack pointer after such a call as if the arguments were still there, and so does everything else that steps from frame to frame. Only code
+ * that goes on after the call sees them gone.
+ */
+export class PoppedArguments {
+  readonly #code: CodeBytes;
+  readonly #reader: FileCode;
+  readonly #decoder = new X86Decoder(I386_MODE);
+  readonly #state = new ScanState();
+  readonly #visited = new Set<number>();
+
+  constructor(code: CodeBytes) {
+    this.#code = code;
+    this.#reader = new FileCode(code);
+  }
+
+  /** How many bytes a function has popped that was called right before an svma; meaningless if code has to be read first ({@link CodeBytes.isPending}). */
+  before(module: UnwindModule, svma: number): number {
+    this.#reader.begin(module);
+    const ofFunction = this.#isDirectCall(svma) ? this.#ofFunction(module, this.#targetBefore(svma)) : -1;
+    if (ofFunction >= 0) return ofFunction;
+    // A function in another file, or called through a pointer: some compilers always make room for the address again.
+    this.#reader.isMissing = false;
+    return MAKES_ROOM_AGAIN.every((byte, i) => this.#reader.byte(svma + i) === byte) ? ADDRESS_BYTES : 0;
+  }
+
+  #isDirectCall(svma: number): boolean {
+    return this.#reader.byte(svma - CALL_BYTES) === CALL && !this.#reader.isMissing;
+  }
+
+  #targetBefore(svma: number): number {
+    const at = svma - ADDRESS_BYTES;
+    return (svma + (this.#reader.half(at) | (this.#reader.half(at + 2) << 16))) >>> 0;
+  }
+
+  /** How many bytes a function pops; −1 if that is not known. */
+  #ofFunction({ code: { poppedArguments } }: UnwindModule, start: number): number {
+    const known = poppedArguments.get(start);
+    if (known !== undefined) return known;
+    const found = this.#follow(start);
+    if (!this.#code.isPending) poppedArguments.set(start, found);
+    return found;
+  }
+
+  /** Follows a function up to its first return. */
+  #follow(start: number): number {
+    const decoder = this.#decoder;
+    this.#visited.clear();
+    const targets = [start];
+    for (let next = 0, left = MAX_INSTRUCTIONS; next < targets.length; next++) {
+      let svma = targets[next];
+      while (svma >= 0 && left-- > 0 && !this.#visited.has(svma)) {
+        this.#visited.add(svma);
+        this.#reader.isMissing = false;
+        const flow = decoder.decode(this.#reader, svma, this.#state);
+        if (this.#code.isPending || this.#reader.isMissing) break;
+        if (decoder.droppedBytes >= 0) return decoder.droppedBytes;
+        if (flow === 'branch' && targets.length < MAX_BRANCHES) targets.push(decoder.target);
+        svma = flow === 'jump' ? decoder.target : flow === 'next' || flow === 'call' || flow === 'branch' ? svma + decoder.sizeBytes : -1;
+      }
+    }
+    return -1;
+  }
+}
