@@ -4,7 +4,7 @@
  */
 
 /** How a function calls its children. */
-const KINDS = ['plain', 'alloca', 'aligned', 'large', 'qsort', 'sort', 'throws', 'library', 'recursive'] as const;
+const KINDS = ['plain', 'alloca', 'aligned', 'large', 'qsort', 'sort', 'throws', 'library', 'recursive', 'struct'] as const;
 type Kind = (typeof KINDS)[number];
 
 /** A function, and how it calls its children. */
@@ -50,7 +50,7 @@ export function nodesOf<Kind extends string>(node: PathNode<Kind>): PathNode<Kin
 function signatureOf(name: string, callerKind: Kind | undefined): string {
   if (callerKind === 'qsort') return `extern "C" NOINLINE int ${name}(const void* first, const void* second)`;
   if (callerKind === 'sort') return `extern "C" NOINLINE bool ${name}(const int& first, const int& second)`;
-  return `extern "C" NOINLINE long ${name}(long n)`;
+  return `extern "C" NOINLINE ${callerKind === 'struct' ? 'Large' : 'long'} ${name}(long n)`;
 }
 
 function callOf(kind: Kind, child: string): string {
@@ -63,6 +63,8 @@ function callOf(kind: Kind, child: string): string {
       return `try { sum += ${child}(n + 1); if (sum != 1) throw n; } catch (long e) { sum += e; work(20); }`;
     case 'library':
       return `sum += through_library(${child}, n);`;
+    case 'struct':
+      return `sum += ${child}(n + 1).first;`;
     default:
       return `sum += ${child}(n + 1);`;
   }
@@ -83,19 +85,21 @@ function frameOf(kind: Kind, salt: number): string {
 }
 
 function functionOf({ name, kind, children }: Node, caller: Kind | undefined, salt: number): string {
+  const isComparison = caller === 'qsort' || caller === 'sort';
   const calls = children.map(({ name: child }) => `  ${callOf(kind, child)}\n  work(${5 + (salt % 7)});`).join('\n');
   const recursion =
-    kind === 'recursive' && caller !== 'qsort' && caller !== 'sort'
+    kind === 'recursive' && !isComparison && caller !== 'struct'
       ? `  if ((n & 3) != 3) { sum += ${name}((n & 3) == 0 ? 1 : 3); work(3); counter += sum; return sum + ${salt}; }\n`
       : '';
-  const isComparison = caller === 'qsort' || caller === 'sort';
   const argument = isComparison ? `  long n = ${caller === 'qsort' ? '*(const int*)first & 1' : 'first & 1'};\n` : '';
   const result =
     caller === 'qsort'
       ? '(*(const int*)first > *(const int*)second) - (*(const int*)first < *(const int*)second) + (sum == 1)'
       : caller === 'sort'
         ? 'first < second || sum == 1'
-        : `sum + ${salt}`;
+        : caller === 'struct'
+          ? `Large{sum + ${salt}, {}}`
+          : `sum + ${salt}`;
   return `${signatureOf(name, caller)} {
 ${argument}  long sum = ${salt};
 ${recursion}  ${frameOf(kind, salt)}
@@ -136,6 +140,7 @@ const PRELUDE = `#include <algorithm>
 #else
 #define NOINLINE __attribute__((noipa))
 #endif
+struct Large { long first; long others[7]; };
 static thread_local char scratch[256];
 static volatile long counter;
 static volatile bool done;
