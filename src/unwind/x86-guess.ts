@@ -141,8 +141,9 @@ export class X86Guess {
     const { machine, registers } = this.#frame;
     if (registers.value(machine.fp) !== 0 || !this.#beganWithoutFp) return this.#takeChain();
     const byOwnCall = this.#returnStep.scanStack(registers.value(machine.sp), IS_OWN_CALL);
-    // Where nobody sets the frame pointer, 0 only means the end once everything that the code can tell has been tried.
-    return byOwnCall === 'stepped' || !this.#hasCode() ? byOwnCall : this.#takeChain();
+    // Where nobody sets the frame pointer, 0 only means the end once everything that the code can tell has been tried. On i386, which has few registers, code
+    // that sets it to 0 is not rare.
+    return byOwnCall === 'stepped' || this.#isI386() || !this.#hasCode() ? byOwnCall : this.#takeChain();
   }
 
   #stepOutOfLeaf(): StepEnd {

@@ -8,6 +8,7 @@ import { NO_RULE } from '../unwind-rules.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
+import type { CodeFlow } from './instruction-decoder.ts';
 import { PoppedArguments } from './popped-arguments.ts';
 import { ScanState } from './scan-state.ts';
 import { X86Decoder } from './x86-decoder.ts';
@@ -100,16 +101,16 @@ export class EntryScan {
     state.begin(sp);
     this.#last.copyFrom(state);
     this.#isGuess = false;
-    let isReached = true;
+    let flow: CodeFlow = 'next';
     // Whether another function may begin here: after a jump or a return, or after a call, which may not return.
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       this.#walk.add(svma);
-      if (this.#enter(svma, isReached)) mayBegin = false;
+      if (this.#enter(svma, flow)) mayBegin = false;
       const before = state.offsets[sp];
-      const flow = decoder.decode(reader, svma, state);
+      flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending) return false;
       const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
       if (reader.isMissing || isOther) {
@@ -118,7 +119,6 @@ export class EntryScan {
         return false;
       }
       svma += decoder.sizeBytes;
-      isReached = flow === 'next' || flow === 'call' || flow === 'branch';
       // After a call, too, arguments may be pushed, but not right after it.
       if (flow === 'next') mayBegin = isBehindCall ? decoder.isPadding && (mayBegin || machine === 'i386') : mayBegin;
       // On i386, room for arguments is often made right after a call.
@@ -136,12 +136,18 @@ export class EntryScan {
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
     }
-    this.#enter(end, isReached);
+    this.#enter(end, flow);
     return !isCall;
   }
 
-  /** Takes the state of an earlier branch or jump that leads to an svma. @returns whether there is one */
-  #enter(svma: number, isReached: boolean): boolean {
+  /**
+   * Takes the state of an earlier branch or jump that leads to an svma, unless code before it leads there, too. If that is a call, and leaves the stack pointer
+   * elsewhere, it never returns: its arguments are still on the stack.
+   * @param flow how code goes on after the instruction before
+   * @returns whether there is such a branch
+   */
+  #enter(svma: number, flow: CodeFlow): boolean {
+    const isReached = flow === 'next' || flow === 'call' || flow === 'branch';
     const branch = this.#branches.get(svma);
     if (branch === undefined) {
       if (isReached) return false;
@@ -149,7 +155,8 @@ export class EntryScan {
       this.#isGuess = true;
       return false;
     }
-    if (!isReached || this.#isGuess) this.#state.copyFrom(branch);
+    const isAfterEnd = flow === 'call' && branch.offsets[this.#machine.sp] !== this.#state.offsets[this.#machine.sp];
+    if (!isReached || isAfterEnd || this.#isGuess) this.#state.copyFrom(branch);
     this.#isGuess = false;
     this.#branches.delete(svma);
     this.#unused.push(branch);

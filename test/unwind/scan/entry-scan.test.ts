@@ -400,6 +400,8 @@ describe('i386 code without rules that leads to no return', () => {
     ['where it pushes arguments right after a call', '53 83 ec 0c 6a 05 ff d0 83 ec 0c 6a 06 90 eb fd', 0x100e, 36],
     // sub 12, esp; call 0x1020, which pops 4 bytes; nop; jmp back
     ['after a call that pops an argument', `83 ec 0c e8 18 00 00 00 90 eb fd ${'cc '.repeat(21)}c2 04 00`, 0x1009, 8],
+    // push ebx; test eax, eax; je to the nop; sub 12, esp; push 5; call *eax; nop; jmp back
+    ['after a call that does not return, whose arguments are still there', '53 85 c0 74 07 83 ec 0c 6a 05 ff d0 90 eb fd', 0x100d, 4],
     // push ebp; mov esp, ebp; sub eax, esp; nop; jmp back: the frame pointer is 0x40 on
     ['where the stack pointer was moved by an unknown amount', '55 89 e5 29 c4 90 eb fd', 0x1006, 68],
   ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
