@@ -21,6 +21,8 @@ export class CodeFindings {
   readonly entered = new CodeFacts();
   /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link PoppedArguments}. */
   readonly poppedArguments = new CodeFacts();
+  /** How many instructions were followed for that. */
+  calledInstructions = 0;
   /** By svma of a function's entry: how its code was read for {@link entered}. */
   readonly walks = new Map<number, EntryWalk>();
   /**

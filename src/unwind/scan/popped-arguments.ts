@@ -1,4 +1,5 @@
 import type { CodeBytes } from '../code-bytes.ts';
+import type { CodeFindings } from '../code-findings.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
@@ -7,6 +8,8 @@ import { I386_MODE } from './x86-mode.ts';
 
 /** How many instructions of one function are followed, and how many branches of it are noted. */
 const [MAX_INSTRUCTIONS, MAX_BRANCHES] = [1 << 10, 32];
+/** How many instructions are followed of all functions of one file: about a second. */
+const MAX_FILE_INSTRUCTIONS = 1 << 22;
 const CALL = 0xe8;
 const CALL_BYTES = 5;
 /** sub $4, %esp */
@@ -52,16 +55,17 @@ export class PoppedArguments {
   }
 
   /** How many bytes a function pops; −1 if that is not known. */
-  #ofFunction({ code: { poppedArguments } }: UnwindModule, start: number): number {
+  #ofFunction({ code: findings }: UnwindModule, start: number): number {
+    const { poppedArguments } = findings;
     const known = poppedArguments.get(start);
     if (known !== undefined) return known;
-    const found = this.#follow(start);
+    const found = findings.calledInstructions < MAX_FILE_INSTRUCTIONS ? this.#follow(findings, start) : -1;
     if (!this.#code.isPending) poppedArguments.set(start, found);
     return found;
   }
 
   /** Follows a function up to its first return. */
-  #follow(start: number): number {
+  #follow(findings: CodeFindings, start: number): number {
     const decoder = this.#decoder;
     this.#visited.clear();
     const targets = [start];
@@ -69,6 +73,7 @@ export class PoppedArguments {
       let svma = targets[next];
       while (svma >= 0 && left-- > 0 && !this.#visited.has(svma)) {
         this.#visited.add(svma);
+        findings.calledInstructions++;
         this.#reader.isMissing = false;
         const flow = decoder.decode(this.#reader, svma, this.#state);
         if (this.#code.isPending || this.#reader.isMissing) break;

@@ -434,6 +434,20 @@ describe('i386 code without rules', () => {
       expect(await unwind(0x1400, stack, leaf)).toMatchObject({ end: 'complete', frames: frames(0x1400, 0x1028, 0x1100) });
     });
 
+    test('is no longer followed into such functions once its file has taken too long', async () => {
+      for (const [before, expected] of [
+        [0, 4],
+        [2 ** 22, -1],
+      ] as const) {
+        // sub 12, esp; call 0x1308; add 8, esp; ret
+        const space = await spaceOf('i386', { ...CODE, ...FUNCTIONS, 4128: '83 ec 0c e8 e0 02 00 00 83 c4 08 c3' }, [0xcc]);
+        space.find(BIAS + START);
+        space.module!.code.calledInstructions = before;
+        await unwound({ machine: 'i386', registers: { ip: BIAS + 0x1023, bp: 5, sp: SP }, stack: { 0: 7, 12: CALL, 16: 0 } }, space);
+        expect(space.module?.code.poppedArguments.get(0x1308)).toBe(expected);
+      }
+    });
+
     test('is left by a rule as if the argument were still there', async () => {
       // CFA = esp + 16 before a call that pops 4 bytes; the caller of that is outermost.
       const bytes = textOf({ 4096: 'c2 04 00', 4352: 'ff d0 90' }, [0xcc]);
