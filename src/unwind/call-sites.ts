@@ -32,6 +32,8 @@ export class CallSites {
         return this.#beforeRiscv(address);
       case 'arm':
         return this.#beforeArm(address);
+      case 'ppc64':
+        return this.#beforePowerpc(address);
       default:
         return 'unknown';
     }
@@ -101,6 +103,21 @@ export class CallSites {
     if ((word & 0xfff) === 0x0ef || (word & 0x7fff) === 0x00e7) return 'call';
     const half = word >>> 16;
     return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
+  }
+
+  /** bl; bla, bcl, bclrl, bcctrl. @see Power ISA, version 3.1, Book I, 2.4 */
+  #beforePowerpc(address: number): CallKind {
+    if (address % 4 !== 0) return 'none';
+    if (!this.#code.read(address - 4, 4)) return 'unknown';
+    const word = this.#code.powerpcWord(0);
+    const opcode = word >>> 26;
+    if ((word & 1) === 0) return 'none';
+    if (opcode === 18 && (word & 2) === 0) {
+      this.target = address - 4 + (((word & 0x03ff_fffc) << 6) >> 6);
+      return 'direct';
+    }
+    const isToRegister = opcode === 19 && ((word & 0x7fe) === 0x020 || (word & 0x7fe) === 0x420);
+    return opcode === 16 || opcode === 18 || isToRegister ? 'call' : 'none';
   }
 }
 

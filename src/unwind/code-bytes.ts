@@ -13,6 +13,7 @@ export class CodeBytes {
   /** Whether some of what was looked up has to be read first. */
   isPending = false;
   readonly #memory: ProcessMemory;
+  #littleEndian = true;
 
   constructor(memory: ProcessMemory) {
     this.#memory = memory;
@@ -43,6 +44,7 @@ export class CodeBytes {
       const count = Math.min(READ_BYTES, sizeBytes - done);
       if (!this.findInFile(module, svma + done, count)) return false;
       const { view, offset } = module.memory;
+      this.#littleEndian = view.littleEndian;
       this.bytes.set(view.bytes.subarray(offset, offset + count), done);
     }
     return true;
@@ -66,9 +68,15 @@ export class CodeBytes {
     return true;
   }
 
-  /** A 32-bit word of instructions, which are little-endian on all machines that have such words. */
+  /** A 32-bit word of instructions that are little-endian whatever the byte order of data is. */
   word(at: number): number {
     const { bytes } = this;
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
+  }
+
+  /** A 32-bit instruction of PowerPC, which has the byte order of the file's data. */
+  powerpcWord(at: number): number {
+    const { bytes } = this;
+    return this.#littleEndian ? this.word(at) : ((bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]) >>> 0;
   }
 }

@@ -104,6 +104,8 @@ export class FrameGuess implements FallbackSteps {
         return this.#links.stepArm();
       case 's390x':
         return isCall ? 'no-rule' : this.#links.stepS390x();
+      case 'ppc64':
+        return this.#links.stepPpc64();
     }
   }
 

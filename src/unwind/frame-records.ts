@@ -14,3 +14,8 @@ export const RISCV64_RECORD: FrameRecord = { returnAt: -8, savedAt: -16 };
 /** 32-bit Arm: clang's frames are like those of arm64, gcc's have the return address where the frame pointer points. */
 export const ARM_CLANG_RECORD: FrameRecord = { returnAt: 4, savedAt: 0 };
 export const ARM_GCC_RECORD: FrameRecord = { returnAt: 0, savedAt: -4 };
+/**
+ * Where functions of 64-bit PowerPC save the link register: that far above their caller's stack pointer, at which their own one points. Source: 64-bit ELF V2
+ * ABI, "The Stack Frame"; the older ABI has it there, too.
+ */
+export const PPC64_LR_SAVE = 16;

@@ -114,7 +114,7 @@ export class FrameStep {
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     if (this.#shared.hasOnlySpAndFp && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
-    if (registers.known[cfaRegister] === 0) return this.#ruleStep.withoutCfa(cfaRegister);
+    if (registers.known[cfaRegister] === 0) return this.#withoutCfaRegister(cfaRegister);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
     let at = rule + RuleWord.registers;
@@ -136,6 +136,19 @@ export class FrameStep {
     registers.lo[machine.sp] = sp;
     registers.hi[machine.sp] = sp / WORD;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
+  }
+
+  /**
+   * Steps from a frame whose rule needs a register that is not known. On PowerPC, a leaf may have saved the caller's frame pointer below its stack pointer, where
+   * nothing is recorded, but callers have a back chain, too.
+   */
+  #withoutCfaRegister(register: number): StepEnd {
+    const { machine, isCall } = this.#frame;
+    if (machine === MACHINE_REGISTERS.ppc64 && isCall && !this.#followsLibunwind) {
+      const end = this.stepWithoutRule();
+      if (end !== 'no-rule') return end;
+    }
+    return this.#ruleStep.withoutCfa(register);
   }
 
   #stepByRareRule(frames: UnwoundStack, module: UnwindModule, rule: number, flags: number): StepEnd {

@@ -1,11 +1,12 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
-import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, RISCV64_RECORD } from './frame-records.ts';
+import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, PPC64_LR_SAVE, RISCV64_RECORD } from './frame-records.ts';
 import type { PushStep } from './push-step.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
-import type { StackMemory } from './stack-memory.ts';
+import { CALLING_CONVENTIONS } from './scan/calling-conventions.ts';
+import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** How many instructions before an arm64 address are searched for the function's prologue. */
@@ -17,6 +18,8 @@ const MAX_SCANNED_S390X_BYTES = 4096;
 const PLT_PUSH = 0xa9bf_7bf0;
 const PLT_JUMP = 0xd61f_0220;
 const AUTIA1716 = 0xd503_219f;
+
+const { calleeSaved: PPC64_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
@@ -139,6 +142,48 @@ export class LinkGuess {
       at += first < 0x40 ? 2 : first < 0xc0 ? 4 : 6;
     }
     return false;
+  }
+
+  /**
+   * On PowerPC the stack pointer points at the caller's stack pointer as soon as a function has a frame, and the return address is saved in the caller's frame.
+   * Leaves without a frame have it in the link register.
+   */
+  stepPpc64(): StepEnd {
+    const { isCall } = this.#frame;
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule' && (byCode !== 'truncated' || !isCall)) return byCode;
+    if (!isCall && this.#isInPpc64Link()) return this.#returnStep.takeLink(0);
+    const byChain = this.#takeBackChain();
+    return byChain === 'no-rule' ? byCode : byChain;
+  }
+
+  /** Whether the return address of a leaf is in the link register: nothing seems to have been saved or called. */
+  #isInPpc64Link(): boolean {
+    const stack = this.#stack;
+    const { registers, machine, pc } = this.#frame;
+    if (registers.known[machine.lr] === 0) return false;
+    const isSaved =
+      stack.read(registers.value(machine.sp)) &&
+      stack.read(stack.value + PPC64_LR_SAVE) &&
+      stack.lo === registers.lo[machine.lr] &&
+      stack.hi === registers.hi[machine.lr];
+    // After a call the link register points back into the function itself.
+    return !isSaved && Math.abs(registers.value(machine.lr) - pc) > MAX_FUNCTION_BYTES;
+  }
+
+  /** Steps by the back chain. */
+  #takeBackChain(): StepEnd {
+    const stack = this.#stack;
+    const { registers, machine, isCall } = this.#frame;
+    const sp = registers.value(machine.sp);
+    if (!stack.read(sp)) return isCall && sp >= stack.start ? 'truncated' : 'no-rule';
+    const chain = stack.value;
+    if (chain === 0 && isCall) return 'outermost';
+    if (chain <= sp || chain - sp > MAX_FRAME_BYTES || chain % 16 !== 0) return 'no-rule';
+    const end = this.#returnStep.take(chain + PPC64_LR_SAVE, -1, chain);
+    // The function may have saved some of these.
+    if (end === 'stepped') for (const register of PPC64_CALLEE_SAVED) this.#frame.registers.known[register] = 0;
+    return end;
   }
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */

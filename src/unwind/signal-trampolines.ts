@@ -51,6 +51,22 @@ const s390xSaved = (at: number): [number, number][] => [[65, at + 8], ...consecu
 const S390X_SAVED = s390xSaved(160 + 16);
 // 160 bytes for the handler, svc_insn (8 with padding), siginfo (128), uc_flags, uc_link, uc_stack (24) (ucontext.h).
 const S390X_WITH_SIGINFO = s390xSaved(160 + 8 + 128 + 40);
+// ucontext: uc_flags, uc_link, uc_stack (24), uc_sigmask (128 bytes); sigcontext: 4 words, signal, handler, oldmask, regs, r0 … r31, nip, msr, orig_gpr3, ctr,
+// link (arch/powerpc/include/uapi/asm/ucontext.h, sigcontext.h, elf.h).
+const ppc64Saved = (at: number): [number, number][] => [...consecutive(0, 32, at + 232, 8), [67, at + 232 + 8 * 32], [65, at + 232 + 8 * 36]];
+/** addi r1, r1, 128; li r0, 172; sc */
+const PPC64_RETURN = [0x3821_0080, 0x3800_00ac, 0x4400_0002];
+
+/** Of either byte order. */
+function ppc64Trampolines(): SignalTrampoline[] {
+  const bigEndian = PPC64_RETURN.flatMap((word) => [word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff]);
+  const littleEndian = PPC64_RETURN.flatMap((word) => [word & 0xff, (word >>> 8) & 0xff, (word >>> 16) & 0xff, word >>> 24]);
+  // The kernel leaves 128 bytes for the handler, which the first instruction frees.
+  return [littleEndian, bigEndian].flatMap((code) => [
+    { code, offsets: [0], saved: ppc64Saved(128) },
+    { code, offsets: [4, 8, 12], saved: ppc64Saved(0) },
+  ]);
+}
 
 /**
  * Trampolines by their code: they often have no rules, or rules that leave out the interrupted instruction (arm64's vdso). Source: the kernels' signal frames
@@ -84,6 +100,7 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x0a, 0x77], offsets: [0, 2], saved: S390X_SAVED },
     { code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_WITH_SIGINFO },
   ],
+  ppc64: ppc64Trampolines(),
 };
 
 export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {

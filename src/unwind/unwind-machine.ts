@@ -1,9 +1,9 @@
 import { PerfconvError } from '../base/errors.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
-export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x';
+export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64';
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
@@ -157,6 +157,23 @@ const S390X: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
+// powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI): 0 … 31 are r0 … r31, 65 LR. 67 is the
+// column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
+const PPC64: MachineRegisters = {
+  machine: 'ppc64',
+  addressSize: 8,
+  count: 68,
+  perfBits: Int8Array.from({ length: 68 }, (_, i) => (i < 32 ? i : i === 65 ? 36 : i === 66 ? 35 : -1)),
+  pcBit: 32,
+  sp: 1,
+  fp: 31,
+  lr: 65,
+  pc: -1,
+  signalPc: 67,
+  cfaBias: 0,
+  pcMask: 0,
+  ehData: -1,
+};
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
   x86_64: X86_64,
@@ -165,6 +182,7 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   arm: ARM,
   riscv64: RISCV64,
   s390x: S390X,
+  ppc64: PPC64,
 };
 
 /** The registers of a machine. @throws PerfconvError `usage` for any other name, which JavaScript callers may pass */
@@ -182,6 +200,7 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_ARM, 'arm'],
   [EM_RISCV, 'riscv64'],
   [EM_S390, 's390x'],
+  [EM_PPC64, 'ppc64'],
 ]);
 
 /** The machine of an ELF file; undefined if its stacks are not unwound, as when addresses are narrower than registers (x32). */

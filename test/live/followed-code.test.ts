@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
+import { PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
 import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
@@ -142,6 +143,39 @@ const A64: Language = {
   },
 };
 
+const POWERPC: Language = {
+  objdump: 'powerpc64le-linux-gnu-objdump',
+  libraries: ['libc.so.6', 'libm.so.6', 'libgcc_s.so.1', 'libstdc++.so.6'].map((name) => `/usr/powerpc64le-linux-gnu/lib/${name}`),
+  sp: 1,
+
+  isOther({ text }) {
+    // How bctr goes on depends on the instructions before it, and bcl calls or only reads the address of the next one. attn is data.
+    return /^(?:\.long|\.quad|bctr$|bcl |attn)/.test(text);
+  },
+
+  flowOf(text) {
+    const [, mnemonic, operands] = /^(\S+?)[+-]?(?:\s+(.*?))?(?:\s*<.*)?$/.exec(text) ?? [];
+    const target = operands?.split(',').at(-1)?.trim();
+    if (/^(?:bl|bla|bctrl|blrl)$/.test(mnemonic)) return 'call';
+    if (/^ba?$/.test(mnemonic)) return `jump ${target}`;
+    if (/^b\w*lr$/.test(mnemonic) || /^b\w+ctr$/.test(mnemonic)) return 'leave';
+    if (/^b(?:c|d?n?z|dnz[tf]|dz[tf]|eq|ne|lt|gt|le|ge|so|ns|un|nu)$/.test(mnemonic)) return `branch ${target}`;
+    return mnemonic === 'trap' ? 'end' : 'next';
+  },
+
+  movedOf(text) {
+    const [, distance] = /^stdu\s+r\d+,(-?\d+)\(r1\)/.exec(text) ?? /^addi\s+r1,r1,(-?\d+)/.exec(text) ?? [];
+    if (distance !== undefined) return Number(distance);
+    return /^(?!st|cmp|mt)\S+\s+r1,/.test(text) || /^stdux\s+r\d+,r1,/.test(text) ? undefined : 0;
+  },
+
+  writtenBy(text) {
+    if (/^(?:st|cmp|mt|t[dw]|tabort|b|dc|ic|trap)/.test(text) || /^mr\s+(r\d+),\1$|^ori\s+(r\d+),\2,0$|^addis?\s+(r\d+),\3,0$/.test(text)) return undefined;
+    const [, number] = /^\S+\s+r(\d+)\b/.exec(text) ?? [];
+    return number === undefined || number === '1' ? undefined : Number(number);
+  },
+};
+
 function linesOf(objdump: string, path: string): Line[] {
   const { status, stdout, stderr } = runTool(objdump, ['-d', '-w', '-z', '--insn-width=16', path], {});
   if (status !== 0) throw new Error(stderr);
@@ -158,6 +192,7 @@ describe.each<[string, Language, () => InstructionDecoder]>([
   ['x86-64', X86_64, () => new X86Decoder(X86_64_MODE)],
   ['i386', I386, () => new X86Decoder(I386_MODE)],
   ['A64', A64, () => new A64Decoder()],
+  ['PowerPC', POWERPC, () => new PowerpcDecoder()],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;
   const missing = whyMissing(objdump);
@@ -174,7 +209,11 @@ describe.each<[string, Language, () => InstructionDecoder]>([
       count++;
       const { svma, bytes, text } = line;
       const byte = (at: number): number => bytes[at - svma] ?? 0;
-      const code: CodeReader = { byte, half: (at) => byte(at) | (byte(at + 1) << 8) };
+      const code: CodeReader = {
+        byte,
+        half: (at) => byte(at) | (byte(at + 1) << 8),
+        word: (at) => byte(at) | (byte(at + 1) << 8) | (byte(at + 2) << 16) | (byte(at + 3) << 24),
+      };
       state.begin(sp);
       const flow = decoder.decode(code, svma, state);
       const target = flow === 'jump' || flow === 'branch' ? ` ${BigInt.asUintN(64, BigInt(decoder.target)).toString(16)}` : '';

@@ -15,7 +15,10 @@ test.each([
   ['riscv64', WIDE, 'riscv64'],
   ['riscv64', NARROW, undefined],
   ['s390x', WIDE, 's390x'],
-  ['ppc64le', WIDE, undefined],
+  ['ppc64le', WIDE, 'ppc64'],
+  ['ppc64', WIDE, 'ppc64'],
+  ['ppc64', NARROW, undefined],
+  ['mips64', WIDE, undefined],
 ] as const)('on %s a sample of abi %d has the registers of %s', (arch, abi, machine) => {
   expect(stackMachine(arch, abi, 0n)).toBe(machine);
 });
@@ -30,6 +33,7 @@ test.each([
   ['arm', NARROW, 0xffffn, 'arm'],
   ['riscv64', WIDE, 0xffff_ffffn, 'riscv64'],
   ['s390x', WIDE, 0x3_ffff_ffffn, 's390x'],
+  ['PowerPC', WIDE, 0x1fff_ffff_ffffn, 'ppc64'],
   ['x86_64 with the registers that frame pointers take', WIDE, 0x1c0n, 'x86_64'],
 ] as const)('a recording that does not name its machine has the registers of %s', (_, abi, mask, machine) => {
   expect(stackMachine('', abi, mask)).toBe(machine);

@@ -15,7 +15,7 @@ import { assembleFrames, assembleFrameTable, type PlannedCie, type PlannedFde } 
 import { type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
 import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
 
-const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22 };
+const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22, ppc64: 21 };
 
 /** The address of a table of frames, where there is no code. */
 const TABLE_ADDR = 0x40_0000;
@@ -90,10 +90,14 @@ export interface MadeCode {
 }
 
 /** A made-up file, whose code is mapped by segments of its own. */
-export async function madeElf(machine: UnwindMachine, code: readonly MadeCode[], sections: readonly PlannedElfSection[] = []): Promise<ElfFile> {
+export async function madeElf(
+  machine: UnwindMachine,
+  code: readonly MadeCode[],
+  sections: readonly PlannedElfSection[] = [],
+  littleEndian = machine !== 's390x',
+): Promise<ElfFile> {
   const classBits = machine === 'i386' || machine === 'arm' ? 32 : 64;
   const texts = code.map(({ svma, bytes }, i): PlannedElfSection => ({ name: `.text${i}`, flags: 6, addr: svma, content: bytes }));
-  const littleEndian = machine !== 's390x';
   const file = buildSectionElf({ classBits, littleEndian, machine: EM[machine], sections: [...texts, ...sections] });
   const elf = await ElfFile.open(new BufferSource(file, 'made'));
   const loads = elf.sections
@@ -110,7 +114,7 @@ export async function madeModule(
   machine: UnwindMachine,
   code: readonly MadeCode[],
   sections: readonly PlannedElfSection[] = [],
-  options: UnwindModuleOptions = {},
+  options: UnwindModuleOptions & { readonly littleEndian?: boolean } = {},
 ): Promise<UnwindModule> {
-  return readUnwindModule(await madeElf(machine, code, sections), options);
+  return readUnwindModule(await madeElf(machine, code, sections, options.littleEndian), options);
 }

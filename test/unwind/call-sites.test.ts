@@ -52,6 +52,14 @@ describe('before a return address', () => {
     ['bl .+8', 'aarch64', '02 00 00 94', 'direct'],
     ['blr x1', 'aarch64', '20 00 3f d6', 'call'],
     ['br x1', 'aarch64', '20 00 1f d6', 'none'],
+    ['bl .+8', 'ppc64', '09 00 00 48', 'direct'],
+    ['bla 0x1000', 'ppc64', '03 10 00 48', 'call'],
+    ['bctrl', 'ppc64', '21 04 80 4e', 'call'],
+    ['beqlrl', 'ppc64', '21 00 82 4d', 'call'],
+    ['b .+8', 'ppc64', '08 00 00 48', 'none'],
+    ['bctr', 'ppc64', '20 04 80 4e', 'none'],
+    ['isync', 'ppc64', '2c 01 00 4c', 'none'],
+    ['add. r3, r4, r5', 'ppc64', '15 2a 64 7c', 'none'],
   ])('is %s on %s', (_, machine, listing, kind) => {
     const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
     expect(new CallSites(new MadeCode(code)).before(START + code.length, machine)).toBe(kind);

@@ -33,6 +33,11 @@ export class FileCode implements CodeReader {
     return this.byte(svma) | (this.byte(svma + 1) << 8);
   }
 
+  word(svma: number): number {
+    const [first, second] = [this.half(svma), this.half(svma + 2)];
+    return this.#module.memory.view.littleEndian ? first | (second << 16) : swapped(second) | (swapped(first) << 16);
+  }
+
   #look(svma: number): boolean {
     if (!this.#code.findInFile(this.#module, svma, 1)) {
       this.isMissing = true;
@@ -45,4 +50,8 @@ export class FileCode implements CodeReader {
     this.#end = foundEnd;
     return true;
   }
+}
+
+function swapped(half: number): number {
+  return (half >>> 8) | ((half & 0xff) << 8);
 }

@@ -1,5 +1,6 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
+import { PPC64_LR_SAVE } from '../frame-records.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
@@ -10,6 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { PoppedArguments } from './popped-arguments.ts';
+import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
@@ -47,6 +49,7 @@ export class FrameScan {
   readonly #i386 = new X86Decoder(I386_MODE);
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
+  readonly #powerpc = new PowerpcDecoder();
   readonly #arm = new ArmDecoder();
   readonly #thumb = new ThumbDecoder();
   /** What is being scanned. */
@@ -115,6 +118,8 @@ export class FrameScan {
         return this.#i386;
       case 'riscv64':
         return this.#riscv;
+      case 'ppc64':
+        return this.#powerpc;
     }
   }
 
@@ -125,8 +130,8 @@ export class FrameScan {
    */
   #scan(decoder: InstructionDecoder, start: number): number {
     const isCall = (this.#flags & ScanFlag.isCall) !== 0;
-    const { sp, lr } = this.#machine;
-    const { callerSaved, changedByCall } = this.#convention;
+    const { sp } = this.#machine;
+    const { link, callerSaved, changedByCall } = this.#convention;
     const state = this.#state;
     state.begin(sp);
     if (isCall) {
@@ -162,11 +167,11 @@ export class FrameScan {
         svma = decoder.target;
         decoder.enter();
       } else if (flow === 'leave') {
-        const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, lr, 0);
+        const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, link, 0);
         if (rule !== NO_RULE) return rule;
         if (!decoder.isConditional) svma = -1;
       } else if (flow === 'may-leave') {
-        if (ruleAtJump === NO_RULE) ruleAtJump = this.#ruleAtReturn(state, decoder.via, lr, RuleFlag.atJump);
+        if (ruleAtJump === NO_RULE) ruleAtJump = this.#ruleAtReturn(state, decoder.via, link, RuleFlag.atJump);
         svma = -1;
       }
       this.#reader.isMissing = false;
@@ -210,6 +215,7 @@ export class FrameScan {
 
   /**
    * The rule that follows from what registers hold at a return or a tail call; NO_RULE if none does.
+   * @param lr see {@link CallingConvention.link}
    * @param flag {@link RuleFlag.atJump} at a jump that may be that of a switch; else 0
    */
   #ruleAtReturn(state: ScanState, via: number, lr: number, flag: number): number {
@@ -232,11 +238,14 @@ export class FrameScan {
     const linkBase = isChained ? SAVED + fp : bases[link];
     const linkOffset = isChained ? addressSize : offsets[link];
     const distance = cfa - linkOffset;
-    const isSaved = linkBase === SAVED + cfaBase && distance >= addressSize && distance <= MAX_FRAME_BYTES && (cfaBase !== sp || linkOffset >= 0);
+    const isSlot = machine === 'ppc64' ? distance === -PPC64_LR_SAVE : distance >= addressSize && distance <= MAX_FRAME_BYTES;
+    const isSaved = linkBase === SAVED + cfaBase && isSlot && (cfaBase !== sp || linkOffset >= 0);
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
-    if (!isSaved && !isInLink) return NO_RULE;
+    // PowerPC moves the link register to and from memory by way of another register.
+    const isInOther = machine === 'ppc64' && !isInLink && linkBase >= 0 && linkBase < INDIRECT && linkOffset === 0;
+    if (!isSaved && !isInLink && !isInOther) return NO_RULE;
     // It may also be the jump of a switch.
-    if (!isReturn && isInLink && cfa === 0) return NO_RULE;
+    if (!isReturn && !isSaved && cfa === 0) return NO_RULE;
     if ((this.#flags & ScanFlag.isEmpty) !== 0 && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
@@ -244,7 +253,8 @@ export class FrameScan {
     if (isIndirect) rules.beginIndirect(flags, pointerBase, pointerOffset, cfa, column);
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);
-    else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
+    else if (isInOther) rules.addRegister(column, RegisterRule.register, linkBase);
+    else if (column !== this.#machine.lr) rules.addRegister(column, RegisterRule.register, lr);
     this.#addCalleeSaved(state, cfaBase, cfa);
     return rules.end();
   }

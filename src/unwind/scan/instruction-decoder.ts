@@ -17,8 +17,10 @@ export type CodeFlow = 'next' | 'call' | 'branch' | 'jump' | 'leave' | 'may-leav
 export interface CodeReader {
   /** 8 bits of code; 0 where there are none. */
   byte(svma: number): number;
-  /** 16 bits. */
+  /** 16 bits, little-endian. */
   half(svma: number): number;
+  /** 32 bits, in the byte order of the file's data. */
+  word(svma: number): number;
 }
 
 /** Knows the instructions of a machine that move the stack pointer, save and restore registers, or transfer control. */

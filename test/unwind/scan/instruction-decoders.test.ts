@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../../src/unwind/scan/a64-decoder.ts';
 import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
 import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
+import { POWERPC_LR, PowerpcDecoder } from '../../../src/unwind/scan/powerpc-decoder.ts';
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
@@ -34,7 +35,8 @@ function textOf({ bases, offsets }: ScanState, register: number): string {
 function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
   const bytes = bytesOf(listing);
   const byte = (svma: number): number => bytes[svma - START] ?? 0;
-  const code = { byte, half: (svma: number): number => byte(svma) | (byte(svma + 1) << 8) };
+  const half = (svma: number): number => byte(svma) | (byte(svma + 1) << 8);
+  const code = { byte, half, word: (svma: number): number => half(svma) | (half(svma + 2) << 16) };
   const state = new ScanState();
   state.begin(sp);
   decoder.enter();
@@ -44,7 +46,8 @@ function follow(decoder: InstructionDecoder, sp: number, listing: string): strin
   if (svma !== START + bytes.length) return 'another size';
   const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
   const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
-  const changed = Array.from({ length: 32 }, (_, register) => register).filter(
+  const count = decoder instanceof PowerpcDecoder ? POWERPC_LR + 1 : 32;
+  const changed = Array.from({ length: count }, (_, register) => register).filter(
     (register) =>
       !(decoder instanceof RiscvDecoder && register === 0) && !(decoder instanceof X86Decoder && register > 16) && textOf(last, register) !== `${register}+0`,
   );
@@ -121,6 +124,36 @@ test.each<[string, string, string]>([
   ['jal zero, 0xffffe', '7ffff06f', 'jump ffffe'],
 ])('RISC-V: %s', (_name, listing, expected) => {
   expect(follow(new RiscvDecoder(), 2, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['stdu r1, -32(r1)', 'f821ffe1', 'next 1=1-32'],
+  ['mflr r0; std r0, 16(r1); stdu r1, -32(r1); ld r12, 48(r1)', '7c0802a6 f8010010 f821ffe1 e9810030', 'next 0=32+0 1=1-32 12=32+0'],
+  ['addi r1, r1, 32; ld r0, 16(r1); mtlr r0; blr', '38210020 e8010010 7c0803a6 4e800020', 'leave 32 0=[1+48] 1=1+32 32=[1+48]'],
+  ['ld r1, 0(r1)', 'e8210000', 'next 1=34+0'],
+  ['mr r31, r1; addi r1, r31, 96', '7c3f0b78 383f0060', 'next 1=1+96 31=1+0'],
+  ['lis r12, −1; ori r12, r12, 0x7fe0; stdux r1, r1, r12', '3d80ffff 618c7fe0 7c21616a', 'next 1=1-32800 12=-32800'],
+  ['addis r11, r1, 1; subf r1, r11, r11', '3d610001 7c2b5850', 'next 1=? 11=1+65536'],
+  ['ldu r3, 8(r4); ldux r5, r4, r6; lbzu r7, 1(r8); stwu r9, 4(r10)', 'e8640009 7ca4306a 8ce80001 952a0004', 'next 3=[4+8] 4=? 5=? 7=? 8=8+1 10=10+4'],
+  ['lwz r3, 8(r1); add r4, r5, r6; and r8, r7, r9; extsw r10, r9', '80610008 7c853214 7ce84838 7d2a07b4', 'next 3=? 4=? 8=? 10=?'],
+  ['nop; cmpdi r3, 0; stw r3, 8(r1); lxvd2x vs0, r1, r3; mtctr r4; dcbt r0, r5', '60000000 2c230000 90610008 7c011e98 7c8903a6 7c002a2c', 'next'],
+  ['rldicr r4, r4, 0, 59; mulli r5, r3, 3; mfcr r6; isel r7, r8, r9, eq', '788406e4 1ca30003 7cc00026 7ce8489e', 'next 4=? 5=? 6=? 7=?'],
+  ['pld r12, 0; plxv vs3, 0', '04100000 e5800000 04100000 c8600000', 'next 12=?'],
+  ['sc', '44000002', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=?'],
+  ['scv 0', '44000001', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 32=?'],
+  ['b .−8', '4bfffff8', 'jump -8'],
+  ['bl .+8', '48000009', 'call'],
+  ['beq .+16', '41820010', 'branch 10'],
+  ['bdnz .−4', '4200fffc', 'branch -4'],
+  ['bcl 20, 31, .+4; mflr r5', '429f0005 7ca802a6', 'next 5=4100 32=4100'],
+  ['beqlr', '4d820020', 'leave 32?'],
+  ['bctrl', '4e800421', 'call'],
+  ['mtctr r12; bctr, a tail call', '7d8903a6 4e800420', 'leave 32'],
+  ['mtctr r9; bctr, which may be a switch', '7d2903a6 4e800420', 'may-leave'],
+  ['trap', '7fe00008', 'end'],
+  ['no instruction', '00000000', 'end'],
+])('PowerPC: %s', (_name, listing, expected) => {
+  expect(follow(new PowerpcDecoder(), 1, listing)).toBe(expected);
 });
 
 test.each<[string, string, string]>([
