@@ -203,6 +203,17 @@ export class CallchainTable {
     return this.#internCopied(start, at + 2 + end - rest);
   }
 
+  /** Index of a chain without one of its entries. @param entry its position among all of them, context markers included */
+  internWithout(chain: number, entry: number): number {
+    const [from, end] = [this.startOf(chain), this.endOf(chain)];
+    const start = this.#roomFor((end - from) / 2);
+    const { words } = this;
+    const at = start + entry * 2;
+    words.copyWithin(start, from, from + entry * 2);
+    words.copyWithin(at, from + entry * 2 + 2, end);
+    return this.#internCopied(start, start + end - from - 2);
+  }
+
   #internBoth(first: number, second: number): number {
     const firstWords = this.endOf(first) - this.startOf(first);
     const start = this.#roomFor((firstWords + this.endOf(second) - this.startOf(second)) / 2);

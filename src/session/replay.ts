@@ -169,7 +169,7 @@ export class Replay {
   readonly deliver: Deliver = (row) => {
     // hot
     if (row.timeNs >= this.#jitCode.nextTimeNs) this.#jitCode.applyUpTo(row.timeNs);
-    if (row.stackDump >= 0 && !this.#unwind(row)) return false;
+    if ((row.stackDump >= 0 || (row.event >= 0 && this.#userStacks.mendsChains)) && !this.#unwind(row)) return false;
     if (this.#watchesThreads) this.offCpuReplay?.waits.passTime(row.timeNs);
     if ((++this.#deliveredCount & (RECORDS_PER_QUESTION - 1)) === 0) this.#isFull ||= !this.#memory.hasMemory();
     if (row.extra < 0) this.#deliverSample(row);

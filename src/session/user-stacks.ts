@@ -1,6 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
-import { PERF_RECORD_MISC_USER } from '../perfdata/constants.ts';
+import { PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64 } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindInput } from '../unwind/unwind-input.ts';
 import type { UnwindEnd, Unwinder } from '../unwind/unwinder.ts';
@@ -13,10 +13,11 @@ import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
 import { LeafCallers } from './leaf-callers.ts';
 import { MappedCode } from './mapped-code.ts';
+import { PowerpcChains } from './powerpc-chains.ts';
 import { AllProcessRules } from './process-rules.ts';
 import { DROPPED, OWN_ADDRESS, type RecordRow } from './record-row.ts';
 import type { StackDumps } from './stack-dumps.ts';
-import { SampledRegisters } from './stack-machine.ts';
+import { SampledRegisters, stackMachine } from './stack-machine.ts';
 import type { SessionProcess } from './tasks.ts';
 import { UnwindEnds } from './unwind-ends.ts';
 import type { UnwindFiles } from './unwind-files.ts';
@@ -71,6 +72,7 @@ export class UserStacks {
   readonly #chains: CallchainTable;
   readonly #frames: FrameResolver;
   readonly #leafCallers: LeafCallers;
+  readonly #powerpcChains: PowerpcChains;
   readonly #lastStacks = new LastStacks();
   readonly #dsos: DsoTable;
   readonly #features: Features;
@@ -88,12 +90,16 @@ export class UserStacks {
   /** State of the address space that {@link #mapsFiles} was last asked about, and what it said. */
   #askedGeneration = -1;
   #hasFiles = false;
+  /** The arch for which {@link #mendsChains} holds. */
+  #askedArch: string | undefined;
+  #mendsChains = false;
 
   constructor({ dumps, chains, frames, dsos, jitDumps, features, files }: UserStackParts, options: UserStackOptions, diagnostics: Diagnostics) {
     this.#dumps = dumps;
     this.#chains = chains;
     this.#frames = frames;
     this.#leafCallers = new LeafCallers(chains, options.compatPerf);
+    this.#powerpcChains = new PowerpcChains(chains);
     this.#dsos = dsos;
     this.#features = features;
     this.#files = files;
@@ -110,7 +116,7 @@ export class UserStacks {
 
   /** Forgets the recorded stack of a sample that was unwound, or that nobody wants. */
   drop(row: RecordRow): void {
-    this.#dumps.free(row.stackDump);
+    if (row.stackDump >= 0) this.#dumps.free(row.stackDump);
     row.stackDump = -1;
     if (row.chain === OWN_ADDRESS && row.unwound < 0) row.chain = this.#chains.internSingle(row.ipLo, row.ipHi, PERF_RECORD_MISC_USER);
   }
@@ -122,7 +128,31 @@ export class UserStacks {
   unwind(row: RecordRow, event: SessionEvent, process: SessionProcess): boolean {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) return false;
+    if (this.mendsChains && !this.#options.compatPerf && row.chain >= 0) row.chain = this.#powerpcChains.withoutZeros(row.chain);
+    if (row.stackDump < 0) return this.#mendChain(row, process.space, unwinder);
     return event.hasLinkRegisters ? this.#addLeafCaller(row, event, process.space, unwinder) : this.#unwindDump(row, event, process, unwinder);
+  }
+
+  /** Whether callchains have entries that are no callers, so that samples without registers have to be passed to {@link unwind}, too. */
+  get mendsChains(): boolean {
+    const { arch } = this.#features;
+    if (arch !== this.#askedArch) {
+      this.#askedArch = arch;
+      this.#mendsChains = stackMachine(arch ?? '', PERF_SAMPLE_REGS_ABI_64, 0n) === 'ppc64';
+    }
+    return this.#mendsChains;
+  }
+
+  /** Removes from a recorded callchain what is no caller. perf only does so where the sampled code is user code (observed, 6.1). */
+  #mendChain(row: RecordRow, space: AddressSpace, unwinder: Unwinder): boolean {
+    if (row.chain < 0 || (this.#options.compatPerf && !this.#chains.startsInUserCode(row.chain))) return true;
+    this.#code.space = space;
+    this.#code.machine = 'ppc64';
+    this.#code.keptRules = undefined;
+    const mended = this.#powerpcChains.withoutFalseCaller(row.chain, unwinder, this.#code);
+    if (this.#hasToWait(mended === undefined)) return false;
+    row.chain = mended ?? row.chain;
+    return true;
   }
 
   #addLeafCaller(row: RecordRow, { attr }: SessionEvent, space: AddressSpace, unwinder: Unwinder): boolean {
