@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import { FunctionDescriptors } from '../../src/elf/function-descriptors.ts';
 import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
@@ -46,6 +47,8 @@ const TARGETS: Readonly<Record<string, Target>> = {
   arm: { machine: 'arm', compiler: 'arm-linux-gnueabihf-gcc', emulator: 'qemu-arm', maskLo: 0xffff, maskHi: 0 },
   riscv64: { machine: 'riscv64', compiler: 'riscv64-linux-gnu-gcc', emulator: 'qemu-riscv64', maskLo: 0xffff_ffff, maskHi: 0 },
   s390x: { machine: 's390x', compiler: 's390x-linux-gnu-gcc', emulator: 'qemu-s390x', maskLo: 0xffff_ffff, maskHi: 3 },
+  ppc64le: { machine: 'ppc64', compiler: 'powerpc64le-linux-gnu-gcc', emulator: 'qemu-ppc64le', maskLo: 0xffff_ffff, maskHi: 0x1f },
+  ppc64: { machine: 'ppc64', compiler: 'powerpc64-linux-gnu-gcc', emulator: 'qemu-ppc64', maskLo: 0xffff_ffff, maskHi: 0x1f },
 };
 
 /**
@@ -68,6 +71,13 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['riscv64', '-Os -fno-asynchronous-unwind-tables -msave-restore', 0.95],
   ['s390x', '-O2', 0.98],
   ['s390x', '-O0', 0.98],
+  ['ppc64le', '-O2', 0.98],
+  ['ppc64le', '-O0', 0.98],
+  ['ppc64le', '-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
+  ['ppc64le', '-Os -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
+  ['ppc64le', '-O0 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
+  ['ppc64', '-O2', 0.98],
+  ['ppc64', '-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
   ['arm', '-O2 -g', 0.98],
   ['arm', '-O2 -marm -funwind-tables', 0.98],
   ['arm', '-O1 -mthumb -funwind-tables', 0.98],
@@ -86,11 +96,13 @@ interface ProgramFunction {
   readonly end: number;
 }
 
-function functionsOf(path: string): ProgramFunction[] {
+/** @param descriptors of big-endian PowerPC, to which symbols lead */
+function functionsOf(path: string, descriptors: FunctionDescriptors | undefined): ProgramFunction[] {
   const text = execFileSync('readelf', ['-sW', path], { encoding: 'latin1', maxBuffer: 1 << 28 });
   const rows = text.matchAll(/^ *\d+: ([0-9a-f]+) +(\d+) FUNC +\w+ +\w+ +(?:\[.*?\] +)?\S+ (\S+)$/gm);
   return [...rows].flatMap(([, value, size, symbol]) => {
-    const start = Number.parseInt(value, 16);
+    const symbolStart = Number.parseInt(value, 16);
+    const start = descriptors?.codeOf(symbolStart) ?? symbolStart;
     // Functions that the compiler specialised or divided have a suffix after a dot; Thumb's addresses are odd.
     const name = symbol.replace(/\..*/, '');
     return name in CALLERS ? [{ name, start: start - (start % 2), end: start - (start % 2) + Number(size) }] : [];
@@ -98,8 +110,8 @@ function functionsOf(path: string): ProgramFunction[] {
 }
 
 /** The samples that the program wrote: counts and sizes, registers, stack. */
-function inputsOf(bytes: Uint8Array, { machine, maskLo, maskHi }: Target): UnwindInput[] {
-  const view = new ByteView(new Uint8Array(bytes), machine !== 's390x');
+function inputsOf(bytes: Uint8Array, { machine, maskLo, maskHi }: Target, littleEndian: boolean): UnwindInput[] {
+  const view = new ByteView(new Uint8Array(bytes), littleEndian);
   const inputs: UnwindInput[] = [];
   for (let at = 0; at + 16 <= view.length; ) {
     const regsOffset = at + 16;
@@ -136,10 +148,11 @@ describe('stacks of programs on emulated machines', () => {
     // Calls stay calls: they become neither inlined code, nor jumps, nor calls of clones.
     const calls = ['-fno-optimize-sibling-calls', '-fno-ipa-cp', '-fno-ipa-sra', '-fno-partial-inlining'];
     execFileSync(target.compiler, ['-w', '-static', ...calls, ...options.split(' '), '-o', path, SOURCE], { stdio: 'ignore' });
-    const inputs = inputsOf(execFileSync(target.emulator, [path], { maxBuffer: 1 << 28 }), target);
-    const module = await readUnwindModule(await ElfFile.open(new BufferSource(readFileSync(path))));
-    const functions = functionsOf(path);
-    const space = new MadeSpace().map(0x1000, 0x1000_0000, module);
+    const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
+    const inputs = inputsOf(execFileSync(target.emulator, [path], { maxBuffer: 1 << 28 }), target, elf.littleEndian);
+    const module = await readUnwindModule(elf);
+    const functions = functionsOf(path, await FunctionDescriptors.read(elf));
+    const space = new MadeSpace().map(0x1000, 0x2000_0000, module);
     const unwinder = new Unwinder();
     const problems: string[] = [];
     let called = 0;

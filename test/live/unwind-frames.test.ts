@@ -11,7 +11,9 @@ import { announceSkipped } from '../support/perf-tool.ts';
 /** Libraries of each machine, from Debian's packages; those that are not installed are skipped. `PERFCONV_FRAME_FILES` names others, separated by spaces. */
 const LIBRARIES = [
   ...['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
-  ...['aarch64', 'riscv64', 's390x', 'i686'].flatMap((machine) => ['libc.so.6', 'libgcc_s.so.1'].map((name) => `/usr/${machine}-linux-gnu/lib/${name}`)),
+  ...['aarch64', 'riscv64', 's390x', 'powerpc64le', 'i686'].flatMap((machine) =>
+    ['libc.so.6', 'libgcc_s.so.1'].map((name) => `/usr/${machine}-linux-gnu/lib/${name}`),
+  ),
   ...(process.env.PERFCONV_FRAME_FILES?.split(' ') ?? []),
 ];
 
@@ -42,6 +44,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['arm-linux-gnueabihf-gcc', '-O0 -g -marm -static'],
   ['riscv64-linux-gnu-gcc', '-O2 -msave-restore'],
   ['s390x-linux-gnu-gcc', '-O2 -g -fno-asynchronous-unwind-tables'],
+  ['powerpc64le-linux-gnu-gcc', '-O2 -g'],
   ['i686-linux-gnu-gcc', '-O2 -g'],
 ];
 

@@ -28,6 +28,10 @@ static void capture(int signal, siginfo_t *info, void *context) {
   for (int i = 0; i < 16; i++) regs[count++] = m->gregs[i];
   for (int i = 0; i < 16; i++) { memcpy(&regs[count], &m->fpregs.fprs[i], 8); count++; }
   regs[count++] = m->psw.mask; regs[count++] = m->psw.addr; sp = m->gregs[15];
+#elif defined(__powerpc64__)
+  // r0 … r31, nip, msr, orig_r3, ctr, link
+  for (int i = 0; i < 37; i++) regs[count++] = m->gp_regs[i];
+  sp = m->gp_regs[1];
 #endif
   unsigned long long size = (unsigned long)__libc_stack_end + 256 - (unsigned long)sp;
   if (size > 16384) size = 16384;
