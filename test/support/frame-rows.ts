@@ -151,7 +151,7 @@ function registerNames(machine: UnwindMachine): readonly string[] {
         ...[...numbered('ft', 8), 'fs0', 'fs1', ...numbered('fa', 8), ...numbered('fs', 10, 2), ...numbered('ft', 4, 8)],
       ];
     case 'ppc64':
-      return [...numbered('r', 32), ...numbered('f', 32)];
+      return numbered('r', 32);
     case 's390x':
       return [...numbered('r', 16), ...[0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15].map((n) => `f${n}`)];
   }
