@@ -34,6 +34,8 @@ export class CallSites {
         return this.#beforeArm(address);
       case 'ppc64':
         return this.#beforePowerpc(address);
+      case 'loongarch64':
+        return this.#beforeLoongarch(address);
       default:
         return 'unknown';
     }
@@ -103,6 +105,19 @@ export class CallSites {
     if ((word & 0xfff) === 0x0ef || (word & 0x7fff) === 0x00e7) return 'call';
     const half = word >>> 16;
     return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
+  }
+
+  /** bl, and jirl that leaves the address in ra. @see LoongArch Reference Manual, volume 1, 2.2.5 */
+  #beforeLoongarch(address: number): CallKind {
+    if (address % 4 !== 0) return 'none';
+    if (!this.#code.read(address - 4, 4)) return 'unknown';
+    const word = this.#code.word(0);
+    if (word >>> 26 === 0x15) {
+      // The upper ten of the 26 bits of the distance are the lowest ones.
+      this.target = address - 4 + ((((word << 22) >> 6) | ((word >>> 10) & 0xffff)) << 2);
+      return 'direct';
+    }
+    return word >>> 26 === 0x13 && (word & 31) === 1 ? 'call' : 'none';
   }
 
   /** bl; bla, bcl, bclrl, bcctrl. @see Power ISA, version 3.1, Book I, 2.4 */

@@ -106,6 +106,8 @@ export class FrameGuess implements FallbackSteps {
         return isCall ? 'no-rule' : this.#links.stepS390x();
       case 'ppc64':
         return this.#links.stepPpc64();
+      case 'loongarch64':
+        return this.#links.stepLoongarch();
     }
   }
 

@@ -89,11 +89,21 @@ export class LinkGuess {
 
   /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
   stepRiscv(): StepEnd {
-    const stack = this.#stack;
-    const { registers, machine, isCall, pc } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
-    if (!isCall && this.#isInRiscvStub()) return this.#returnStep.takeLink(0);
+    return this.#stepByLinkOrChain(() => this.#isInRiscvStub());
+  }
+
+  /** On LoongArch as well, but code is not followed there. */
+  stepLoongarch(): StepEnd {
+    return this.#stepByLinkOrChain(() => this.#isInLoongarchStub());
+  }
+
+  /** @param isInStub whether the leaf is in a PLT stub: that was called, and has no frame, but its caller may have one */
+  #stepByLinkOrChain(isInStub: () => boolean): StepEnd {
+    const stack = this.#stack;
+    const { registers, machine, isCall, pc } = this.#frame;
+    if (!isCall && isInStub()) return this.#returnStep.takeLink(0);
     const fp = registers.value(machine.fp);
     if (!isCall && registers.known[machine.lr] === 1) {
       const link = registers.value(machine.lr);
@@ -106,13 +116,24 @@ export class LinkGuess {
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
   }
 
-  /** Whether the leaf is in a PLT stub, `auipc t3, hi; ld t3, lo(t3); jalr t1, t3`: that was called, and has no frame, but its caller may have one. */
+  /** Whether the leaf is in a PLT stub, `auipc t3, hi; ld t3, lo(t3); jalr t1, t3`. */
   #isInRiscvStub(): boolean {
     const code = this.#code;
     for (let i = 0; i < 3 && code.read(this.#frame.pc + 4 * i, 4); i++) {
       const word = code.word(0);
       if (word === 0x000e_0367) return true;
       if ((word & 0xfff) !== 0xe17 && (word & 0xf_ffff) !== 0xe_3e03) return false;
+    }
+    return false;
+  }
+
+  /** The same for `pcaddu12i $t3, hi; ld.d $t3, $t3, lo; jirl $t1, $t3, 0`. */
+  #isInLoongarchStub(): boolean {
+    const code = this.#code;
+    for (let i = 0; i < 3 && code.read(this.#frame.pc + 4 * i, 4); i++) {
+      const word = code.word(0);
+      if (word === 0x4c00_01ed) return true;
+      if ((word & 0xfe00_001f) >>> 0 !== 0x1c00_000f && (word & 0xffc0_03ff) >>> 0 !== 0x28c0_01ef) return false;
     }
     return false;
   }

@@ -45,6 +45,8 @@ const ARM_CONTEXT = { saved: consecutive(0, 16, 32, 4), statusAt: 96 };
 const ARM_WITH_SIGINFO = { saved: consecutive(0, 16, 128 + 32, 4), statusAt: 128 + 96 };
 // The same as on arm64 up to uc_mcontext: pc, x1 … x31 (arch/riscv/include/uapi/asm/ptrace.h, user_regs_struct).
 const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 8, 8)];
+// The same: sc_pc, r0 … r31 (arch/loongarch/include/uapi/asm/sigcontext.h, ucontext.h).
+const LOONGARCH64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 16, 8)];
 // PSW mask and address, r0 … r15 (arch/s390/include/uapi/asm/sigcontext.h, _s390_regs_common).
 const s390xSaved = (at: number): [number, number][] => [[65, at + 8], ...consecutive(0, 16, at + 16, 8)];
 // 160 bytes for the handler, and oldmask and the address of what follows (sigcontext.h, sigcontext).
@@ -101,6 +103,8 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_WITH_SIGINFO },
   ],
   ppc64: ppc64Trampolines(),
+  // li.w a7, 139; syscall 0
+  loongarch64: [{ code: [0x0b, 0x2c, 0x82, 0x03, 0x00, 0x00, 0x2b, 0x00], offsets: [0, 4, 8], saved: LOONGARCH64_SAVED }],
 };
 
 export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {

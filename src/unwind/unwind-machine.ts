@@ -1,9 +1,9 @@
 import { PerfconvError } from '../base/errors.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
-export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64';
+export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'loongarch64';
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
@@ -174,6 +174,23 @@ const PPC64: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
+// loongarch: PC R1 … R31, with PC in place of r0, which is always 0. DWARF (LoongArch ELF psABI, "DWARF Register Numbers"): 0 … 31. 64 is only a place for what
+// signal frames have.
+const LOONGARCH64: MachineRegisters = {
+  machine: 'loongarch64',
+  addressSize: 8,
+  count: 65,
+  perfBits: Int8Array.from({ length: 65 }, (_, i) => (i > 0 && i < 32 ? i : -1)),
+  pcBit: 0,
+  sp: 3,
+  fp: 22,
+  lr: 1,
+  pc: -1,
+  signalPc: 64,
+  cfaBias: 0,
+  pcMask: 0,
+  ehData: -1,
+};
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
   x86_64: X86_64,
@@ -183,6 +200,7 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   riscv64: RISCV64,
   s390x: S390X,
   ppc64: PPC64,
+  loongarch64: LOONGARCH64,
 };
 
 /** The registers of a machine. @throws PerfconvError `usage` for any other name, which JavaScript callers may pass */
@@ -201,6 +219,7 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_RISCV, 'riscv64'],
   [EM_S390, 's390x'],
   [EM_PPC64, 'ppc64'],
+  [EM_LOONGARCH, 'loongarch64'],
 ]);
 
 /** The machine of an ELF file; undefined if its stacks are not unwound, as when addresses are narrower than registers (x32). */

@@ -18,6 +18,8 @@ test.each([
   ['ppc64le', WIDE, 'ppc64'],
   ['ppc64', WIDE, 'ppc64'],
   ['ppc64', NARROW, undefined],
+  ['loongarch64', WIDE, 'loongarch64'],
+  ['loongarch64', NARROW, undefined],
   ['mips64', WIDE, undefined],
 ] as const)('on %s a sample of abi %d has the registers of %s', (arch, abi, machine) => {
   expect(stackMachine(arch, abi, 0n)).toBe(machine);

@@ -150,6 +150,7 @@ function registerNames(machine: UnwindMachine): readonly string[] {
         ...['zero', 'ra', 'sp', 'gp', 'tp', 't0', 't1', 't2', 's0', 's1', ...numbered('a', 8), ...numbered('s', 10, 2), 't3', 't4', 't5', 't6'],
         ...[...numbered('ft', 8), 'fs0', 'fs1', ...numbered('fa', 8), ...numbered('fs', 10, 2), ...numbered('ft', 4, 8)],
       ];
+    case 'loongarch64':
     case 'ppc64':
       return numbered('r', 32);
     case 's390x':

@@ -71,6 +71,7 @@ const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   arm: [...Array.from({ length: 11 }, (_, i) => `r${i}`), 'fp', 'ip', 'sp', 'lr', 'pc'],
   riscv64: 'pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(' '),
   s390x: [...Array.from({ length: 16 }, (_, i) => `r${i}`), ...Array.from({ length: 16 }, (_, i) => `f${i}`), 'mask', 'pc'],
+  loongarch64: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
   ppc64: [...Array.from({ length: 32 }, (_, i) => `r${i}`), ...'nip msr orig_r3 ctr link xer ccr softe trap dar dsisr sier mmcra'.split(' ')],
 };
 

@@ -15,7 +15,7 @@ import { assembleFrames, assembleFrameTable, type PlannedCie, type PlannedFde } 
 import { type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
 import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
 
-const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22, ppc64: 21 };
+const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22, ppc64: 21, loongarch64: 258 };
 
 /** The address of a table of frames, where there is no code. */
 const TABLE_ADDR = 0x40_0000;

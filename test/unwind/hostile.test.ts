@@ -17,14 +17,32 @@ import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 import { madeModule } from '../support/unwound.ts';
 
-const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64'];
+const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'loongarch64'];
 const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];
 const CODE = 0x1000;
 const CODE_BYTES = 0x1000;
 const SP = 0x7000_0000;
-const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = { x86_64: 16, i386: 8, aarch64: 30, arm: 14, riscv64: 1, s390x: 14, ppc64: 65 };
-const PC: Readonly<Record<UnwindMachine, string>> = { x86_64: 'ip', i386: 'ip', aarch64: 'pc', arm: 'pc', riscv64: 'pc', s390x: 'pc', ppc64: 'nip' };
-const SP_NAME: Readonly<Record<UnwindMachine, string>> = { x86_64: 'sp', i386: 'sp', aarch64: 'sp', arm: 'sp', riscv64: 'sp', s390x: 'r15', ppc64: 'r1' };
+const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = { x86_64: 16, i386: 8, aarch64: 30, arm: 14, riscv64: 1, s390x: 14, ppc64: 65, loongarch64: 1 };
+const PC: Readonly<Record<UnwindMachine, string>> = {
+  x86_64: 'ip',
+  i386: 'ip',
+  aarch64: 'pc',
+  arm: 'pc',
+  riscv64: 'pc',
+  s390x: 'pc',
+  ppc64: 'nip',
+  loongarch64: 'pc',
+};
+const SP_NAME: Readonly<Record<UnwindMachine, string>> = {
+  x86_64: 'sp',
+  i386: 'sp',
+  aarch64: 'sp',
+  arm: 'sp',
+  riscv64: 'sp',
+  s390x: 'r15',
+  ppc64: 'r1',
+  loongarch64: 'r3',
+};
 
 /** Numbers that are addresses of code or of the stack as often as anything. */
 const word = fc.oneof(

@@ -192,3 +192,47 @@ describe('s390x stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 });
+
+describe('LoongArch stacks', () => {
+  const [FP, SP_NUMBER] = [22, 3];
+  const cie: PlannedCie = { returnAddress: 1, code: code().defCfa(SP_NUMBER, 0) };
+  const functions = [fde(0x1000), fde(0x1100, code().defCfaOffset(16).offset(1, 1).offset(FP, 2)), fde(0x1300, code().undefined(1))];
+  const module = moduleOf('loongarch64', [[cie, functions]]);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+
+  test('begin with ra in leaves', async () => {
+    const registers = { pc: BIAS + 0x1010, r1: BIAS + 0x1110, r3: SP };
+    const result = await unwound({ machine: 'loongarch64', registers, stack: { 0: 0, 8: BIAS + 0x1310 } }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1010, 0x1110, 0x1310) });
+  });
+
+  // pcaddu12i $t3, 0; ld.d $t3, $t3, 0; jirl $t1, $t3, 0; and a call that returns to 0x310.
+  const stub = Uint8Array.of(0x0f, 0, 0, 0x1c, 0xef, 0x01, 0xc0, 0x28, 0xed, 0x01, 0, 0x4c, 0, 0, 0, 0x54);
+
+  test.each([0x300, 0x304, 0x308])('begin with ra in PLT stubs, at %s', async (pc) => {
+    const text = await madeModule('loongarch64', [{ svma: 0x300, bytes: stub }]);
+    const mapped = new MadeSpace().map(0x7000_0000, 0x7000_1000, text, 0x7000_0000);
+    const registers = { pc: 0x7000_0000 + pc, r1: 0x7000_0310, r3: SP, r22: SP + 32 };
+    const result = await unwound({ machine: 'loongarch64', registers, stack: { 16: 0, 24: 0 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(0x7000_0000 + pc).toString(16)}`, '70000310'] });
+  });
+
+  test('go on by frame pointers in code without rules', async () => {
+    const text = await madeModule('loongarch64', [{ svma: 0x300, bytes: stub }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, text, 0x7000_0000);
+    const registers = { pc: BIAS + 0x1010, r1: 0x7000_0310, r3: SP, r22: SP + 32 };
+    const result = await unwound({ machine: 'loongarch64', registers, stack: { 16: 0, 24: BIAS + 0x1310 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000310', (BIAS + 0x1310).toString(16)] });
+  });
+
+  test('go on from a signal’s frame by the code of the vdso', async () => {
+    // nop; li.w $a7, 139; syscall 0
+    const text = Uint8Array.of(0, 0, 0x40, 0x03, 0x0b, 0x2c, 0x82, 0x03, 0, 0, 0x2b, 0);
+    const vdso = await madeModule('loongarch64', [{ svma: 0x300, bytes: text }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
+    const at = 128 + 176;
+    const frame = { [at]: BIAS + 0x1010, [at + 16]: BIAS + 0x1310, [at + 8 + 8 * 3]: SP + 0x1000, [at + 8 + 8 * 31]: 0 };
+    const result = await unwound({ machine: 'loongarch64', registers: { pc: BIAS + 0x1010, r1: 0x7000_0304, r3: SP }, stack: frame }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+  });
+});
