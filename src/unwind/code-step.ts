@@ -16,7 +16,10 @@ import { RBX } from './x86-64-registers.ts';
 /** Stack arguments of a context's function: few functions have more arguments than the six that are in registers. */
 const MAX_ARGUMENTS_BYTES = 64;
 
-/** Steps on x86, arm64, RISC-V and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a call. */
+/**
+ * Steps on x86, arm64, RISC-V, PowerPC, LoongArch and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a
+ * call.
+ */
 export class CodeStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;

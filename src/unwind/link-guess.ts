@@ -89,18 +89,18 @@ export class LinkGuess {
 
   /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
   stepRiscv(): StepEnd {
-    const byCode = this.#codeStep.step();
-    if (byCode !== 'no-rule') return byCode;
     return this.#stepByLinkOrChain(() => this.#isInRiscvStub());
   }
 
-  /** On LoongArch as well, but code is not followed there. */
+  /** On LoongArch as well. */
   stepLoongarch(): StepEnd {
     return this.#stepByLinkOrChain(() => this.#isInLoongarchStub());
   }
 
   /** @param isInStub whether the leaf is in a PLT stub: that was called, and has no frame, but its caller may have one */
   #stepByLinkOrChain(isInStub: () => boolean): StepEnd {
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule') return byCode;
     const stack = this.#stack;
     const { registers, machine, isCall, pc } = this.#frame;
     if (!isCall && isInStub()) return this.#returnStep.takeLink(0);

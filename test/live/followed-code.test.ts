@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
+import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
 import { PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
@@ -176,6 +177,52 @@ const POWERPC: Language = {
   },
 };
 
+/** By number. */
+const LOONGARCH_REGISTERS = [
+  ...['zero', 'ra', 'tp', 'sp'],
+  ...Array.from({ length: 8 }, (_, i) => `a${i}`),
+  ...Array.from({ length: 9 }, (_, i) => `t${i}`),
+  ...['r21', 'fp'],
+  ...Array.from({ length: 9 }, (_, i) => `s${i}`),
+];
+
+const LOONGARCH: Language = {
+  objdump: 'loongarch64-linux-gnu-objdump',
+  libraries: ['libc.so.6', 'libm.so.6', 'libgcc_s.so.1'].map((name) => `/usr/loongarch64-linux-gnu/lib/${name}`),
+  sp: 3,
+
+  isOther({ text }) {
+    return text.startsWith('.word');
+  },
+
+  flowOf(text) {
+    const [mnemonic, first = ''] = text.split(/[\s,]+/);
+    const [, target] = /#\s*(?:0x)?([0-9a-f]+)/.exec(text) ?? [];
+    if (mnemonic === 'bl' || (mnemonic === 'jirl' && first === '$ra')) return 'call';
+    if (mnemonic === 'b') return `jump ${target}`;
+    if (mnemonic === 'jr' || mnemonic === 'ret' || mnemonic === 'jirl') return 'leave';
+    if (/^b(?:c?eqz|c?nez|eq|ne|lt|ge|ltu|geu|gt|le|gtu|leu|gtz|ltz|gez|lez)$/.test(mnemonic)) return `branch ${target}`;
+    return mnemonic === 'break' ? 'end' : 'next';
+  },
+
+  movedOf(text) {
+    const [, distance] = /^addi\.d\s+\$sp, \$sp, (-?\d+)/.exec(text) ?? [];
+    if (distance !== undefined) return Number(distance);
+    return /^(?!st|sc|b(?!str))\S+\s+\$sp,/.test(text) ? undefined : 0;
+  },
+
+  writtenBy(text) {
+    if (
+      /^(?:st|b(?!str|ytepick|itrev)|j|ret|preld|dbar|ibar|asrt|syscall|movgr2|nop|cacop|csrwr)/.test(text) ||
+      /^(?:move|or|addi\.d)\s+(\$\w+), \1(?:$|, (?:\$zero|0)$)/.test(text)
+    )
+      return undefined;
+    const [, name = ''] = /^\S+\s+\$(\w+)\b/.exec(text) ?? [];
+    const register = LOONGARCH_REGISTERS.indexOf(name);
+    return register <= 0 || register === 3 ? undefined : register;
+  },
+};
+
 function linesOf(objdump: string, path: string): Line[] {
   const { status, stdout, stderr } = runTool(objdump, ['-d', '-w', '-z', '--insn-width=16', path], {});
   if (status !== 0) throw new Error(stderr);
@@ -193,6 +240,7 @@ describe.each<[string, Language, () => InstructionDecoder]>([
   ['i386', I386, () => new X86Decoder(I386_MODE)],
   ['A64', A64, () => new A64Decoder()],
   ['PowerPC', POWERPC, () => new PowerpcDecoder()],
+  ['LoongArch', LOONGARCH, () => new LoongarchDecoder()],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;
   const missing = whyMissing(objdump);

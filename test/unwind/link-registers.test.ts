@@ -225,6 +225,17 @@ describe('LoongArch stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000310', (BIAS + 0x1310).toString(16)] });
   });
 
+  test('leave callers by their code if a rule says that the return address is still in ra', async () => {
+    // bl; ld.d $ra, $sp, 72; addi.d $sp, $sp, 144; jr $t0
+    const text = Uint8Array.of(0, 0x04, 0, 0x54, 0x61, 0x20, 0xc1, 0x28, 0x63, 0x40, 0xc2, 0x02, 0x80, 0x01, 0, 0x4c);
+    const { bytes } = assembleFrames([[{ ...cie, augmentation: 'zR' }, [{ start: 0x300, sizeBytes: text.length, code: code() }]]], { addr: 0x4000 });
+    const resolver = await madeModule('loongarch64', [{ svma: 0x300, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, resolver, 0x7000_0000);
+    const registers = { pc: BIAS + 0x1010, r1: 0x7000_0304, r3: SP };
+    const result = await unwound({ machine: 'loongarch64', registers, stack: { 72: BIAS + 0x1110, 152: BIAS + 0x1310 } }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0, 0x1110, 0x1310).slice(1)] });
+  });
+
   test('go on from a signal’s frame by the code of the vdso', async () => {
     // nop; li.w $a7, 139; syscall 0
     const text = Uint8Array.of(0, 0, 0x40, 0x03, 0x0b, 0x2c, 0x82, 0x03, 0, 0, 0x2b, 0);

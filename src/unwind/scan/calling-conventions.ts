@@ -4,7 +4,7 @@ import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI
 import { POWERPC_CTR, POWERPC_LR } from './powerpc-decoder.ts';
 
 /** Machines whose code is followed. */
-export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 'ppc64'>;
+export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 'ppc64' | 'loongarch64'>;
 
 /** Which registers a function has to restore, by DWARF number, or by that of {@link link}. */
 export interface CallingConvention {
@@ -20,7 +20,7 @@ export interface CallingConvention {
 
 /**
  * Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; i386 psABI, table 2.3; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register
- * Convention"; 64-bit ELF V2 ABI, "Register Roles".
+ * Convention"; 64-bit ELF V2 ABI, "Register Roles"; LoongArch ELF psABI, "Register Convention".
  */
 export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvention>> = {
   x86_64: {
@@ -58,5 +58,11 @@ export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvent
     callerSaved: [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, POWERPC_LR, POWERPC_CTR],
     changedByCall: [3, 4, POWERPC_LR],
     calleeSaved: [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
+  },
+  loongarch64: {
+    link: 1,
+    callerSaved: [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
+    changedByCall: [1, 4, 5],
+    calleeSaved: [22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
   },
 };

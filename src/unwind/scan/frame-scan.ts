@@ -11,6 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { PoppedArguments } from './popped-arguments.ts';
+import { LoongarchDecoder } from './loongarch-decoder.ts';
 import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
@@ -50,6 +51,7 @@ export class FrameScan {
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #powerpc = new PowerpcDecoder();
+  readonly #loongarch = new LoongarchDecoder();
   readonly #arm = new ArmDecoder();
   readonly #thumb = new ThumbDecoder();
   /** What is being scanned. */
@@ -120,6 +122,8 @@ export class FrameScan {
         return this.#riscv;
       case 'ppc64':
         return this.#powerpc;
+      case 'loongarch64':
+        return this.#loongarch;
     }
   }
 

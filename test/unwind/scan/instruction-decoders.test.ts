@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../../src/unwind/scan/a64-decoder.ts';
 import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
 import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
+import { LoongarchDecoder } from '../../../src/unwind/scan/loongarch-decoder.ts';
 import { POWERPC_LR, PowerpcDecoder } from '../../../src/unwind/scan/powerpc-decoder.ts';
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
@@ -49,7 +50,9 @@ function follow(decoder: InstructionDecoder, sp: number, listing: string): strin
   const count = decoder instanceof PowerpcDecoder ? POWERPC_LR + 1 : 32;
   const changed = Array.from({ length: count }, (_, register) => register).filter(
     (register) =>
-      !(decoder instanceof RiscvDecoder && register === 0) && !(decoder instanceof X86Decoder && register > 16) && textOf(last, register) !== `${register}+0`,
+      !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder) && register === 0) &&
+      !(decoder instanceof X86Decoder && register > 16) &&
+      textOf(last, register) !== `${register}+0`,
   );
   return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${textOf(last, register)}`)].join(' ');
 }
@@ -124,6 +127,29 @@ test.each<[string, string, string]>([
   ['jal zero, 0xffffe', '7ffff06f', 'jump ffffe'],
 ])('RISC-V: %s', (_name, listing, expected) => {
   expect(follow(new RiscvDecoder(), 2, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['addi.d $sp, $sp, -32; st.d $ra, $sp, 24; ld.d $a0, $sp, 24', '02ff8063 29c06061 28c06064', 'next 3=3-32 4=1+0'],
+  ['ld.d $ra, $sp, 24; addi.d $sp, $sp, 32; ret', '28c06061 02c08063 4c000020', 'leave 1 1=[3+24] 3=3+32'],
+  ['stptr.d $ra, $sp, -16; ldptr.d $a0, $sp, -16', '27fff061 26fff064', 'next 4=1+0'],
+  ['move $fp, $sp; addi.d $sp, $fp, -496', '00150076 02f842c3', 'next 3=3-496 22=3+0'],
+  ['lu12i.w $t0, 1; ori $t0, $t0, 16; add.d $sp, $sp, $t0', '1400002c 0380418c 0010b063', 'next 3=3+4112 12=4112'],
+  ['addu16i.d $t0, $sp, 1; sub.d $sp, $sp, $t0', '1000046c 0011b063', 'next 3=? 12=3+65536'],
+  ['pcaddu12i $t3, 1; li.w $t0, -1; addi.w $t0, $t0, 2', '1c00002f 02bffc0c 0280098c', 'next 12=1 15=8192'],
+  ['ld.w $a0, $sp, 8; st.w $a0, $sp, 8; amadd.w $a1, $a0, $a2; movfr2gr.d $a3, $fa0', '28802064 29802064 386110c5 0114b807', 'next 4=? 5=? 7=?'],
+  ['fld.d $fa0, $sp, 8; vld $vr4, $sp, 8; fadd.d $fa4, $fa0, $fa0; movgr2fr.d $fa5, $a0; dbar 0', '2b802060 2c002064 01010004 0114a885 38720000', 'next'],
+  ['vpickve2gr.d $a0, $vr0, 0; vreplvei.d $vr5, $vr0, 0', '72eff004 72f7f005', 'next 4=?'],
+  ['b .+8', '50000800', 'jump 8'],
+  ['b .−8', '53fffbff', 'jump -8'],
+  ['bl .+8', '54000800', 'call'],
+  ['beqz $a0, .−8', '43fff89f', 'branch -8'],
+  ['bne $a0, $a1, .+16', '5c001085', 'branch 10'],
+  ['jirl $ra, $a0, 0', '4c000081', 'call'],
+  ['jirl $t1, $t3, 0', '4c0001ed', 'leave 15'],
+  ['break 0', '002a0000', 'end'],
+])('LoongArch: %s', (_name, listing, expected) => {
+  expect(follow(new LoongarchDecoder(), 3, listing)).toBe(expected);
 });
 
 test.each<[string, string, string]>([
