@@ -3,6 +3,7 @@ import type { JitDump } from '../jitdump/jitdump.ts';
 import { PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64 } from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { UnwindInput } from '../unwind/unwind-input.ts';
+import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import type { UnwindEnd, Unwinder } from '../unwind/unwinder.ts';
 import type { UnwoundStack } from '../unwind/unwound-stack.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -38,7 +39,7 @@ export interface UserStackOptions {
   readonly maxStack: number;
   /**
    * Do as perf 6.1 does: return addresses are those of the calls' last bytes, a recorded callchain is never preferred, and a stack that is longer than its dump
-   * ends in address −1 (not on arm64), unless it is to be marked.
+   * ends in address −1 (not on arm64 and PowerPC), unless it is to be marked.
    */
   readonly compatPerf: boolean;
 }
@@ -56,6 +57,8 @@ export interface UserStackParts {
   readonly files: UnwindFiles | undefined;
 }
 
+/** Where perf 6.1 ends stacks that are cut off with their last frame (observed). */
+const HAS_NO_END_IN_PERF: ReadonlySet<UnwindMachine | undefined> = new Set(['aarch64', 'ppc64']);
 /** A file is opened once, and read from now and then: a stack that waits more often than this would wait forever. */
 const MAX_WAITS = 4096;
 
@@ -296,8 +299,7 @@ export class UserStacks {
   #stackOf(chain: number, unwinder: Unwinder, space: AddressSpace, last: LastStack): number {
     const { stack, end, endAddress } = unwinder;
     const { truncated, compatPerf } = this.#options;
-    // On arm64, perf 6.1 ends such stacks with their last frame (observed).
-    const isPerfMarked = compatPerf && end === 'truncated' && this.#code.machine !== 'aarch64';
+    const isPerfMarked = compatPerf && end === 'truncated' && !HAS_NO_END_IN_PERF.has(this.#code.machine);
     const isMarked = this.#isCut(end, stack) && (truncated === 'mark' || isPerfMarked);
     // perf 6.1 shows where it looked in vain, except for the byte before address 1 (observed).
     if (compatPerf && end === 'unmapped' && endAddress > 1) unwinder.addEnd();

@@ -279,7 +279,7 @@ export class StackWalk {
 
   /**
    * Steps from a caller that uses no stack and returns to itself, according to its rule: what was found is the address that its own call left in the link
-   * register. Such is the rule of `_dl_runtime_resolve` on RISC-V and LoongArch (observed, glibc 2.41), which does save its return address.
+   * register. Such is the rule of `_dl_runtime_resolve` on RISC-V (observed, glibc 2.41) and LoongArch (2.43), which does save its return address.
    */
   #leaveByCode(sp: number): UnwindEnd | 'repeat' | undefined {
     const frame = this.#frame;

@@ -450,6 +450,31 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll([...maps, cut], perfOptions())).samples)).toEqual(['10: 1010']);
   });
 
+  it('end with their last frame on PowerPC', async () => {
+    const [textAt, framesAt, tableAt] = [0x80, 0x180, 0x200];
+    // The return address is 16 bytes above the frame.
+    const cie = { returnAddress: 65, code: new CfaCode().defCfa(1, 16).offsetExtendedSf(65, -2) };
+    const frames = assembleFrames([[cie, [{ start: textAt, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: framesAt });
+    const sections = [
+      { name: '.text', flags: 6, addr: textAt, content: new Uint8Array(0x100) },
+      { name: '.eh_frame', flags: 2, addr: framesAt, content: frames.bytes },
+      { name: '.eh_frame_hdr', flags: 2, addr: tableAt, content: assembleFrameTable(tableAt, framesAt, [[textAt, framesAt + frames.fdeOffsets[0]]]) },
+    ];
+    const files = new MadeFiles();
+    files.content.set(APP, buildSectionElf({ machine: 21, sections }));
+    const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics());
+    const map = record.mmap2({ pid: 100, addr: 0x700140n, len: 0x200n, pgoff: 0x40n, filename: APP }, { sampleId: { time: 1n } });
+    // r1, nip, link
+    const attr: AttrSpec = { ...DUMPING, sampleRegsUser: (1n << 1n) | (1n << 32n) | (1n << 36n) };
+    const stack = new Uint8Array(16);
+    const fields: SampleFields = { regsUser: { abi: 2, regs: [0x7ffd_0000_1000n, 0x700150n, 0n] }, stackUser: { data: stack, dynSize: 16n } };
+    const records = [map, mapped(3n, 0x7ffd_0000_0000n, '[stack]'), sample(10n, [0x700150n], fields)];
+    const file = encodeFile({ attrs: [attr], records, features: { arch: 'ppc64le' } });
+    const { samples, session } = await decode(file, { compatPerf: true, symbolizer });
+    expect(shown(samples)).toEqual(['10: 50']);
+    expect(session.unwindEnds).toMatchObject({ cut: 1 });
+  });
+
   it('end where a function whose return is probed returns to, and in probed instructions', async () => {
     const probed = 0x7fff_ffff_e000n;
     const records = [...maps, mapped(3n, probed, '[uprobes]'), sample(10n, [ips[0], probed, ips[2]]), sample(11n, [probed + 0x83n, probed])];
