@@ -94,6 +94,12 @@ describe('callchains of PowerPC', () => {
     expect(await stackOf([context.user, ...chain])).toEqual(shown(...chain));
   });
 
+  test('stay as they are if there are no files', async () => {
+    const chain = [SAVING + 8n, SAVING + 4n, ...CALLERS];
+    const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
+    expect(await stackOf([context.user, ...chain], { symbolizer })).toEqual(shown(...chain));
+  });
+
   test('of other machines stay as they are', async () => {
     const chain = [SAVING + 8n, SAVING + 4n, ...CALLERS];
     expect(await stackOf([context.user, ...chain], {}, 'riscv64')).toEqual(shown(...chain));
