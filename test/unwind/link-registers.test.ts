@@ -244,6 +244,6 @@ describe('LoongArch stacks', () => {
     const at = 128 + 176;
     const frame = { [at]: BIAS + 0x1010, [at + 16]: BIAS + 0x1310, [at + 8 + 8 * 3]: SP + 0x1000, [at + 8 + 8 * 31]: 0 };
     const result = await unwound({ machine: 'loongarch64', registers: { pc: BIAS + 0x1010, r1: 0x7000_0304, r3: SP }, stack: frame }, mapped);
-    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 });

@@ -101,7 +101,7 @@ describe.each([
     const mapped = space().map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
     const stack = { 352: SP + regs, [regs + 8]: SP + 0x1000, [regs + 256]: BIAS + 0x1010, [regs + 288]: BIAS + 0x1310 };
     const result = await unwound({ machine: MACHINE, registers: { nip: BIAS + 0x1010, link: 0x7000_0304, r1: SP }, stack, littleEndian }, mapped);
-    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+    expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000304', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 
   test.each([
@@ -116,7 +116,7 @@ describe.each([
     const stack = { [at + 8]: SP + 0x1000, [at + 8 * 32]: BIAS + 0x1010, [at + 8 * 36]: BIAS + 0x1310 };
     const registers = freed === 0 ? { nip: 0x7000_0000 + pc, r1: SP } : { nip: BIAS + 0x1010, link: 0x7000_0000 + pc, r1: SP };
     const result = await unwound({ machine: MACHINE, registers, stack, littleEndian }, mapped);
-    const before = freed === 0 ? [`!${(0x7000_0000 + pc).toString(16)}`] : [...hex(0x1010), (0x7000_0000 + pc).toString(16)];
+    const before = [...(freed === 0 ? [] : hex(0x1010)), `!${(0x7000_0000 + pc).toString(16)}`];
     expect(result).toMatchObject({ end: 'complete', frames: [...before, ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
   });
 });

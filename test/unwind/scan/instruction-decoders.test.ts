@@ -657,7 +657,7 @@ describe('i386', () => {
     ['and -16, esp', '83 e4 f0', 'next 4=?'],
     ['leave', 'c9', 'next 4=5+4 5=[5+0]'],
     ['lea 4(esp), ecx; and -16, esp; push -4(ecx)', '8d 4c 24 04 83 e4 f0 ff 71 fc', 'next 1=4+4 4=?'],
-    ['mov -4(ebp), ecx; leave; lea -4(ecx), esp; ret', '8b 4d fc c9 8d 61 fc c3', 'leave 8 1=[5-4] 4=32+0 5=[5+0] 8=[32-4]'],
+    ['mov -4(ebp), ecx; leave; lea -4(ecx), esp; ret', '8b 4d fc c9 8d 61 fc c3', 'leave 8 1=[5-4] 4=34+0 5=[5+0] 8=[34-4]'],
     ['ret', 'c3', 'leave 8 4=4+4 8=[4+0]'],
     ['ret 4, which drops an argument of the caller', 'c2 04 00', 'leave 8 4=4+4 8=[4+0]'],
     ['call .+5; pop ebx', 'e8 00 00 00 00 5b', 'next 3=?'],
