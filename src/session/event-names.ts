@@ -40,7 +40,8 @@ export function nameFromAttr(attr: PerfEventAttr): string {
   return genericName(attr) + eventModifiers(attr);
 }
 
-function genericName({ type, config }: PerfEventAttr): string {
+/** That name without modifiers. */
+export function genericName({ type, config }: PerfEventAttr): string {
   const low = Number(config & 0xffffffffn);
   switch (type) {
     case abi.PERF_TYPE_HARDWARE:

@@ -9,6 +9,7 @@ import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 import type { TraceFormat } from '../tracing/format.ts';
 import { eventModifiers, nameFromAttr } from './event-names.ts';
+import { perfNameFromAttr } from './perf-event-names.ts';
 import { AARCH64_LR_BIT } from './stack-machine.ts';
 
 /** One event of the recording, ready to decode its samples. */
@@ -75,15 +76,21 @@ export class EventList {
   readonly #eventOfTracepoint = new Map<number, number>();
   readonly #taskIds = new Set<number>();
   readonly #offsets = emptySampleOffsets();
+  readonly #compatPerf: boolean;
   #lastId = -1;
   #lastEvent = -1;
   /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 if samples carry none. */
   #sampleIdOffset = -1;
 
+  /** @param compatPerf whether events that the recording does not name get the names that perf 6.1 gives them */
+  constructor(compatPerf: boolean) {
+    this.#compatPerf = compatPerf;
+  }
+
   add({ attr, ids }: AttrWithIds): void {
     const index = this.events.length;
     this.#recorded.push(index);
-    const ownName = nameFromAttr(attr);
+    const ownName = this.#ownNameOf(attr);
     const event: SessionEvent = {
       attr,
       layout: new SampleLayout(attr),
@@ -226,7 +233,7 @@ export class EventList {
       if (name === '') continue;
       const unnamed = this.#unnamed.get(config);
       if (unnamed === undefined && !this.#comingTypeNames.has(config)) this.#comingTypeNames.set(config, name);
-      for (const { event, ownName } of unnamed ?? []) if (event.name === ownName) event.name = name;
+      for (const { event, ownName } of unnamed ?? []) if (event.name === ownName && this.#takesTypeName(event)) event.name = name;
       // They have names now, and need not be looked at again: both lists may be long.
       if (unnamed !== undefined) unnamed.length = 0;
     }
@@ -244,9 +251,19 @@ export class EventList {
   /** perf 6.1 adds no modifiers to such a name (observed). */
   #nameTracepoint(event: SessionEvent): void {
     const { attr, name } = event;
-    if (attr.type !== abi.PERF_TYPE_TRACEPOINT || name !== nameFromAttr(attr)) return;
+    if (attr.type !== abi.PERF_TYPE_TRACEPOINT || name !== this.#ownNameOf(attr)) return;
     const tracepoint = this.#tracepoints.get(Number(attr.config));
     if (tracepoint !== undefined) event.name = `${tracepoint.system}:${tracepoint.name}`;
+  }
+
+  /** The name of an event that the recording does not name. */
+  #ownNameOf(attr: PerfEventAttr): string {
+    return this.#compatPerf ? perfNameFromAttr(attr) : nameFromAttr(attr);
+  }
+
+  /** Whether an event is named by a list of configs: perf 6.1 does not read these, and finds names of tracepoints elsewhere. */
+  #takesTypeName({ attr }: SessionEvent): boolean {
+    return !this.#compatPerf || attr.type === abi.PERF_TYPE_TRACEPOINT;
   }
 
   /** Names the event with this id, now or when its attr comes. If there is only one event, it is meant whatever the id: some recordings give none. */
@@ -320,8 +337,8 @@ export class EventList {
 }
 
 /** The events of a header, named as it describes them. None in pipe mode, where they come as records. */
-export function eventsOf(header: RecordingHeader): EventList {
-  const events = new EventList();
+export function eventsOf(header: RecordingHeader, compatPerf = false): EventList {
+  const events = new EventList(compatPerf);
   for (const attr of header.attrs) events.add(attr);
   events.applyEventTypes(header.eventTypes);
   if (header.features.eventDesc !== undefined) events.applyDescriptions(header.features.eventDesc);

@@ -184,7 +184,7 @@ class Session implements RecordVisitor {
     const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
     const isSimpleperf = isSimpleperfRecording(features);
     const clock = this.#clock;
-    const events = eventsOf(header);
+    const events = eventsOf(header, compatPerf);
     const extras = new RecordExtras();
     const stackDumps = new StackDumps(header.littleEndian);
     const wantsBranches = profile.branches !== undefined || profile.samples?.branches !== undefined;
