@@ -25,19 +25,31 @@ interface KernelPart {
   readonly referenceSymbol: string;
 }
 
+interface KernelRules {
+  readonly isGuest?: boolean;
+  /** Paths of the kernel's image and of modules that get these as their names, in place of `[kernel.kallsyms]` and `[module]`. */
+  readonly shownByPath?: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
 /** What is mapped where in a kernel: the machine's own, or a virtual machine's. Kernel addresses stay run-time addresses. */
 export class KernelMaps {
   readonly #space: AddressSpace;
   readonly #dsos: DsoTable;
   readonly #isGuest: boolean;
+  readonly #shownByPath: ReadonlySet<string>;
+  readonly #imageName: string | undefined;
   #imageStart = Number.POSITIVE_INFINITY;
   #imageRegionEnd = KERNEL_END;
   #imageDso = -1;
 
-  constructor(space: AddressSpace, dsos: DsoTable, isGuest = false) {
+  constructor(space: AddressSpace, dsos: DsoTable, { isGuest = false, shownByPath = NONE }: KernelRules = {}) {
     this.#space = space;
     this.#dsos = dsos;
     this.#isGuest = isGuest;
+    this.#shownByPath = shownByPath;
+    this.#imageName = [...shownByPath].find((path) => classifyKernelMap(path).kind === 'kernel');
   }
 
   /** Changes with every change of the maps. */
@@ -83,7 +95,9 @@ export class KernelMaps {
   #classify(filename: string): KernelPart {
     if (this.#isGuest) return { ...classifyGuestMap(filename), kind: 'guest' };
     const part = classifyKernelMap(filename);
-    return { ...part, isImage: part.kind === 'kernel' };
+    const isImage = part.kind === 'kernel';
+    const name = isImage ? (this.#imageName ?? part.name) : this.#shownByPath.has(filename) ? filename : part.name;
+    return { ...part, name, isImage };
   }
 
   /** Applies a KSYMBOL: code such as a BPF program is added or removed. */

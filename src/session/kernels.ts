@@ -15,10 +15,11 @@ export class Kernels {
   readonly #guestByPid = new Map<number, number>();
   #guestChanges = 0;
 
-  constructor(newSpace: () => AddressSpace, dsos: DsoTable) {
+  /** @param shownByPath see {@link KernelMaps} */
+  constructor(newSpace: () => AddressSpace, dsos: DsoTable, shownByPath: ReadonlySet<string>) {
     this.#newSpace = newSpace;
     this.#dsos = dsos;
-    this.#host = new KernelMaps(newSpace(), dsos);
+    this.#host = new KernelMaps(newSpace(), dsos, { shownByPath });
   }
 
   /** Changes with every change of the maps of any kernel. */
@@ -54,7 +55,7 @@ export class Kernels {
   mapGuest(record: MmapRecord): number {
     let guest = this.#guestByPid.get(record.pid);
     if (guest === undefined) {
-      guest = this.#guests.push(new KernelMaps(this.#newSpace(), this.#dsos, true)) - 1;
+      guest = this.#guests.push(new KernelMaps(this.#newSpace(), this.#dsos, { isGuest: true })) - 1;
       this.#guestByPid.set(record.pid, guest);
     }
     this.#guests[guest].map(record);

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
-import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
+import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
 import type { AddressSpace } from './address-space.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
@@ -9,7 +9,7 @@ import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
 import type { DsoRange } from './range-tree.ts';
 import { SymbolMaps } from './symbol-maps.ts';
-import { TaskTable } from './tasks.ts';
+import { isOfUnseenProcesses, TaskTable } from './tasks.ts';
 
 /** About how many bytes an object needs, with its strings and the entries by which it is found. Observed: Node 20. */
 const PROCESS_BYTES = 600;
@@ -18,6 +18,9 @@ const DSO_BYTES = 600;
 
 /** Size of huge pages on x86-64, and on arm64 with pages of 4 KiB. */
 const HUGE_PAGE_BYTES = 2 << 20;
+
+const UNSEEN_PROCESSES =
+  'processes that perf could not see all have the number 0, so their names may be those of others, and most of their code is unknown: run perf on the host, or in a container that has its processes (docker run --pid=host)';
 
 /** Maximum number of pieces of code that are kept in one map: further ones are not. */
 const MAX_CODE_PIECES = 64;
@@ -43,7 +46,7 @@ export class Machine {
   constructor(features: Features, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
     this.tasks = new TaskTable(compatPerf);
     this.jitCode = openJitCode(this.tasks);
-    this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos);
+    this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos, compatPerf ? listedKernelFiles(features.buildIds ?? []) : new Set());
     this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
     this.#features = features;
     this.#compatPerf = compatPerf;
@@ -76,6 +79,7 @@ export class Machine {
         break;
       case 'fork':
         this.tasks.fork(sideBand.record, nr);
+        if (isOfUnseenProcesses(sideBand.record)) this.#diagnostics.add('unseen-processes', 'warning', UNSEEN_PROCESSES);
         if (sideBand.record.pid === sideBand.record.tid) this.#symbolMaps.apply(sideBand.record.pid);
         break;
       case 'ksymbol':
@@ -104,7 +108,9 @@ export class Machine {
     if (guest >= 0) this.tasks.ownSpace(this.tasks.process(record.pid)).guest = guest;
   }
 
-  #mapUser(record: MmapRecord): void {
+  #mapUser(recorded: MmapRecord): void {
+    // Old kernels give the vdso's address for its place in the file (observed, Linux 3.2).
+    const record = recorded.filename === '[vdso]' && recorded.pageOffset === recorded.start ? { ...recorded, pageOffset: 0 } : recorded;
     const space = this.tasks.ownSpace(this.tasks.process(record.pid));
     // For perf, JIT code is in the file into which simpleperf has put it.
     const mapped = this.#compatPerf ? { ...record, isJitSymfile: false } : record;
@@ -141,6 +147,15 @@ export class Machine {
     }
     return code;
   }
+}
+
+/**
+ * The files of the kernel that a recording lists with a build id. perf shows these by their paths, others as `[kernel.kallsyms]` and `[module]` (observed, perf
+ * 6.1 and 7.2).
+ */
+function listedKernelFiles(buildIds: readonly BuildIdRecord[]): ReadonlySet<string> {
+  const ofKernel = buildIds.filter(({ misc }) => (misc & abi.PERF_RECORD_MISC_CPUMODE_MASK) === abi.PERF_RECORD_MISC_KERNEL);
+  return new Set(ofKernel.map(({ filename }) => filename).filter((filename) => filename.startsWith('/')));
 }
 
 /**

@@ -129,6 +129,7 @@ export class TaskTable {
    */
   fork(record: ForkRecord, nr: number): void {
     const parent = this.threads[this.thread(record.ppid, record.ptid)];
+    if (isOfUnseenProcesses(record)) this.#forgetMaps(this.processes[parent.process]);
     if (this.#isRecordedAgain(record, parent)) return;
     // The number may have belonged to another thread before; its EXIT does not always come.
     this.#threadOf.delete(record.tid);
@@ -176,6 +177,11 @@ export class TaskTable {
     process.space.fallback = old.fallback === undefined ? old : withoutFallback(old);
   }
 
+  #forgetMaps(process: SessionProcess): void {
+    process.space = this.newSpace();
+    process.isSpaceShared = false;
+  }
+
   /** To be called when a process runs code of its new program: what was mapped before its exec is gone. */
   finishExec(processIndex: number): void {
     this.ownSpace(processIndex).fallback = undefined;
@@ -205,6 +211,14 @@ export class TaskTable {
     if (tid === 0) this.#setComm(this.threads[index], 'swapper');
     return index;
   }
+}
+
+/**
+ * Whether a FORK is one of processes outside of perf's pid namespace: the kernel gives all of these the number 0. Which of them has mapped what is not known
+ * any more once there are two. perf 6.1 forgets their maps then, too (observed).
+ */
+export function isOfUnseenProcesses({ pid, ppid }: ForkRecord): boolean {
+  return pid === 0 && ppid === 0;
 }
 
 function withoutFallback(space: AddressSpace): AddressSpace {

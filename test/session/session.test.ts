@@ -458,6 +458,24 @@ describe('callchains', () => {
     expect(samples.map((sample) => sample.frames[0].dso)).toEqual(['[nf_tables]', 'bpf_prog_1', '[kernel.kallsyms]', '[kernel.kallsyms]']);
   });
 
+  it('show, like perf, the paths of the kernel and of modules that have listed build ids', async () => {
+    const module = (addr: bigint, filename: string): RecordSpec => record.mmap({ pid: 0xffffffff, addr, len: 0x1000n, filename }, { misc: misc.kernel });
+    const paths = ['/lib/modules/6.1/kernel/net/nf-tables.ko.xz', '/lib/modules/6.1/kernel/fs/ext4.ko'];
+    const chain = [context.kernel, 0xffffffff81000010n, 0xffffffffc0000004n, 0xffffffffc0001004n, 0xffffffffc0002004n];
+    const modules = [module(0xffffffffc0000000n, paths[0]), module(0xffffffffc0001000n, paths[1]), module(0xffffffffc0002000n, '[drm]')];
+    const listed = (filename: string) => ({ buildId: new Uint8Array(20).fill(0xcd), filename, misc: misc.kernel });
+    const dsosOf = async (compatPerf: boolean, ...filenames: string[]): Promise<unknown[]> => {
+      const features = { buildIds: filenames.map(listed) };
+      const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [kernelMap, ...modules, sampleAt(10n, 0n, chain)], features }), { compatPerf });
+      return samples[0].frames.map(({ dso }) => dso);
+    };
+    const plain = ['[kernel.kallsyms]', '[nf_tables]', '[ext4]', '[drm]'];
+    expect(await dsosOf(true, '[kernel.kallsyms]', paths[0], '[drm]')).toEqual(['[kernel.kallsyms]', paths[0], '[ext4]', '[drm]']);
+    expect(await dsosOf(true, '/usr/lib/debug/vmlinux', paths[1])).toEqual(['/usr/lib/debug/vmlinux', '[nf_tables]', paths[1], '[drm]']);
+    expect(await dsosOf(true)).toEqual(plain);
+    expect(await dsosOf(false, '/usr/lib/debug/vmlinux', ...paths)).toEqual(plain);
+  });
+
   it('give the kernel what follows its text, but not the region of modules and filters after that', async () => {
     const addresses = [0xffffffff82300000n, 0xffffffffbffffff0n, 0xffffffffc0004a20n, 0xffffffffff600000n];
     const records = [kernelMap, ...addresses.map((address, i) => sampleAt(BigInt(10 + i), 0n, [context.kernel, address]))];
@@ -607,6 +625,36 @@ describe('maps', () => {
       ['[heap]', 0x700010n],
       ['[vdso32]', 0x10n],
     ]);
+  });
+
+  it('of the vdso begin at its beginning, also where an old kernel gives its address for its place in the file', async () => {
+    const vdso = record.mmap({ pid: 100, addr: 0x7fff_77c7_d000n, len: 0x1000n, pgoff: 0x7fff_77c7_d000n, filename: '[vdso]' }, { sampleId: { time: 3n } });
+    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [vdso, sampleAt(10n, 0x7fff_77c7_d70cn)] }));
+    expect(samples[0].frames).toEqual([{ dso: '[vdso]', address: 0x70cn, isReturnAddress: false, cpumode: 2 }]);
+  });
+
+  it('of processes that perf cannot see, which all have the number 0, are forgotten at their forks', async () => {
+    const fork = (time: bigint): RecordSpec => record.fork({ pid: 0, ppid: 0, tid: 0, ptid: 0 }, { sampleId: { time } });
+    const exec = [
+      record.comm({ pid: 0, comm: 'app', exec: true }, { sampleId: { time: 20n } }),
+      record.mmap2({ pid: 0, addr: 0x400000n, len: 0x10000n, pgoff: 0x1000n, filename: APP, ino: 5n }, { sampleId: { time: 21n } }),
+    ];
+    const at = (time: bigint): RecordSpec => sampleAt(time, 0x400010n, undefined, 0);
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: [...startApp(0), at(10n), fork(11n), at(12n), ...exec, at(30n)] }));
+    expect(samples.map(({ comm, frames: [{ dso }] }) => [comm, dso])).toEqual([
+      ['app', APP],
+      ['app', undefined],
+      ['app', APP],
+    ]);
+    expect(diagnostics.list()).toMatchObject([{ code: 'unseen-processes', severity: 'warning', message: expect.stringContaining('--pid=host') }]);
+    // Threads and children of other processes have numbers.
+    const seen = [
+      ...startApp(),
+      record.fork({ pid: 101, ppid: 100, tid: 101, ptid: 100 }, { sampleId: { time: 5n } }),
+      sampleAt(10n, 0x400010n, undefined, 101),
+    ];
+    const other = await decode(encodeFile({ attrs: [CLOCK], records: seen }));
+    expect([other.samples[0].frames[0].dso, other.diagnostics.list()]).toEqual([APP, []]);
   });
 
   it('distinguish the vdso of 32-bit programs, also by build id', async () => {
