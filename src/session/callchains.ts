@@ -214,6 +214,20 @@ export class CallchainTable {
     return this.#internCopied(start, start + end - from - 2);
   }
 
+  /** Index of a chain without the zeros before its user part. */
+  internWithoutZeros(chain: number): number {
+    const [from, userPart, end] = [this.startOf(chain), this.userPartOf(chain), this.endOf(chain)];
+    const start = this.#roomFor((end - from) / 2);
+    const { words } = this;
+    let to = start;
+    for (let at = from; at < end; at += 2) {
+      if (at < userPart && words[at] === 0 && words[at + 1] === 0) continue;
+      words[to++] = words[at];
+      words[to++] = words[at + 1];
+    }
+    return to - start === end - from ? chain : this.#internCopied(start, to);
+  }
+
   #internBoth(first: number, second: number): number {
     const firstWords = this.endOf(first) - this.startOf(first);
     const start = this.#roomFor((firstWords + this.endOf(second) - this.startOf(second)) / 2);

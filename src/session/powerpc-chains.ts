@@ -37,18 +37,6 @@ export class PowerpcChains {
     this.#put(2, ANY_SP, 0);
   }
 
-  /** The chain without the zeros that the kernel writes in place of what cannot be one of its callers (observed, 6.1). */
-  withoutZeros(chain: number): number {
-    const chains = this.#chains;
-    let whole = chain;
-    for (let entry = 0; entry < (chains.userPartOf(whole) - chains.startOf(whole)) / 2; ) {
-      const at = chains.startOf(whole) + entry * 2;
-      if (chains.words[at] === 0 && chains.words[at + 1] === 0) whole = chains.internWithout(whole, entry);
-      else entry++;
-    }
-    return whole;
-  }
-
   /**
    * The chain without an entry of its user part that is no caller, according to the rule or the code of the sampled function; else the same chain.
    * @returns undefined where something has to be read first, as the unwinder tells

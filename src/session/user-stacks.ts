@@ -131,7 +131,8 @@ export class UserStacks {
   unwind(row: RecordRow, event: SessionEvent, process: SessionProcess): boolean {
     const unwinder = this.#unwinder;
     if (unwinder === undefined) return false;
-    if (this.mendsChains && !this.#options.compatPerf && row.chain >= 0) row.chain = this.#powerpcChains.withoutZeros(row.chain);
+    // The kernel writes zeros in place of what cannot be one of its callers (observed, 6.1).
+    if (this.mendsChains && !this.#options.compatPerf && row.chain >= 0) row.chain = this.#chains.internWithoutZeros(row.chain);
     if (row.stackDump < 0) return this.#mendChain(row, process.space, unwinder);
     return event.hasLinkRegisters ? this.#addLeafCaller(row, event, process.space, unwinder) : this.#unwindDump(row, event, process, unwinder);
   }
