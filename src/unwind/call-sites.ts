@@ -1,3 +1,4 @@
+import { loongarchDistance, powerpcDistance } from './branch-distance.ts';
 import type { CodeBytes } from './code-bytes.ts';
 import { thumbBranchDistance } from './thumb-branch.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
@@ -113,8 +114,7 @@ export class CallSites {
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
     if (word >>> 26 === 0x15) {
-      // The upper ten of the 26 bits of the distance are the lowest ones.
-      this.target = address - 4 + ((((word << 22) >> 6) | ((word >>> 10) & 0xffff)) << 2);
+      this.target = address - 4 + loongarchDistance(word);
       return 'direct';
     }
     return word >>> 26 === 0x13 && (word & 31) === 1 ? 'call' : 'none';
@@ -128,7 +128,7 @@ export class CallSites {
     const opcode = word >>> 26;
     if ((word & 1) === 0) return 'none';
     if (opcode === 18 && (word & 2) === 0) {
-      this.target = address - 4 + (((word & 0x03ff_fffc) << 6) >> 6);
+      this.target = address - 4 + powerpcDistance(word);
       return 'direct';
     }
     const isToRegister = opcode === 19 && ((word & 0x7fe) === 0x020 || (word & 0x7fe) === 0x420);

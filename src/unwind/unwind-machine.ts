@@ -174,23 +174,9 @@ const PPC64: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
-// loongarch: PC R1 … R31, with PC in place of r0, which is always 0. DWARF (LoongArch ELF psABI, "DWARF Register Numbers"): 0 … 31. 64 is only a place for what
-// signal frames have.
-const LOONGARCH64: MachineRegisters = {
-  machine: 'loongarch64',
-  addressSize: 8,
-  count: 65,
-  perfBits: Int8Array.from({ length: 65 }, (_, i) => (i > 0 && i < 32 ? i : -1)),
-  pcBit: 0,
-  sp: 3,
-  fp: 22,
-  lr: 1,
-  pc: -1,
-  signalPc: 64,
-  cfaBias: 0,
-  pcMask: 0,
-  ehData: -1,
-};
+// loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
+// have.
+const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22 };
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
   x86_64: X86_64,

@@ -1,3 +1,4 @@
+import { loongarchDistance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -16,7 +17,7 @@ export class LoongarchDecoder implements InstructionDecoder {
   enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
-    const word = code.half(svma) | (code.half(svma + 2) << 16);
+    const word = code.word(svma);
     // r0 is always 0, whatever is written to it.
     state.setConstant(0, 0);
     const flow = this.#follow(word, svma, state);
@@ -40,7 +41,7 @@ export class LoongarchDecoder implements InstructionDecoder {
         return distance === 0 ? 'leave' : 'end';
       case 0x14: // b, bl
       case 0x15:
-        this.target = svma + (((word << 22) >> 6) | ((word >>> 10) & 0xffff)) * 4;
+        this.target = svma + loongarchDistance(word);
         return opcode === 0x14 ? 'jump' : 'call';
       case 0x16: // beq, bne, blt, bge, bltu, bgeu
       case 0x17:

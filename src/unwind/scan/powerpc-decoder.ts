@@ -1,3 +1,4 @@
+import { powerpcDistance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -70,7 +71,7 @@ export class PowerpcDecoder implements InstructionDecoder {
         if ((word & 3) === 1) state.clobber(POWERPC_LR);
         return 'next';
       case 18: // b, bl
-        this.target = ((word & 2) === 0 ? svma : 0) + (((word & 0x03ff_fffc) << 6) >> 6);
+        this.target = ((word & 2) === 0 ? svma : 0) + powerpcDistance(word);
         return (word & 1) === 0 ? 'jump' : 'call';
       case 19:
         return this.#branchToRegister(code, word, svma, state);

@@ -1,4 +1,7 @@
-/** Enough for each machine: PowerPC has 32 and two to jump by, RISC-V 32, arm64 31 and the stack pointer, x86-64 16 and the return address's column, 32-bit Arm 16. */
+/**
+ * Enough for each machine: PowerPC has 32 and two to jump by, RISC-V and LoongArch 32, arm64 31 and the stack pointer, x86-64 16 and the return address's
+ * column, 32-bit Arm 16.
+ */
 const REGISTERS = 34;
 /** What a value counts from, see {@link ScanState.bases}. Numbers below {@link REGISTERS} are registers, as they were where the scan began. */
 export const INDIRECT = REGISTERS;

@@ -1,0 +1,9 @@
+/** How far b and bl lead on LoongArch, in bytes: the upper ten of the 26 bits are the lowest ones. @see LoongArch Reference Manual, volume 1, 2.2.5 */
+export function loongarchDistance(word: number): number {
+  return (((word << 22) >> 6) | ((word >>> 10) & 0xffff)) * 4;
+}
+
+/** How far b and bl lead on PowerPC, in bytes. @see Power ISA, version 3.1, Book I, 2.4 */
+export function powerpcDistance(word: number): number {
+  return ((word & 0x03ff_fffc) << 6) >> 6;
+}
