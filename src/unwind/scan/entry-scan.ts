@@ -11,8 +11,8 @@ import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import { PoppedArguments } from './popped-arguments.ts';
 import { ScanState } from './scan-state.ts';
-import { X86Decoder } from './x86-decoder.ts';
-import { I386_MODE, X86_64_MODE, type X86Machine } from './x86-mode.ts';
+import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
+import type { X86Machine } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
@@ -32,7 +32,7 @@ export class EntryScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #popped: PoppedArguments;
-  readonly #decoders: Readonly<Record<X86Machine, X86Decoder>> = { x86_64: new X86Decoder(X86_64_MODE), i386: new X86Decoder(I386_MODE) };
+  readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
   /** States at targets of branches, by svma, and those that can be reused. */

@@ -4,8 +4,8 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
-import { X86Decoder } from './x86-decoder.ts';
-import { I386_MODE, X86_64_MODE, type X86Machine } from './x86-mode.ts';
+import { x86Decoders } from './x86-decoder.ts';
+import type { X86Machine } from './x86-mode.ts';
 
 /** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
@@ -55,7 +55,7 @@ const MAX_FIRST_INSTRUCTIONS = 4;
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #decoders: Readonly<Record<X86Machine, X86Decoder>> = { x86_64: new X86Decoder(X86_64_MODE), i386: new X86Decoder(I386_MODE) };
+  readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   /** Of the module that is searched. */
   #machine!: MachineRegisters;

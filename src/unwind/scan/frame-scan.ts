@@ -16,8 +16,7 @@ import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
-import { X86Decoder } from './x86-decoder.ts';
-import { I386_MODE, X86_64_MODE } from './x86-mode.ts';
+import { x86Decoders } from './x86-decoder.ts';
 
 /**
  * How many instructions are followed from one address on. Most addresses are less than a hundred before a return, OpenBLAS' largest kernels more than 5,000.
@@ -46,8 +45,7 @@ const FLAG_VALUES = 8;
  */
 export class FrameScan {
   readonly #code: CodeBytes;
-  readonly #x86 = new X86Decoder(X86_64_MODE);
-  readonly #i386 = new X86Decoder(I386_MODE);
+  readonly #x86 = x86Decoders();
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
   readonly #powerpc = new PowerpcDecoder();
@@ -115,9 +113,8 @@ export class FrameScan {
       case 'aarch64':
         return this.#a64;
       case 'x86_64':
-        return this.#x86;
       case 'i386':
-        return this.#i386;
+        return this.#x86[machine];
       case 'riscv64':
         return this.#riscv;
       case 'ppc64':

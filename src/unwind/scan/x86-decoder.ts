@@ -3,7 +3,7 @@ import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-dec
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
-import type { X86Mode } from './x86-mode.ts';
+import { I386_MODE, X86_64_MODE, type X86Machine, type X86Mode } from './x86-mode.ts';
 import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } from './x86-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
@@ -279,6 +279,11 @@ export class X86Decoder implements InstructionDecoder {
         return 'end';
     }
   }
+}
+
+/** A decoder for each mode. */
+export function x86Decoders(): Readonly<Record<X86Machine, X86Decoder>> {
+  return { x86_64: new X86Decoder(X86_64_MODE), i386: new X86Decoder(I386_MODE) };
 }
 
 /**

@@ -3,9 +3,9 @@ import type { X86Mode } from './x86-mode.ts';
 
 /**
  * What follows an opcode of one byte in 64-bit mode: `m` ModRM; a number of 8 (`b`) or 16 bits (`w`), of 16 or 32 by the operand size (`z`), or also of 64
- * (`v`); `j` the distance of a jump; `o` an address; `f` that of another segment; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `x` ModRM and twice 8 bits
- * (EXTRQ, INSERTQ); `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is not an instruction. There is a string for each value of the opcode's upper four bits, with a letter for each of the lower four. Prefixes, and the
- * first bytes of longer opcodes, do not get here.
+ * (`v`); `j` the distance of a jump; `o` an address; `f` that of another segment; `e` numbers of 16 and 8 bits; `M` ModRM and 8 bits; `x` ModRM and twice 8
+ * bits (EXTRQ, INSERTQ); `Z` ModRM and 16 or 32 bits; `.` nothing; `?` it is not an instruction. There is a string for each value of the opcode's upper four
+ * bits, with a letter for each of the lower four. Prefixes, and the first bytes of longer opcodes, do not get here.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, appendix A.
  */
 const ONE_BYTE_64 = [
