@@ -6,8 +6,8 @@ import { eventModifiers, genericName } from './event-names.ts';
 const UNKNOWN_HARDWARE = 'unknown-hardware';
 const UNKNOWN_SOFTWARE = 'unknown-software';
 
-/** How many software events perf 6.1 knows. */
-const SOFTWARE_EVENTS = 11;
+/** How many hardware and software events perf 6.1 knows. */
+const [HARDWARE_EVENTS, SOFTWARE_EVENTS] = [10, 11];
 /** The operations that perf knows for each cache, in the order of perf_event.h: `l`oad, `s`tore, `p`refetch. */
 const CACHE_OPERATIONS = ['lsp', 'lp', 'lsp', 'lsp', 'l', 'l', 'lsp'];
 
@@ -27,7 +27,7 @@ function perfName(attr: PerfEventAttr): string {
   const low = Number(attr.config & 0xffffffffn);
   switch (attr.type) {
     case abi.PERF_TYPE_HARDWARE:
-      return name.includes(':') ? UNKNOWN_HARDWARE : name;
+      return low < HARDWARE_EVENTS ? name : UNKNOWN_HARDWARE;
     case abi.PERF_TYPE_SOFTWARE:
       return low < SOFTWARE_EVENTS ? name : UNKNOWN_SOFTWARE;
     case abi.PERF_TYPE_HW_CACHE:
