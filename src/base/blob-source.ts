@@ -1,5 +1,5 @@
 import type { ByteSource } from './byte-source.ts';
-import { PerfconvError } from './errors.ts';
+import { messageOf, PerfconvError } from './errors.ts';
 
 /** The part of a Blob or File that is used; browsers and Node declare the type in different places. */
 export interface BlobLike {
@@ -42,7 +42,7 @@ export class BlobSource implements ByteSource {
       target.set(bytes);
       return bytes.length;
     } catch (cause) {
-      throw new PerfconvError('io', cause instanceof Error ? cause.message : String(cause), { file: this.name, offset: position }, { cause });
+      throw new PerfconvError('io', messageOf(cause), { file: this.name, offset: position }, { cause });
     }
   }
 

@@ -48,3 +48,8 @@ function placeText(place: ErrorPlace): string {
   const spot = [place.record, at].filter((part) => part !== undefined).join(' ');
   return [place.file, spot].map((part) => (part ? `${part}: ` : '')).join('');
 }
+
+/** The message of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,5 +1,5 @@
 import type { ByteSink } from './byte-sink.ts';
-import { PerfconvError } from './errors.ts';
+import { messageOf, PerfconvError } from './errors.ts';
 
 /** The part of a web stream that takes bytes; browsers and Node declare the type in different places. */
 export interface WebWritableLike {
@@ -33,7 +33,7 @@ export class WebSink implements ByteSink {
       // The stream may keep the bytes, which the caller is about to overwrite.
       await this.#writer.write(chunk.slice());
     } catch (cause) {
-      throw new PerfconvError('io', cause instanceof Error ? cause.message : String(cause), { file: this.#name }, { cause });
+      throw new PerfconvError('io', messageOf(cause), { file: this.#name }, { cause });
     }
   }
 

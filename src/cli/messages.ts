@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/errors.ts';
 import { printable } from '../base/printable.ts';
 
 /** One line that states why a command failed. */
 export function errorText(error: unknown, input?: string): string {
-  if (!(error instanceof PerfconvError)) return `internal error: ${error instanceof Error ? error.message : String(error)}`;
+  if (!(error instanceof PerfconvError)) return `internal error: ${messageOf(error)}`;
   const isAboutInput = input !== undefined && error.code !== 'usage' && error.file === undefined;
   return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName('-')}: `);
 }

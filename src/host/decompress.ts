@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { inflate, inflateSync, type ZlibOptions } from 'node:zlib';
 import type { Compression } from '../base/decompressor.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/errors.ts';
 import { GzipUnpacker } from './unwrap-deflate.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 import { unwrapXz } from './unwrap-xz.ts';
@@ -57,7 +57,7 @@ async function unzlib(bytes: Uint8Array, maxSizeBytes: number, isAhead: boolean)
     return isHere ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge('zlib', maxSizeBytes);
-    throw new PerfconvError('damaged', `the zlib data cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {}, { cause });
+    throw new PerfconvError('damaged', `the zlib data cannot be read: ${messageOf(cause)}`, {}, { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/errors.ts';
 
 /** What the operating system's errors mean, in words that users know. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ export function refusalOf(error: unknown): PerfconvError | undefined {
 
 /** What a system error means, in the words of messages, such as `no space left on device`. */
 export function reasonOf(error: unknown): string {
-  return REASONS[systemCode(error) ?? ''] ?? (error instanceof Error ? error.message : String(error));
+  return REASONS[systemCode(error) ?? ''] ?? messageOf(error);
 }
 
 /** An `io` error about a file, from what the system threw. A PerfconvError is returned as it is. */

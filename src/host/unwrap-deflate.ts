@@ -1,5 +1,5 @@
 import { createInflate, createInflateRaw } from 'node:zlib';
-import { PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/errors.ts';
 import { crc32 } from './crc32.ts';
 import type { Unpacker } from './unwrap-unpacker.ts';
 import { ZlibPump } from './zlib-pump.ts';
@@ -172,7 +172,7 @@ async function naming(name: string, work: () => Promise<void>): Promise<void> {
     await work();
   } catch (cause) {
     if (cause instanceof PerfconvError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = messageOf(cause);
     if (reason === 'unexpected end of file') throw cutOff(name, cause);
     throw new PerfconvError('damaged', `the ${name} data cannot be read: ${reason}`, {}, { cause });
   }

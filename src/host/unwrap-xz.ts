@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/errors.ts';
 import { XzStreamEnds } from './unwrap-xz-ends.ts';
 
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */
@@ -62,7 +62,7 @@ async function* cutAtEnds(input: AsyncIterable<Uint8Array>, ends: XzStreamEnds):
 }
 
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return REASONS[/error code (\d+)$/.exec(text)?.[1] ?? ''] ?? OTHER_REASON;
 }
 

@@ -1,3 +1,5 @@
+import { messageOf } from '../../base/errors.ts';
+
 /** TypeScript only declares it in its DOM library. */
 declare const WebAssembly: { readonly Module: new (bytes: Uint8Array) => unknown };
 
@@ -13,6 +15,6 @@ export function webAssemblyRefusal(): string | undefined {
     new WebAssembly.Module(EMPTY_MODULE);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

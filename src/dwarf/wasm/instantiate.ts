@@ -1,4 +1,4 @@
-import { PerfconvError } from '../../base/errors.ts';
+import { messageOf, PerfconvError } from '../../base/errors.ts';
 import { compileWasm, instantiateWasm, type WasmModule } from '../../base/web-assembly.ts';
 import { CODE, type WasmExports, type WasmImports } from './module.ts';
 
@@ -41,7 +41,7 @@ function compile(): WasmModule {
   try {
     return compileWasm(CODE);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new PerfconvError('unsupported', `no WebAssembly, which is needed to read debug information: ${why}`, {}, { cause: error });
   }
 }
