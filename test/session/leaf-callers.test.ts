@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
-import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import type { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode } from '../support/decode.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../support/frame-assembler.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
+import { TEXT } from '../support/elf-builder.ts';
+import { CfaCode } from '../support/frame-assembler.ts';
 import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../support/perf-encoder.ts';
+import { ruledFunctions } from '../support/ruled-functions.ts';
 
 const [FP, LR, SP] = [29, 30, 31];
 /** A clock as `perf record -g` asks for it on arm64: with the link register. */
@@ -24,21 +23,7 @@ const FRAMED = LEAF + 0x400n;
 const CALLERS = [FRAMED + 0x20n, FRAMED + 0x30n];
 
 function symbolsFor(machine: number): Symbolizer {
-  const framesAt = TEXT.vaddr + 0x800;
-  const tableAt = TEXT.vaddr + 0x900;
-  const functions = [
-    { start: TEXT.vaddr, sizeBytes: 0x400, code: new CfaCode() },
-    { start: TEXT.vaddr + 0x400, sizeBytes: 0x400, code: new CfaCode().defCfaOffset(16).offset(FP, 2).offset(LR, 1) },
-  ];
-  const frames = assembleFrames([[{ returnAddress: LR, code: new CfaCode().defCfa(SP, 0) }, functions]], { addr: framesAt });
-  const entries = functions.map(({ start }, i) => [start, framesAt + frames.fdeOffsets[i]] as const);
-  const moreSections = [
-    { name: '.eh_frame', addr: framesAt, content: frames.bytes },
-    { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, entries) },
-  ];
-  const files = new MadeFiles();
-  files.content.set('/bin/app', buildElf({ classBits: 64, littleEndian: true, machine, moreSections }));
-  return new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
+  return ruledFunctions('/bin/app', machine, { sp: SP, lr: LR }, 0x400, [new CfaCode(), new CfaCode().defCfaOffset(16).offset(FP, 2).offset(LR, 1)]);
 }
 
 interface Recorded {

@@ -3,10 +3,11 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode } from '../support/decode.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../support/frame-assembler.ts';
+import { TEXT } from '../support/elf-builder.ts';
+import { CfaCode } from '../support/frame-assembler.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { type AttrSpec, context, encodeFile, record } from '../support/perf-encoder.ts';
+import { ruledFunctions } from '../support/ruled-functions.ts';
 
 const [SP, FP, LR] = [1, 31, 65];
 /** A clock as `perf record -g` asks for it. */
@@ -28,27 +29,17 @@ const KERNEL = 0xc000_0000_0001_0000n;
 /** What a word that was never set may hold. */
 const GARBAGE = 0x0808_0808_0808_0808n;
 
+const EM_PPC64 = 21;
+
 function symbolsFor(): Symbolizer {
-  const framesAt = TEXT.vaddr + 0x800;
-  const tableAt = TEXT.vaddr + 0x900;
-  const codes = [
+  return ruledFunctions('/bin/app', EM_PPC64, { sp: SP, lr: LR }, FUNCTION_BYTES, [
     new CfaCode(),
     new CfaCode().defCfaOffset(64),
     new CfaCode().defCfa(FP, 64),
     new CfaCode().defCfaOffset(64).offsetExtendedSf(LR, -2),
     // After the frame was freed.
     new CfaCode().offsetExtendedSf(LR, -2),
-  ];
-  const functions = codes.map((code, i) => ({ start: TEXT.vaddr + i * FUNCTION_BYTES, sizeBytes: FUNCTION_BYTES, code }));
-  const frames = assembleFrames([[{ returnAddress: LR, code: new CfaCode().defCfa(SP, 0) }, functions]], { addr: framesAt });
-  const entries = functions.map(({ start }, i) => [start, framesAt + frames.fdeOffsets[i]] as const);
-  const moreSections = [
-    { name: '.eh_frame', addr: framesAt, content: frames.bytes },
-    { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, entries) },
-  ];
-  const files = new MadeFiles();
-  files.content.set('/bin/app', buildElf({ classBits: 64, littleEndian: true, machine: 21, moreSections }));
-  return new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
+  ]);
 }
 
 /** The addresses of one sample's stack, without what comes after a return address, as distances from {@link LEAF} if they are in the file. */
