@@ -247,10 +247,8 @@ describe.each<[string, Language, () => InstructionDecoder]>([
   if (missing !== undefined) announceSkipped(`code of ${name} as objdump reads it`, missing);
   for (const path of libraries) if (!existsSync(path)) announceSkipped(`code of ${path}`, 'it is not installed');
 
-  const present = missing === undefined ? libraries.filter((path) => existsSync(path)) : [];
-  if (present.length === 0) test.skip('any library', () => {});
-
-  test.each(present)('%s', (path) => {
+  test.for(libraries)('%s', (path, { skip }) => {
+    skip(missing !== undefined || !existsSync(path));
     const decoder = makeDecoder();
     const state = new ScanState();
     const wrong: string[] = [];
