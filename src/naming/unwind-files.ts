@@ -1,6 +1,7 @@
 import type { Features } from '../perfdata/features.ts';
 import { type Dso, listedBuildId } from '../session/dsos.ts';
 import type { UnwindFile, UnwindFiles } from '../session/unwind-files.ts';
+import type { CodeObject } from '../symbolizer/code-object.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { codeObject } from './code-sources.ts';
 
@@ -17,15 +18,24 @@ export class SymbolizerUnwindFiles implements UnwindFiles {
   }
 
   async load(dso: Dso, features: Features): Promise<UnwindFile | undefined> {
-    const { buildIds = [] } = features;
-    const buildId = dso.buildId || listedBuildId(dso, (name) => buildIds.find(({ filename }) => filename === name)?.buildId);
-    const rules = await this.#symbols.unwindRulesFor(codeObject({ ...dso, buildId }, features), this.#readsLines);
+    const rules = await this.#symbols.unwindRulesFor(objectOf(dso, features), this.#readsLines);
     if (rules !== undefined) this.#opened.push(() => rules.close());
     return rules;
+  }
+
+  async isThere(dso: Dso, features: Features): Promise<boolean> {
+    return this.#symbols.isThere(objectOf(dso, features));
   }
 
   /** Closes all files. */
   async close(): Promise<void> {
     for (const close of this.#opened.splice(0)) await close();
   }
+}
+
+/** A DSO with the build id that the recording has said so far. */
+function objectOf(dso: Dso, features: Features): CodeObject {
+  const { buildIds = [] } = features;
+  const buildId = dso.buildId || listedBuildId(dso, (name) => buildIds.find(({ filename }) => filename === name)?.buildId);
+  return codeObject({ ...dso, buildId }, features);
 }

@@ -25,4 +25,6 @@ export interface UnwindFiles {
    * @returns undefined if there is no such file, or none that can be read
    */
   load(dso: Dso, features: Features): Promise<UnwindFile | undefined>;
+  /** Whether perf 6.1 finds a file for a DSO, be it another build than the recorded one. */
+  isThere(dso: Dso, features: Features): Promise<boolean>;
 }

@@ -10,6 +10,7 @@ import type { AddressSpace } from './address-space.ts';
 import type { CallchainTable } from './callchains.ts';
 import { type DsoTable, UPROBES_NAME } from './dsos.ts';
 import type { SessionEvent } from './events.ts';
+import { FoundFiles } from './found-files.ts';
 import type { FrameResolver } from './frames.ts';
 import { type LastStack, LastStacks } from './last-stacks.ts';
 import { LeafCallers } from './leaf-callers.ts';
@@ -83,6 +84,8 @@ export class UserStacks {
   readonly #options: UserStackOptions;
   readonly #diagnostics: Diagnostics;
   readonly #code: MappedCode;
+  /** Undefined where a process is unwound even if none of its files is there. */
+  readonly #foundFiles: FoundFiles | undefined;
   /** Undefined where rules are taken as they are found. */
   readonly #processRules: AllProcessRules | undefined;
   /** Loaded when the first stack needs it. */
@@ -90,9 +93,6 @@ export class UserStacks {
   #input: Input | undefined;
   readonly #registers = new SampledRegisters();
   #waits = 0;
-  /** State of the address space that {@link #mapsFiles} was last asked about, and what it said. */
-  #askedGeneration = -1;
-  #hasFiles = false;
   /** The arch for which {@link #mendsChains} holds. */
   #askedArch: string | undefined;
   #mendsChains = false;
@@ -109,6 +109,7 @@ export class UserStacks {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#code = new MappedCode(dsos.dsos, jitDumps, options.compatPerf);
+    this.#foundFiles = options.compatPerf ? new FoundFiles(dsos.dsos, features, files) : undefined;
     this.#processRules = options.compatPerf ? new AllProcessRules() : undefined;
   }
 
@@ -183,7 +184,9 @@ export class UserStacks {
 
   #unwindDump(row: RecordRow, event: SessionEvent, process: SessionProcess, unwinder: Unwinder): boolean {
     const { space } = process;
-    const input = this.#fill(row.stackDump, event, space);
+    const isUnwound = this.#foundFiles === undefined || this.#foundFiles.areIn(space);
+    if (this.#hasToWait(isUnwound === undefined)) return false;
+    const input = isUnwound === true ? this.#fill(row.stackDump, event) : undefined;
     if (input === undefined) {
       this.ends.notUnwound++;
     } else {
@@ -221,6 +224,8 @@ export class UserStacks {
       const { Unwinder } = await import('../unwind/unwinder.ts');
       const { maxStack, compatPerf } = this.#options;
       this.#unwinder = new Unwinder({ ...(Number.isFinite(maxStack) && { maxFrames: maxStack }), followsLibunwind: compatPerf });
+    } else if (this.#foundFiles?.isPending === true) {
+      await this.#foundFiles.settle();
     } else if (unwinder.endModule !== undefined) {
       const failure = await unwinder.endModule.readWanted();
       if (failure !== undefined) this.#diagnostics.add('unwind-rules-damaged', 'warning', `${failure.message}: stacks that lead there may end too early`);
@@ -232,11 +237,10 @@ export class UserStacks {
   }
 
   /** @returns undefined if nothing is to be unwound, as for an unknown machine */
-  #fill(place: number, { attr }: SessionEvent, space: AddressSpace): Input | undefined {
+  #fill(place: number, { attr }: SessionEvent): Input | undefined {
     const dumps = this.#dumps;
-    // Registers say where the thread is, even without a stack, as during an exec, or if no file is mapped in its process; perf 6.1 does not use them then
-    // (observed).
-    if (this.#options.compatPerf && (dumps.stackSizeBytes(place) === 0 || !this.#mapsFiles(space))) return undefined;
+    // Registers say where the thread is, even without a stack, as during an exec; perf 6.1 does not use them then (observed).
+    if (this.#options.compatPerf && dumps.stackSizeBytes(place) === 0) return undefined;
     const { machine, maskLo, maskHi } = this.#registers.of(attr, dumps.abi(place), this.#features.arch ?? '');
     if (machine === undefined) return undefined;
     this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
@@ -250,18 +254,6 @@ export class UserStacks {
     // perf 6.1 does not read the dump's last word (observed).
     input.stackSizeBytes = Math.max(0, dumps.stackSizeBytes(place) - (this.#options.compatPerf ? 1 : 0));
     return input;
-  }
-
-  /** Whether a map of a file was recorded, now or before an exec. It is asked for each sample, usually about the same maps as before. */
-  #mapsFiles(space: AddressSpace): boolean {
-    if (space.generation !== this.#askedGeneration) {
-      this.#askedGeneration = space.generation;
-      this.#hasFiles = false;
-      for (let maps: AddressSpace | undefined = space; maps !== undefined && !this.#hasFiles; maps = maps.fallback) {
-        this.#hasFiles = maps.maps((dso) => this.#dsos.dsos[dso].kind !== 'anon');
-      }
-    }
-    return this.#hasFiles;
   }
 
   /** Decides what becomes of a stack, and counts how it ended. A recorded user part is kept instead if it shows more. */

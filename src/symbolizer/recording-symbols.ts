@@ -17,8 +17,9 @@ import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
 import type { LastList } from './kernel/last-list.ts';
 import { findVdso } from './kernel/vdso.ts';
-import type { SearchedDirectories } from './search/candidates.ts';
+import { perfBinaryPlaces, type SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
+import { isElfAt } from './search/file-kind.ts';
 import { MappedFiles } from './search/mapped-files.ts';
 import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
@@ -98,7 +99,8 @@ export class RecordingSymbols {
     const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
     let rules: UnwindRules | undefined;
     try {
-      const found = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
+      const wanted = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
+      const found = wanted ?? (this.#options.compatPerf ? await this.#anyBuildOf(object, files) : undefined);
       if (found !== undefined) rules = { ...(await readRules(found, this.#files, !this.#options.compatPerf)), close: () => files.close() };
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
@@ -107,6 +109,24 @@ export class RecordingSymbols {
       if (rules === undefined) await files.close();
     }
     return rules;
+  }
+
+  /** Whether perf 6.1 finds a file for a DSO, be it another build. @internal */
+  async isThere(object: CodeObject): Promise<boolean> {
+    return (await this.#perfBinaryOf(object)) !== undefined;
+  }
+
+  /** Where perf 6.1 finds a file for a DSO. */
+  async #perfBinaryOf({ name, buildId }: CodeObject): Promise<string | undefined> {
+    for (const place of perfBinaryPlaces({ path: name, buildId }, this.#dirs)) if ((await isElfAt(this.#files, place)) === true) return place;
+    return undefined;
+  }
+
+  /** The file that perf 6.1 unwinds by, which it does not compare with the recorded build id (observed). */
+  async #anyBuildOf(object: CodeObject, files: CheckedFiles): Promise<ObjectFiles | undefined> {
+    const place = object.kind === 'file' ? await this.#perfBinaryOf(object) : undefined;
+    const runtime = place === undefined ? undefined : await files.check(await this.#files.open(place), '');
+    return runtime && { runtime, symbols: undefined, debugInfo: undefined };
   }
 
   /** Whether to read debug information: not if this engine cannot, which is reported as soon as it matters. Code made at run time has none. */

@@ -355,6 +355,37 @@ describe('stacks with compatPerf', () => {
     expect([await shownWith('//anon'), await shownWith(LIBRARY)]).toEqual([[kernel], [`${kernel} [${0x500010n}]`]]);
   });
 
+  it('are missing until the process maps a file that is there, whatever it has mapped before an exec', async () => {
+    const options = (): ReadProfileOptions => {
+      const files = new MadeFiles();
+      files.content.set('/lib/here.so', buildElf({ classBits: 64, littleEndian: true }));
+      files.content.set('/lib/text', new TextEncoder().encode('no ELF file'));
+      return { compatPerf: true, symbolizer: new Symbolizer(files, { debugDirs: [], compatPerf: true }, new Diagnostics()) };
+    };
+    const records = [
+      ...start(),
+      mapped(3n, 0x600000n, '[vdso]'),
+      mapped(4n, 0x700000n, '/lib/text'),
+      sample(10n, [0x500010n, MAIN]),
+      mapped(20n, 0x800000n, '/lib/here.so'),
+      sample(30n, [0x500010n, MAIN]),
+      record.comm({ pid: 100, comm: 'app', exec: true }, { sampleId: { time: 40n } }),
+      mapped(41n, 0x400000n, APP),
+      sample(50n, [0x400010n, MAIN]),
+    ];
+    expect(shown((await decodeAll(records, options())).samples)).toEqual(['10: ', '30: 10', '50: 10']);
+    expect(shown((await decodeAll(records, { ...options(), compatPerf: false })).samples)).toEqual(['10: 10 100', '30: 10 100', '50: 10 100']);
+  });
+
+  it('are unwound by the file at the recorded path, whatever its build id', async () => {
+    const records = [...maps, sample(10n, ips)];
+    const attrs = [DUMPING];
+    const buildId = new Uint8Array(20).fill(0xab);
+    const features = { ...FEATURES, buildIds: [APP, LIBRARY].map((filename) => ({ buildId, filename })) };
+    const shownWith = async (options: ReadProfileOptions) => shown((await decode(encodeFile({ attrs, records, features }), options)).samples);
+    expect(await shownWith(perfOptions())).toEqual([`10: 1010 101f 10ff ${UNREAD}`]);
+  });
+
   it('end in code of files whose .eh_frame_hdr is in no recorded map', async () => {
     const records = [...maps, sample(10n, ips)];
     const options = perfOptions(true, [], DATA.vaddr + 0x200);

@@ -114,6 +114,17 @@ export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: 
   ];
 }
 
+/** The places for the binary itself in the order in which perf tries them (observed: perf 6.1): the build-id cache, and the path, under `symfs` if there is one. */
+export function perfBinaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
+  const { path, buildId } = file;
+  const { symfs = '' } = dirs;
+  return [
+    ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
+    ...(isStoredPath(path) && (symfs === '' || staysBelowRoot(path)) ? [symfs + path] : []),
+    ...flatPlaces(file, dirs, ['']),
+  ];
+}
+
 /**
  * The paths of a build id's entries in perf's build-id cache; empty when either is unknown. In the cache of old perf
  * versions the build id itself is a link to the file: entry ''.
