@@ -12,6 +12,7 @@ import { PayloadTexts } from '../naming/payload-texts.ts';
 import { reportStackQuality } from '../naming/report-stacks.ts';
 import { reportUnwoundStacks } from '../naming/report-unwound.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
+import { unmapUnrecordedKernelCode } from '../naming/unrecorded-kernel-code.ts';
 import { SymbolizerUnwindFiles } from '../naming/unwind-files.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { type KeptBranches, ProfileBuilder } from '../profile/builder.ts';
@@ -133,6 +134,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
   const naming = { symbols, compatPerf, debugInfo, demangle };
   const searches = await symbolizeLocations(profile, session, naming, payloads);
+  if (compatPerf) unmapUnrecordedKernelCode(profile, session);
   const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');
   if (options.symbolizer !== undefined) reportMissingSymbols(summaries, diagnostics);
   // A stack that was cut may look broken, and so may stacks as perf shows them.

@@ -82,6 +82,11 @@ export class LocationTable {
     return this.#rows.words[index * 4 + 2] | 0;
   }
 
+  /** Takes a location out of its mapping. {@link intern} does not find it again. */
+  unmap(index: number): void {
+    this.#rows.words[index * 4 + 2] = -1;
+  }
+
   addressLo(index: number): number {
     return this.#rows.words[index * 4];
   }

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { decode } from '../support/decode.ts';
+import { MadeFiles } from '../support/made-symbol-files.ts';
+import { encodeFile, misc, record } from '../support/perf-encoder.ts';
+
+const TEXT = 0xffffffff_81000000n;
+const SIZE = 0x1000n;
+const RECORDING = encodeFile({
+  attrs: [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'] }],
+  records: [
+    record.mmap({ pid: -1, tid: 0, addr: TEXT, len: SIZE, pgoff: TEXT, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
+    ...[TEXT + 0x10n, TEXT + SIZE].map((ip, i) => record.sample({ ip, pid: 5, tid: 5, time: BigInt(i) }, { misc: misc.kernel })),
+  ],
+});
+
+async function dsosWith(compatPerf: boolean, list: string): Promise<(string | undefined)[]> {
+  const files = new MadeFiles();
+  files.content.set('/kallsyms', new TextEncoder().encode(list));
+  const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf, kallsyms: '/kallsyms' }, new Diagnostics());
+  const { samples } = await decode(RECORDING, { symbolizer, compatPerf });
+  return samples.map(({ frames }) => frames[0].dso);
+}
+
+test('code beyond the recorded map of the kernel is the kernel’s with compatPerf only if it has symbols', async () => {
+  const list = `${[TEXT, TEXT + SIZE].map((address, i) => `${address.toString(16)} T ${['_text', 'init'][i]}`).join('\n')}\n`;
+  const whole = ['[kernel.kallsyms]', '[kernel.kallsyms]'];
+  expect(await dsosWith(true, '')).toEqual([whole[0], undefined]);
+  expect(await dsosWith(true, list)).toEqual(whole);
+  expect(await dsosWith(false, '')).toEqual(whole);
+});
