@@ -62,9 +62,15 @@ function placed(found: readonly FoundStub[], section: ElfSection, sizeBytes: num
 /** The slot that a `jmp *…` at `at` reads; undefined if there is no such jump. */
 type X86Slot = (code: StubCode, at: number) => number | undefined;
 
-/** There is one jump in each 16 bytes, or in each 8 bytes of a `.plt.got` without endbr. */
+/**
+ * There is one jump in each 16 bytes; or, without endbr, in each 8 bytes of a `.plt.got` and of the `.plt` of a static program, whose section header does not
+ * say so (observed, binutils 2.40).
+ */
 function readX86Stubs(code: StubCode, slotOf: X86Slot): FoundStub[] {
-  const sizeBytes = code.entsize === 8 ? 8 : 16;
+  const { view, entsize } = code;
+  const startsAt = (at: number): boolean => at + 8 <= view.length && slotOf(code, at) !== undefined;
+  const isShort = entsize === 8 || (entsize === 0 && startsAt(0) && (view.length === 8 || startsAt(8)));
+  const sizeBytes = isShort ? 8 : 16;
   const found: FoundStub[] = [];
   for (let at = 0; at + sizeBytes <= code.view.length; at += sizeBytes) {
     let slot: number | undefined;

@@ -1,9 +1,11 @@
+import { readRange } from '../base/byte-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
-import { EM_AARCH64, EM_ARM, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
+import { readIfuncNames } from './ifunc-names.ts';
 
 /** A stub of the procedure linkage table. `start` is a file offset. */
 export interface PltEntry {
@@ -30,6 +32,15 @@ const PERF_LAYOUTS: Readonly<Record<number, { readonly header: number; readonly 
   [EM_ARM]: { header: 20, entry: 12 },
   [EM_AARCH64]: { header: 32, entry: 16 },
 };
+/** R_…_IRELATIVE: the slot gets what the function at the addend returns. Source: the ABI supplements of the machines. */
+const IRELATIVE: Readonly<Record<number, number>> = {
+  [EM_386]: 42,
+  [EM_X86_64]: 37,
+  [EM_ARM]: 160,
+  [EM_AARCH64]: 1032,
+  [EM_RISCV]: 58,
+  [EM_S390]: 61,
+};
 const RELOCATION_SECTIONS = ['.rela.plt', '.rel.plt', '.rela.dyn', '.rel.dyn'];
 /** Longer names are cut: those of a hostile file may overlap each other. */
 const MAX_NAME_SIZE_BYTES = 4096;
@@ -37,21 +48,27 @@ const MAX_NAME_SIZE_BYTES = 4096;
 const MAX_SHARING = 16;
 const FREE_NAME_BYTES = 1 << 20;
 
+/** How many functions are chosen when the program starts, at most. glibc has some hundred. */
+const MAX_CHOSEN_FUNCTIONS = 4096;
+
 /** `@plt`, which is appended to the name of the called function. */
 const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
 
 /**
  * The stubs through which a file calls other files' functions, named `function@plt`; none if they are not recognized. Each jumps through a
- * slot of the GOT, and that slot's relocation has the name.
+ * slot of the GOT, and that slot's relocation has the name, or the address of a function that chooses what is called.
  *
  * Observed: perf 6.1 only goes by order: the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names. It
  * knows neither `.plt.sec` nor `.plt.got`. With `compatPerf`, stubs are named in the same way here. In files of LLVM's linker, which leaves
  * the entry size 0, perf puts all entries, empty, at the beginning of `.plt`. There they keep it from finding the symbol before, which may
  * have no end (except in files with a handful of entries, whose order in perf's tree of symbols may differ).
+ *
+ * @param elf the file that was mapped
+ * @param symbols the file with its symbols
  */
-export async function readPltEntries(elf: ElfFile, compatPerf: boolean): Promise<PltEntries> {
+export async function readPltEntries(elf: ElfFile, symbols: ElfFile, compatPerf: boolean): Promise<PltEntries> {
   const named = new NamedStubs();
-  await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, named));
+  await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, symbols, named));
   return named;
 }
 
@@ -59,42 +76,76 @@ async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   const plt = elf.section('.plt');
   const relocated = elf.section('.rela.plt') ?? elf.section('.rel.plt');
   const functions = plt && relocated && (await CalledFunctions.read(elf));
-  const relocations = functions && (await Relocations.read(elf, relocated, functions));
-  if (!plt || !relocations) return;
+  const relocations = functions && (await Relocations.read(elf, relocated));
+  if (!plt || !functions || relocations?.symbols !== functions.section) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
   if (entry === 0 && relocations.count > 0) named.hiddenFrom = plt.offset;
   for (let i = 0; i < relocations.count && entry > 0; i++) {
     const at = header + i * entry;
     if (at + entry > plt.sizeBytes) break;
-    functions.find(relocations.symbol(i));
-    named.add(plt.offset + at, entry, functions);
+    named.add(plt.offset + at, entry, functions.nameOf(relocations.symbol(i)));
   }
 }
 
-async function nameBySlot(elf: ElfFile, named: NamedStubs): Promise<void> {
+async function nameBySlot(elf: ElfFile, symbols: ElfFile, named: NamedStubs): Promise<void> {
   const stubs = new Map<number, PltStub[]>();
   for (const stub of await readPltStubs(elf)) {
     const known = stubs.get(stub.slot);
     if (known) known.push(stub);
     else stubs.set(stub.slot, [stub]);
   }
-  const functions = stubs.size === 0 ? undefined : await CalledFunctions.read(elf);
-  if (functions === undefined) return;
+  if (stubs.size === 0) return;
+  const functions = await CalledFunctions.read(elf);
+  const chosen: ChosenFunction[] = [];
   for (const sectionName of RELOCATION_SECTIONS) {
     // Relocations of data, which come last, may number hundreds of thousands.
     if (stubs.size === 0) break;
-    const relocations = await Relocations.read(elf, elf.section(sectionName), functions);
+    const relocations = await Relocations.read(elf, elf.section(sectionName));
     if (!relocations) continue;
+    const hasNames = relocations.symbols === functions?.section;
     // hot
     for (let i = 0; i < relocations.count; i++) {
       const slot = relocations.slot(i);
       const own = stubs.get(slot);
-      if (!own || !functions.find(relocations.symbol(i))) continue;
-      for (const { start, sizeBytes } of own) named.add(start, sizeBytes, functions);
+      if (!own) continue;
+      if (relocations.type(i) === IRELATIVE[elf.machine]) {
+        if (chosen.length < MAX_CHOSEN_FUNCTIONS) chosen.push({ stubs: own, slot, resolver: relocations.addend(i) });
+      } else {
+        const name = hasNames ? functions?.nameOf(relocations.symbol(i)) : undefined;
+        if (name === undefined || name.length === 0) continue;
+        for (const { start, sizeBytes } of own) named.add(start, sizeBytes, name);
+      }
       // Each stub has one name, however often a damaged file relocates its slot.
       stubs.delete(slot);
     }
   }
+  if (chosen.length > 0) await nameChosen(chosen, elf, symbols, named);
+}
+
+/** A function of which the program chooses a version when it starts. */
+interface ChosenFunction {
+  readonly stubs: readonly PltStub[];
+  /** Address of its slot. */
+  readonly slot: number;
+  /** Address of the function that chooses; undefined if it is in the slot. */
+  readonly resolver: number | undefined;
+}
+
+async function nameChosen(chosen: readonly ChosenFunction[], elf: ElfFile, symbols: ElfFile, named: NamedStubs): Promise<void> {
+  const resolvers: number[] = [];
+  for (const { slot, resolver } of chosen) resolvers.push(resolver ?? (await wordAt(elf, slot)));
+  const names = await readIfuncNames(symbols, new Set(resolvers));
+  for (const [i, { stubs }] of chosen.entries()) {
+    const name = names.get(resolvers[i]);
+    if (name !== undefined) for (const { start, sizeBytes } of stubs) named.add(start, sizeBytes, name);
+  }
+}
+
+/** The 32-bit word at an address; NaN if the file does not have it. */
+async function wordAt(elf: ElfFile, address: number): Promise<number> {
+  const offset = elf.fileOffsetOf(address);
+  const bytes = offset === undefined ? undefined : await readRange(elf.source, offset, 4);
+  return bytes === undefined || bytes.length < 4 ? Number.NaN : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, elf.littleEndian);
 }
 
 /** Stubs with their names, which are stored one after the other. */
@@ -104,13 +155,13 @@ class NamedStubs implements PltEntries {
   hiddenFrom: number | undefined;
   #namesSizeBytes = 0;
 
-  /** @param functions have found the one that the stub calls */
-  add(start: number, sizeBytes: number, { names, nameStart, nameEnd }: CalledFunctions): void {
+  /** @param name of the function that the stub calls */
+  add(start: number, sizeBytes: number, name: Uint8Array): void {
     const nameOffset = this.#namesSizeBytes;
-    const suffixAt = nameOffset + nameEnd - nameStart;
+    const suffixAt = nameOffset + name.length;
     this.#namesSizeBytes = suffixAt + SUFFIX.length;
     this.names = grown(this.names, this.#namesSizeBytes);
-    this.names.set(names.subarray(nameStart, nameEnd), nameOffset);
+    this.names.set(name, nameOffset);
     this.names.set(SUFFIX, suffixAt);
     this.entries.push({ start, sizeBytes, nameOffset, nameLength: this.#namesSizeBytes - nameOffset });
   }
@@ -120,17 +171,14 @@ class NamedStubs implements PltEntries {
 class CalledFunctions {
   /** Index of the section `.dynsym`. */
   readonly section: number;
-  readonly names: Uint8Array;
-  /** Where the name of the function that was found last is in {@link names}; empty if it has none. */
-  nameStart = 0;
-  nameEnd = 0;
+  readonly #names: Uint8Array;
   readonly #symbols: ByteView;
   readonly #symbolSizeBytes: number;
   #nameBytesLeft: number;
 
   private constructor(section: number, symbols: ByteView, symbolSizeBytes: number, names: Uint8Array) {
     this.section = section;
-    this.names = names;
+    this.#names = names;
     this.#symbols = symbols;
     this.#symbolSizeBytes = symbolSizeBytes;
     this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
@@ -146,40 +194,42 @@ class CalledFunctions {
   }
 
   /**
-   * Finds a function's name.
-   * @returns whether it has one
+   * @returns a function's name, empty if it has none
    * @throws PerfconvError `damaged` when very many slots have the same long name
    */
-  find(symbol: number): boolean {
-    const { names } = this;
+  nameOf(symbol: number): Uint8Array {
+    const names = this.#names;
     const symbolAt = symbol * this.#symbolSizeBytes;
     const start = symbol === 0 || symbolAt + 4 > this.#symbols.length ? names.length : this.#symbols.u32(symbolAt);
     const nul = start < names.length ? names.indexOf(0, start) : start;
     const sizeBytes = (nul < 0 ? names.length : nul) - start;
     this.#nameBytesLeft -= sizeBytes;
     if (this.#nameBytesLeft < 0) throw new PerfconvError('damaged', 'names of its symbols overlap', { record: 'PLT' });
-    this.nameStart = start;
-    this.nameEnd = start + Math.min(sizeBytes, MAX_NAME_SIZE_BYTES);
-    return sizeBytes > 0;
+    return names.subarray(start, start + Math.min(sizeBytes, MAX_NAME_SIZE_BYTES));
   }
 }
 
-/** The relocations of one section against `.dynsym`. */
+/** The relocations of one section. */
 class Relocations {
+  /** Index of the section with their symbols. */
+  readonly symbols: number;
   readonly #rows: ByteView;
   readonly #is64: boolean;
+  readonly #hasAddend: boolean;
   readonly #rowSizeBytes: number;
 
-  private constructor(is64: boolean, hasAddend: boolean, rows: ByteView) {
+  private constructor({ type, link }: ElfSection, is64: boolean, rows: ByteView) {
+    this.symbols = link;
     this.#is64 = is64;
-    this.#rowSizeBytes = (is64 ? 8 : 4) * (hasAddend ? 3 : 2);
+    this.#hasAddend = type === SHT_RELA;
+    this.#rowSizeBytes = (is64 ? 8 : 4) * (this.#hasAddend ? 3 : 2);
     this.#rows = rows;
   }
 
-  /** Undefined if the section is absent, has no relocations, or they are not against `.dynsym`. */
-  static async read(elf: ElfFile, section: ElfSection | undefined, { section: dynsym }: CalledFunctions): Promise<Relocations | undefined> {
-    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL) || section.link !== dynsym) return undefined;
-    return new Relocations(elf.classBits === 64, section.type === SHT_RELA, await elf.readSection(section));
+  /** Undefined if the section is absent or has no relocations. */
+  static async read(elf: ElfFile, section: ElfSection | undefined): Promise<Relocations | undefined> {
+    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL)) return undefined;
+    return new Relocations(section, elf.classBits === 64, await elf.readSection(section));
   }
 
   get count(): number {
@@ -188,13 +238,27 @@ class Relocations {
 
   /** The address that the dynamic linker fills in. */
   slot(index: number): number {
-    const at = index * this.#rowSizeBytes;
-    return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
+    return this.#addressAt(index * this.#rowSizeBytes);
   }
 
   /** Index of the symbol whose address the slot gets; 0 for a relocation without one. */
   symbol(index: number): number {
     const at = index * this.#rowSizeBytes;
     return this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
+  }
+
+  /** R_…, a number of the machine's. */
+  type(index: number): number {
+    const at = index * this.#rowSizeBytes;
+    return this.#is64 ? this.#rows.lo(at + 8) : this.#rows.u32(at + 4) & 0xff; // r_info
+  }
+
+  /** An address; undefined if it is in the slot. */
+  addend(index: number): number | undefined {
+    return this.#hasAddend ? this.#addressAt(index * this.#rowSizeBytes + (this.#is64 ? 16 : 8)) : undefined;
+  }
+
+  #addressAt(at: number): number {
+    return this.#is64 ? this.#rows.i64(at) : this.#rows.u32(at);
   }
 }

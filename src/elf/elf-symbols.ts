@@ -110,7 +110,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const names = new JoinedBytes();
   names.add(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
-  const plt = await readPltEntries(runtime, compatPerf);
+  const plt = await readPltEntries(runtime, symbols, compatPerf);
   if (plt.entries.length > 0) {
     const namesAt = names.add(plt.names);
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);

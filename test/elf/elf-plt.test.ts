@@ -3,7 +3,7 @@ import { BufferSource } from '../../src/base/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readPltEntries } from '../../src/elf/elf-plt.ts';
 import { readPltStubs } from '../../src/elf/elf-plt-stubs.ts';
-import { buildElf } from '../support/elf-builder.ts';
+import { buildElf, DATA } from '../support/elf-builder.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 
 /** Start, size and slot of each stub in these words of code, at svma 0 with the GOT at 0. */
@@ -77,7 +77,8 @@ it('stubs of a hostile file, which all have the same long name, are refused', as
       { name: '.dynstr', type: 3, content: Buffer.from(`\0${'a'.repeat(5000)}\0`) },
     ],
   });
-  await expect(readPltEntries(await ElfFile.open(new BufferSource(bytes, '/bin/x')), true)).rejects.toThrow('names of its symbols overlap');
+  const elf = await ElfFile.open(new BufferSource(bytes, '/bin/x'));
+  await expect(readPltEntries(elf, elf, true)).rejects.toThrow('names of its symbols overlap');
 });
 
 it("stubs of LLVM's linker against Spectre are recognized by what they load", async () => {
@@ -112,9 +113,75 @@ it('stubs are looked for in relocations of data only if some have no names', asy
       isRead ||= position === data;
       return BufferSource.prototype.readAt.call(source, position, target);
     };
-    const { entries, names } = await readPltEntries(elf, false);
+    const { entries, names } = await readPltEntries(elf, elf, false);
     return [...entries.map(({ nameOffset, nameLength }) => Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength)), isRead];
   };
   expect(await read(0x1000, 0x1000)).toEqual(['open@plt', false]);
   expect(await read(0x2000, 0x1000)).toEqual(['open@plt', true]);
+});
+
+describe('stubs of functions that are chosen when the program starts', () => {
+  /** A symbol of 64-bit files. */
+  const symbol = (nameAt: number, info: number, value: number): Uint8Array => new Uint8Array(Uint32Array.of(nameAt, (1 << 16) | info, value, 0, 16, 0).buffer);
+  const [LOCAL_FUNC, GLOBAL_IFUNC, WEAK_IFUNC] = [0x02, 0x1a, 0x2a];
+  const NAMES = '\0bcmp\0memcmp\0__memcmp\0sinf32x\0sin\0memcmp_ifunc\0';
+  const at = (name: string): number => NAMES.indexOf(`\0${name}\0`) + 1;
+  /** `jmp *slot(%rip)` and two bytes to fill up, at an address. */
+  const jump = (address: number, slot: number): number[] => [0xff, 0x25, ...new Uint8Array(Int32Array.of(slot - address - 6).buffer), 0x66, 0x90];
+
+  const namesOf = async (bytes: Uint8Array): Promise<[number, number, string][]> => {
+    const elf = await ElfFile.open(new BufferSource(bytes, '/bin/x'));
+    const { entries, names } = await readPltEntries(elf, elf, false);
+    const offset = elf.section('.plt')!.offset;
+    return entries.map(({ start, sizeBytes, nameOffset, nameLength }) => [
+      start - offset,
+      sizeBytes,
+      Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength),
+    ]);
+  };
+
+  it('have its name, also in a static program, where they are short', async () => {
+    const relocations = [0x1000, 0x1008, 0x1010].flatMap((slot, i) => [BigInt(slot), 37n, BigInt(0x500 + i * 0x100)]);
+    const bytes = buildSectionElf({
+      sections: [
+        { name: '.plt', content: Uint8Array.of(...jump(0, 0x1000), ...jump(8, 0x1008), ...jump(16, 0x1010)) },
+        { name: '.rela.plt', type: 4, content: new Uint8Array(BigUint64Array.from(relocations).buffer) },
+        {
+          name: '.symtab',
+          type: 2,
+          link: 4,
+          content: Buffer.concat([
+            symbol(0, 0, 0),
+            symbol(at('memcmp_ifunc'), LOCAL_FUNC, 0x500),
+            symbol(at('__memcmp'), GLOBAL_IFUNC, 0x500),
+            symbol(at('bcmp'), WEAK_IFUNC, 0x500),
+            symbol(at('memcmp'), GLOBAL_IFUNC, 0x500),
+            symbol(at('sinf32x'), WEAK_IFUNC, 0x700),
+            symbol(at('sin'), WEAK_IFUNC, 0x700),
+          ]),
+        },
+        { name: '.strtab', type: 3, content: Buffer.from(NAMES) },
+      ],
+    });
+    // Nothing has a name for the second.
+    expect(await namesOf(bytes)).toEqual([
+      [0, 8, 'memcmp@plt'],
+      [16, 8, 'sin@plt'],
+    ]);
+  });
+
+  it('have its name where the slot has the address of what chooses', async () => {
+    const bytes = buildElf({
+      classBits: 32,
+      littleEndian: true,
+      machine: 3,
+      moreSections: [
+        { name: '.plt', content: Uint8Array.of(0xff, 0x25, ...new Uint8Array(Uint32Array.of(DATA.vaddr).buffer), 0x66, 0x90) },
+        { name: '.rel.plt', type: 9, content: new Uint8Array(Uint32Array.of(DATA.vaddr, 42).buffer) },
+      ],
+      symbols: [{ name: 'strlen', value: 0x1234, type: 10 }],
+    });
+    bytes.writeUInt32LE(0x1234, DATA.offset);
+    expect(await namesOf(bytes)).toEqual([[0, 8, 'strlen@plt']]);
+  });
 });

@@ -63,7 +63,7 @@ describe('the PLT of another machine', () => {
       execFileSync(`${target}-gcc`, ['-O1', '-w', '-s', ...args, '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
       const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
       const expected = pltOfObjdump(`${target}-objdump`, path);
-      const { entries: found, names: namesOfStubs } = await readPltEntries(elf, false);
+      const { entries: found, names: namesOfStubs } = await readPltEntries(elf, elf, false);
       const entries = [...found].sort((a, b) => a.start - b.start);
       const nameOf = ({ nameOffset, nameLength }: PltEntry): string => Buffer.from(namesOfStubs).toString('latin1', nameOffset, nameOffset + nameLength);
       expect(entries.length).toBeGreaterThanOrEqual(7);
@@ -80,6 +80,35 @@ describe('the PLT of another machine', () => {
         offsets.map((offset) => base + BigInt(offset)),
       );
       expect(namesIn(table, offsets)).toEqual(names.map((oracle) => oracle.name));
+    });
+  }
+});
+
+describe('the PLT of a static program', () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'plt-'));
+    writeFileSync(join(dir, 'source.c'), SOURCE);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  const targets = ['x86_64-linux-gnu', 'aarch64-linux-gnu', 'arm-linux-gnueabihf', 'i686-linux-gnu', 's390x-linux-gnu'];
+  for (const target of targets) {
+    const canBuild = runs(`${target}-gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${target}-nm`, ['--version']);
+    if (!canBuild) announceSkipped(`the PLT of a static program for ${target}`, 'there is no compiler with a libc for it');
+    it.skipIf(!canBuild)(`has a stub for each function that is chosen when the program starts: ${target}`, async () => {
+      const path = join(dir, target);
+      execFileSync(`${target}-gcc`, ['-O1', '-w', '-static', '-o', path, join(dir, 'source.c')], { stdio: 'ignore' });
+      const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
+      const { entries, names } = await readPltEntries(elf, elf, false);
+      const found = entries.map(({ nameOffset, nameLength }) => Buffer.from(names).toString('latin1', nameOffset, nameOffset + nameLength));
+      const relocated = execFileSync(`${target}-readelf`, ['-rW', path], { encoding: 'utf8' }).match(/_IRELATIV/g)?.length;
+      expect(found.length).toBe(relocated);
+      const resolvers = execFileSync(`${target}-nm`, [path], { encoding: 'utf8' }).matchAll(/^([0-9a-f]+) i (\S+)$/gm);
+      const byName = new Map([...resolvers].map(([, address, name]) => [`${name}@plt`, address]));
+      // Two stubs may call the same function.
+      expect(found.filter((name) => !byName.has(name))).toEqual([]);
+      expect(new Set(found).size).toBeGreaterThan(found.length / 2);
     });
   }
 });
