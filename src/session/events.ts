@@ -44,6 +44,11 @@ export interface SessionEvent {
  */
 export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
 
+/** Whether samples of an event are taken when threads leave a CPU. */
+export function isSampledAtSwitches({ payload }: SessionEvent): boolean {
+  return payload === 'sched_switch' || payload === 'context-switches';
+}
+
 /** How a thread waited off the CPU, according to switches. Of one that was not preempted, a SWITCH record says no more than `waiting`. */
 export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
 
@@ -142,7 +147,7 @@ export class EventList {
   addOffCpuEvents(): Readonly<Record<OffCpuState, number>> {
     const [{ attr: first, sampleId }] = this.events;
     const sampleType = abi.PERF_SAMPLE_IP | abi.PERF_SAMPLE_TID | abi.PERF_SAMPLE_TIME | abi.PERF_SAMPLE_CPU | abi.PERF_SAMPLE_PERIOD;
-    const sources = this.events.filter(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
+    const sources = this.events.filter(isSampledAtSwitches);
     const hasCallchain = sources.some(({ layout }) => layout.hasCallchain);
     const attr: PerfEventAttr = {
       ...first,

@@ -2,7 +2,7 @@ import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
-import type { SessionEvent } from './events.ts';
+import { isSampledAtSwitches, type SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import type { OffCpuReplay } from './off-cpu-replay.ts';
@@ -97,7 +97,7 @@ const NOTABLE_SHARE = 0.01;
 /** Reports what is not known about the times off the CPU that follow from switches. */
 function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
-  const isSampled = events.some(({ payload }) => payload === 'sched_switch' || payload === 'context-switches');
+  const isSampled = events.some(isSampledAtSwitches);
   const hasRecords = events.some(({ attr }) => attr.flags.has('context_switch'));
   report(
     waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
