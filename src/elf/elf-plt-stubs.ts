@@ -1,5 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
 /** A stub of the procedure linkage table: it jumps to the address that the dynamic linker has put into a slot of the GOT. */
@@ -37,6 +37,7 @@ const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
   [EM_AARCH64]: readAarch64Stubs,
   [EM_RISCV]: readRiscvStubs,
   [EM_S390]: readS390Stubs,
+  [EM_LOONGARCH]: readLoongarchStubs,
 };
 
 /** All stubs of a file in the forms that GNU ld and LLVM's linker make; empty for unknown machines. */
@@ -157,6 +158,19 @@ function readRiscvStubs({ view, addr }: StubCode): FoundStub[] {
     if ((auipc & 0xfff) !== 0xe17 || (loads !== 0xe3e03 && loads !== 0xe2e03)) continue;
     const slot = addr + at + ((auipc & 0xfffff000) | 0) + (load >> 20);
     found.push({ at: at >= 4 && view.u32(at - 4) === RISCV_LPAD ? at - 4 : at, slot });
+  }
+  return found;
+}
+
+/** `pcaddu12i $t3, hi; ld.[wd] $t3, $t3, lo`. */
+function readLoongarchStubs({ view, addr }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + 8 <= view.length; at += 4) {
+    const pcadd = view.u32(at);
+    const load = view.u32(at + 4);
+    const loads = (load & 0xffc003ff) >>> 0;
+    if ((pcadd & 0xfe00001f) >>> 0 !== 0x1c00000f || (loads !== 0x28c001ef && loads !== 0x288001ef)) continue;
+    found.push({ at, slot: addr + at + (((pcadd >>> 5) << 12) | 0) + ((load << 10) >> 20) });
   }
   return found;
 }

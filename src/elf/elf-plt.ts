@@ -2,7 +2,7 @@ import { readRange } from '../base/byte-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_RISCV, EM_S390, EM_X86_64, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_RISCV, EM_S390, EM_X86_64, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 import { readIfuncNames } from './ifunc-names.ts';
@@ -40,6 +40,7 @@ const IRELATIVE: Readonly<Record<number, number>> = {
   [EM_AARCH64]: 1032,
   [EM_RISCV]: 58,
   [EM_S390]: 61,
+  [EM_LOONGARCH]: 12,
 };
 const RELOCATION_SECTIONS = ['.rela.plt', '.rel.plt', '.rela.dyn', '.rel.dyn'];
 /** Longer names are cut: those of a hostile file may overlap each other. */

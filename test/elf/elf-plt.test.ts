@@ -48,6 +48,12 @@ describe('stubs of the PLT', () => {
     expect(await slotsOf(243, [0x00000017, 0xfffffe17, 0x010e2e03, 0x000e0367], { is32: true })).toEqual([[0, 16, 4 - 0x1000 + 0x10]]);
   });
 
+  it('are found on LoongArch of 64 and 32 bits', async () => {
+    const header = [0x1c00346e, 0x0011bdad, 0x28e441cf, 0x02ff51ad, 0x02e441cc, 0x004505ad, 0x28c0218c, 0x4c0001e0];
+    expect(await slotsOf(258, [...header, 0x1c00346f, 0x28e401ef, 0x4c0001ed, 0x03400000])).toEqual([[32, 16, 32 + 0x1a3000 - 0x700]]);
+    expect(await slotsOf(258, [0x1dffffef, 0x28801def, 0x4c0001ed, 0x03400000], { is32: true })).toEqual([[0, 16, -0x1000 + 7]]);
+  });
+
   it('are found on i386 by address and by register, on s390x, and on x86-64 after endbr', async () => {
     expect(await slotsOf(3, [0xc00425ff, 0x00680804, 0xe9000000, 0xffffffe0], { is32: true })).toEqual([[0, 16, 0x0804c004]]);
     expect(await slotsOf(3, [0xfb1e0ff3, 0x0010a3ff, 0x0f660000, 0x0000441f], { is32: true, section: '.plt.sec' })).toEqual([[0, 16, 0x10]]);
@@ -57,7 +63,7 @@ describe('stubs of the PLT', () => {
   });
 
   it('are none if the code has no known form', async () => {
-    for (const machine of [3, 22, 40, 62, 183, 243, 999]) {
+    for (const machine of [3, 22, 40, 62, 183, 243, 258, 999]) {
       expect(await slotsOf(machine, new Array<number>(16).fill(0), { littleEndian: machine !== 22 })).toEqual([]);
       expect(await slotsOf(machine, [], { littleEndian: machine !== 22 })).toEqual([]);
     }
