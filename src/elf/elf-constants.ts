@@ -17,6 +17,10 @@ export const EM_AARCH64 = 183;
 export const EM_RISCV = 243;
 export const EM_LOONGARCH = 258;
 
+/** In `e_flags` of MIPS: the n32 ABI, and code in the encoding of microMIPS. Source: LLVM's llvm/BinaryFormat/ELF.h. */
+export const EF_MIPS_ABI2 = 0x20;
+export const EF_MIPS_MICROMIPS = 0x0200_0000;
+
 export const PT_LOAD = 1;
 export const PT_DYNAMIC = 2;
 export const PT_NOTE = 4;

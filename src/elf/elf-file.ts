@@ -74,6 +74,8 @@ export class ElfFile {
   readonly type: number;
   /** `e_machine` */
   readonly machine: number;
+  /** `e_flags` */
+  readonly machineFlags: number;
   /** In file order; empty when the file has none or they cannot be read. Index 0 is the null section. */
   readonly sections: readonly ElfSection[];
   /**
@@ -92,6 +94,7 @@ export class ElfFile {
     this.littleEndian = header.littleEndian;
     this.type = header.type;
     this.machine = header.machine;
+    this.machineFlags = header.machineFlags;
     this.isCut = header.isCut;
     this.sections = sections;
     this.segments = segments;
@@ -193,6 +196,7 @@ interface ElfIdentity {
   readonly littleEndian: boolean;
   readonly type: number;
   readonly machine: number;
+  readonly machineFlags: number;
   readonly isCut: boolean;
 }
 
@@ -228,6 +232,7 @@ function readHeader(bytes: Uint8Array, file: string): ElfHeader {
     littleEndian: view.littleEndian,
     type: view.u16(16),
     machine: view.u16(18),
+    machineFlags: view.u32(is64 ? 48 : 36),
     phoff: is64 ? view.u64(32) : view.u32(28),
     shoff: is64 ? view.u64(40) : view.u32(32),
     phentsize: view.u16(shorts),

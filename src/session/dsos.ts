@@ -146,7 +146,7 @@ function isAnonymous(filename: string): boolean {
  * 64-bit machines that also run 32-bit programs, and map the vdso below 4 GiB for these only. A recording that does not name its machine is treated as from one
  * of them.
  */
-const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', ''];
+const MACHINES_WITH_HIGH_VDSO: readonly string[] = ['x86_64', 'aarch64', 'riscv64', 'mips64', ''];
 const LIMIT_OF_32_BITS = 2 ** 32;
 
 /**
@@ -179,7 +179,9 @@ export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
   const isMappedTwice = JIT_FILES.test(filename) && record.isExecutable && !compatPerf;
   if (isMappedTwice || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable ? `/tmp/perf-${record.pid}.map` : filename };
-  if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch)) {
+  // perf 6.1 takes vdsos of all programs on MIPS for one (observed).
+  const isTold = arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch) && !(compatPerf && arch === 'mips64');
+  if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && isTold) {
     return { kind: 'vdso', name: '[vdso32]' };
   }
   if (filename === '[vdso]' || filename === '[vdso32]' || filename === '[vdsox32]') return { kind: 'vdso', name: filename };

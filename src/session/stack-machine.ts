@@ -15,6 +15,8 @@ const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefine
   [/^s390x$/, 's390x', undefined],
   [/^ppc64(?:le)?$/, 'ppc64', undefined],
   [/^loongarch64$/, 'loongarch64', undefined],
+  [/^mips64$/, 'mips64', 'mips'],
+  [/^mips$/, 'mips', 'mips'],
 ];
 
 /**
@@ -32,7 +34,7 @@ export function stackMachine(arch: string, abi: number, mask: bigint): UnwindMac
   return isNarrow ? narrow : wide;
 }
 
-/** By bits of the machines' `asm/perf_regs.h`. LoongArch has the same ones as RISC-V. */
+/** By bits of the machines' `asm/perf_regs.h`. LoongArch and MIPS have the same ones as RISC-V. */
 function machineByMask(isNarrow: boolean, mask: bigint): UnwindMachine | undefined {
   const has = (bit: number): boolean => ((mask >> BigInt(bit)) & 1n) === 1n;
   const [R15_OF_X86, PC_OF_ARM, T6_OF_RISCV, PC_OF_ARM64, PC_OF_S390, LINK_OF_POWERPC] = [23, 15, 31, 32, 33, 36];

@@ -7,3 +7,14 @@ export function loongarchDistance(word: number): number {
 export function powerpcDistance(word: number): number {
   return ((word & 0x03ff_fffc) << 6) >> 6;
 }
+
+/** Where a branch of MIPS at an address leads. @see MIPS64 Architecture For Programmers, volume II */
+export function mipsBranchTarget(word: number, address: number): number {
+  return address + 4 + ((word << 16) >> 14);
+}
+
+/** Where j and jal of MIPS lead: within the 256 MB of the instruction after them. */
+export function mipsJumpTarget(word: number, address: number): number {
+  const next = address + 4;
+  return next - (next % 0x1000_0000) + (word & 0x03ff_ffff) * 4;
+}

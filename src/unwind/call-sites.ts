@@ -1,4 +1,4 @@
-import { loongarchDistance, powerpcDistance } from './branch-distance.ts';
+import { loongarchDistance, mipsBranchTarget, mipsJumpTarget, powerpcDistance } from './branch-distance.ts';
 import type { CodeBytes } from './code-bytes.ts';
 import { thumbBranchDistance } from './thumb-branch.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
@@ -37,6 +37,9 @@ export class CallSites {
         return this.#beforePowerpc(address);
       case 'loongarch64':
         return this.#beforeLoongarch(address);
+      case 'mips64':
+      case 'mips':
+        return this.#beforeMips(address);
       default:
         return 'unknown';
     }
@@ -124,7 +127,7 @@ export class CallSites {
   #beforePowerpc(address: number): CallKind {
     if (address % 4 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
-    const word = this.#code.powerpcWord(0);
+    const word = this.#code.orderedWord(0);
     const opcode = word >>> 26;
     if ((word & 1) === 0) return 'none';
     if (opcode === 18 && (word & 2) === 0) {
@@ -133,6 +136,20 @@ export class CallSites {
     }
     const isToRegister = opcode === 19 && ((word & 0x7fe) === 0x020 || (word & 0x7fe) === 0x420);
     return opcode === 16 || opcode === 18 || isToRegister ? 'call' : 'none';
+  }
+
+  /** jal, bgezal (bal), bltzal and their likely forms; jalx, jalr that leaves the address in ra. The instruction after it belongs to the call. @see MIPS64 Architecture For Programmers, volume II */
+  #beforeMips(address: number): CallKind {
+    if (address % 4 !== 0) return 'none';
+    if (!this.#code.read(address - 8, 4)) return 'unknown';
+    const word = this.#code.orderedWord(0);
+    const opcode = word >>> 26;
+    if (opcode === 3 || (opcode === 1 && (word & 0x001c_0000) === 0x0010_0000)) {
+      this.target = opcode === 3 ? mipsJumpTarget(word, address - 8) : mipsBranchTarget(word, address - 8);
+      return 'direct';
+    }
+    const isToRegister = (word & 0xfc00_f83f) >>> 0 === 0x0000_f809;
+    return opcode === 0x1d || isToRegister ? 'call' : 'none';
   }
 }
 

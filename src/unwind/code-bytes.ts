@@ -74,8 +74,8 @@ export class CodeBytes {
     return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
   }
 
-  /** A 32-bit instruction of PowerPC, which has the byte order of the file's data. */
-  powerpcWord(at: number): number {
+  /** A 32-bit instruction of PowerPC or MIPS, which has the byte order of the file's data. */
+  orderedWord(at: number): number {
     const { bytes } = this;
     return this.#littleEndian ? this.word(at) : ((bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]) >>> 0;
   }

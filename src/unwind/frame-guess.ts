@@ -18,6 +18,8 @@ import { ThumbMode } from './thumb-mode.ts';
 import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
+const LIMIT_OF_32_BITS = 2 ** 32;
+
 /**
  * Steps without a rule: by frame pointers, by prologues and epilogues, or by return addresses where they have to be. A caller found in this way must be in
  * mapped code, right after a call. This class knows which of these ways each machine has, and when code has to be read first.
@@ -64,7 +66,9 @@ export class FrameGuess implements FallbackSteps {
 
   #stepWithin(): StepEnd {
     const { isCall, pc, registers, machine } = this.#frame;
-    const { stack } = this.#memory;
+    // Pointers of n32 have half the size of its registers, and its stacks are below 4 GB.
+    const isN32 = machine.machine === 'mips64' && this.#memory.stack.end <= LIMIT_OF_32_BITS;
+    const stack = isN32 ? this.#memory.stack.halves : this.#memory.stack;
     const sp = registers.value(machine.sp);
     if (isCall && (this.#stackEnds.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
     // Nothing else would be found, but the search takes long, and every glibc process begins like this, in its dynamic loader. With a link register, what the
@@ -108,6 +112,9 @@ export class FrameGuess implements FallbackSteps {
         return this.#links.stepPpc64();
       case 'loongarch64':
         return this.#links.stepLoongarch();
+      case 'mips64':
+      case 'mips':
+        return this.#links.stepMips();
     }
   }
 

@@ -19,6 +19,9 @@ const PLT_PUSH = 0xa9bf_7bf0;
 const PLT_JUMP = 0xd61f_0220;
 const AUTIA1716 = 0xd503_219f;
 
+/** b . */
+const MIPS_ENDLESS_LOOP = 0x1000_ffff;
+
 const { calleeSaved: PPC64_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
@@ -205,6 +208,19 @@ export class LinkGuess {
     // The function may have saved some of these.
     if (end === 'stepped') for (const register of PPC64_CALLEE_SAVED) this.#frame.registers.known[register] = 0;
     return end;
+  }
+
+  /** On MIPS nothing leads from frame to frame but code and rules. glibc's first function of a program has an endless loop after its only call. */
+  stepMips(): StepEnd {
+    const code = this.#code;
+    const { registers, machine, isCall, pc } = this.#frame;
+    if (isCall && code.read(pc, 4) && code.orderedWord(0) === MIPS_ENDLESS_LOOP) return 'outermost';
+    const byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule') return byCode;
+    const byPush = this.#pushStep.step();
+    if (byPush !== 'no-rule' || isCall) return byPush;
+    // After a call the link register points back into the function itself.
+    return Math.abs(registers.value(machine.lr) - pc) > MAX_FUNCTION_BYTES ? this.#returnStep.takeLink(0) : 'no-rule';
   }
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */

@@ -4,13 +4,15 @@ import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { MAX_PUSHES, PushScan } from './scan/push-scan.ts';
+import type { PushCode } from './scan/push-search.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
+import { returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
- * Steps on 32-bit Arm where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link register,
+ * Steps on 32-bit Arm and MIPS where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link register,
  * if a return address is where that was saved.
  */
 export class PushStep {
@@ -41,10 +43,10 @@ export class PushStep {
     const module = this.#code.moduleAt(pc);
     if (module === undefined || module.registers !== machine) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
-    const isThumb = this.#thumbMode.isThumb(module, svma);
+    const code = this.#codeOf(module, svma);
     let end: StepEnd = 'no-rule';
     for (let number = 0; number < MAX_PUSHES; number++) {
-      const rule = this.#scan.rule(module, svma, isThumb, number);
+      const rule = this.#scan.rule(module, svma, code, number);
       if (rule < 0) break;
       end = this.#stepByRule(module, rule);
       if (end === 'stepped') break;
@@ -52,14 +54,22 @@ export class PushStep {
     return end;
   }
 
+  #codeOf(module: UnwindModule, svma: number): PushCode {
+    const { machine } = this.#frame.machine;
+    if (machine === 'mips64' || machine === 'mips') return machine;
+    return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
+  }
+
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
     const frame = this.#frame;
     const { machine } = frame;
     if (this.#ruleStep.step(module, rule) !== 'stepped') return 'no-rule';
     const { registers } = frame;
-    const call = registers.known[machine.pc] === 0 ? 'unmapped' : this.#returns.callBefore((registers.lo[machine.pc] & ~machine.pcMask) >>> 0);
+    const column = returnColumn(machine);
+    const address = registers.value(column);
+    const call = registers.known[column] === 0 ? 'unmapped' : this.#returns.callBefore(address - (address % (machine.pcMask + 1)));
     if (call === 'direct' || call === 'call') return 'stepped';
-    const isBeyond = registers.known[machine.pc] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
+    const isBeyond = registers.known[column] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
     frame.goBack();
     return isBeyond ? this.#shortfall.ofReturnAddress(registers.value(machine.sp)) : 'no-rule';
   }

@@ -1,12 +1,15 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
-import { signalTrampolines } from './signal-trampolines.ts';
+import { type SignalTrampoline, signalTrampolines } from './signal-trampolines.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /** The bit of 32-bit Arm's program status register that stands for Thumb. */
 const ARM_THUMB_STATE = 0x20;
+
+/** Of those of MIPS. */
+const MAX_TRAMPOLINE_BYTES = 8;
 
 /** Steps from a signal trampoline, to which a handler returns, to the code that the signal interrupted. */
 export class SignalStep {
@@ -25,10 +28,11 @@ export class SignalStep {
     const { registers, next, machine, pc } = this.#frame;
     const { stack, space } = this.#memory;
     const module = this.#memory.loadedModuleAt(pc);
-    const number = module === undefined ? -1 : this.#trampolineAt(pc, pc - space.bias, module);
+    const trampolines = signalTrampolines(machine.machine);
+    const number = module === undefined ? this.#trampolineInUnknownVdso(trampolines) : this.#trampolineAt(pc, pc - space.bias, module);
     if (this.#code.isPending) return 'pending';
     if (number < 0) return 'no-rule';
-    const trampoline = signalTrampolines(machine.machine)[number];
+    const trampoline = trampolines[number];
     const sp = registers.value(machine.sp);
     next.copyFrom(registers);
     for (const [register, at] of trampoline.saved) {
@@ -40,6 +44,28 @@ export class SignalStep {
     if (trampoline.statusAt !== undefined && stack.read(sp + trampoline.statusAt) && (stack.lo & ARM_THUMB_STATE) !== 0) next.lo[machine.signalPc] |= 1;
     this.#frame.goToNext();
     return 'stepped';
+  }
+
+  /**
+   * The number of a trampoline in a vdso of MIPS whose code is not at hand, as that of 32-bit programs on a 64-bit kernel; −1 for none. Only handlers return to
+   * that vdso, since it calls nothing (observed, Linux 6.1). Which trampoline it is shows by what was interrupted: its address is one of code, its stack is above
+   * the handler's, and the first register is always 0.
+   */
+  #trampolineInUnknownVdso(trampolines: readonly SignalTrampoline[]): number {
+    const { registers, machine, isCall, pc } = this.#frame;
+    const { stack, space } = this.#memory;
+    const isMips = machine.machine === 'mips64' || machine.machine === 'mips';
+    if (!isMips || space.find(pc) !== 'found' || space.isVdso !== true) return -1;
+    // A handler's last instruction leaves its return address in the link register.
+    const sinceReturn = pc - registers.value(machine.lr);
+    if (!isCall && !(sinceReturn >= 0 && sinceReturn <= MAX_TRAMPOLINE_BYTES)) return -1;
+    const sp = registers.value(machine.sp);
+    const wordAt = ({ saved }: SignalTrampoline, register: number): number => {
+      const [, at] = saved.find(([number]) => number === register) ?? [0, -1];
+      return at >= 0 && stack.read(sp + at) ? stack.value : 0;
+    };
+    const isPossible = (trampoline: SignalTrampoline): boolean => wordAt(trampoline, 0) === 0 && wordAt(trampoline, machine.sp) > sp;
+    return trampolines.findIndex((trampoline) => isPossible(trampoline) && this.#code.find(wordAt(trampoline, machine.signalPc)) === 'found');
   }
 
   /** The number of the trampoline that is at an address or began just before it; −1 for none. */

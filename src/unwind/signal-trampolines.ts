@@ -59,15 +59,40 @@ const ppc64Saved = (at: number): [number, number][] => [...consecutive(0, 32, at
 /** addi r1, r1, 128; li r0, 172; sc */
 const PPC64_RETURN = [0x3821_0080, 0x3800_00ac, 0x4400_0002];
 
+/** Instructions whose byte order is that of data. */
+function wordsOf(words: readonly number[], littleEndian: boolean): number[] {
+  return words.flatMap((word) => {
+    const bigEndian = [word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff];
+    return littleEndian ? bigEndian.reverse() : bigEndian;
+  });
+}
+
 /** Of either byte order. */
 function ppc64Trampolines(): SignalTrampoline[] {
-  const bigEndian = PPC64_RETURN.flatMap((word) => [word >>> 24, (word >>> 16) & 0xff, (word >>> 8) & 0xff, word & 0xff]);
-  const littleEndian = PPC64_RETURN.flatMap((word) => [word & 0xff, (word >>> 8) & 0xff, (word >>> 16) & 0xff, word >>> 24]);
   // The kernel leaves 128 bytes for the handler, which the first instruction frees.
-  return [littleEndian, bigEndian].flatMap((code) => [
-    { code, offsets: [0], saved: ppc64Saved(128) },
-    { code, offsets: [4, 8, 12], saved: ppc64Saved(0) },
-  ]);
+  return [true, false].flatMap((littleEndian) => {
+    const code = wordsOf(PPC64_RETURN, littleEndian);
+    return [
+      { code, offsets: [0], saved: ppc64Saved(128) },
+      { code, offsets: [4, 8, 12], saved: ppc64Saved(0) },
+    ];
+  });
+}
+
+// The stack pointer is at 24 bytes for the handler, siginfo (128 bytes) if it gets that, and ucontext: uc_flags, uc_link, uc_stack, and sigcontext on an 8-byte
+// boundary. n64 and n32: regs, fpregs, 8 words of multiplication, pc; o32: regmask, status, pc, regs (arch/mips/include/uapi/asm/sigcontext.h, ucontext.h).
+const mips64Saved = (at: number): [number, number][] => [[64, at + 576], ...consecutive(0, 32, at, 8)];
+/** Words of 64 bits also here, of which the lower halves count. */
+const mipsSaved = (at: number): [number, number][] => [[64, at + 8], ...consecutive(0, 32, at + 16, 8)];
+const MIPS_INFO = 24 + 128;
+
+/** li v0, number; syscall. Of either byte order. */
+function mipsTrampolines(number: number, savedOf: (littleEndian: boolean) => [number, number][]): SignalTrampoline[] {
+  return [true, false].map((littleEndian) => ({
+    code: wordsOf([0x2402_0000 | number, 0x0000_000c], littleEndian),
+    offsets: [0, 4, 8],
+    saved: savedOf(littleEndian),
+  }));
 }
 
 /**
@@ -105,6 +130,13 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
   ppc64: ppc64Trampolines(),
   // li.w a7, 139; syscall 0
   loongarch64: [{ code: [0x0b, 0x2c, 0x82, 0x03, 0x00, 0x00, 0x2b, 0x00], offsets: [0, 4, 8], saved: LOONGARCH64_SAVED }],
+  // rt_sigreturn of n64 and n32
+  mips64: [...mipsTrampolines(5211, () => mips64Saved(MIPS_INFO + 40)), ...mipsTrampolines(6211, () => mips64Saved(MIPS_INFO + 24))],
+  // sigreturn, rt_sigreturn
+  mips: [
+    ...mipsTrampolines(4119, (littleEndian) => mipsSaved(24 + (littleEndian ? 0 : 4))),
+    ...mipsTrampolines(4193, (littleEndian) => mipsSaved(MIPS_INFO + 24 + (littleEndian ? 0 : 4))),
+  ],
 };
 
 export function signalTrampolines(machine: UnwindMachine): readonly SignalTrampoline[] {

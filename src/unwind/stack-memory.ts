@@ -20,6 +20,7 @@ export class StackMemory {
   #is64 = true;
   /** The last offset from the start at which there is a whole word. */
   #last = -1;
+  #halves: StackMemory | undefined;
 
   set(view: ByteView, offset: number, sizeBytes: number, start: number, wordSize: number): void {
     this.#view = view;
@@ -39,6 +40,13 @@ export class StackMemory {
   /** What {@link read} found, as a double: exact below 2^53; no larger value is an address of user space. */
   get value(): number {
     return this.hi * 0x1_0000_0000 + this.lo;
+  }
+
+  /** The same bytes in words of 32 bits. */
+  get halves(): StackMemory {
+    this.#halves ??= new StackMemory();
+    this.#halves.set(this.#view, this.#offset, this.sizeBytes, this.start, 4);
+    return this.#halves;
   }
 
   /** Reads a word at an address into `lo` and `hi`; false where the dump has none. */

@@ -1,9 +1,21 @@
 import { PerfconvError } from '../base/errors.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_PPC64, EM_RISCV, EM_S390, EM_X86_64 } from '../elf/elf-constants.ts';
+import {
+  EF_MIPS_ABI2,
+  EF_MIPS_MICROMIPS,
+  EM_386,
+  EM_AARCH64,
+  EM_ARM,
+  EM_LOONGARCH,
+  EM_MIPS,
+  EM_PPC64,
+  EM_RISCV,
+  EM_S390,
+  EM_X86_64,
+} from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
-export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'loongarch64';
+export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'loongarch64' | 'mips64' | 'mips';
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
@@ -177,6 +189,10 @@ const PPC64: MachineRegisters = {
 // loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
 // have.
 const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22 };
+// mips: PC R1 … R31, with the same numbers in DWARF. 64 is only a place for what signal frames have. n32 has the registers of n64, also in samples; o32 has their
+// lower halves.
+const MIPS64: MachineRegisters = { ...RISCV64, machine: 'mips64', sp: 29, fp: 30, lr: 31 };
+const MIPS: MachineRegisters = { ...MIPS64, machine: 'mips', addressSize: 4 };
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
   x86_64: X86_64,
@@ -187,6 +203,8 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   s390x: S390X,
   ppc64: PPC64,
   loongarch64: LOONGARCH64,
+  mips64: MIPS64,
+  mips: MIPS,
 };
 
 /** The registers of a machine. @throws PerfconvError `usage` for any other name, which JavaScript callers may pass */
@@ -208,8 +226,14 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_LOONGARCH, 'loongarch64'],
 ]);
 
-/** The machine of an ELF file; undefined if its stacks are not unwound, as when addresses are narrower than registers (x32). */
-export function unwindMachineOf({ machine, classBits }: Pick<ElfFile, 'machine' | 'classBits'>): UnwindMachine | undefined {
+/** The machine of an ELF file; undefined if its stacks are not unwound, as when addresses are narrower than registers (x32, but not n32 of MIPS). */
+export function unwindMachineOf({ machine, classBits, machineFlags }: Pick<ElfFile, 'machine' | 'classBits' | 'machineFlags'>): UnwindMachine | undefined {
+  if (machine === EM_MIPS) return mipsOf(classBits, machineFlags);
   const name = MACHINES.get(machine);
   return name !== undefined && MACHINE_REGISTERS[name].addressSize * 8 === classBits ? name : undefined;
+}
+
+function mipsOf(classBits: 32 | 64, machineFlags: number): UnwindMachine | undefined {
+  if ((machineFlags & EF_MIPS_MICROMIPS) !== 0) return undefined;
+  return classBits === 64 || (machineFlags & EF_MIPS_ABI2) !== 0 ? 'mips64' : 'mips';
 }

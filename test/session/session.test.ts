@@ -664,11 +664,14 @@ describe('maps', () => {
       { buildId: new Uint8Array(20).fill(0x64), filename: '[vdso]' },
       { buildId: new Uint8Array(20).fill(0x32), filename: '[vdso32]' },
     ];
-    const vdsosOf = async (arch: string): Promise<string[]> => {
-      const { profile } = await decode(encodeFile({ attrs: [CLOCK], records, features: { arch, buildIds } }));
+    const vdsosOf = async (arch: string, compatPerf = false): Promise<string[]> => {
+      const { profile } = await decode(encodeFile({ attrs: [CLOCK], records, features: { arch, buildIds } }), { compatPerf });
       return profile.mappings.map(({ kind, name, buildId }) => `${kind} ${name} ${buildId.slice(0, 2)}`);
     };
     expect(await vdsosOf('x86_64')).toEqual(['vdso [vdso] 64', 'vdso [vdso32] 32']);
+    expect(await vdsosOf('mips64')).toEqual(['vdso [vdso] 64', 'vdso [vdso32] 32']);
+    // perf 6.1 takes them for one there.
+    expect(await vdsosOf('mips64', true)).toEqual(['vdso [vdso] 64']);
     // A 32-bit kernel has only one.
     expect(await vdsosOf('i686')).toEqual(['vdso [vdso] 64']);
   });

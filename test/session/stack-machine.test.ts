@@ -20,7 +20,10 @@ test.each([
   ['ppc64', NARROW, undefined],
   ['loongarch64', WIDE, 'loongarch64'],
   ['loongarch64', NARROW, undefined],
-  ['mips64', WIDE, undefined],
+  ['mips64', WIDE, 'mips64'],
+  ['mips64', NARROW, 'mips'],
+  ['mips', NARROW, 'mips'],
+  ['sparc64', WIDE, undefined],
 ] as const)('on %s a sample of abi %d has the registers of %s', (arch, abi, machine) => {
   expect(stackMachine(arch, abi, 0n)).toBe(machine);
 });

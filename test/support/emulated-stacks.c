@@ -32,6 +32,10 @@ static void capture(int signal, siginfo_t *info, void *context) {
   // r0 … r31, nip, msr, orig_r3, ctr, link
   for (int i = 0; i < 37; i++) regs[count++] = m->gp_regs[i];
   sp = m->gp_regs[1];
+#elif defined(__mips__)
+  // pc, r1 … r31
+  for (int i = 0; i < 32; i++) regs[count++] = i == 0 ? m->pc : m->gregs[i];
+  sp = m->gregs[29];
 #endif
   unsigned long long size = (unsigned long)__libc_stack_end + 256 - (unsigned long)sp;
   if (size > 16384) size = 16384;

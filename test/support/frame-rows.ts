@@ -151,6 +151,8 @@ function registerNames(machine: UnwindMachine): readonly string[] {
         ...[...numbered('ft', 8), 'fs0', 'fs1', ...numbered('fa', 8), ...numbered('fs', 10, 2), ...numbered('ft', 4, 8)],
       ];
     case 'loongarch64':
+    case 'mips64':
+    case 'mips':
     case 'ppc64':
       return numbered('r', 32);
     case 's390x':

@@ -72,6 +72,8 @@ const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   riscv64: 'pc ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(' '),
   s390x: [...Array.from({ length: 16 }, (_, i) => `r${i}`), ...Array.from({ length: 16 }, (_, i) => `f${i}`), 'mask', 'pc'],
   loongarch64: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
+  mips64: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
+  mips: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
   ppc64: [...Array.from({ length: 32 }, (_, i) => `r${i}`), ...'nip msr orig_r3 ctr link xer ccr softe trap dar dsisr sier mmcra'.split(' ')],
 };
 
@@ -91,9 +93,14 @@ export interface MadeSample {
   readonly without?: readonly string[];
 }
 
+/** Whether words of a machine's stack have 32 bits. */
+export function isNarrow(machine: UnwindMachine): boolean {
+  return machine === 'i386' || machine === 'arm' || machine === 'mips';
+}
+
 /** Registers and stack as a record has them: with other bytes before, between and after. */
 export function madeInput({ machine, registers, stack = {}, stackSizeBytes, littleEndian = true, without = [] }: MadeSample): UnwindInput {
-  const wordSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
+  const wordSize = isNarrow(machine) ? 4 : 8;
   const bits = PERF_BITS[machine];
   for (const name of Object.keys(registers)) if (!bits.includes(name)) throw new Error(`${machine} has no register ${name}`);
   const recorded = bits.flatMap((name, bit) => (LEFT_OUT.has(name) || without.includes(name) ? [] : [{ name, bit }]));

@@ -12,10 +12,21 @@ import { readUnwindModule, UnwindModule } from '../../src/unwind/unwind-module.t
 import { NO_TABLES, type UnwindModuleOptions } from '../../src/unwind/unwind-tables.ts';
 import { Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
 import { assembleFrames, assembleFrameTable, type PlannedCie, type PlannedFde } from './frame-assembler.ts';
-import { type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
+import { isNarrow, type MadeSample, type MadeSpace, madeInput } from './made-process.ts';
 import { buildSectionElf, type PlannedElfSection } from './section-elf.ts';
 
-const EM: Readonly<Record<UnwindMachine, number>> = { x86_64: 62, i386: 3, aarch64: 183, arm: 40, riscv64: 243, s390x: 22, ppc64: 21, loongarch64: 258 };
+const EM: Readonly<Record<UnwindMachine, number>> = {
+  x86_64: 62,
+  i386: 3,
+  aarch64: 183,
+  arm: 40,
+  riscv64: 243,
+  s390x: 22,
+  ppc64: 21,
+  loongarch64: 258,
+  mips64: 8,
+  mips: 8,
+};
 
 /** The address of a table of frames, where there is no code. */
 const TABLE_ADDR = 0x40_0000;
@@ -66,7 +77,7 @@ export function moduleOf(
   littleEndian = true,
   listed: (entries: readonly Entry[]) => readonly Entry[] = (entries) => entries,
 ): UnwindModule {
-  const addressSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
+  const addressSize = isNarrow(machine) ? 4 : 8;
   const common = { addressSize, textAddr: 0 } as const;
   const { bytes, fdeOffsets } = assembleFrames(groups, { addressSize, littleEndian });
   const section = new FrameSection({ ...common, view: new ByteView(bytes, littleEndian), addr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
@@ -89,6 +100,16 @@ export interface MadeCode {
   readonly bytes: Uint8Array;
 }
 
+/** Words of instructions, as an assembler lists them. */
+export function textOf(listing: string, littleEndian = true): Uint8Array {
+  const words = listing.split(' ').map((word) => Number.parseInt(word, 16));
+  const text = new DataView(new ArrayBuffer(4 * words.length));
+  words.forEach((word, i) => {
+    text.setUint32(4 * i, word, littleEndian);
+  });
+  return new Uint8Array(text.buffer);
+}
+
 /** A made-up file, whose code is mapped by segments of its own. */
 export async function madeElf(
   machine: UnwindMachine,
@@ -96,7 +117,7 @@ export async function madeElf(
   sections: readonly PlannedElfSection[] = [],
   littleEndian = machine !== 's390x',
 ): Promise<ElfFile> {
-  const classBits = machine === 'i386' || machine === 'arm' ? 32 : 64;
+  const classBits = isNarrow(machine) ? 32 : 64;
   const texts = code.map(({ svma, bytes }, i): PlannedElfSection => ({ name: `.text${i}`, flags: 6, addr: svma, content: bytes }));
   const file = buildSectionElf({ classBits, littleEndian, machine: EM[machine], sections: [...texts, ...sections] });
   const elf = await ElfFile.open(new BufferSource(file, 'made'));

@@ -63,6 +63,13 @@ describe('before a return address', () => {
     ['bctr', 'ppc64', '20 04 80 4e', 'none'],
     ['isync', 'ppc64', '2c 01 00 4c', 'none'],
     ['add. r3, r4, r5', 'ppc64', '15 2a 64 7c', 'none'],
+    ['jal; nop', 'mips', '00 04 00 0c 00 00 00 00', 'direct'],
+    ['bal .+16; nop', 'mips64', '03 00 11 04 00 00 00 00', 'direct'],
+    ['bltzal a4, .+16; nop', 'mips64', '03 00 10 05 00 00 00 00', 'direct'],
+    ['jalr t9; nop', 'mips64', '09 f8 20 03 00 00 00 00', 'call'],
+    ['jr t9; nop', 'mips64', '08 00 20 03 00 00 00 00', 'none'],
+    ['bgez a4, .+16; nop', 'mips64', '03 00 01 05 00 00 00 00', 'none'],
+    ['nop; jalr t9, whose return address is after the next instruction', 'mips64', '00 00 00 00 09 f8 20 03', 'none'],
   ])('is %s on %s', (_, machine, listing, kind) => {
     const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
     expect(new CallSites(new MadeCode(code)).before(START + code.length, machine)).toBe(kind);

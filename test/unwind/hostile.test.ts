@@ -13,16 +13,27 @@ import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { assembleExidx } from '../support/exidx-assembler.ts';
 import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { isNarrow, MadeSpace, madeInput } from '../support/made-process.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 import { madeModule } from '../support/unwound.ts';
 
-const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'loongarch64'];
+const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'loongarch64', 'mips64', 'mips'];
 const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];
 const CODE = 0x1000;
 const CODE_BYTES = 0x1000;
 const SP = 0x7000_0000;
-const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = { x86_64: 16, i386: 8, aarch64: 30, arm: 14, riscv64: 1, s390x: 14, ppc64: 65, loongarch64: 1 };
+const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = {
+  x86_64: 16,
+  i386: 8,
+  aarch64: 30,
+  arm: 14,
+  riscv64: 1,
+  s390x: 14,
+  ppc64: 65,
+  loongarch64: 1,
+  mips64: 31,
+  mips: 31,
+};
 const PC: Readonly<Record<UnwindMachine, string>> = {
   x86_64: 'ip',
   i386: 'ip',
@@ -32,6 +43,8 @@ const PC: Readonly<Record<UnwindMachine, string>> = {
   s390x: 'pc',
   ppc64: 'nip',
   loongarch64: 'pc',
+  mips64: 'pc',
+  mips: 'pc',
 };
 const SP_NAME: Readonly<Record<UnwindMachine, string>> = {
   x86_64: 'sp',
@@ -42,6 +55,8 @@ const SP_NAME: Readonly<Record<UnwindMachine, string>> = {
   s390x: 'r15',
   ppc64: 'r1',
   loongarch64: 'r3',
+  mips64: 'r29',
+  mips: 'r29',
 };
 
 /** Numbers that are addresses of code or of the stack as often as anything. */
@@ -54,7 +69,7 @@ const word = fc.oneof(
 
 /** Unwinds a stack of such numbers with the rules of a module. */
 function unwind(module: UnwindModule, machine: UnwindMachine, words: readonly (number | bigint)[], pc: number, littleEndian: boolean): void {
-  const wordSize = machine === 'i386' || machine === 'arm' ? 4 : 8;
+  const wordSize = isNarrow(machine) ? 4 : 8;
   const stack = Object.fromEntries(words.map((value, i) => [wordSize * i, wordSize === 4 ? Number(BigInt.asUintN(32, BigInt(value))) : value]));
   const space = new MadeSpace().map(CODE, CODE + CODE_BYTES, module).map(SP, SP + 64);
   const unwinder = new Unwinder();

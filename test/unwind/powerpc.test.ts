@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
-import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 
 const MACHINE: UnwindMachine = 'ppc64';
 const BIAS = 0x7fff_9000_0000;
@@ -15,16 +15,6 @@ type Stack = Readonly<Record<number, number | bigint>>;
 
 function hex(...addresses: number[]): string[] {
   return addresses.map((at, i) => `${i ? '' : '!'}${(BIAS + at).toString(16)}`);
-}
-
-/** Words of instructions, as an assembler lists them. */
-function textOf(listing: string, littleEndian = true): Uint8Array {
-  const words = listing.split(' ').map((word) => Number.parseInt(word, 16));
-  const text = new DataView(new ArrayBuffer(4 * words.length));
-  words.forEach((word, i) => {
-    text.setUint32(4 * i, word, littleEndian);
-  });
-  return new Uint8Array(text.buffer);
 }
 
 describe.each([

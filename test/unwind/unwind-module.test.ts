@@ -217,7 +217,7 @@ test('rules are the same however often they are asked for, and at however many a
 
 test('files of machines whose stacks are not unwound have no rules', async () => {
   const elf = await madeElf('x86_64', []);
-  const other = Object.assign(Object.create(Object.getPrototypeOf(elf)), elf, { machine: 8 });
+  const other = Object.assign(Object.create(Object.getPrototypeOf(elf)), elf, { machine: 43 });
   const module = await readUnwindModule(other);
   expect([module.registers, module.hasRules]).toEqual([undefined, false]);
 });

@@ -11,6 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from
 import { FileCode } from './file-code.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { LoongarchDecoder } from './loongarch-decoder.ts';
+import { MipsDecoder } from './mips-decoder.ts';
 import { PoppedArguments } from './popped-arguments.ts';
 import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
@@ -50,6 +51,7 @@ export class FrameScan {
   readonly #riscv = new RiscvDecoder();
   readonly #powerpc = new PowerpcDecoder();
   readonly #loongarch = new LoongarchDecoder();
+  readonly #mips = { mips64: new MipsDecoder(8), mips: new MipsDecoder(4) };
   readonly #arm = new ArmDecoder();
   readonly #thumb = new ThumbDecoder();
   /** What is being scanned. */
@@ -121,6 +123,9 @@ export class FrameScan {
         return this.#powerpc;
       case 'loongarch64':
         return this.#loongarch;
+      case 'mips64':
+      case 'mips':
+        return this.#mips[machine];
     }
   }
 

@@ -1,15 +1,17 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
+import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { ArmDecoder } from './arm-decoder.ts';
-import { ARM_IP, ARM_LR, ARM_PC, ARM_SP } from './arm-transfers.ts';
-import { CALLING_CONVENTIONS } from './calling-conventions.ts';
+import { ARM_IP, ARM_PC } from './arm-transfers.ts';
+import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
-import { PushSearch } from './push-search.ts';
+import { MipsDecoder } from './mips-decoder.ts';
+import { type PushCode, PushSearch } from './push-search.ts';
 import { ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 
@@ -17,11 +19,9 @@ import { ThumbDecoder } from './thumb-decoder.ts';
 export const MAX_PUSHES = 8;
 /** How many forward branches are noted whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
-const WORD_BYTES = 4;
-const { callerSaved: CALLER_SAVED, calleeSaved: CALLEE_SAVED } = CALLING_CONVENTIONS.arm;
 
 /**
- * Finds out how large the frame of a function of 32-bit Arm is at an address, and where it has saved what, by following its code from where it saves the link
+ * Finds out how large the frame of a function of 32-bit Arm or MIPS is at an address, and where it has saved what, by following its code from where it saves the link
  * register, so that the function need not return. Numbers between the code are skipped: code after a jump is where an earlier branch leads. If none does, it is
  * the body of a loop or a case of a switch, with the frame of the last call, branch or jump.
  */
@@ -29,8 +29,15 @@ export class PushScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #search: PushSearch;
-  readonly #arm = new ArmDecoder();
-  readonly #thumb = new ThumbDecoder();
+  readonly #decoders: Readonly<Record<PushCode, InstructionDecoder>> = {
+    a32: new ArmDecoder(),
+    t32: new ThumbDecoder(),
+    mips64: new MipsDecoder(8),
+    mips: new MipsDecoder(4),
+  };
+  /** What is being scanned. */
+  #machine!: MachineRegisters;
+  #convention!: CallingConvention;
   readonly #state = new ScanState();
   readonly #last = new ScanState();
   /** States at targets of branches, by svma, and those that can be reused. */
@@ -52,27 +59,28 @@ export class PushScan {
    * ({@link CodeBytes.isPending}).
    * @param number of the push among those from which the code leads to the svma, the farthest one first: below {@link MAX_PUSHES}
    */
-  rule(module: UnwindModule, svma: number, isThumb: boolean, number: number): number {
+  rule(module: UnwindModule, svma: number, code: PushCode, number: number): number {
     const { entered } = module.code;
-    const key = (svma * 2 + (isThumb ? 1 : 0)) * MAX_PUSHES;
+    const key = (svma * 2 + (code === 't32' ? 1 : 0)) * MAX_PUSHES;
     const known = entered.get(key + number);
     if (known !== undefined) return known;
     module.makeRoom();
-    const rules = this.#find(module, svma, isThumb);
+    this.#machine = module.registers as MachineRegisters;
+    this.#convention = CALLING_CONVENTIONS[this.#machine.machine as ScannedMachine];
+    const rules = this.#find(module, svma, code);
     if (this.#code.isPending) return NO_RULE;
     for (let i = 0; i < MAX_PUSHES; i++) entered.set(key + i, rules[i] ?? NO_RULE);
     return rules[number] ?? NO_RULE;
   }
 
   /** The rules of the pushes whose functions may be the one at the svma: following the code from there, no other function begins in between. */
-  #find(module: UnwindModule, svma: number, isThumb: boolean): number[] {
-    const decoder = isThumb ? this.#thumb : this.#arm;
+  #find(module: UnwindModule, svma: number, code: PushCode): number[] {
     const rules: number[] = [];
     for (let i = 0, push = svma; i < MAX_PUSHES && !this.#code.isPending; i++) {
-      push = this.#search.before(module, push, svma, isThumb);
+      push = this.#search.before(module, push, svma, code);
       if (push < 0) break;
       this.#reader.begin(module);
-      const isReached = this.#follows(module, decoder, push, svma);
+      const isReached = this.#follows(module, code, push, svma);
       for (const state of this.#branches.values()) this.#unused.push(state);
       this.#branches.clear();
       const rule = isReached && !this.#code.isPending ? this.#addRule(module) : NO_RULE;
@@ -82,10 +90,11 @@ export class PushScan {
   }
 
   /** Follows code up to an svma. @returns whether it is in the same function: then the state is that of the frame */
-  #follows(module: UnwindModule, decoder: InstructionDecoder, push: number, end: number): boolean {
+  #follows(module: UnwindModule, code: PushCode, push: number, end: number): boolean {
+    const decoder = this.#decoders[code];
     const reader = this.#reader;
     const state = this.#state;
-    state.begin(ARM_SP);
+    state.begin(this.#machine.sp);
     this.#last.copyFrom(state);
     this.#farthest = 0;
     this.#hasSwitch = false;
@@ -94,17 +103,18 @@ export class PushScan {
     for (let svma = push; ; ) {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
       if (!isReached) {
-        svma = this.#nextTarget(svma, end);
-        if (svma < 0) return this.#endInside(end);
+        const target = this.#nextTarget(svma, end);
+        if (target < 0) return this.#endInside(end) && !this.#search.beginsAnother(module, svma, end, code);
+        svma = target;
         this.#enter(svma);
         decoder.enter();
       }
       if (svma >= end) return svma === end;
-      const wasSaved = state.savedAt(ARM_LR) !== undefined;
+      const wasSaved = state.savedAt(this.#convention.link) !== undefined;
       const flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending || reader.isMissing) return false;
       // Another function begins, after a call that does not return.
-      if (wasSaved && this.#search.isPush(module, svma, decoder === this.#thumb)) return false;
+      if (wasSaved && this.#search.isPush(module, svma, code)) return false;
       svma += decoder.sizeBytes;
       isReached = decoder.isConditional || flow === 'next' || flow === 'call' || flow === 'branch';
       this.#apply(flow, decoder, svma, end);
@@ -114,11 +124,12 @@ export class PushScan {
   /** Notes what the last instruction tells about the code after it. @param svma where that begins */
   #apply(flow: CodeFlow, decoder: InstructionDecoder, svma: number, end: number): void {
     const state = this.#state;
-    const isInside = state.offsets[ARM_SP] < 0;
-    if (flow === 'call') for (const register of CALLER_SAVED) state.clobber(register);
+    const isInside = state.offsets[this.#machine.sp] < 0;
+    if (flow === 'call') for (const register of this.#convention.callerSaved) state.clobber(register);
     // A jump without a frame leaves the function.
     if (flow === 'branch' || (flow === 'jump' && isInside)) this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state, svma, end);
-    else if (isInside && (flow === 'end' || (flow === 'leave' && decoder.via !== ARM_PC && decoder.via !== ARM_IP))) this.#hasSwitch = true;
+    else if (isInside && (flow === 'end' || flow === 'may-leave' || (flow === 'leave' && decoder.via !== ARM_PC && decoder.via !== ARM_IP)))
+      this.#hasSwitch = true;
     if (isInside && flow !== 'next') this.#last.copyFrom(state);
   }
 
@@ -153,14 +164,17 @@ export class PushScan {
   #addRule({ rules }: UnwindModule): number {
     const state = this.#state;
     const { bases, offsets } = state;
-    const register = [ARM_SP, ...CALLEE_SAVED].find((candidate) => bases[candidate] === ARM_SP) ?? -1;
-    const linkPlace = state.savedAt(ARM_LR);
+    const { sp, addressSize } = this.#machine;
+    const { link, calleeSaved } = this.#convention;
+    const register = [sp, ...calleeSaved].find((candidate) => bases[candidate] === sp) ?? -1;
+    const linkPlace = state.savedAt(link);
     // The caller's stack pointer is where it was at the push.
     const distance = -offsets[register];
-    if (register < 0 || linkPlace === undefined || distance < 0 || distance > MAX_FRAME_BYTES || distance % WORD_BYTES !== 0) return NO_RULE;
-    rules.begin(0, register, distance, ARM_PC);
-    rules.addRegister(ARM_PC, RegisterRule.offset, linkPlace);
-    for (const saved of CALLEE_SAVED) {
+    if (register < 0 || linkPlace === undefined || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
+    const column = returnColumn(this.#machine);
+    rules.begin(0, register, distance, column);
+    rules.addRegister(column, RegisterRule.offset, linkPlace);
+    for (const saved of calleeSaved) {
       if (bases[saved] === saved && offsets[saved] === 0) continue;
       const place = state.savedAt(saved);
       if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);

@@ -5,11 +5,16 @@ import { FileCode } from './file-code.ts';
 
 /** How far back the push is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;
+/** How many instructions of MIPS may be between where a function makes its frame and where it saves the link register. */
+const MAX_MIPS_PROLOGUE = 128;
 /** In lists of registers. */
 const LINK = 1 << 14;
 const PC_AND_SP = 0xa000;
 
-/** Looks for where functions of 32-bit Arm save the link register: for most of them, this is where they begin. */
+/** A set of instructions. */
+export type PushCode = 'a32' | 't32' | 'mips64' | 'mips';
+
+/** Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they begin. */
 export class PushSearch {
   readonly #reader: FileCode;
 
@@ -22,27 +27,48 @@ export class PushSearch {
    * first ({@link CodeBytes.isPending}).
    * @param from the svma whose function is looked for
    */
-  before(module: UnwindModule, svma: number, from: number, isThumb: boolean): number {
-    const step = isThumb ? 2 : 4;
+  before(module: UnwindModule, svma: number, from: number, code: PushCode): number {
+    const step = code === 't32' ? 2 : 4;
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let at = svma - step; at >= least; at -= step) {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
-      const isPush = this.#isPush(at, isThumb);
+      const isPush = this.#isPush(at, code);
       if (this.#reader.isMissing) return -1;
-      if (isPush) return this.#makesRoom(at - step, isThumb) ? at - step : at;
+      if (isPush && code !== 'a32' && code !== 't32') return this.#mipsFrame(at);
+      if (isPush) return this.#makesRoom(at - step, code === 't32') ? at - step : at;
     }
     return -1;
   }
 
   /** Whether the instruction at an svma saves the link register. */
-  isPush(module: UnwindModule, svma: number, isThumb: boolean): boolean {
+  isPush(module: UnwindModule, svma: number, code: PushCode): boolean {
     this.#reader.begin(module);
-    return this.#isPush(svma, isThumb);
+    return this.#isPush(svma, code);
+  }
+
+  /** Whether another function of MIPS begins between two svmas. Code of 32-bit Arm does not tell, since there are numbers in it. */
+  beginsAnother(module: UnwindModule, start: number, end: number, code: PushCode): boolean {
+    return (code === 'mips64' || code === 'mips') && this.before(module, end, end, code) >= start;
+  }
+
+  #isPush(svma: number, code: PushCode): boolean {
+    if (code === 'a32' || code === 't32') return this.#isArmPush(svma, code === 't32');
+    // sw ra, n(sp); sd ra, n(sp)
+    return this.#reader.word(svma) >>> 16 === (code === 'mips' ? 0xafbf : 0xffbf);
+  }
+
+  /** Where the stack pointer is moved down, before MIPS saves the link register at an svma; −1 if nothing is found. */
+  #mipsFrame(svma: number): number {
+    for (let at = svma - 4; at >= 0 && at >= svma - 4 * MAX_MIPS_PROLOGUE; at -= 4) {
+      // addiu sp, sp, -n; daddiu sp, sp, -n
+      if (((this.#reader.word(at) & 0xffff_8000) | 0x4000_0000) === 0x67bd_8000) return at;
+    }
+    return -1;
   }
 
   /** PUSH with the link register, which is STMDB of the stack pointer with writeback, or STR with writeback. */
-  #isPush(svma: number, isThumb: boolean): boolean {
+  #isArmPush(svma: number, isThumb: boolean): boolean {
     const first = this.#reader.half(svma);
     if (isThumb) {
       if ((first & 0xff00) === 0xb500) return true;

@@ -1,5 +1,5 @@
 /**
- * Enough for each machine: PowerPC has 32 and two to jump by, RISC-V and LoongArch 32, arm64 31 and the stack pointer, x86-64 16 and the return address's
+ * Enough for each machine: PowerPC has 32 and two to jump by, RISC-V, LoongArch and MIPS 32, arm64 31 and the stack pointer, x86-64 16 and the return address's
  * column, 32-bit Arm 16.
  */
 const REGISTERS = 34;

@@ -3,6 +3,7 @@ import { A64Decoder } from '../../../src/unwind/scan/a64-decoder.ts';
 import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
 import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
 import { LoongarchDecoder } from '../../../src/unwind/scan/loongarch-decoder.ts';
+import { MipsDecoder } from '../../../src/unwind/scan/mips-decoder.ts';
 import { POWERPC_LR, PowerpcDecoder } from '../../../src/unwind/scan/powerpc-decoder.ts';
 import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
@@ -50,7 +51,7 @@ function follow(decoder: InstructionDecoder, sp: number, listing: string): strin
   const count = decoder instanceof PowerpcDecoder ? POWERPC_LR + 1 : 32;
   const changed = Array.from({ length: count }, (_, register) => register).filter(
     (register) =>
-      !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder) && register === 0) &&
+      !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder || decoder instanceof MipsDecoder) && register === 0) &&
       !(decoder instanceof X86Decoder && register > 16) &&
       textOf(last, register) !== `${register}+0`,
   );
@@ -180,6 +181,43 @@ test.each<[string, string, string]>([
   ['no instruction', '00000000', 'end'],
 ])('PowerPC: %s', (_name, listing, expected) => {
   expect(follow(new PowerpcDecoder(), 1, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['daddiu sp, sp, -32; sd ra, 24(sp); ld v0, 24(sp)', '67bdffe0 ffbf0018 dfa20018', 'next 2=31+0 29=29-32'],
+  ['ld ra, 24(sp); jr ra; daddiu sp, sp, 32', 'dfbf0018 03e00008 67bd0020', 'leave 31 29=29+32 31=[29+24]'],
+  ['move s8, sp; move sp, s8; daddu sp, s8, zero', '03a0f025 03c0e825 03c0e82d', 'next 30=29+0'],
+  ['lui at, 1; ori at, at, 0x10; dsubu sp, sp, at', '3c010001 34210010 03a1e82f', 'next 1=65552 29=29-65552'],
+  ['li at, -16; and sp, sp, at', '2401fff0 03a1e824', 'next 1=-16 29=?'],
+  [
+    'lw v0, 8(sp); sw v0, 8(sp); ll v1, 0(a0); sc v1, 0(a0); dmfc1 a1, $f0; rdhwr a2, $29',
+    '8fa20008 afa20008 c0830000 e0830000 44250000 7c06e83b',
+    'next 2=? 3=? 5=? 6=?',
+  ],
+  ['mult a0, a1; mflo v0; teq a1, zero, 7; mtc1 a0, $f0; sync; sltiu v1, a0, 3', '00850018 00001012 00a001f4 44840000 0000000f 2c830003', 'next 2=? 3=?'],
+  ['mul v0, a0, a1; dext v1, a0, 0, 8; dsbh a2, a0; lwx a3, v0(a0)', '70851002 7c833803 7c0430a4 7c82380a', 'next 2=? 3=? 6=? 7=?'],
+  ['syscall', '0000000c', 'next 1=? 2=? 7=? 8=? 9=? 10=? 11=? 12=? 13=? 14=? 15=? 24=? 25=?'],
+  ['b .+8; daddiu s0, s0, 1', '10000001 66100001', 'jump 8 16=16+1'],
+  ['bnez v0, .−4; nop', '1440fffe 00000000', 'branch -4'],
+  ['beqzl v0, .+12; ld ra, 8(sp), which takes effect only if the branch is taken', '50400002 dfbf0008', 'branch c?'],
+  ['bc1t .+12; nop', '45010002 00000000', 'branch c'],
+  ['bal .+8; nop', '04110001 00000000', 'jump 8 31=4104'],
+  ['bal .+16; move a0, s0', '04110003 02002025', 'call 4=16+0'],
+  ['jal; nop', '0c000400 00000000', 'call'],
+  ['jalr t9; move a0, s0', '0320f809 02002025', 'call 4=16+0'],
+  ['jr t9; ld ra, 8(sp), a tail call', '03200008 dfbf0008', 'may-leave 31=[29+8]'],
+  ['move t7, ra; jalr t9; li t8, 44, a stub that has a function looked up', '03e07825 0320f809 6418002c', 'leave 31 15=31+0 24=44'],
+  ['break 7', '000001cd', 'end'],
+])('MIPS: %s', (_name, listing, expected) => {
+  expect(follow(new MipsDecoder(8), 29, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['addiu sp, sp, -32; sw ra, 28(sp); lw v0, 28(sp)', '27bdffe0 afbf001c 8fa2001c', 'next 2=31+0 29=29-32'],
+  ['lw ra, 28(sp); jr ra; addiu sp, sp, 32', '8fbf001c 03e00008 27bd0020', 'leave 31 29=29+32 31=[29+28]'],
+  ['ld v0, 8(sp)', 'dfa20008', 'next 2=?'],
+])('MIPS with 32-bit registers: %s', (_name, listing, expected) => {
+  expect(follow(new MipsDecoder(4), 29, listing)).toBe(expected);
 });
 
 test.each<[string, string, string]>([
