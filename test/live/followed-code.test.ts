@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../src/unwind/scan/a64-decoder.ts';
 import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
 import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
+import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
 import { PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
@@ -21,6 +22,8 @@ interface Language {
   /** Libraries with compiled code, and with much code written by hand for each kind of processor; none has data among its code. */
   readonly libraries: readonly string[];
   readonly sp: number;
+  /** Whether jumps are followed together with the instruction after them, which takes effect first. */
+  readonly hasDelaySlots?: boolean;
   /** Whether a line of objdump's listing is not a single instruction. */
   isOther(line: Line): boolean;
   /** How code goes on, with the target if the text names one. */
@@ -223,6 +226,56 @@ const LOONGARCH: Language = {
   },
 };
 
+/** @param named names of the registers from 4 to 15 */
+const mips = (triplet: string, named: readonly string[]): Language => {
+  const registers = ['zero', 'at', 'v0', 'v1', ...named, ...Array.from({ length: 8 }, (_, i) => `s${i}`), 't8', 't9', 'k0', 'k1', 'gp', 'sp', 's8', 'ra'];
+  return {
+    objdump: `${triplet}-objdump`,
+    libraries: ['libc.so.6', 'libm.so.6', 'libgcc_s.so.1'].map((name) => `/usr/${triplet}/lib/${name}`),
+    sp: 29,
+    hasDelaySlots: true,
+
+    isOther({ svma, text }) {
+      // A call of the instruction after the next one only reads its own address.
+      return /^\.(?:word|short|byte)/.test(text) || (text.startsWith('b') && text.includes('al') && Number.parseInt(targetOf(text), 16) === svma + 8);
+    },
+
+    flowOf(text) {
+      const [mnemonic, first = ''] = text.split(/[\s,]+/);
+      if (/^(?:jalx?|jalr|bal|bgezall?|bltzall?)$/.test(mnemonic)) return 'call';
+      if (mnemonic === 'jr') return first === 'ra' ? 'leave' : 'may-leave';
+      if (mnemonic === 'b' || mnemonic === 'j') return `jump ${targetOf(text)}`;
+      if (/^b(?:eq|ne|eqz|nez|lez|gtz|ltz|gez|c1f|c1t)l?$/.test(mnemonic)) return `branch ${targetOf(text)}`;
+      return mnemonic === 'break' ? 'end' : 'next';
+    },
+
+    movedOf(text) {
+      const [, distance] = /^d?addiu?\s+sp,sp,(-?\d+)/.exec(text) ?? [];
+      if (distance !== undefined) return Number(distance);
+      return /^(?!s[bhwd]|b|t[eln])\S+\s+sp,/.test(text) ? undefined : 0;
+    },
+
+    writtenBy(text) {
+      if (/^(?:s[bhwd](?:[lr]|c1|xc1|c2)?\s|b|j|t[eln]|d?mt[cl0-9]|mth|ct|c\.|d?multu?\s|sync|pref|cache|nop|syscall|madd|msub)/.test(text)) return undefined;
+      if (/^move\s+(\w+),\1$|^d?addiu\s+(\w+),\2,0$/.test(text)) return undefined;
+      const [, name = ''] = /^\S+\s+(\w+)\b/.exec(text) ?? [];
+      const register = registers.indexOf(name);
+      return register <= 0 || register === 29 ? undefined : register;
+    },
+  };
+};
+
+function targetOf(text: string): string {
+  return /([0-9a-f]+)(?:\s+<.*)?$/.exec(text)?.[1] ?? '';
+}
+
+const ARGUMENTS_AND_TEMPORARIES = (count: number): string[] => [
+  ...Array.from({ length: count }, (_, i) => `a${i}`),
+  ...Array.from({ length: 12 - count }, (_, i) => `t${i}`),
+];
+const MIPS64 = mips('mips64el-linux-gnuabi64', ARGUMENTS_AND_TEMPORARIES(8));
+const MIPS = mips('mipsel-linux-gnu', ARGUMENTS_AND_TEMPORARIES(4));
+
 function linesOf(objdump: string, path: string): Line[] {
   const { status, stdout, stderr } = runTool(objdump, ['-d', '-w', '-z', '--insn-width=16', path], {});
   if (status !== 0) throw new Error(stderr);
@@ -241,6 +294,8 @@ describe.each<[string, Language, () => InstructionDecoder]>([
   ['A64', A64, () => new A64Decoder()],
   ['PowerPC', POWERPC, () => new PowerpcDecoder()],
   ['LoongArch', LOONGARCH, () => new LoongarchDecoder()],
+  ['MIPS, n64', MIPS64, () => new MipsDecoder(8)],
+  ['MIPS, o32', MIPS, () => new MipsDecoder(4)],
 ])('code is followed as objdump reads it: %s', (name, language, makeDecoder) => {
   const { objdump, libraries, sp } = language;
   const missing = whyMissing(objdump);
@@ -271,8 +326,9 @@ describe.each<[string, Language, () => InstructionDecoder]>([
       const written = language.writtenBy(text);
       const changed = Array.from(state.bases.keys()).filter((register) => state.bases[register] !== register || state.offsets[register] !== 0);
       if (written !== undefined && !changed.includes(written)) wrong.push(`${svma.toString(16)} ${text}: register ${written} is as before`);
-      if (decoder.sizeBytes !== bytes.length || flow + target !== language.flowOf(text) || (expected !== undefined && moved !== expected)) {
-        wrong.push(`${svma.toString(16)} ${text}: ${decoder.sizeBytes} bytes of ${bytes.length}, ${flow}${target}, moved by ${moved} and not ${expected}`);
+      const sizeBytes = bytes.length * (language.hasDelaySlots && flow !== 'next' && flow !== 'end' ? 2 : 1);
+      if (decoder.sizeBytes !== sizeBytes || flow + target !== language.flowOf(text) || (expected !== undefined && moved !== expected)) {
+        wrong.push(`${svma.toString(16)} ${text}: ${decoder.sizeBytes} bytes of ${sizeBytes}, ${flow}${target}, moved by ${moved} and not ${expected}`);
       }
     }
     expect(count).toBeGreaterThan(5000);

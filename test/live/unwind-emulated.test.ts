@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,6 +36,8 @@ const RECURSIONS = 7;
 interface Target {
   readonly machine: UnwindMachine;
   readonly compiler: string;
+  /** The C library, if compilers do not come with it. */
+  readonly library?: string;
   readonly emulator: string;
   /** `sample_regs_user` of the samples that the program writes. */
   readonly maskLo: number;
@@ -49,6 +51,18 @@ const TARGETS: Readonly<Record<string, Target>> = {
   s390x: { machine: 's390x', compiler: 's390x-linux-gnu-gcc', emulator: 'qemu-s390x', maskLo: 0xffff_ffff, maskHi: 3 },
   ppc64le: { machine: 'ppc64', compiler: 'powerpc64le-linux-gnu-gcc', emulator: 'qemu-ppc64le', maskLo: 0xffff_ffff, maskHi: 0x1f },
   ppc64: { machine: 'ppc64', compiler: 'powerpc64-linux-gnu-gcc', emulator: 'qemu-ppc64', maskLo: 0xffff_ffff, maskHi: 0x1f },
+  mips64el: { machine: 'mips64', compiler: 'mips64el-linux-gnuabi64-gcc', emulator: 'qemu-mips64el', maskLo: 0xffff_ffff, maskHi: 0 },
+  mipsn32el: {
+    machine: 'mips64',
+    compiler: 'mips64el-linux-gnuabi64-gcc',
+    library: '/usr/mips64el-linux-gnuabi64/lib32/libc.a',
+    emulator: 'qemu-mipsn32el',
+    maskLo: 0xffff_ffff,
+    maskHi: 0,
+  },
+  mips64: { machine: 'mips64', compiler: 'mips64-linux-gnuabi64-gcc', emulator: 'qemu-mips64', maskLo: 0xffff_ffff, maskHi: 0 },
+  mipsel: { machine: 'mips', compiler: 'mipsel-linux-gnu-gcc', emulator: 'qemu-mipsel', maskLo: 0xffff_ffff, maskHi: 0 },
+  mips: { machine: 'mips', compiler: 'mips-linux-gnu-gcc', emulator: 'qemu-mips', maskLo: 0xffff_ffff, maskHi: 0 },
 };
 
 /**
@@ -78,6 +92,21 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['ppc64le', '-O0 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.96],
   ['ppc64', '-O2', 0.96],
   ['ppc64', '-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.96],
+  ['mips64el', '-O2', 0.98],
+  ['mips64el', '-O0', 0.98],
+  ['mips64el', '-O2 -fasynchronous-unwind-tables', 0.98],
+  ['mips64el', '-O2 -g', 0.98],
+  ['mips64el', '-Os -fno-delayed-branch', 0.98],
+  ['mipsn32el', '-O2 -mabi=n32', 0.98],
+  ['mipsn32el', '-O2 -mabi=n32 -fasynchronous-unwind-tables', 0.98],
+  ['mips64', '-O2', 0.98],
+  ['mips64', '-O2 -fasynchronous-unwind-tables', 0.98],
+  ['mipsel', '-O2', 0.98],
+  ['mipsel', '-O2 -g', 0.98],
+  ['mipsel', '-O0', 0.98],
+  ['mipsel', '-Os -mno-abicalls -fno-pic', 0.98],
+  ['mips', '-O2', 0.98],
+  ['mips', '-O2 -fasynchronous-unwind-tables', 0.98],
   ['arm', '-O2 -g', 0.98],
   ['arm', '-O2 -marm -funwind-tables', 0.98],
   ['arm', '-O1 -mthumb -funwind-tables', 0.98],
@@ -86,9 +115,15 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['arm', '-O2 -marm', 0.98],
 ];
 
-const present = new Set(Object.keys(TARGETS).filter((name) => runs(TARGETS[name].compiler, ['--version']) && runs(TARGETS[name].emulator, ['--version'])));
-for (const [name, { compiler, emulator }] of Object.entries(TARGETS))
-  if (!present.has(name)) announceSkipped(`stacks of ${name}`, `no ${compiler}, or no ${emulator}`);
+const present = new Set(
+  Object.entries(TARGETS)
+    .filter(
+      ([, { compiler, library, emulator }]) => runs(compiler, ['--version']) && runs(emulator, ['--version']) && (library === undefined || existsSync(library)),
+    )
+    .map(([name]) => name),
+);
+for (const [name, { compiler, library, emulator }] of Object.entries(TARGETS))
+  if (!present.has(name)) announceSkipped(`stacks of ${name}`, `no ${[compiler, ...(library === undefined ? [] : [library]), emulator].join(', or no ')}`);
 
 interface ProgramFunction {
   readonly name: string;
@@ -152,7 +187,7 @@ describe('stacks of programs on emulated machines', () => {
     const inputs = inputsOf(execFileSync(target.emulator, [path], { maxBuffer: 1 << 28 }), target, elf.littleEndian);
     const module = await readUnwindModule(elf);
     const functions = functionsOf(path, await FunctionDescriptors.read(elf));
-    const space = new MadeSpace().map(0x1000, 0x2000_0000, module);
+    const space = new MadeSpace().map(0x1000, Math.max(...elf.loads.map(({ vaddr, memsz }) => vaddr + memsz)), module);
     const unwinder = new Unwinder();
     const problems: string[] = [];
     let called = 0;
