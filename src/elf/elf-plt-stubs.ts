@@ -1,5 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
+import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_MIPS, EM_RISCV, EM_S390, EM_X86_64 } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 
 /** A stub of the procedure linkage table: it jumps to the address that the dynamic linker has put into a slot of the GOT. */
@@ -38,6 +38,7 @@ const READERS: Readonly<Record<number, (code: StubCode) => FoundStub[]>> = {
   [EM_RISCV]: readRiscvStubs,
   [EM_S390]: readS390Stubs,
   [EM_LOONGARCH]: readLoongarchStubs,
+  [EM_MIPS]: readMipsStubs,
 };
 
 /** All stubs of a file in the forms that GNU ld and LLVM's linker make; empty for unknown machines. */
@@ -182,6 +183,18 @@ function readS390Stubs({ view, addr }: StubCode): FoundStub[] {
   const found: FoundStub[] = [];
   for (let at = 0; at + S390_ENTRY_SIZE_BYTES <= view.length; at += S390_ENTRY_SIZE_BYTES) {
     if (view.u8(at) === 0xc0 && view.u8(at + 1) === 0x10) found.push({ at, slot: addr + at + view.i32(at + 2) * 2 });
+  }
+  return found;
+}
+
+/** `lui $15, hi; l[wd] $25, lo($15)`, which only code that is not position-independent has. */
+function readMipsStubs({ view }: StubCode): FoundStub[] {
+  const found: FoundStub[] = [];
+  for (let at = 0; at + 8 <= view.length; at += 4) {
+    const [lui, load] = [view.u32(at), view.u32(at + 4)];
+    const loads = load >>> 16;
+    if (lui >>> 16 !== 0x3c0f || (loads !== 0x8df9 && loads !== 0xddf9)) continue;
+    found.push({ at, slot: (lui << 16) + ((load << 16) >> 16) });
   }
   return found;
 }

@@ -2,10 +2,25 @@ import { readRange } from '../base/byte-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
-import { EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_RISCV, EM_S390, EM_X86_64, SHT_DYNSYM, SHT_REL, SHT_RELA, SYMBOL_LAYOUTS } from './elf-constants.ts';
+import {
+  EM_386,
+  EM_AARCH64,
+  EM_ARM,
+  EM_LOONGARCH,
+  EM_MIPS,
+  EM_RISCV,
+  EM_S390,
+  EM_X86_64,
+  SHT_DYNSYM,
+  SHT_REL,
+  SHT_RELA,
+  SYMBOL_LAYOUTS,
+  type SymbolLayout,
+} from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 import { readIfuncNames } from './ifunc-names.ts';
+import { SHN_UNDEF } from './symbol-constants.ts';
 
 /** A stub of the procedure linkage table. `start` is a file offset. */
 export interface PltEntry {
@@ -51,6 +66,8 @@ const FREE_NAME_BYTES = 1 << 20;
 
 /** How many functions are chosen when the program starts, at most. glibc has some hundred. */
 const MAX_CHOSEN_FUNCTIONS = 4096;
+/** All stubs of a file have the same size; that of the last one may be larger where there are more than 65,536 symbols. */
+const MIPS_STUB_SIZE_BYTES = 16;
 
 /** `@plt`, which is appended to the name of the called function. */
 const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
@@ -70,6 +87,7 @@ const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
 export async function readPltEntries(elf: ElfFile, symbols: ElfFile, compatPerf: boolean): Promise<PltEntries> {
   const named = new NamedStubs();
   await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, symbols, named));
+  if (!compatPerf && elf.machine === EM_MIPS) await nameMipsStubs(elf, named);
   return named;
 }
 
@@ -149,6 +167,23 @@ async function wordAt(elf: ElfFile, address: number): Promise<number> {
   return bytes === undefined || bytes.length < 4 ? Number.NaN : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, elf.littleEndian);
 }
 
+/**
+ * Names the stubs by which position-independent code of MIPS has the dynamic linker find functions: `.dynsym` has the address of each, with the function that is
+ * to be found. Source: System V ABI, MIPS supplement, "Dynamic Linking", "Symbols".
+ */
+async function nameMipsStubs(elf: ElfFile, named: NamedStubs): Promise<void> {
+  const section = elf.section('.MIPS.stubs');
+  const functions = section && (await CalledFunctions.read(elf));
+  if (section === undefined || functions === undefined) return;
+  const end = section.addr + section.sizeBytes;
+  const stubs = functions.undefinedWithin(section.addr, end);
+  for (const [i, { symbol, svma }] of stubs.entries()) {
+    const next = stubs[i + 1]?.svma ?? Math.min(svma + MIPS_STUB_SIZE_BYTES, end);
+    const name = next > svma ? functions.nameOf(symbol) : undefined;
+    if (name !== undefined && name.length > 0) named.add(section.offset + svma - section.addr, next - svma, name);
+  }
+}
+
 /** Stubs with their names, which are stored one after the other. */
 class NamedStubs implements PltEntries {
   readonly entries: PltEntry[] = [];
@@ -174,14 +209,14 @@ class CalledFunctions {
   readonly section: number;
   readonly #names: Uint8Array;
   readonly #symbols: ByteView;
-  readonly #symbolSizeBytes: number;
+  readonly #layout: SymbolLayout;
   #nameBytesLeft: number;
 
-  private constructor(section: number, symbols: ByteView, symbolSizeBytes: number, names: Uint8Array) {
+  private constructor(section: number, symbols: ByteView, layout: SymbolLayout, names: Uint8Array) {
     this.section = section;
     this.#names = names;
     this.#symbols = symbols;
-    this.#symbolSizeBytes = symbolSizeBytes;
+    this.#layout = layout;
     this.#nameBytesLeft = MAX_SHARING * names.length + FREE_NAME_BYTES;
   }
 
@@ -191,7 +226,20 @@ class CalledFunctions {
     const strings = elf.sections[elf.sections[section]?.link];
     if (strings === undefined) return undefined;
     const { bytes } = await elf.readSection(strings);
-    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), SYMBOL_LAYOUTS[elf.classBits].sizeBytes, bytes);
+    return new CalledFunctions(section, await elf.readSection(elf.sections[section]), SYMBOL_LAYOUTS[elf.classBits], bytes);
+  }
+
+  /** The symbols that other files define, but that have an address here nevertheless, in the order of these. */
+  undefinedWithin(start: number, end: number): { readonly symbol: number; readonly svma: number }[] {
+    const symbols = this.#symbols;
+    const { sizeBytes, st_shndx, st_value } = this.#layout;
+    const found: { symbol: number; svma: number }[] = [];
+    for (let symbol = 1; (symbol + 1) * sizeBytes <= symbols.length; symbol++) {
+      const at = symbol * sizeBytes;
+      const svma = sizeBytes === SYMBOL_LAYOUTS[64].sizeBytes ? symbols.i64(at + st_value) : symbols.u32(at + st_value);
+      if (symbols.u16(at + st_shndx) === SHN_UNDEF && svma >= start && svma < end) found.push({ symbol, svma });
+    }
+    return found.sort((a, b) => a.svma - b.svma);
   }
 
   /**
@@ -200,7 +248,7 @@ class CalledFunctions {
    */
   nameOf(symbol: number): Uint8Array {
     const names = this.#names;
-    const symbolAt = symbol * this.#symbolSizeBytes;
+    const symbolAt = symbol * this.#layout.sizeBytes;
     const start = symbol === 0 || symbolAt + 4 > this.#symbols.length ? names.length : this.#symbols.u32(symbolAt);
     const nul = start < names.length ? names.indexOf(0, start) : start;
     const sizeBytes = (nul < 0 ? names.length : nul) - start;
@@ -218,10 +266,13 @@ class Relocations {
   readonly #is64: boolean;
   readonly #hasAddend: boolean;
   readonly #rowSizeBytes: number;
+  /** `r_info` of 64-bit MIPS begins with the symbol, whatever the byte order is. */
+  readonly #isMips: boolean;
 
-  private constructor({ type, link }: ElfSection, is64: boolean, rows: ByteView) {
+  private constructor({ type, link }: ElfSection, is64: boolean, isMips: boolean, rows: ByteView) {
     this.symbols = link;
     this.#is64 = is64;
+    this.#isMips = isMips;
     this.#hasAddend = type === SHT_RELA;
     this.#rowSizeBytes = (is64 ? 8 : 4) * (this.#hasAddend ? 3 : 2);
     this.#rows = rows;
@@ -230,7 +281,7 @@ class Relocations {
   /** Undefined if the section is absent or has no relocations. */
   static async read(elf: ElfFile, section: ElfSection | undefined): Promise<Relocations | undefined> {
     if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL)) return undefined;
-    return new Relocations(section, elf.classBits === 64, await elf.readSection(section));
+    return new Relocations(section, elf.classBits === 64, elf.machine === EM_MIPS, await elf.readSection(section));
   }
 
   get count(): number {
@@ -245,7 +296,8 @@ class Relocations {
   /** Index of the symbol whose address the slot gets; 0 for a relocation without one. */
   symbol(index: number): number {
     const at = index * this.#rowSizeBytes;
-    return this.#is64 ? this.#rows.hi(at + 8) : this.#rows.u32(at + 4) >>> 8; // r_info
+    if (this.#is64) return this.#isMips ? this.#rows.u32(at + 8) : this.#rows.hi(at + 8); // r_info
+    return this.#rows.u32(at + 4) >>> 8;
   }
 
   /** R_…, a number of the machine's. */

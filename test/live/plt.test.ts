@@ -43,6 +43,8 @@ const FORMS: readonly (readonly [string, readonly string[]])[] = [
   ['i686-linux-gnu', ['-fcf-protection=full', '-Wl,-z,ibtplt']],
   ['riscv64-linux-gnu', ['-fPIE', '-pie']],
   ['s390x-linux-gnu', ['-fPIC', '-shared']],
+  ['mipsel-linux-gnu', ['-fno-pic', '-no-pie', '-mplt']],
+  ['mips-linux-gnu', ['-fno-pic', '-no-pie', '-mplt']],
 ];
 
 describe('the PLT of another machine', () => {
@@ -64,13 +66,16 @@ describe('the PLT of another machine', () => {
       const elf = await ElfFile.open(new BufferSource(readFileSync(path)));
       const expected = pltOfObjdump(`${target}-objdump`, path);
       const { entries: found, names: namesOfStubs } = await readPltEntries(elf, elf, false);
-      const entries = [...found].sort((a, b) => a.start - b.start);
+      // objdump gives no names to MIPS's other stubs.
+      const others = elf.section('.MIPS.stubs') ?? { offset: 0, sizeBytes: 0 };
+      const entries = found.filter(({ start }) => start < others.offset || start >= others.offset + others.sizeBytes).sort((a, b) => a.start - b.start);
       const nameOf = ({ nameOffset, nameLength }: PltEntry): string => Buffer.from(namesOfStubs).toString('latin1', nameOffset, nameOffset + nameLength);
       expect(entries.length).toBeGreaterThanOrEqual(7);
       expect(entries.map(nameOf)).toEqual(expected.map(([, called]) => called));
       expect(entries.map(({ start }) => start)).toEqual(expected.map(([svma]) => elf.fileOffsetOf(svma)));
 
-      if (!hasPerf) return;
+      // Where the header says nothing about the size of entries, the order of perf's symbols decides which of them is shown at their first byte.
+      if (!hasPerf || elf.section('.plt')?.entsize === 0) return;
       const table = await readElfSymbols(elf, elf, { compatPerf: true });
       const plt = elf.section('.plt')!;
       const offsets = Array.from({ length: plt.sizeBytes / 4 }, (_, i) => plt.offset + i * 4);
