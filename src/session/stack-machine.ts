@@ -13,7 +13,8 @@ const MACHINES: readonly (readonly [name: RegExp, wide: UnwindMachine | undefine
   [/^arm/, 'arm', 'arm'],
   [/^riscv64$/, 'riscv64', undefined],
   [/^s390x$/, 's390x', undefined],
-  [/^ppc64(?:le)?$/, 'ppc64', undefined],
+  [/^ppc64(?:le)?$/, 'ppc64', 'ppc'],
+  [/^ppc$/, 'ppc', 'ppc'],
   [/^loongarch64$/, 'loongarch64', undefined],
   [/^mips64$/, 'mips64', 'mips'],
   [/^mips$/, 'mips', 'mips'],
@@ -38,7 +39,7 @@ export function stackMachine(arch: string, abi: number, mask: bigint): UnwindMac
 function machineByMask(isNarrow: boolean, mask: bigint): UnwindMachine | undefined {
   const has = (bit: number): boolean => ((mask >> BigInt(bit)) & 1n) === 1n;
   const [R15_OF_X86, PC_OF_ARM, T6_OF_RISCV, PC_OF_ARM64, PC_OF_S390, LINK_OF_POWERPC] = [23, 15, 31, 32, 33, 36];
-  if (has(LINK_OF_POWERPC)) return isNarrow ? undefined : 'ppc64';
+  if (has(LINK_OF_POWERPC)) return isNarrow ? 'ppc' : 'ppc64';
   if (has(PC_OF_S390)) return isNarrow ? undefined : 's390x';
   if (has(PC_OF_ARM64)) return isNarrow ? 'arm' : 'aarch64';
   if (has(T6_OF_RISCV)) return isNarrow ? undefined : 'riscv64';

@@ -34,6 +34,7 @@ export class CallSites {
       case 'arm':
         return this.#beforeArm(address);
       case 'ppc64':
+      case 'ppc':
         return this.#beforePowerpc(address);
       case 'loongarch64':
         return this.#beforeLoongarch(address);

@@ -109,7 +109,8 @@ export class FrameGuess implements FallbackSteps {
       case 's390x':
         return isCall ? 'no-rule' : this.#links.stepS390x();
       case 'ppc64':
-        return this.#links.stepPpc64();
+      case 'ppc':
+        return this.#links.stepPowerpc();
       case 'loongarch64':
         return this.#links.stepLoongarch();
       case 'mips64':

@@ -1,3 +1,5 @@
+import type { MachineRegisters } from './unwind-machine.ts';
+
 /** What a frame pointer points at: the offsets from there of the return address and of the caller's frame pointer. */
 export interface FrameRecord {
   readonly returnAt: number;
@@ -15,7 +17,9 @@ export const RISCV64_RECORD: FrameRecord = { returnAt: -8, savedAt: -16 };
 export const ARM_CLANG_RECORD: FrameRecord = { returnAt: 4, savedAt: 0 };
 export const ARM_GCC_RECORD: FrameRecord = { returnAt: 0, savedAt: -4 };
 /**
- * Where functions of 64-bit PowerPC save the link register: that far above their caller's stack pointer, at which their own one points. Source: 64-bit ELF V2
- * ABI, "The Stack Frame"; the older ABI has it there, too.
+ * Where functions of PowerPC save the link register: that far above their caller's stack pointer, at which their own one points. Source: 64-bit ELF V2 ABI, "The
+ * Stack Frame"; the older ABI has it there, too. System V ABI, PowerPC supplement, "The Stack Frame".
  */
-export const PPC64_LR_SAVE = 16;
+export function powerpcLinkSlot({ addressSize }: Pick<MachineRegisters, 'addressSize'>): number {
+  return addressSize === 8 ? 16 : 4;
+}

@@ -1,7 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
-import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, PPC64_LR_SAVE, RISCV64_RECORD } from './frame-records.ts';
+import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, powerpcLinkSlot, RISCV64_RECORD } from './frame-records.ts';
 import type { PushStep } from './push-step.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
@@ -22,7 +22,8 @@ const AUTIA1716 = 0xd503_219f;
 /** b . */
 const MIPS_ENDLESS_LOOP = 0x1000_ffff;
 
-const { calleeSaved: PPC64_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
+/** The same with 32 bits. */
+const { calleeSaved: POWERPC_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
@@ -172,23 +173,23 @@ export class LinkGuess {
    * On PowerPC the stack pointer points at the caller's stack pointer as soon as a function has a frame, and the return address is saved in the caller's frame.
    * Leaves without a frame have it in the link register.
    */
-  stepPpc64(): StepEnd {
+  stepPowerpc(): StepEnd {
     const { isCall } = this.#frame;
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule' && (byCode !== 'truncated' || !isCall)) return byCode;
-    if (!isCall && this.#isInPpc64Link()) return this.#returnStep.takeLink(0);
+    if (!isCall && this.#isInPowerpcLink()) return this.#returnStep.takeLink(0);
     const byChain = this.#takeBackChain();
     return byChain === 'no-rule' ? byCode : byChain;
   }
 
   /** Whether the return address of a leaf is in the link register: nothing seems to have been saved or called. */
-  #isInPpc64Link(): boolean {
+  #isInPowerpcLink(): boolean {
     const stack = this.#stack;
     const { registers, machine, pc } = this.#frame;
     if (registers.known[machine.lr] === 0) return false;
     const isSaved =
       stack.read(registers.value(machine.sp)) &&
-      stack.read(stack.value + PPC64_LR_SAVE) &&
+      stack.read(stack.value + powerpcLinkSlot(machine)) &&
       stack.lo === registers.lo[machine.lr] &&
       stack.hi === registers.hi[machine.lr];
     // After a call the link register points back into the function itself.
@@ -204,9 +205,9 @@ export class LinkGuess {
     const chain = stack.value;
     if (chain === 0 && isCall) return 'outermost';
     if (chain <= sp || chain - sp > MAX_FRAME_BYTES || chain % 16 !== 0) return 'no-rule';
-    const end = this.#returnStep.take(chain + PPC64_LR_SAVE, -1, chain);
+    const end = this.#returnStep.take(chain + powerpcLinkSlot(machine), -1, chain);
     // The function may have saved some of these.
-    if (end === 'stepped') for (const register of PPC64_CALLEE_SAVED) this.#frame.registers.known[register] = 0;
+    if (end === 'stepped') for (const register of POWERPC_CALLEE_SAVED) this.#frame.registers.known[register] = 0;
     return end;
   }
 

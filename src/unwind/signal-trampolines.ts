@@ -128,6 +128,8 @@ const TRAMPOLINES: Readonly<Record<UnwindMachine, readonly SignalTrampoline[]>> 
     { code: [0x0a, 0xad], offsets: [0, 2], saved: S390X_WITH_SIGINFO },
   ],
   ppc64: ppc64Trampolines(),
+  // The vdso has rules.
+  ppc: [],
   // li.w a7, 139; syscall 0
   loongarch64: [{ code: [0x0b, 0x2c, 0x82, 0x03, 0x00, 0x00, 0x2b, 0x00], offsets: [0, 4, 8], saved: LOONGARCH64_SAVED }],
   // rt_sigreturn of n64 and n32

@@ -7,6 +7,7 @@ import {
   EM_ARM,
   EM_LOONGARCH,
   EM_MIPS,
+  EM_PPC,
   EM_PPC64,
   EM_RISCV,
   EM_S390,
@@ -15,7 +16,7 @@ import {
 import type { ElfFile } from '../elf/elf-file.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
-export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'loongarch64' | 'mips64' | 'mips';
+export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips';
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
@@ -169,7 +170,7 @@ const S390X: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
-// powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI): 0 … 31 are r0 … r31, 65 LR. 67 is the
+// powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI and, as gcc writes rules, with 32 bits): 0 … 31 are r0 … r31, 65 LR. 67 is the
 // column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
 const PPC64: MachineRegisters = {
   machine: 'ppc64',
@@ -186,6 +187,7 @@ const PPC64: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
+const PPC: MachineRegisters = { ...PPC64, machine: 'ppc', addressSize: 4 };
 // loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
 // have.
 const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22 };
@@ -202,6 +204,7 @@ export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>
   riscv64: RISCV64,
   s390x: S390X,
   ppc64: PPC64,
+  ppc: PPC,
   loongarch64: LOONGARCH64,
   mips64: MIPS64,
   mips: MIPS,
@@ -223,6 +226,7 @@ const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_RISCV, 'riscv64'],
   [EM_S390, 's390x'],
   [EM_PPC64, 'ppc64'],
+  [EM_PPC, 'ppc'],
   [EM_LOONGARCH, 'loongarch64'],
 ]);
 

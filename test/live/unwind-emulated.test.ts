@@ -51,6 +51,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
   s390x: { machine: 's390x', compiler: 's390x-linux-gnu-gcc', emulator: 'qemu-s390x', maskLo: 0xffff_ffff, maskHi: 3 },
   ppc64le: { machine: 'ppc64', compiler: 'powerpc64le-linux-gnu-gcc', emulator: 'qemu-ppc64le', maskLo: 0xffff_ffff, maskHi: 0x1f },
   ppc64: { machine: 'ppc64', compiler: 'powerpc64-linux-gnu-gcc', emulator: 'qemu-ppc64', maskLo: 0xffff_ffff, maskHi: 0x1f },
+  ppc: { machine: 'ppc', compiler: 'powerpc-linux-gnu-gcc', emulator: 'qemu-ppc', maskLo: 0xffff_ffff, maskHi: 0x1f },
   mips64el: { machine: 'mips64', compiler: 'mips64el-linux-gnuabi64-gcc', emulator: 'qemu-mips64el', maskLo: 0xffff_ffff, maskHi: 0 },
   mipsn32el: {
     machine: 'mips64',
@@ -92,6 +93,10 @@ const CASES: readonly (readonly [target: string, options: string, least: number]
   ['ppc64le', '-O0 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.96],
   ['ppc64', '-O2', 0.96],
   ['ppc64', '-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.96],
+  ['ppc', '-O2', 0.98],
+  ['ppc', '-O0', 0.98],
+  ['ppc', '-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
+  ['ppc', '-Os -fno-asynchronous-unwind-tables -fno-unwind-tables', 0.98],
   ['mips64el', '-O2', 0.98],
   ['mips64el', '-O0', 0.98],
   ['mips64el', '-O2 -fasynchronous-unwind-tables', 0.98],

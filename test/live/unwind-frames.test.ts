@@ -12,7 +12,7 @@ const MIPS = ['mips64el-linux-gnuabi64', 'mips64-linux-gnuabi64', 'mipsel-linux-
 /** Libraries of each machine, from Debian's packages; those that are not installed are skipped. `PERFCONV_FRAME_FILES` names others, separated by spaces. */
 const LIBRARIES = [
   ...['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`),
-  ...['aarch64-linux-gnu', 'riscv64-linux-gnu', 's390x-linux-gnu', 'powerpc64le-linux-gnu', 'i686-linux-gnu', ...MIPS].flatMap((triplet) =>
+  ...['aarch64-linux-gnu', 'riscv64-linux-gnu', 's390x-linux-gnu', 'powerpc64le-linux-gnu', 'powerpc-linux-gnu', 'i686-linux-gnu', ...MIPS].flatMap((triplet) =>
     ['libc.so.6', 'libgcc_s.so.1'].map((name) => `/usr/${triplet}/lib/${name}`),
   ),
   ...(process.env.PERFCONV_FRAME_FILES?.split(' ') ?? []),
@@ -47,6 +47,7 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
   ['s390x-linux-gnu-gcc', '-O2 -g -fno-asynchronous-unwind-tables'],
   ['powerpc64le-linux-gnu-gcc', '-O2 -g'],
   ['i686-linux-gnu-gcc', '-O2 -g'],
+  ['powerpc-linux-gnu-gcc', '-O2 -g'],
   ['mips64el-linux-gnuabi64-gcc', '-O2 -g'],
   ['mips64-linux-gnuabi64-gcc', '-O2 -fasynchronous-unwind-tables'],
   ['mipsel-linux-gnu-gcc', '-O2 -g'],

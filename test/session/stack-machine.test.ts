@@ -17,7 +17,8 @@ test.each([
   ['s390x', WIDE, 's390x'],
   ['ppc64le', WIDE, 'ppc64'],
   ['ppc64', WIDE, 'ppc64'],
-  ['ppc64', NARROW, undefined],
+  ['ppc64', NARROW, 'ppc'],
+  ['ppc', NARROW, 'ppc'],
   ['loongarch64', WIDE, 'loongarch64'],
   ['loongarch64', NARROW, undefined],
   ['mips64', WIDE, 'mips64'],
@@ -39,6 +40,7 @@ test.each([
   ['riscv64', WIDE, 0xffff_ffffn, 'riscv64'],
   ['s390x', WIDE, 0x3_ffff_ffffn, 's390x'],
   ['PowerPC', WIDE, 0x1fff_ffff_ffffn, 'ppc64'],
+  ['PowerPC with a process of 32 bits', NARROW, 0x1fff_ffff_ffffn, 'ppc'],
   ['x86_64 with the registers that frame pointers take', WIDE, 0x1c0n, 'x86_64'],
 ] as const)('a recording that does not name its machine has the registers of %s', (_, abi, mask, machine) => {
   expect(stackMachine('', abi, mask)).toBe(machine);

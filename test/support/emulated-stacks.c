@@ -13,7 +13,11 @@ static volatile unsigned long long records = 0;
 static const unsigned long long wanted = 400;
 static void put(const void *at, unsigned long size) { const char *p = at; while (size > 0) { long n = write(1, p, size); if (n <= 0) _exit(1); p += n; size -= n; } }
 static void capture(int signal, siginfo_t *info, void *context) {
+#if defined(__powerpc__) && !defined(__powerpc64__)
+  mcontext_t *m = ((ucontext_t *)context)->uc_mcontext.uc_regs;
+#else
   mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+#endif
   unsigned long long regs[40], count = 0, sp;
 #if defined(__aarch64__)
   for (int i = 0; i < 31; i++) regs[count++] = m->regs[i];
@@ -32,6 +36,9 @@ static void capture(int signal, siginfo_t *info, void *context) {
   // r0 … r31, nip, msr, orig_r3, ctr, link
   for (int i = 0; i < 37; i++) regs[count++] = m->gp_regs[i];
   sp = m->gp_regs[1];
+#elif defined(__powerpc__)
+  for (int i = 0; i < 37; i++) regs[count++] = m->gregs[i];
+  sp = m->gregs[1];
 #elif defined(__mips__)
   // pc, r1 … r31
   for (int i = 0; i < 32; i++) regs[count++] = i == 0 ? m->pc : m->gregs[i];

@@ -154,6 +154,7 @@ function registerNames(machine: UnwindMachine): readonly string[] {
     case 'mips64':
     case 'mips':
     case 'ppc64':
+    case 'ppc':
       return numbered('r', 32);
     case 's390x':
       return [...numbered('r', 16), ...[0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15].map((n) => `f${n}`)];

@@ -63,6 +63,8 @@ export class MadeSpace implements CodeSpace {
   }
 }
 
+const POWERPC_BITS = [...Array.from({ length: 32 }, (_, i) => `r${i}`), ...'nip msr orig_r3 ctr link xer ccr softe trap dar dsisr sier mmcra'.split(' ')];
+
 /** Bits of sample_regs_user by register name, as the kernel's asm/perf_regs.h numbers them; repeated here to be independent of the reader. */
 const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   x86_64: 'ax bx cx dx si di bp sp ip flags cs ss ds es fs gs r8 r9 r10 r11 r12 r13 r14 r15'.split(' '),
@@ -74,7 +76,8 @@ const PERF_BITS: Readonly<Record<UnwindMachine, readonly string[]>> = {
   loongarch64: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
   mips64: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
   mips: ['pc', ...Array.from({ length: 31 }, (_, i) => `r${i + 1}`)],
-  ppc64: [...Array.from({ length: 32 }, (_, i) => `r${i}`), ...'nip msr orig_r3 ctr link xer ccr softe trap dar dsisr sier mmcra'.split(' ')],
+  ppc64: POWERPC_BITS,
+  ppc: POWERPC_BITS,
 };
 
 /** Bits that perf leaves out if it can: x86's data segments. */
@@ -95,7 +98,7 @@ export interface MadeSample {
 
 /** Whether words of a machine's stack have 32 bits. */
 export function isNarrow(machine: UnwindMachine): boolean {
-  return machine === 'i386' || machine === 'arm' || machine === 'mips';
+  return machine === 'i386' || machine === 'arm' || machine === 'mips' || machine === 'ppc';
 }
 
 /** Registers and stack as a record has them: with other bytes before, between and after. */

@@ -23,6 +23,7 @@ const EM: Readonly<Record<UnwindMachine, number>> = {
   riscv64: 243,
   s390x: 22,
   ppc64: 21,
+  ppc: 20,
   loongarch64: 258,
   mips64: 8,
   mips: 8,

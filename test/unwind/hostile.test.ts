@@ -17,7 +17,7 @@ import { isNarrow, MadeSpace, madeInput } from '../support/made-process.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 import { madeModule } from '../support/unwound.ts';
 
-const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'loongarch64', 'mips64', 'mips'];
+const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'ppc', 'loongarch64', 'mips64', 'mips'];
 const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];
 const CODE = 0x1000;
 const CODE_BYTES = 0x1000;
@@ -30,6 +30,7 @@ const RETURN_ADDRESS: Readonly<Record<UnwindMachine, number>> = {
   riscv64: 1,
   s390x: 14,
   ppc64: 65,
+  ppc: 65,
   loongarch64: 1,
   mips64: 31,
   mips: 31,
@@ -42,6 +43,7 @@ const PC: Readonly<Record<UnwindMachine, string>> = {
   riscv64: 'pc',
   s390x: 'pc',
   ppc64: 'nip',
+  ppc: 'nip',
   loongarch64: 'pc',
   mips64: 'pc',
   mips: 'pc',
@@ -54,6 +56,7 @@ const SP_NAME: Readonly<Record<UnwindMachine, string>> = {
   riscv64: 'sp',
   s390x: 'r15',
   ppc64: 'r1',
+  ppc: 'r1',
   loongarch64: 'r3',
   mips64: 'r29',
   mips: 'r29',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
@@ -176,6 +177,38 @@ describe.each([
     expect(await unwind(FRAMED, 0, 0x5000_0014, framed, registers)).toMatchObject({ end: 'complete', frames });
     const frameless = { 0: SP + 64, [64 + LR_SAVE]: 5, [32 + LR_SAVE]: 0 };
     expect(await unwind(FRAMED, 0, CALL, frameless, registers)).toMatchObject({ end: 'complete', frames: ['!50000010', CALL.toString(16)] });
+  });
+});
+
+describe('stacks of 32-bit PowerPC', () => {
+  const LINK_SLOT = 4;
+  const low = 0x1000_0000;
+  const sp = 0xbfff_1000;
+  const code = (): CfaCode => new CfaCode(false);
+  const cie: PlannedCie = { returnAddress: LR, codeAlignment: 4, dataAlignment: -4, code: code().defCfa(1, 0) };
+  const at = (...addresses: number[]): string[] => addresses.map((address, i) => `${i ? '' : '!'}${(low + address).toString(16)}`);
+  const unwind = (module: UnwindModule, registers: Readonly<Record<string, number>>, stack: Stack): Promise<UnwoundSample> =>
+    unwound({ machine: 'ppc', registers: { r1: sp, ...registers }, stack, littleEndian: false }, new MadeSpace().map(low, low + 0x8000, module, low));
+
+  test('begin with the link register in leaves, and go on with what is saved in callers’ frames', async () => {
+    const saving = code().defCfaOffset(32).offsetExtendedSf(LR, -1);
+    const functions = [code(), saving, code().undefined(LR)].map((instructions, i) => ({ start: 0x1000 + 0x100 * i, sizeBytes: 0x100, code: instructions }));
+    const module = moduleOf('ppc', [[cie, functions]], false);
+    const result = await unwind(module, { nip: low + 0x1010, link: low + 0x1110 }, { [32 + LINK_SLOT]: low + 0x1210 });
+    expect(result).toMatchObject({ end: 'complete', frames: at(0x1010, 0x1110, 0x1210) });
+  });
+
+  // stwu r1, -32(r1); mflr r0; stw r0, 36(r1); bl; lwz r0, 36(r1); mtlr r0; addi r1, r1, 32; blr; bl; trap; bl; trap
+  const listing = '9421ffe0 7c0802a6 90010024 48000101 80010024 7c0803a6 38210020 4e800020 48000101 7fe00008 48000101 7fe00008';
+
+  test.each<[string, number, number, Stack]>([
+    ['followed up to their return', 0x1010, 0x1010, { 0: sp + 32, [32 + LINK_SLOT]: low + 0x1024, 32: sp + 64, [64 + LINK_SLOT]: low + 0x102c, 64: 0 }],
+    ['left by the link register at their first instruction', 0x1000, 0x1024, { 0: sp + 64, [64 + LINK_SLOT]: low + 0x102c, 64: 0 }],
+  ])('are those of code without rules: %s', async (_, pc, link, stack) => {
+    const module = await madeModule('ppc', [{ svma: START, bytes: textOf(listing, false) }], [], { littleEndian: false });
+    const result = await unwind(module, { nip: low + pc, link: low + link }, stack);
+    // The others call functions that never return: they are left by the back chain.
+    expect(result).toMatchObject({ end: 'complete', frames: at(pc, 0x1024, 0x102c) });
   });
 });
 

@@ -4,7 +4,7 @@ import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI
 import { POWERPC_CTR, POWERPC_LR } from './powerpc-decoder.ts';
 
 /** Machines whose code is followed. */
-export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 'ppc64' | 'loongarch64' | 'mips64' | 'mips'>;
+export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips'>;
 
 /** Which registers a function has to restore, by DWARF number, or by that of {@link link}. */
 export interface CallingConvention {
@@ -18,9 +18,16 @@ export interface CallingConvention {
   readonly calleeSaved: readonly number[];
 }
 
+const POWERPC: CallingConvention = {
+  link: POWERPC_LR,
+  callerSaved: [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, POWERPC_LR, POWERPC_CTR],
+  changedByCall: [3, 4, POWERPC_LR],
+  calleeSaved: [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
+};
+
 /**
  * Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; i386 psABI, table 2.3; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register
- * Convention"; 64-bit ELF V2 ABI, "Register Roles"; LoongArch ELF psABI, "Register Convention"; MIPS ABI supplement, "Registers"; MIPSpro
+ * Convention"; 64-bit ELF V2 ABI, "Register Roles"; System V ABI, PowerPC supplement, "Registers"; LoongArch ELF psABI, "Register Convention"; MIPS ABI supplement, "Registers"; MIPSpro
  * N32 ABI Handbook, "Calling Convention Implementations".
  */
 export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvention>> = {
@@ -54,12 +61,8 @@ export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvent
     changedByCall: [1, 10, 11],
     calleeSaved: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
   },
-  ppc64: {
-    link: POWERPC_LR,
-    callerSaved: [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, POWERPC_LR, POWERPC_CTR],
-    changedByCall: [3, 4, POWERPC_LR],
-    calleeSaved: [14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
-  },
+  ppc64: POWERPC,
+  ppc: POWERPC,
   loongarch64: {
     link: 1,
     callerSaved: [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20],

@@ -1,6 +1,6 @@
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
-import { PPC64_LR_SAVE } from '../frame-records.ts';
+import { powerpcLinkSlot } from '../frame-records.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
@@ -49,7 +49,7 @@ export class FrameScan {
   readonly #x86 = x86Decoders();
   readonly #a64 = new A64Decoder();
   readonly #riscv = new RiscvDecoder();
-  readonly #powerpc = new PowerpcDecoder();
+  readonly #powerpc = { ppc64: new PowerpcDecoder(8), ppc: new PowerpcDecoder(4) };
   readonly #loongarch = new LoongarchDecoder();
   readonly #mips = { mips64: new MipsDecoder(8), mips: new MipsDecoder(4) };
   readonly #arm = new ArmDecoder();
@@ -120,7 +120,8 @@ export class FrameScan {
       case 'riscv64':
         return this.#riscv;
       case 'ppc64':
-        return this.#powerpc;
+      case 'ppc':
+        return this.#powerpc[machine];
       case 'loongarch64':
         return this.#loongarch;
       case 'mips64':
@@ -244,11 +245,12 @@ export class FrameScan {
     const linkBase = isChained ? SAVED + fp : bases[link];
     const linkOffset = isChained ? addressSize : offsets[link];
     const distance = cfa - linkOffset;
-    const isSlot = machine === 'ppc64' ? distance === -PPC64_LR_SAVE : distance >= addressSize && distance <= MAX_FRAME_BYTES;
+    const isPowerpc = machine === 'ppc64' || machine === 'ppc';
+    const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
     const isSaved = linkBase === SAVED + cfaBase && isSlot && (cfaBase !== sp || linkOffset >= 0);
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
     // PowerPC moves the link register to and from memory by way of another register.
-    const isInOther = machine === 'ppc64' && !isInLink && linkBase >= 0 && linkBase < INDIRECT && linkOffset === 0;
+    const isInOther = isPowerpc && !isInLink && linkBase >= 0 && linkBase < INDIRECT && linkOffset === 0;
     if (!isSaved && !isInLink && !isInOther) return NO_RULE;
     // It may also be the jump of a switch.
     if (!isReturn && !isSaved && cfa === 0) return NO_RULE;

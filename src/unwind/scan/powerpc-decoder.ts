@@ -5,10 +5,12 @@ import { ScanState } from './scan-state.ts';
 /** The numbers that the link register and the count register have here, after those of r0 … r31. */
 export const POWERPC_LR = 32;
 export const POWERPC_CTR = 33;
-/** What a `bctr` goes through in PLT stubs and tail calls: a function finds its own address there. Source: 64-bit ELF V2 ABI, "Function Call Linkage". */
+/**
+ * What a `bctr` goes through in PLT stubs and tail calls of 64-bit code: a function finds its own address there. Source: 64-bit ELF V2 ABI, "Function Call
+ * Linkage". In PLT stubs of 32-bit code, it is another one (observed, binutils 2.40).
+ */
 const ENTRY = 12;
-/** mtctr r12 */
-const MTCTR_ENTRY = 0x7d89_03a6;
+const NARROW_ENTRY = 11;
 const TRAP = 0x7fe0_0008;
 /** Registers that a system call may change, except for the link register, which `scv` changes. */
 const CHANGED_BY_SYSTEM_CALL = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, POWERPC_CTR];
@@ -33,19 +35,27 @@ const WRITES_RA: ReadonlySet<number> = new Set([
   // srw cnttzw srd cnttzd cnttzdm sraw srad srawi sradi extsh extswsli extsb extsw
   ...[536, 538, 539, 570, 571, 792, 794, 824, 826, 827, 922, 890, 891, 954, 986],
 ]);
-/** With update of RA: integer loads (ldux lwzux lbzux lhzux lwaux lhaux); integer stores except stdux (stwux stbux sthux), floating point. */
+/** With update of RA: integer loads (ldux lwzux lbzux lhzux lwaux lhaux); integer stores except stdux and stwux (stbux sthux), floating point. */
 const LOADS_AND_UPDATES: ReadonlySet<number> = new Set([53, 55, 119, 311, 373, 375]);
-const UPDATES: ReadonlySet<number> = new Set([183, 247, 439, 567, 631, 695, 759]);
+const UPDATES: ReadonlySet<number> = new Set([247, 439, 567, 631, 695, 759]);
 
-/** 64-bit PowerPC, of either byte order. @see Power ISA, version 3.1, Book I */
+/** PowerPC of 32 or 64 bits, of either byte order. @see Power ISA, version 3.1, Book I */
 export class PowerpcDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
   isConditional = false;
   sizeBytes = 4;
   readonly taken = new ScanState();
+  readonly #isNarrow: boolean;
+  readonly #entry: number;
   /** The register that was last moved to the count register. */
   #ctrFrom = -1;
+
+  /** @param wordBytes of the registers that functions save */
+  constructor(wordBytes: 4 | 8) {
+    this.#isNarrow = wordBytes === 4;
+    this.#entry = this.#isNarrow ? NARROW_ENTRY : ENTRY;
+  }
 
   enter(): void {
     this.#ctrFrom = -1;
@@ -80,7 +90,7 @@ export class PowerpcDecoder implements InstructionDecoder {
         this.#extended(word, state);
         return 'next';
       default:
-        simple(word, opcode, state);
+        if (!this.#isNarrow || !accessWord(word, opcode, state)) simple(word, opcode, state);
         return 'next';
     }
   }
@@ -110,7 +120,8 @@ export class PowerpcDecoder implements InstructionDecoder {
       return 'leave';
     }
     // A tail-called function returns by the link register. Other registers may lead to a case of a switch.
-    const isEntry = this.#ctrFrom < 0 ? code.word(svma - 4) === MTCTR_ENTRY : this.#ctrFrom === ENTRY;
+    // mtctr
+    const isEntry = this.#ctrFrom < 0 ? code.word(svma - 4) === (0x7c09_03a6 | (this.#entry << 21)) : this.#ctrFrom === this.#entry;
     this.via = isEntry ? POWERPC_LR : POWERPC_CTR;
     return isEntry || this.isConditional ? 'leave' : 'may-leave';
   }
@@ -140,8 +151,9 @@ export class PowerpcDecoder implements InstructionDecoder {
         state.add(POWERPC_CTR, rt, 0);
         this.#ctrFrom = rt;
         return;
-      case 181: // stdux
-        if (state.isConstant(rb)) state.store(rt, ra, state.offsets[rb]);
+      case 181: // stdux, stwux
+      case 183:
+        if (this.#isNarrow === (extended === 183) && state.isConstant(rb)) state.store(rt, ra, state.offsets[rb]);
         state.combine(ra, ra, rb, 1);
         return;
     }
@@ -171,6 +183,22 @@ function isLr(word: number): boolean {
 
 function isCtr(word: number): boolean {
   return (word & 0x001f_f800) === 0x0009_0000;
+}
+
+/** lwz, lwzu, stw, stwu, lmw, stmw of 32-bit code, whose registers are words. @returns whether it is one */
+function accessWord(word: number, opcode: number, state: ScanState): boolean {
+  const [rt, ra] = fields(word);
+  const distance = (word << 16) >> 16;
+  if (ra === 0 || ![32, 33, 36, 37, 46, 47].includes(opcode)) return false;
+  const last = opcode >= 46 ? 31 : rt;
+  const isLoad = opcode < 36 || opcode === 46;
+  for (let register = rt; register <= last; register++) {
+    const at = distance + 4 * (register - rt);
+    if (isLoad) state.load(register, ra, at);
+    else state.store(register, ra, at);
+  }
+  if (opcode === 33 || opcode === 37) state.add(ra, ra, distance);
+  return true;
 }
 
 /** Instructions with a displacement or an immediate operand, and rotations. */

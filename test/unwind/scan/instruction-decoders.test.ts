@@ -180,7 +180,19 @@ test.each<[string, string, string]>([
   ['trap', '7fe00008', 'end'],
   ['no instruction', '00000000', 'end'],
 ])('PowerPC: %s', (_name, listing, expected) => {
-  expect(follow(new PowerpcDecoder(), 1, listing)).toBe(expected);
+  expect(follow(new PowerpcDecoder(8), 1, listing)).toBe(expected);
+});
+
+test.each<[string, string, string]>([
+  ['stwu r1, -32(r1); mflr r0; stw r0, 36(r1); lwz r12, 36(r1)', '9421ffe0 7c0802a6 90010024 81810024', 'next 0=32+0 1=1-32 12=32+0'],
+  ['lwz r0, 36(r1); mtlr r0; addi r1, r1, 32; blr', '80010024 7c0803a6 38210020 4e800020', 'leave 32 0=[1+36] 1=1+32 32=[1+36]'],
+  ['stmw r29, 20(r1); li r30, 1; lmw r29, 20(r1)', 'bfa10014 3bc00001 bba10014', 'next'],
+  ['lwzu r3, 8(r4)', '84640008', 'next 3=[4+8] 4=4+8'],
+  ['lis r0, −1; ori r0, r0, 0x7fe0; stwux r1, r1, r0', '3c00ffff 60007fe0 7c21016e', 'next 0=-32800 1=1-32800'],
+  ['mtctr r11; bctr, a PLT stub', '7d6903a6 4e800420', 'leave 32'],
+  ['mtctr r12; bctr, which may be a switch', '7d8903a6 4e800420', 'may-leave'],
+])('PowerPC of 32 bits: %s', (_name, listing, expected) => {
+  expect(follow(new PowerpcDecoder(4), 1, listing)).toBe(expected);
 });
 
 test.each<[string, string, string]>([
