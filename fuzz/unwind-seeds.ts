@@ -42,6 +42,7 @@ const MACHINES: readonly Machine[] = [
   { arch: 'armv7l', elf: 40, classBits: 32, littleEndian: true, sp: 13, ra: 14, mask: 0xffffn, spAt: 13, pcAt: 15 },
   { arch: 'riscv64', elf: 243, classBits: 64, littleEndian: true, sp: 2, ra: 1, mask: 0xffff_ffffn, spAt: 2, pcAt: 0 },
   { arch: 's390x', elf: 22, classBits: 64, littleEndian: false, sp: 15, ra: 14, mask: 0x3_ffff_ffffn, spAt: 15, pcAt: 33 },
+  { arch: 'mips64', elf: 8, classBits: 64, littleEndian: true, sp: 29, ra: 31, mask: 0xffff_ffffn, spAt: 29, pcAt: 0 },
 ];
 
 /** @param returnTo by number, the offset in the code to put where a return address may be; default: any address of the code */
@@ -164,6 +165,11 @@ const CODE: Readonly<Record<string, { readonly afterCall: number; readonly halve
   },
   // stp x29, x30, [sp, #-32]!; mov x29, sp; blr x8; cbz x0, +12; ldp x29, x30, [sp], #32; ret
   'aarch64-code': { afterCall: 12, halves: [0x7bfd, 0xa9be, 0x03fd, 0x9100, 0x0100, 0xd63f, 0x0060, 0xb400, 0x7bfd, 0xa8c2, 0x03c0, 0xd65f] },
+  // daddiu sp, sp, -32; sd ra, 24(sp); jalr t9; nop; beqz v0, +12; nop; ld ra, 24(sp); jr ra; daddiu sp, sp, 32
+  'mips64-code': {
+    afterCall: 16,
+    halves: [0xffe0, 0x67bd, 0x0018, 0xffbf, 0xf809, 0x0320, 0, 0, 0x0002, 0x1040, 0, 0, 0x0018, 0xdfbf, 0x0008, 0x03e0, 0x0020, 0x67bd],
+  },
   'riscv64-code': { afterCall: 10, halves: [0x1101, 0xe806, 0xec22, 0x1000, 0x9782, 0xc501, 0x60c2, 0x6462, 0x6105, 0x8082] },
 };
 

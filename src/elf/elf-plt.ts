@@ -168,8 +168,8 @@ async function wordAt(elf: ElfFile, address: number): Promise<number> {
 }
 
 /**
- * Names the stubs by which position-independent code of MIPS has the dynamic linker find functions: `.dynsym` has the address of each, with the function that is
- * to be found. Source: System V ABI, MIPS supplement, "Dynamic Linking", "Symbols".
+ * Names the stubs by which position-independent code of MIPS has the dynamic linker find functions: `.dynsym` has the address of each, with the function that
+ * is to be found. Source: System V ABI, MIPS supplement, "Dynamic Linking", "Symbols".
  */
 async function nameMipsStubs(elf: ElfFile, named: NamedStubs): Promise<void> {
   const section = elf.section('.MIPS.stubs');

@@ -139,7 +139,10 @@ export class CallSites {
     return opcode === 16 || opcode === 18 || isToRegister ? 'call' : 'none';
   }
 
-  /** jal, bgezal (bal), bltzal and their likely forms; jalx, jalr that leaves the address in ra. The instruction after it belongs to the call. @see MIPS64 Architecture For Programmers, volume II */
+  /**
+   * jal, bgezal (bal), bltzal and their likely forms; jalx, jalr that leaves the address in ra. The instruction after it belongs to the call.
+   * @see MIPS64 Architecture For Programmers, volume II
+   */
   #beforeMips(address: number): CallKind {
     if (address % 4 !== 0) return 'none';
     if (!this.#code.read(address - 8, 4)) return 'unknown';

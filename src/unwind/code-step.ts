@@ -17,8 +17,8 @@ import { RBX } from './x86-64-registers.ts';
 const MAX_ARGUMENTS_BYTES = 64;
 
 /**
- * Steps on x86, arm64, RISC-V, PowerPC, LoongArch, MIPS and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address after a
- * call.
+ * Steps on x86, arm64, RISC-V, PowerPC, LoongArch, MIPS and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address
+ * after a call.
  */
 export class CodeStep {
   readonly #frame: FrameView;

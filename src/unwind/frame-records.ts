@@ -17,8 +17,8 @@ export const RISCV64_RECORD: FrameRecord = { returnAt: -8, savedAt: -16 };
 export const ARM_CLANG_RECORD: FrameRecord = { returnAt: 4, savedAt: 0 };
 export const ARM_GCC_RECORD: FrameRecord = { returnAt: 0, savedAt: -4 };
 /**
- * Where functions of PowerPC save the link register: that far above their caller's stack pointer, at which their own one points. Source: 64-bit ELF V2 ABI, "The
- * Stack Frame"; the older ABI has it there, too. System V ABI, PowerPC supplement, "The Stack Frame".
+ * Where functions of PowerPC save the link register: that far above their caller's stack pointer, at which their own one points. Source: 64-bit ELF V2 ABI,
+ * "The Stack Frame"; the older ABI has it there, too. System V ABI, PowerPC supplement, "The Stack Frame".
  */
 export function powerpcLinkSlot({ addressSize }: Pick<MachineRegisters, 'addressSize'>): number {
   return addressSize === 8 ? 16 : 4;

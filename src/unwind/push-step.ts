@@ -12,8 +12,8 @@ import { returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
- * Steps on 32-bit Arm and MIPS where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link register,
- * if a return address is where that was saved.
+ * Steps on 32-bit Arm and MIPS where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link
+ * register, if a return address is where that was saved.
  */
 export class PushStep {
   readonly #frame: FrameView;

@@ -170,8 +170,8 @@ const S390X: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
-// powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI and, as gcc writes rules, with 32 bits): 0 … 31 are r0 … r31, 65 LR. 67 is the
-// column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
+// powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI and, as gcc writes rules, with 32 bits):
+// 0 … 31 are r0 … r31, 65 LR. 67 is the column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
 const PPC64: MachineRegisters = {
   machine: 'ppc64',
   addressSize: 8,
@@ -191,8 +191,8 @@ const PPC: MachineRegisters = { ...PPC64, machine: 'ppc', addressSize: 4 };
 // loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
 // have.
 const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22 };
-// mips: PC R1 … R31, with the same numbers in DWARF. 64 is only a place for what signal frames have. n32 has the registers of n64, also in samples; o32 has their
-// lower halves.
+// mips: PC R1 … R31, with the same numbers in DWARF. 64 is only a place for what signal frames have. n32 has the registers of n64, also in samples; o32 has
+// their lower halves.
 const MIPS64: MachineRegisters = { ...RISCV64, machine: 'mips64', sp: 29, fp: 30, lr: 31 };
 const MIPS: MachineRegisters = { ...MIPS64, machine: 'mips', addressSize: 4 };
 

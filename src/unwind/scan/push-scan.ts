@@ -21,9 +21,9 @@ export const MAX_PUSHES = 8;
 const MAX_BRANCHES = 256;
 
 /**
- * Finds out how large the frame of a function of 32-bit Arm or MIPS is at an address, and where it has saved what, by following its code from where it saves the link
- * register, so that the function need not return. Numbers between the code are skipped: code after a jump is where an earlier branch leads. If none does, it is
- * the body of a loop or a case of a switch, with the frame of the last call, branch or jump.
+ * Finds out how large the frame of a function of 32-bit Arm or MIPS is at an address, and where it has saved what, by following its code from where it saves the
+ * link register, so that the function need not return. Numbers between the code are skipped: code after a jump is where an earlier branch leads. If none does,
+ * it is the body of a loop or a case of a switch, with the frame of the last call, branch or jump.
  */
 export class PushScan {
   readonly #code: CodeBytes;

@@ -14,7 +14,10 @@ const PC_AND_SP = 0xa000;
 /** A set of instructions. */
 export type PushCode = 'a32' | 't32' | 'mips64' | 'mips';
 
-/** Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they begin. */
+/**
+ * Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they
+ * begin.
+ */
 export class PushSearch {
   readonly #reader: FileCode;
 
