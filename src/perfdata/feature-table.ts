@@ -4,7 +4,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { SP_FEATURE_START } from '../simpleperf/constants.ts';
 import { loadProtobuf } from '../simpleperf/protobuf-reader.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
-import { type Features, readFeature } from './features.ts';
+import { type Features, readFeature, reportDamagedFeature } from './features.ts';
 
 /** struct perf_file_section: offset and size. */
 const SECTION_BYTES = 16;
@@ -92,7 +92,9 @@ export async function readFeatureSections(
     }
     // An offset beyond the file's end is of no help: the place that holds it is named instead.
     const namedOffset = source.sizeBytes !== undefined && offset > source.sizeBytes ? place : offset;
-    readFeature(features, feature, await readRange(source, offset, size), littleEndian, namedOffset, diagnostics);
+    const bytes = await readRange(source, offset, size);
+    if (bytes.length === 0 && size > 0) reportDamagedFeature(feature, namedOffset, diagnostics);
+    readFeature(features, feature, bytes, littleEndian, namedOffset, diagnostics);
   }
 }
 

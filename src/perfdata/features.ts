@@ -48,6 +48,9 @@ const FEATURE_READERS: FeatureReaders<Features> = {
 /**
  * Reads one feature's bytes into `features`. A feature that is cut off or makes no sense is reported. What comes before the damage is kept if it means
  * something by itself (the first of several caches, but not half a name): nothing else depends on what is missing.
+ *
+ * An empty section is no damage: perf lists some features for which it then writes nothing, such as CPUDESC where /proc/cpuinfo names no model, or
+ * BPF_PROG_INFO if it was built without libbpf (observed: perf 3.8 on 32-bit Arm, perf 6.17).
  * @param fileOffset where the bytes come from, for messages
  */
 export function readFeature(features: Features, feature: number, bytes: Uint8Array, littleEndian: boolean, fileOffset: number, diagnostics: Diagnostics): void {
@@ -59,13 +62,22 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
     }
     return;
   }
-  const name = FEATURE_NAMES[feature] ?? `feature ${feature}`;
   try {
-    reader(features, new SectionReader(bytes, littleEndian, fileOffset, name, diagnostics));
+    reader(features, new SectionReader(bytes, littleEndian, fileOffset, nameOf(feature), diagnostics));
   } catch (error) {
     if (!isDamage(error)) throw error;
-    diagnostics.add('feature-damaged', 'warning', `the header's ${name} section is cut off or damaged; only what comes before the damage is used`, fileOffset);
+    if (bytes.length > 0) reportDamagedFeature(feature, fileOffset, diagnostics);
   }
+}
+
+/** @param fileOffset where the damage is, or what leads to it */
+export function reportDamagedFeature(feature: number, fileOffset: number, diagnostics: Diagnostics): void {
+  const message = `the header's ${nameOf(feature)} section is cut off or damaged; only what comes before the damage is used`;
+  diagnostics.add('feature-damaged', 'warning', message, fileOffset);
+}
+
+function nameOf(feature: number): string {
+  return FEATURE_NAMES[feature] ?? `feature ${feature}`;
 }
 
 /** Whether the error means that a section ends too early, or has something in it that is not an attr. */

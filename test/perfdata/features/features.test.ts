@@ -291,10 +291,16 @@ describe.each(['little', 'big'] as const)('%s-endian feature', (byteOrder) => {
     expect(diagnostics.list()).toEqual([]);
   });
 
+  it.each(names)('%s, listed with nothing written for it, is no damage', (name) => {
+    const { features, diagnostics } = read(name, new Uint8Array(0), byteOrder);
+    expect(features.present).toEqual(new Set([featureBits[name]]));
+    expect(diagnostics.list()).toEqual([]);
+  });
+
   it.each(names)('%s, cut off at any byte, is reported and keeps a beginning of what it was', (name) => {
     const whole = sectionOf(name, byteOrder);
     const { features: all } = read(name, whole, byteOrder);
-    for (let length = 0; length < whole.length; length++) {
+    for (let length = 1; length < whole.length; length++) {
       const { features, diagnostics } = read(name, whole.subarray(0, length), byteOrder);
       const found = diagnostics.list();
       // Sections that may also end here are whole.
