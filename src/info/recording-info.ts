@@ -3,6 +3,7 @@ import type { Diagnostic } from '../base/diagnostics.ts';
 import type { ExactInteger } from '../base/exact-integer.ts';
 import { FEATURE_NAMES, recordTypeNameOf } from '../perfdata/constants.ts';
 import type { Profile } from '../profile/profile.ts';
+import { listedBuildId } from '../session/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import { withoutHome, withoutHomes } from './anonymous.ts';
 import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './event-info.ts';
@@ -128,12 +129,12 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
   };
 }
 
-/** The build ids of the header, and those that came with maps or as records. */
+/** The build ids of the header, and those that came with maps or as records. The header lists modules by their paths, under which no DSO is known. */
 function buildIds({ features, dsos }: SessionResult): RecordingInfo['buildIds'] {
   const inHeader = (features.buildIds ?? []).filter(({ buildId }) => buildId !== '').map(({ filename, buildId }) => ({ file: filename, buildId }));
-  const known = new Set(inHeader.map(({ file }) => file));
-  const mapped = dsos.filter(({ name, buildId }) => buildId !== '' && !known.has(name)).map(({ name, buildId }) => ({ file: name, buildId }));
-  return [...inHeader, ...mapped];
+  const known = new Map(inHeader.map(({ file, buildId }) => [file, buildId]));
+  const mapped = dsos.filter((dso) => dso.buildId !== '' && listedBuildId(dso, (name) => known.get(name)) === '');
+  return [...inHeader, ...mapped.map(({ name, buildId }) => ({ file: name, buildId }))];
 }
 
 /** The same without what may identify people: host, command line, home directories. */

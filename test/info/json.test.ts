@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { EVERYTHING } from '../support/every-feature.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
 import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/info-schema.ts';
-import { encodeFile, encodePipe, type FileSpec, record } from '../support/perf-encoder.ts';
+import { encodeFile, encodePipe, type FileSpec, misc, record } from '../support/perf-encoder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -144,6 +144,14 @@ describe('info --json tells', () => {
       { events: ['mem:0x400000:rw'] },
       { name: 'clocks', events: ['cpu-clock'] },
     ]);
+  });
+
+  it('a module once, by the path under which the header lists it', async () => {
+    const filename = '/lib/modules/6.1.0/kernel/net/nf-tables.ko';
+    const map = record.mmap({ pid: -1, tid: 0, addr: 0xffffffffc0200000n, len: 0x2000n, filename }, { misc: misc.kernel });
+    const features = { buildIds: [{ buildId: new Uint8Array(20).fill(5), filename }] };
+    const { buildIds } = await jsonOf(encodeFile({ ...EVERYTHING, features, records: [map] }));
+    expect(buildIds).toEqual([{ file: filename, buildId: '05'.repeat(20) }]);
   });
 
   it('no time for a recording without samples', async () => {
