@@ -1,4 +1,5 @@
 import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
+import { moduleName } from '../profile/names.ts';
 
 /** What a range of code belongs to. See the profile's MappingKind, which has the same values. */
 export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
@@ -209,8 +210,8 @@ export function classifyGuestMap(filename: string): { name: string; isImage: boo
 export function classifyKernelMap(filename: string): { kind: DsoKind; name: string; referenceSymbol: string } {
   if (filename.startsWith(KERNEL_NAME)) return { kind: 'kernel', name: KERNEL_NAME, referenceSymbol: filename.slice(KERNEL_NAME.length) };
   if (filename.startsWith('[') || filename.startsWith('/')) {
-    const module = /^(.+)\.ko(?:\.(?:gz|xz|zst))?$/s.exec(filename.slice(filename.lastIndexOf('/') + 1))?.[1];
-    if (module !== undefined) return { kind: 'module', name: `[${module.replaceAll('-', '_')}]`, referenceSymbol: '' };
+    const name = moduleName(filename);
+    if (name !== undefined) return { kind: 'module', name, referenceSymbol: '' };
     if (filename.startsWith('/') || filename.startsWith('[kernel')) return { kind: 'kernel', name: filename, referenceSymbol: '' };
   }
   return { kind: 'module', name: filename, referenceSymbol: '' };

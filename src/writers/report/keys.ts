@@ -1,8 +1,8 @@
 import { highWord } from '../../base/addresses.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
-import type { Profile } from '../../profile/profile.ts';
+import { baseName, inputLabel, mappingText, moduleName, NAMELESS } from '../../profile/names.ts';
+import type { Mapping, Profile } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 
 /**
@@ -42,7 +42,7 @@ export class ReportTexts {
     this.#unknown = strings.intern(NAMELESS);
     const hasDsoColumn = keys.includes('dso');
     this.frames = new FrameTexts(profile, strings, reportStyle(profile, hasDsoColumn));
-    this.#dsoOfMapping = new Uint32Array(profile.mappings.map(({ name }) => strings.intern(compatPerf ? perfShortName(name || NAMELESS) : name || NAMELESS)));
+    this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern((compatPerf ? perfShortName(mapping) : mapping.name) || NAMELESS)));
     this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
     this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
   }
@@ -70,10 +70,13 @@ export class ReportTexts {
   }
 }
 
-/** The name that perf report shows for a file: without directories, and perf maps as JIT code. Observed: perf 6.1. */
-function perfShortName(name: string): string {
+/** The name that perf report shows for a file: without directories, the kernel and its modules in brackets, perf maps as JIT code. Observed: perf 6.1. */
+function perfShortName({ name, kind }: Mapping): string {
+  if (kind === 'module') return moduleName(name) ?? name;
+  const base = baseName(name);
+  if (kind === 'kernel' && base.startsWith('vmlinux')) return '[kernel.vmlinux]';
   const [, tid] = /^\/tmp\/perf-(\d+)\.map$/.exec(name) ?? [];
-  return tid === undefined ? baseName(name) : `[JIT] tid ${tid}`;
+  return tid === undefined ? base : `[JIT] tid ${tid}`;
 }
 
 /** Numbers symbols by the address where they start, since several functions may have the same name. */

@@ -100,6 +100,19 @@ describe('report: tables', () => {
     ]);
   });
 
+  test("the kernel and its modules have perf report's short names with compatPerf, however perf script prints them", async () => {
+    const kinds = { '/lib/modules/6.1.0/build/vmlinux': 'kernel', '/lib/modules/6.1.0/kernel/fs/nf-tables.ko.xz': 'module', '/bin/tool.ko': 'file' } as const;
+    const profile = buildProfile(Object.keys(kinds).map((dso, timeNs) => ({ timeNs, period: 1, stack: [{ name: 'f', dso }] })));
+    const mappings = profile.mappings.map((mapping) => ({ ...mapping, kind: kinds[mapping.name as keyof typeof kinds] }));
+    const report = await reportOf({ ...profile, mappings }, { compatPerf: true, sort: ['dso'] });
+    expect(
+      report
+        .split('\n')
+        .slice(2, -1)
+        .map((row) => row.slice(28)),
+    ).toEqual(['[kernel.vmlinux]', '[nf_tables]', 'tool.ko']);
+  });
+
   test('periods of 0 have the percentage 0.00', async () => {
     expect(await reportOf(buildProfile([{ timeNs: 0, period: 0, stack: ['a'] }]))).toContain('  0.00            0       1 a (app)\n');
   });
