@@ -35,7 +35,9 @@ export interface SessionThread {
 /** A thread under one name. */
 export interface SessionTask {
   readonly thread: number;
-  readonly comm: string;
+  comm: string;
+  /** Whether the thread's first name was recorded only after the task's samples. */
+  isNamedLater: boolean;
 }
 
 /**
@@ -101,7 +103,7 @@ export class TaskTable {
     const thread = this.threads[threadIndex];
     if (thread.task < 0) {
       thread.task = this.#taskRows.intern(threadIndex, this.#comms.intern(thread.comm));
-      if (thread.task === this.tasks.length) this.tasks.push({ thread: threadIndex, comm: thread.comm });
+      if (thread.task === this.tasks.length) this.tasks.push({ thread: threadIndex, comm: thread.comm, isNamedLater: false });
     }
     return thread.task;
   }
@@ -188,6 +190,10 @@ export class TaskTable {
   }
 
   #setComm(thread: SessionThread, comm: string): void {
+    if (!thread.hasComm && thread.task >= 0) {
+      this.tasks[thread.task].comm = comm;
+      this.tasks[thread.task].isNamedLater = true;
+    }
     thread.comm = comm;
     thread.hasComm = true;
     thread.task = -1;
