@@ -9,6 +9,7 @@ export const ANYTHING = -1;
 
 /** Sums, by ModRM's middle field or the opcode's bits 3 to 5: ADD OR ADC SBB AND SUB XOR CMP. */
 const ADD = 0;
+const OR = 1;
 const SUB = 5;
 const XOR = 6;
 const CMP = 7;
@@ -36,7 +37,8 @@ export function sum(instruction: X86Instruction, state: ScanState, operation: nu
   const [to, from] = isToOther ? [other, register] : [register, other];
   if (operation === XOR && to === from && (form & 1) === 1 && !isShort) state.setConstant(to, 0);
   else if (isAdded && isWide && (form & 1) === 1) state.combine(to, to, from, sign);
-  else state.clobber(to);
+  // Clang's -mspeculative-load-hardening adds bits to the stack pointer, all of them 0 unless the processor has speculated wrongly. Observed: clang 19.
+  else if (!(operation === OR && form === 1 && isWide && to === mode.sp)) state.clobber(to);
 }
 
 /** ADD … CMP of the operand that may be in memory, and a number. */
