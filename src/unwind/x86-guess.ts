@@ -184,7 +184,9 @@ export class X86Guess {
   #stepOutOfSystemCall(): StepEnd {
     const { machine, registers } = this.#frame;
     const sp = registers.value(machine.sp);
-    const at = this.#vdso.returnSlot(sp);
+    const fp = registers.value(machine.fp);
+    const hasFrame = this.#returnStep.isFramePointer(fp) && this.#returns.likelihood(fp + machine.addressSize) >= IS_CALL;
+    const at = this.#vdso.returnSlot(sp, hasFrame);
     return at >= 0 ? this.#returnStep.take(at, this.#vdso.savedFp(sp, at), at + machine.addressSize) : 'no-rule';
   }
 

@@ -468,6 +468,31 @@ describe('i386 code of the vdso, which is in no file', () => {
     expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001400', '8001500'] });
   });
 
+  test.each<[string, Readonly<Record<number, number>>, Readonly<Record<string, number>>]>([
+    ['before anything is pushed', { 0: bias + 0x1400 }, { ax: 64 }],
+    ['with ecx on the stack', { 0: 3, 4: bias + 0x1400 }, { cx: 3 }],
+    ['with ecx on the stack, changed by syscall', { 0: 3, 4: bias + 0x1400 }, { cx: VDSO + 0xf }],
+    ['with ecx on the stack, changed by sysenter', { 0: 3, 4: bias + 0x1400 }, { cx: at - 8 }],
+    ['with edx on the stack', { 0: 2, 4: 3, 8: bias + 0x1400 }, { dx: 2 }],
+    ['with all on the stack', { 0: at + 0x20, 4: 2, 8: 3, 12: bias + 0x1400 }, {}],
+    ['with all on the stack, and ecx in ebp', { 0: 1, 4: 2, 8: 3, 12: bias + 0x1400 }, { bp: 3 }],
+  ])('is unwound in system calls of functions with frame pointers: %s', async (_name, words, more) => {
+    const stack = { ...words, 32: 0, 36: bias + 0x1500 };
+    const registers = { ip: VDSO + 0x10, sp: at, bp: at + 0x20, ax: 0x20be_2986, cx: 1, dx: 0x79c8, ...more };
+    const result = await unwound({ machine: 'i386', registers, stack }, await mapped());
+    expect(result.frames.slice(0, 2)).toEqual(['!f7f00010', '8001400']);
+  });
+
+  test.each([0, 4, 8, 12])(
+    'is not taken for a system call because of an address that an earlier one left %d bytes above the top of the stack',
+    async (place) => {
+      const stack = { 0: 11, 4: 12, 8: 13, [place]: bias + 0x1400, 32: 0, 36: bias + 0x1500 };
+      const registers = { ip: VDSO + 0x10, sp: at, bp: at + 0x20, ax: 0x20be_2986, cx: 1, dx: 0x79c8 };
+      const result = await unwound({ machine: 'i386', registers, stack }, await mapped());
+      expect(result).toMatchObject({ end: 'complete', frames: ['!f7f00010', '8001500'] });
+    },
+  );
+
   test.each<[string, Readonly<Record<number, number>>]>([
     [
       'with information',
