@@ -11,10 +11,6 @@ import type { ThumbMode } from './thumb-mode.ts';
 import { returnColumn, withoutSignature } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RuleFlag, RuleWord } from './unwind-rules.ts';
-import { RBX } from './x86-64-registers.ts';
-
-/** Stack arguments of a context's function: few functions have more arguments than the six that are in registers. */
-const MAX_ARGUMENTS_BYTES = 64;
 
 /**
  * Steps on x86, arm64, RISC-V, PowerPC, LoongArch, MIPS and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address
@@ -110,21 +106,8 @@ export class CodeStep {
     const hi = withoutSignature(registers.hi[column], machine);
     // At what may be the jump of a switch, 0 is not the end of the stack.
     const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
-    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#beginsContext()) return end;
+    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#stackEnds.beginsContext()) return end;
     frame.goBack();
     return 'no-rule';
-  }
-
-  /**
-   * Whether the caller is where glibc's makecontext has a context's function return to: the start of a function that finds the next context by rbx (observed,
-   * 2.36). rbx points above the return address, and above any arguments on the stack. On i386, the code there tells.
-   */
-  #beginsContext(): boolean {
-    const { machine, registers } = this.#frame;
-    if (machine.machine === 'i386') return this.#stackEnds.endsI386Context(registers.value(machine.pc));
-    if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
-    const distance = registers.value(RBX) - registers.value(machine.sp);
-    if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
-    return this.#stackEnds.beginsStack(registers.value(machine.pc));
   }
 }

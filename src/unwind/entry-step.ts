@@ -7,6 +7,7 @@ import { RuleStep } from './rule-step.ts';
 import { EntryScan, OTHER_FUNCTION } from './scan/entry-scan.ts';
 import { EntrySearch } from './scan/entry-search.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleWord } from './unwind-rules.ts';
@@ -44,6 +45,7 @@ export class EntryStep {
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
+  readonly #stackEnds: StackEnds;
   readonly #scan: EntryScan;
   readonly #search: EntrySearch;
   readonly #ruleStep: RuleStep;
@@ -51,11 +53,12 @@ export class EntryStep {
   /** How many words of the stack may still be searched. */
   #wordsLeft = 0;
 
-  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses) {
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, stackEnds: StackEnds) {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
+    this.#stackEnds = stackEnds;
     this.#ruleStep = new RuleStep(frame, memory, shortfall);
     this.#scan = new EntryScan(code);
     this.#search = new EntrySearch(code);
@@ -104,8 +107,17 @@ export class EntryStep {
       const at = this.#returnSlot(module, rule);
       if (at < sp || at >= limit || !stack.read(at)) continue;
       if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#ruleStep.step(module, rule);
+      if (this.#leadsToContext(module, rule)) return 'stepped';
     }
     return 'no-rule';
+  }
+
+  /** Steps to where a context of makecontext begins, if a rule leads there. */
+  #leadsToContext(module: UnwindModule, rule: number): boolean {
+    if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
+    if (this.#stackEnds.beginsContext()) return true;
+    this.#frame.goBack();
+    return false;
   }
 
   /**

@@ -47,7 +47,7 @@ export class FrameGuess implements FallbackSteps {
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const thumbMode = new ThumbMode(frame, this.#code, returns);
     const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds, thumbMode);
-    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns);
+    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
     const setup = new X86FrameSetup(this.#code);
     this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
     const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, thumbMode);

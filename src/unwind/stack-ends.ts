@@ -4,7 +4,7 @@ import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { RAX, RDX, RSI } from './x86-64-registers.ts';
+import { RAX, RBX, RDX, RSI } from './x86-64-registers.ts';
 
 /** What follows the call of a thread's function if the thread was not made by libc's `clone`: the system call that ends it. */
 const THREAD_ENDS = [
@@ -23,6 +23,9 @@ const I386_CONTEXT_END = [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00];
 const SYSCALL = [0x0f, 0x05];
 /** Sizes of `struct clone_args` from its first version on. Source: the kernel's uapi/linux/sched.h; no larger than a page. */
 const [MIN_CLONE_ARGS_BYTES, MAX_CLONE_ARGS_BYTES] = [64, 4096];
+
+/** Stack arguments of a context's function: few functions have more arguments than the six that are in registers. */
+const MAX_ARGUMENTS_BYTES = 64;
 
 /** Tells by the code that a frame has no caller: the first frame of a thread, a coroutine or a goroutine. */
 export class StackEnds {
@@ -58,6 +61,20 @@ export class StackEnds {
    */
   beginsStack(address: number): boolean {
     return this.#returns.callBefore(address) === 'none' && this.#returns.isFunction(address);
+  }
+
+  /**
+   * Whether the frame is where glibc's makecontext has a context's function return to: the start of a function that finds the next context by rbx (observed,
+   * 2.36). rbx points above the return address, and above any arguments on the stack. On i386, the code there tells.
+   */
+  beginsContext(): boolean {
+    const { machine, registers } = this.#frame;
+    const address = registers.value(machine.pc);
+    if (machine.machine === 'i386') return this.endsI386Context(address);
+    if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
+    const distance = registers.value(RBX) - registers.value(machine.sp);
+    if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
+    return this.beginsStack(address);
   }
 
   /**

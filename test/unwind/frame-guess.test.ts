@@ -433,6 +433,31 @@ test.each([
 });
 
 test.each([
+  ['complete', 'rbx points after it', 24, 0x1100],
+  ['no-rule', 'rbx points elsewhere', 16, 0x1100],
+  ['no-rule', 'no function begins there', 24, 0x1104],
+] as const)('a stack ends as %s if its first function has no rule, never returns, was begun by makecontext, and %s', async (end, _, rbx, returnAddress) => {
+  // ret; push rbx; xor ebx, ebx; sub rsp, 8; nop; jmp back
+  const text = new Uint8Array(0x200).fill(0x90);
+  text.set([0xc3, 0x53, 0x31, 0xdb, 0x48, 0x83, 0xec, 0x08, 0x90, 0xeb, 0xfd], 0x17f);
+  const content = assembleFrames([[CIE, [{ ...fde(0x1100), sizeBytes: 0x20 }]]], { addr: 0x3000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  const stack = { 8: SP + rbx, 16: BIAS + returnAddress, 24: 0x1234 };
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1187, sp: SP, bp: 3, bx: 0 }, stack }, mapped);
+  expect(result).toMatchObject({ end, frames: end === 'complete' ? made(0x1187, 0x1100) : frames(0x1187) });
+});
+
+test('an i386 stack ends where its first function, which never returns, was begun by makecontext', async () => {
+  const bias = 0x800_0000;
+  // ret; push ebx; sub esp, 8; nop; jmp back. And: lea esp, [esp+ebx*4]; cmp dword [esp], 0
+  const code = { 4479: [0xc3, 0x53, 0x83, 0xec, 0x08, 0x90, 0xeb, 0xfd], 5120: [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00] };
+  const stack = { 8: 1, 12: bias + 0x1400, 16: 0x1234 };
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1184, sp: SP, bp: 3, bx: 7 }, stack }, await space('i386', code, 0x90, bias));
+  expect(result).toMatchObject({ end: 'complete', frames: ['!8001184', '!8001400'] });
+});
+
+test.each([
   ['complete', 'begins', [0x48, 0x89, 0xdc]],
   ['unmapped', 'does not begin', [0x48, 0x89, 0xd4]],
 ] as const)('a stack ends as %s at a function that %s with another stack pointer, even if a rule leads on', async (end, _, first) => {
