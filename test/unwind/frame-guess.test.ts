@@ -408,6 +408,16 @@ test.each([
   expect(result).toMatchObject({ end, frames: isCaller ? frames(0x1180 + at, target) : frames(0x1180 + at) });
 });
 
+test.each([
+  [['1180', '1400'], 0x1400],
+  [['1180'], 0x1300],
+])('a function without a rule may keep its return address in a register, if a call is before it: %j', async (svmas, address) => {
+  // push rdx; ret
+  const mapped = await space('x86_64', { 4480: [0x52, 0xc3], 5118: [0xff, 0xd0] });
+  const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1180, sp: SP, bp: 0, dx: BIAS + address }, stack: { 8: 5, 16: 5 } }, mapped);
+  expect(result.frames.slice(0, 2)).toEqual(frames(...svmas.map((svma) => Number.parseInt(svma, 16))));
+});
+
 test('a function without a rule may also return by a jump to what it has popped', async () => {
   // add rsp, 8; pop rcx; jmp rcx
   const mapped = await space('x86_64', { 4480: [0x48, 0x83, 0xc4, 0x08, 0x59, 0xff, 0xe1], 5118: [0xff, 0xd0] });

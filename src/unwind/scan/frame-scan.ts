@@ -249,8 +249,9 @@ export class FrameScan {
     const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
     const isSaved = linkBase === SAVED + cfaBase && isSlot && (cfaBase !== sp || linkOffset >= 0);
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
-    // PowerPC moves the link register to and from memory by way of another register.
-    const isInOther = isPowerpc && !isInLink && linkBase >= 0 && linkBase < INDIRECT && linkOffset === 0;
+    // PowerPC moves the link register to and from memory by way of another register. musl's vfork for x86-64 keeps the return address in rdx.
+    const mayBeInOther = isPowerpc || (machine === 'x86_64' && cfaBase === sp && cfa === 0);
+    const isInOther = mayBeInOther && !isInLink && linkBase >= 0 && linkBase < INDIRECT && linkOffset === 0;
     if (!isSaved && !isInLink && !isInOther) return NO_RULE;
     // It may also be the jump of a switch.
     if (!isReturn && !isSaved && cfa === 0) return NO_RULE;
