@@ -96,21 +96,22 @@ export function debugLinkPlaces(file: RecordedFile, debugLink: string, foundAt: 
 
 /**
  * The places for binary and debug file in the order in which perf tries them (observed: perf 6.1): the debug link's
- * file, the build-id cache, debug files by path and by build id, the path itself.
+ * file, the build-id cache, debug files by path and by build id, the path itself; all but the first two only under `symfs`, if there is one.
  */
 export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
-  const here = withoutProcess(file);
+  // Without a build id, files are looked for in one root directory.
+  const byPath = { path, buildId: '' };
   return [
     ...linked,
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', 'debug']),
     ...pathsUnderRoots(
-      here,
+      byPath,
       dirs,
       dirs.debugDirs.flatMap((dir) => [`${dir}${path}.debug`, `${dir}${path}`]),
     ),
-    ...buildIdDebugFiles(here, dirs),
-    ...pathsUnderRoots(here, dirs, [path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
+    ...underRoots(rootsOf(byPath, dirs), debugFilesById(dirs.debugDirs, buildId)),
+    ...pathsUnderRoots(byPath, dirs, [path, `${directoryOf(path)}/.debug/${baseName(path)}`]),
   ];
 }
 

@@ -94,6 +94,14 @@ describe('files of a binary', () => {
     expect(await nameOf({ pid: 7 }, { compatPerf: true })).toBeUndefined();
   });
 
+  it.each([PATH, `/usr/lib/debug${PATH}.debug`, `/usr/lib/debug${BY_ID}.debug`])('with compatPerf are only under symfs if there is one: %s', async (place) => {
+    files.content.set(place, named('outside'));
+    expect(await nameOf({}, { symfs: '/sys' })).toBe('outside');
+    expect(await nameOf({}, { symfs: '/sys', compatPerf: true })).toBeUndefined();
+    files.content.set(`/sys${place}`, named('inside'));
+    expect(await nameOf({}, { symfs: '/sys', compatPerf: true })).toBe('inside');
+  });
+
   describe('that a process has mapped', () => {
     const MAPPED = { pid: 7, fileIdentity: '254:1:4711' };
     const MAP_FILE = '/proc/7/map_files/55d0c0401000-55d0c0402000';
