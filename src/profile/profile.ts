@@ -135,10 +135,8 @@ export interface ProfileThread {
 export interface ProfileTask {
   /** Index into the profile's threads. */
   readonly thread: number;
-  /** The name while its samples were taken. If none was recorded until then, the thread's first name; `:tid` if it never gets one. */
+  /** The name while its samples were taken, `:tid` when none was recorded. */
   readonly comm: string;
-  /** Whether that name was recorded only after the samples, for which perf script has no name but `:tid`. */
-  readonly isNamedLater?: boolean;
 }
 
 /** A decoded, symbolized recording: all that a writer sees. Tables hold each thing once, and refer to one another by index; −1 is absent, 0 is valid. */

@@ -35,9 +35,7 @@ export interface SessionThread {
 /** A thread under one name. */
 export interface SessionTask {
   readonly thread: number;
-  comm: string;
-  /** Whether the thread's first name was recorded only after the task's samples. */
-  isNamedLater: boolean;
+  readonly comm: string;
 }
 
 /**
@@ -103,7 +101,7 @@ export class TaskTable {
     const thread = this.threads[threadIndex];
     if (thread.task < 0) {
       thread.task = this.#taskRows.intern(threadIndex, this.#comms.intern(thread.comm));
-      if (thread.task === this.tasks.length) this.tasks.push({ thread: threadIndex, comm: thread.comm, isNamedLater: false });
+      if (thread.task === this.tasks.length) this.tasks.push({ thread: threadIndex, comm: thread.comm });
     }
     return thread.task;
   }
@@ -190,10 +188,6 @@ export class TaskTable {
   }
 
   #setComm(thread: SessionThread, comm: string): void {
-    if (!thread.hasComm && thread.task >= 0) {
-      this.tasks[thread.task].comm = comm;
-      this.tasks[thread.task].isNamedLater = true;
-    }
     thread.comm = comm;
     thread.hasComm = true;
     thread.task = -1;

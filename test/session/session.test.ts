@@ -407,18 +407,6 @@ describe('processes and threads', () => {
     expect(profile.threads.filter((thread) => thread.tid === 100)).toHaveLength(2);
   });
 
-  it('have their first name also where it was recorded after their samples, and still no other name', async () => {
-    const records = [
-      sampleAt(10n, 0x400010n),
-      record.comm({ pid: 100, comm: 'app' }, { sampleId: { time: 20n } }),
-      sampleAt(30n, 0x400010n),
-      record.comm({ pid: 100, comm: 'later' }, { sampleId: { time: 40n } }),
-      sampleAt(50n, 0x400010n),
-    ];
-    const { samples } = await decode(encodeFile({ attrs: [CLOCK], records }));
-    expect(samples.map((sample) => sample.comm)).toEqual(['app', 'app', 'later']);
-  });
-
   it('without a name are called by their number, but the idle task swapper', async () => {
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [sampleAt(1n, 1n, undefined, 77), sampleAt(2n, 1n, undefined, 0)] }));
     expect(samples.map((sample) => sample.comm)).toEqual([':77', 'swapper']);

@@ -130,7 +130,7 @@ class SamplePrinter {
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;
     this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
-    this.#comms = profile.tasks.map(({ thread, comm, isNamedLater }) => shown(isNamedLater ? `:${profile.threads[thread].tid}` : comm));
+    this.#comms = profile.tasks.map((task) => shown(task.comm));
     this.#paddedComms = this.#comms.map((comm) => padBytes(comm, COMM_WIDTH));
     const eventNames = profile.events.map((event) => shown(event.name));
     const eventWidth = eventNames.reduce((widest, name) => Math.max(widest, byteLength(name)), 0);

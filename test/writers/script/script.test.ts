@@ -31,13 +31,6 @@ it('script: inlined functions have lines of their own, with the offset in the fu
   ]);
 });
 
-it('script: a thread whose name was recorded only after its samples is called by its number, as perf prints it', async () => {
-  const profile = buildProfile([{ timeNs: 0, tid: 77, comm: 'app', stack: ['main'] }]);
-  const sink = new BufferSink();
-  await writeScript({ ...profile, tasks: profile.tasks.map((task) => ({ ...task, isNamedLater: true })) }, sink, { fields: ['comm', 'tid'] });
-  expect(sink.text().split('\n')[0].split(/\s+/)).toEqual(expect.arrayContaining([':77', '77']));
-});
-
 it('script: source lines are on lines of their own, as perf prints them', async () => {
   const lines = await scriptOf(['comm', 'ip', 'sym', 'dso', 'srcline']);
   expect(lines).toEqual([
