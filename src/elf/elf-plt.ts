@@ -1,4 +1,3 @@
-import { readRange } from '../base/byte-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
@@ -20,7 +19,9 @@ import {
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { type PltStub, readPltStubs } from './elf-plt-stubs.ts';
 import { readIfuncNames } from './ifunc-names.ts';
+import { readMapped } from './mapped-bytes.ts';
 import { SHN_UNDEF } from './symbol-constants.ts';
+import { symbolValue } from './symbol-value.ts';
 
 /** A stub of the procedure linkage table. `start` is a file offset. */
 export interface PltEntry {
@@ -162,9 +163,8 @@ async function nameChosen(chosen: readonly ChosenFunction[], elf: ElfFile, symbo
 
 /** The 32-bit word at an address; NaN if the file does not have it. */
 async function wordAt(elf: ElfFile, address: number): Promise<number> {
-  const offset = elf.fileOffsetOf(address);
-  const bytes = offset === undefined ? undefined : await readRange(elf.source, offset, 4);
-  return bytes === undefined || bytes.length < 4 ? Number.NaN : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, elf.littleEndian);
+  const mapped = await readMapped(elf, address, 4, 4);
+  return mapped === undefined || mapped.view.length < 4 ? Number.NaN : mapped.view.u32(0);
 }
 
 /**
@@ -232,11 +232,11 @@ class CalledFunctions {
   /** The symbols that other files define, but that have an address here nevertheless, in the order of these. */
   undefinedWithin(start: number, end: number): { readonly symbol: number; readonly svma: number }[] {
     const symbols = this.#symbols;
-    const { sizeBytes, st_shndx, st_value } = this.#layout;
+    const { sizeBytes, st_shndx } = this.#layout;
     const found: { symbol: number; svma: number }[] = [];
     for (let symbol = 1; (symbol + 1) * sizeBytes <= symbols.length; symbol++) {
       const at = symbol * sizeBytes;
-      const svma = sizeBytes === SYMBOL_LAYOUTS[64].sizeBytes ? symbols.i64(at + st_value) : symbols.u32(at + st_value);
+      const svma = symbolValue(symbols, at, this.#layout);
       if (symbols.u16(at + st_shndx) === SHN_UNDEF && svma >= start && svma < end) found.push({ symbol, svma });
     }
     return found.sort((a, b) => a.svma - b.svma);

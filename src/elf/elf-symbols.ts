@@ -26,6 +26,7 @@ import {
   STV_DEFAULT,
   STV_PROTECTED,
 } from './symbol-constants.ts';
+import { symbolValue } from './symbol-value.ts';
 
 const DOLLAR = 0x24;
 const DOT = 0x2e;
@@ -153,7 +154,7 @@ export async function findSymbolValue(elf: ElfFile, name: string): Promise<numbe
   const layout = SYMBOL_LAYOUTS[elf.classBits];
   for (let at = 0; at + layout.sizeBytes <= table.length; at += layout.sizeBytes) {
     if (table.u16(at + layout.st_shndx) === SHN_UNDEF || !startsWith(names, table.u32(at + layout.st_name), wanted)) continue;
-    return elf.classBits === 64 ? table.i64(at + layout.st_value) : table.u32(at + layout.st_value);
+    return symbolValue(table, at, layout);
   }
   return undefined;
 }

@@ -2,6 +2,7 @@ import { SHT_DYNSYM, SHT_SYMTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 import { NameLengths } from './name-lengths.ts';
 import { STB_WEAK, STT_GNU_IFUNC } from './symbol-constants.ts';
+import { symbolValue } from './symbol-value.ts';
 
 /** Longer names are left out: those of a hostile file may overlap each other. */
 const MAX_NAME_SIZE_BYTES = 4096;
@@ -28,12 +29,13 @@ export async function readIfuncNames(elf: ElfFile, resolvers: ReadonlySet<number
     const table = await elf.readSection(section);
     const { bytes } = await elf.readSection(strings);
     const lengths = new NameLengths(bytes, elf.source.name);
-    const { st_info, st_name, st_value, sizeBytes } = SYMBOL_LAYOUTS[elf.classBits];
+    const layout = SYMBOL_LAYOUTS[elf.classBits];
+    const { st_info, st_name, sizeBytes } = layout;
     // hot
     for (let at = 0; at + sizeBytes <= table.length; at += sizeBytes) {
       const info = table.u8(at + st_info);
       if ((info & 0xf) !== STT_GNU_IFUNC) continue;
-      const value = elf.classBits === 64 ? table.i64(at + st_value) : table.u32(at + st_value);
+      const value = symbolValue(table, at, layout);
       const nameAt = table.u32(at + st_name);
       if (!resolvers.has(value) || nameAt >= bytes.length) continue;
       const length = lengths.at(nameAt);
