@@ -118,10 +118,9 @@ export function perfPlaces(file: RecordedFile, linked: readonly string[], dirs: 
 /** The places for the binary itself in the order in which perf tries them (observed: perf 6.1): the build-id cache, and the path, under `symfs` if there is one. */
 export function perfBinaryPlaces(file: RecordedFile, dirs: SearchedDirectories): string[] {
   const { path, buildId } = file;
-  const { symfs = '' } = dirs;
   return [
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
-    ...(isStoredPath(path) && (symfs === '' || staysBelowRoot(path)) ? [symfs + path] : []),
+    ...pathsUnderRoots({ path, buildId: '' }, dirs, [path]),
     ...flatPlaces(file, dirs, ['']),
   ];
 }
