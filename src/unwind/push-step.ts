@@ -8,7 +8,7 @@ import type { PushCode } from './scan/push-search.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
-import { returnColumn } from './unwind-machine.ts';
+import { isMips, returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
@@ -56,7 +56,7 @@ export class PushStep {
 
   #codeOf(module: UnwindModule, svma: number): PushCode {
     const { machine } = this.#frame.machine;
-    if (machine === 'mips64' || machine === 'mips') return machine;
+    if (isMips(machine)) return machine;
     return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
   }
 

@@ -3,6 +3,7 @@ import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { type SignalTrampoline, signalTrampolines } from './signal-trampolines.ts';
 import type { StepEnd } from './step-end.ts';
+import { isMips } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /** The bit of 32-bit Arm's program status register that stands for Thumb. */
@@ -54,8 +55,7 @@ export class SignalStep {
   #trampolineInUnknownVdso(trampolines: readonly SignalTrampoline[]): number {
     const { registers, machine, isCall, pc } = this.#frame;
     const { stack, space } = this.#memory;
-    const isMips = machine.machine === 'mips64' || machine.machine === 'mips';
-    if (!isMips || space.find(pc) !== 'found' || space.isVdso !== true) return -1;
+    if (!isMips(machine.machine) || space.find(pc) !== 'found' || space.isVdso !== true) return -1;
     // A handler's last instruction leaves its return address in the link register.
     const sinceReturn = pc - registers.value(machine.lr);
     if (!isCall && !(sinceReturn >= 0 && sinceReturn <= MAX_TRAMPOLINE_BYTES)) return -1;

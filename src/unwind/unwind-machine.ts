@@ -18,6 +18,13 @@ import type { ElfFile } from '../elf/elf-file.ts';
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
 export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips';
 
+/** MIPS: n64 and n32, or o32. */
+export type MipsMachine = Extract<UnwindMachine, 'mips64' | 'mips'>;
+
+export function isMips(machine: string): machine is MipsMachine {
+  return machine === 'mips64' || machine === 'mips';
+}
+
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
   readonly machine: UnwindMachine;

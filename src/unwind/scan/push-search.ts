@@ -1,4 +1,5 @@
 import type { CodeBytes } from '../code-bytes.ts';
+import { isMips, type MipsMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
@@ -12,7 +13,7 @@ const LINK = 1 << 14;
 const PC_AND_SP = 0xa000;
 
 /** A set of instructions. */
-export type PushCode = 'a32' | 't32' | 'mips64' | 'mips';
+export type PushCode = 'a32' | 't32' | MipsMachine;
 
 /**
  * Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they
@@ -38,7 +39,7 @@ export class PushSearch {
       if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
       const isPush = this.#isPush(at, code);
       if (this.#reader.isMissing) return -1;
-      if (isPush && code !== 'a32' && code !== 't32') return this.#mipsFrame(at);
+      if (isPush && isMips(code)) return this.#mipsFrame(at);
       if (isPush) return this.#makesRoom(at - step, code === 't32') ? at - step : at;
     }
     return -1;
@@ -52,11 +53,11 @@ export class PushSearch {
 
   /** Whether another function of MIPS begins between two svmas. Code of 32-bit Arm does not tell, since there are numbers in it. */
   beginsAnother(module: UnwindModule, start: number, end: number, code: PushCode): boolean {
-    return (code === 'mips64' || code === 'mips') && this.before(module, end, end, code) >= start;
+    return isMips(code) && this.before(module, end, end, code) >= start;
   }
 
   #isPush(svma: number, code: PushCode): boolean {
-    if (code === 'a32' || code === 't32') return this.#isArmPush(svma, code === 't32');
+    if (!isMips(code)) return this.#isArmPush(svma, code === 't32');
     // sw ra, n(sp); sd ra, n(sp)
     return this.#reader.word(svma) >>> 16 === (code === 'mips' ? 0xafbf : 0xffbf);
   }
