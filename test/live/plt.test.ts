@@ -47,14 +47,15 @@ const FORMS: readonly (readonly [string, readonly string[]])[] = [
   ['mips-linux-gnu', ['-fno-pic', '-no-pie', '-mplt']],
 ];
 
-describe('the PLT of another machine', () => {
-  let dir: string;
-  beforeAll(() => {
-    dir = mkdtempSync(join(tmpdir(), 'plt-'));
-    writeFileSync(join(dir, 'source.c'), SOURCE);
-  });
-  afterAll(() => rmSync(dir, { recursive: true }));
+/** Holds the source, and programs made of it. */
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'plt-'));
+  writeFileSync(join(dir, 'source.c'), SOURCE);
+});
+afterAll(() => rmSync(dir, { recursive: true }));
 
+describe('the PLT of another machine', () => {
   for (const [target, args] of FORMS) {
     const canBuild = runs(`${target}-gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${target}-objdump`, ['--version']);
     const name = `${target} ${args.join(' ')}`;
@@ -90,13 +91,6 @@ describe('the PLT of another machine', () => {
 });
 
 describe('the PLT of a static program', () => {
-  let dir: string;
-  beforeAll(() => {
-    dir = mkdtempSync(join(tmpdir(), 'plt-'));
-    writeFileSync(join(dir, 'source.c'), SOURCE);
-  });
-  afterAll(() => rmSync(dir, { recursive: true }));
-
   const targets = ['x86_64-linux-gnu', 'aarch64-linux-gnu', 'arm-linux-gnueabihf', 'i686-linux-gnu', 's390x-linux-gnu'];
   for (const target of targets) {
     const canBuild = runs(`${target}-gcc`, ['-E', '-include', 'stdio.h', '-x', 'c', '/dev/null']) && runs(`${target}-nm`, ['--version']);
@@ -119,13 +113,6 @@ describe('the PLT of a static program', () => {
 });
 
 describe("the PLT of LLVM's linker, without an entry size in the section header", () => {
-  let dir: string;
-  beforeAll(() => {
-    dir = mkdtempSync(join(tmpdir(), 'plt-'));
-    writeFileSync(join(dir, 'source.c'), SOURCE);
-  });
-  afterAll(() => rmSync(dir, { recursive: true }));
-
   const canBuild = process.arch === 'x64' && runs('gcc', ['--version']) && runs('ld.lld', ['--version']) && runs('objdump', ['--version']);
   if (!canBuild) announceSkipped("the PLT of LLVM's linker", 'there is no gcc, ld.lld or objdump for x86-64');
   it.skipIf(!canBuild).each([
