@@ -19,7 +19,7 @@ export class CodeFindings {
   scannedInstructions = 0;
   /** By {@link EntryScan}'s key, or {@link PushScan}'s: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
-  /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link PoppedArguments}. */
+  /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link I386Callees}. */
   readonly poppedArguments = new CodeFacts();
   /** How many instructions were followed for that. */
   calledInstructions = 0;

@@ -1,11 +1,13 @@
 import type { FrameView } from './frame.ts';
 import type { FrameRecord } from './frame-records.ts';
+import { ECX } from './i386-registers.ts';
 import { NO_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
 import { withoutSignature } from './unwind-machine.ts';
+import { R10 } from './x86-64-registers.ts';
 
 /** How many words on top of the stack are searched for a return address. */
 const MAX_SCANNED_WORDS = 16;
@@ -70,21 +72,29 @@ export class ReturnStep {
 
   /**
    * If gcc aligns the stack of a function to more than the ABI does, it pushes the return address once more, and saves the caller's stack pointer among the
-   * registers (observed, 12).
+   * registers. Until then, that is in ecx or r10 (observed, 12).
    * @returns that stack pointer, or −1 if there is none
    */
   #realignedSp(fp: number): number {
     const stack = this.#stack;
-    const { machine } = this.#frame;
+    const { machine, registers } = this.#frame;
     const word = machine.addressSize;
-    if (!stack.read(fp + word)) return -1;
-    const { lo, hi } = stack;
-    for (let i = 1; i <= MAX_SAVED_REGISTERS; i++) {
-      if (!stack.read(fp - word * i)) return -1;
+    const register = machine.machine === 'i386' ? ECX : R10;
+    if (registers.known[register] === 1 && this.#isRealigned(fp, registers.value(register))) return registers.value(register);
+    for (let i = 1; i <= MAX_SAVED_REGISTERS && stack.read(fp - word * i); i++) {
       const sp = stack.value;
-      if (sp > fp + 2 * word && sp - fp <= MAX_REALIGNED_BYTES && sp % word === 0 && stack.read(sp - word) && stack.lo === lo && stack.hi === hi) return sp;
+      if (this.#isRealigned(fp, sp)) return sp;
     }
     return -1;
+  }
+
+  /** Whether the return address above where the frame pointer points was pushed once more, below a stack pointer. */
+  #isRealigned(fp: number, sp: number): boolean {
+    const stack = this.#stack;
+    const word = this.#frame.machine.addressSize;
+    if (sp <= fp + 2 * word || sp - fp > MAX_REALIGNED_BYTES || sp % word !== 0 || !stack.read(fp + word)) return false;
+    const { lo, hi } = stack;
+    return stack.read(sp - word) && stack.lo === lo && stack.hi === hi;
   }
 
   /** Takes the first of some words that is at least as likely a return address as `least` says. */

@@ -8,8 +8,8 @@ import { NO_RULE } from '../unwind-rules.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
+import { I386Callees } from './i386-callees.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
-import { PoppedArguments } from './popped-arguments.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 import type { X86Machine } from './x86-mode.ts';
@@ -31,7 +31,7 @@ const MAX_WALKS = 1 << 12;
 export class EntryScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #popped: PoppedArguments;
+  readonly #i386Callees: I386Callees;
   readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
@@ -49,7 +49,7 @@ export class EntryScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
-    this.#popped = new PoppedArguments(code);
+    this.#i386Callees = new I386Callees(code);
   }
 
   /**
@@ -126,7 +126,7 @@ export class EntryScan {
       if (flow !== 'next') isBehindCall = flow === 'call';
       if (flow === 'call') {
         for (const register of this.#convention.callerSaved) state.clobber(register);
-        if (machine === 'i386' && svma < end) state.add(sp, sp, this.#popped.before(module, svma));
+        if (machine === 'i386' && svma < end) state.add(sp, sp, this.#i386Callees.poppedBefore(module, svma));
       }
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
       // A jump without a frame leaves the function.

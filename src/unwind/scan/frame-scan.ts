@@ -9,10 +9,10 @@ import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
+import { I386Callees } from './i386-callees.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { LoongarchDecoder } from './loongarch-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
-import { PoppedArguments } from './popped-arguments.ts';
 import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
@@ -59,7 +59,7 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
   readonly #reader: FileCode;
-  readonly #popped: PoppedArguments;
+  readonly #i386Callees: I386Callees;
   /** Of {@link ScanFlag}. */
   #flags = 0;
   #isStraight = false;
@@ -73,7 +73,7 @@ export class FrameScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
-    this.#popped = new PoppedArguments(code);
+    this.#i386Callees = new I386Callees(code);
   }
 
   /**
@@ -138,16 +138,13 @@ export class FrameScan {
   #scan(decoder: InstructionDecoder, start: number): number {
     const isCall = (this.#flags & ScanFlag.isCall) !== 0;
     const { sp } = this.#machine;
-    const { link, callerSaved, changedByCall } = this.#convention;
+    const { link } = this.#convention;
     const state = this.#state;
     state.begin(sp);
-    if (isCall) {
-      for (const register of callerSaved) state.clobber(register);
-      this.#dropArguments(start);
-    }
+    if (isCall) this.#returnTo(start);
+    this.#isStraight = true;
     this.#visited.clear();
     this.#branchCount = 0;
-    this.#isStraight = true;
     let svma = start;
     let next = 0;
     let ruleAtJump = NO_RULE;
@@ -163,13 +160,8 @@ export class FrameScan {
       if (heldTarget >= 0 && !isCall && this.#isStraight && this.#branchCount === 0) this.#keepJump(start, heldTarget, flow === 'may-leave');
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
-      else if (flow === 'call') {
-        // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file
-        // change (gcc's -fipa-ra).
-        for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
-        this.#dropArguments(svma);
-        this.#isStraight = false;
-      } else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
+      else if (flow === 'call') this.#returnTo(svma);
+      else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
         svma = decoder.target;
         decoder.enter();
@@ -192,10 +184,22 @@ export class FrameScan {
     return ruleAtJump;
   }
 
-  /** Takes into account what a function of i386 has popped that was called right before an svma. */
-  #dropArguments(svma: number): void {
+  /** Takes into account what a function has changed that was called right before an svma. */
+  #returnTo(svma: number): void {
+    const state = this.#state;
     const { machine, sp } = this.#machine;
-    if (machine === 'i386') this.#state.add(sp, sp, this.#popped.before(this.#module, svma));
+    const isI386 = machine === 'i386';
+    const changed = isI386 ? this.#i386Callees.onlyChangedBefore(this.#module, svma) : -1;
+    if (changed >= 0) {
+      state.clobber(changed);
+      return;
+    }
+    const { callerSaved, changedByCall } = this.#convention;
+    // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file change
+    // (gcc's -fipa-ra).
+    for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
+    if (isI386) state.add(sp, sp, this.#i386Callees.poppedBefore(this.#module, svma));
+    this.#isStraight = false;
   }
 
   /** Keeps {@link jumpRule}. @param hasReturned whether the state is the one after the tail-called function has returned */

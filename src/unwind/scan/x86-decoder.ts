@@ -97,7 +97,7 @@ export class X86Decoder implements InstructionDecoder {
     switch (opcode) {
       case 0xc2: // RET
       case 0xc3:
-        // Arguments that it drops still count as part of the caller's frame, see PoppedArguments.
+        // Arguments that it drops still count as part of the caller's frame, see I386Callees.
         takeReturnAddress(this.#mode, state);
         return 'leave';
       case 0xe8: // CALL; one of the next instruction only pushes its address

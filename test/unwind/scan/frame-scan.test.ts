@@ -386,6 +386,18 @@ describe('i386 code without rules', () => {
     expect(await unwind(pc, stack, { ...CODE, 4096: listing }, SP + 0x20)).toMatchObject({ end: 'complete', frames: frames(pc, 0x1100) });
   });
 
+  test.each<[string, number, Readonly<Record<number, number>>, number, readonly number[]]>([
+    ['at its beginning', 0x1000, { 0: CALL }, 5, []],
+    ['in the function that reads the instruction pointer', 0x1300, { 0: BIAS + 0x1008, 4: 5, 8: CALL }, SP + 4, [0x1008]],
+    ['after that', 0x1008, { 0: 5, 4: CALL }, SP, []],
+  ])('that aligns its stack has its caller where ecx points, until that is saved: %s', async (_, pc, stack, bp, calls) => {
+    // push ebp; mov esp, ebp; call 0x1300, which is mov (esp), ebx; ret; push ecx; call *eax; mov -4(ebp), ecx; leave; lea -4(ecx), esp; ret
+    const pieces = { ...CODE, 4096: '55 89 e5 e8 f8 02 00 00 51 ff d0 8b 4d fc c9 8d 61 fc c3', 4864: '8b 1c 24 c3' };
+    const registers = { ip: BIAS + pc, bp, sp: SP, ax: 1, cx: SP + 0x50 };
+    const sample = { machine: 'i386', registers, stack: { ...stack, 76: CALL, 80: CALL, 84: 0 } } as const;
+    expect(await unwound(sample, await spaceOf('i386', pieces, [0xcc]))).toMatchObject({ end: 'complete', frames: frames(pc, ...calls, 0x1100, 0x1100) });
+  });
+
   test('that has aligned its stack is not taken for an outer call of it whose frame it has saved', async () => {
     // call *eax; test eax, eax; je to the same; lea -12(ebp), esp; pop ecx; pop ebx; pop esi; pop ebp; lea -4(ecx), esp; ret
     const listing = 'ff d0 85 c0 74 00 ff d0 8d 65 f4 59 5b 5e 5d 8d 61 fc c3';

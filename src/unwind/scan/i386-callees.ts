@@ -16,14 +16,14 @@ const CALL_BYTES = 5;
 const MAKES_ROOM_AGAIN = [0x83, 0xec, 0x04];
 const ADDRESS_BYTES = 4;
 
-/**
- * Knows how many bytes of arguments i386 functions take off the stack as they return. The usual calling convention has them leave all arguments to the caller,
- * but for the address at which they are to store a structure (i386 psABI, "Functions Returning Structures or Unions").
- *
- * Rules count the stack pointer after such a call as if the arguments were still there, and so does everything else that steps from frame to frame. Only code
- * that goes on after the call sees them gone.
- */
-export class PoppedArguments {
+/** mov (%esp), %reg; ret: the bytes of that, without the register. */
+const MOV = 0x8b;
+const [FROM_TOP, OPERANDS_WITHOUT_REGISTER] = [0x04, 0xc7];
+const TOP = 0x24;
+const RET = 0xc3;
+
+/** Knows what i386 functions do to the stack pointer and to registers of their callers, beyond what the calling convention says of all functions. */
+export class I386Callees {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #decoder = new X86Decoder(I386_MODE);
@@ -35,8 +35,34 @@ export class PoppedArguments {
     this.#reader = new FileCode(code);
   }
 
-  /** How many bytes a function has popped that was called right before an svma; meaningless if code has to be read first ({@link CodeBytes.isPending}). */
-  before(module: UnwindModule, svma: number): number {
+  /**
+   * The register that a function has changed which was called right before an svma, if that is all it does: code that may be anywhere calls such a function to
+   * find out where it is (`__x86.get_pc_thunk.bx`). −1 after any other call; meaningless if code has to be read first ({@link CodeBytes.isPending}).
+   */
+  onlyChangedBefore(module: UnwindModule, svma: number): number {
+    const reader = this.#reader;
+    reader.begin(module);
+    if (!this.#isDirectCall(svma)) return -1;
+    const target = this.#targetBefore(svma);
+    const operands = reader.byte(target + 1);
+    const isThunk =
+      reader.byte(target) === MOV &&
+      (operands & OPERANDS_WITHOUT_REGISTER) === FROM_TOP &&
+      reader.byte(target + 2) === TOP &&
+      reader.byte(target + 3) === RET &&
+      !reader.isMissing;
+    return isThunk ? (operands >> 3) & 7 : -1;
+  }
+
+  /**
+   * How many bytes of arguments a function has taken off the stack that was called right before an svma; meaningless if code has to be read first
+   * ({@link CodeBytes.isPending}). The usual calling convention has functions leave all arguments to the caller, but for the address at which they are to store a
+   * structure (i386 psABI, "Functions Returning Structures or Unions").
+   *
+   * Rules count the stack pointer after such a call as if the arguments were still there, and so does everything else that steps from frame to frame. Only code
+   * that goes on after the call sees them gone.
+   */
+  poppedBefore(module: UnwindModule, svma: number): number {
     this.#reader.begin(module);
     const ofFunction = this.#isDirectCall(svma) ? this.#ofFunction(module, this.#targetBefore(svma)) : -1;
     if (ofFunction >= 0) return ofFunction;
