@@ -57,7 +57,7 @@ function countArguments(stack: StackMemory, first: number): number {
 
 /**
  * Whether the environment is at an address: pointers to text above that of the arguments, or none, and after them the auxiliary vector, as far as the dump has
- * it. Only the first pointer is checked: programs may have changed the others.
+ * it; and above all of that, the text. Only the first pointer is checked: programs may have changed the others.
  */
 function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boolean {
   const { wordSize } = stack;
@@ -68,8 +68,10 @@ function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boo
     do end += wordSize;
     while (stack.read(end) && stack.value !== 0);
   }
-  let entry = end + wordSize;
+  const vector = end + wordSize;
+  let entry = vector;
   for (; stack.read(entry) && stack.value !== 0; entry += 2 * wordSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
-  // Without an environment, at least the auxiliary vector has to be there.
-  return end > at || entry > end + wordSize;
+  // The vector is never empty. Without an environment, it has to be in the dump.
+  const hasVector = entry > vector || (end > at && !stack.read(entry));
+  return hasVector && entry < firstText;
 }
