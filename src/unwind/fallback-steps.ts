@@ -18,6 +18,11 @@ export interface FallbackSteps {
    */
   recoverLeaf(): StepEnd;
   /**
+   * Steps out of a leaf by what its code does, if the address to which its rule led does not follow a call.
+   * @param address where the rule led; 0 for nowhere
+   */
+  correctLeaf(address: number): StepEnd;
+  /**
    * Whether the stack ends at a frame (`uncalled`) although the code before its address has a rule: that code has made no call. See
    * {@link StackEnds.beginsStack}.
    * @param callee where the previous frame is

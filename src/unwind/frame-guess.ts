@@ -28,7 +28,9 @@ export class FrameGuess implements FallbackSteps {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
+  readonly #codeStep: CodeStep;
   readonly #stackEnds: StackEnds;
   readonly #signalStep: SignalStep;
   readonly #vdso: I386Vdso;
@@ -41,17 +43,18 @@ export class FrameGuess implements FallbackSteps {
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
     const returns = new ReturnAddresses(frame, memory, this.#code);
+    this.#returns = returns;
     this.#stackEnds = new StackEnds(frame, memory, this.#code, returns);
     this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, returns, this.#stackEnds);
     this.#signalStep = new SignalStep(frame, memory, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const thumbMode = new ThumbMode(frame, this.#code, returns);
-    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds, thumbMode);
+    this.#codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds, thumbMode);
     const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
     const setup = new X86FrameSetup(this.#code);
-    this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
+    this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, this.#codeStep, entryStep, setup, this.#vdso);
     const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, thumbMode);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, codeStep, pushStep);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, this.#codeStep, pushStep);
   }
 
   begin(): void {
@@ -140,6 +143,20 @@ export class FrameGuess implements FallbackSteps {
     if (machine.lr >= 0) return 'no-rule';
     const end = this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;
+  }
+
+  correctLeaf(address: number): StepEnd {
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    const call = this.#returns.callBefore(address);
+    if (this.#code.isPending) return 'pending';
+    const mayBeReturn = call === 'call' || call === 'direct' || (call === 'unknown' && !this.#returns.isInData);
+    if (mayBeReturn) return 'no-rule';
+    const end = this.#codeStep.step();
+    if (this.#code.isPending) return 'pending';
+    if (end !== 'stepped' || this.#codeStep.isStraight) return end;
+    this.#frame.goBack();
+    return 'no-rule';
   }
 
   endsThread(address: number): StepEnd {

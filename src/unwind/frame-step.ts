@@ -38,6 +38,8 @@ export class FrameStep {
   readonly #ruleStep: RuleStep;
   readonly #exidxStep: ExidxStep;
   #leaf = new RegisterFile(0);
+  /** Where the rule of the leaf led, while its code is followed. */
+  #byRule = new RegisterFile(0);
   #leafPc = 0;
   /** Number of signal frames so far. */
   #signalFrames = 0;
@@ -88,12 +90,36 @@ export class FrameStep {
 
   /** Steps out of the saved leaf without its rule, which led to an address without code. */
   recoverLeaf(): StepEnd {
+    this.#goBackToLeaf();
+    const end = this.#fallback.recoverLeaf();
+    return end === 'stepped' ? this.#afterFallback() : end;
+  }
+
+  /**
+   * Steps out of the saved leaf by its code, if its rule led to an address that does not follow a call. Otherwise, that is where the frame stays.
+   * @param hasLed whether the rule has led to an address at all
+   */
+  correctLeaf(hasLed: boolean): StepEnd {
+    const frame = this.#frame;
+    const { machine, pc } = frame;
+    if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
+    this.#byRule.copyFrom(frame.registers);
+    this.#goBackToLeaf();
+    const end = this.#fallback.correctLeaf(hasLed ? pc : 0);
+    if (end === 'stepped') {
+      this.wasPlain = false;
+      return this.#afterFallback();
+    }
+    frame.registers.copyFrom(this.#byRule);
+    frame.pc = pc;
+    return end;
+  }
+
+  #goBackToLeaf(): void {
     const frame = this.#frame;
     frame.registers.copyFrom(this.#leaf);
     frame.pc = this.#leafPc;
     frame.isCall = false;
-    const end = this.#fallback.recoverLeaf();
-    return end === 'stepped' ? this.#afterFallback() : end;
   }
 
   /** Steps from the last frame to its caller: sets the caller's registers, and its address in `pc`. */

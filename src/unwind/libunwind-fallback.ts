@@ -111,4 +111,8 @@ export class LibunwindFallback implements FallbackSteps {
   recoverLeaf(): StepEnd {
     return 'no-rule';
   }
+
+  correctLeaf(): StepEnd {
+    return 'no-rule';
+  }
 }

@@ -9,8 +9,10 @@ import type { ProcessMemory } from './process-memory.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
 import { SharedFrames } from './shared-frames.ts';
 import type { Shortfall } from './shortfall.ts';
+import type { StepEnd } from './step-end.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
+import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /** Maximum number of consecutive frames that use no stack because their return addresses are in registers. */
@@ -218,7 +220,8 @@ export class StackWalk {
     frame.entersUnknownCode = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
-    const end = step.step(frames, module, svma, isCall);
+    const stepEnd = step.step(frames, module, svma, isCall);
+    const end = isCall ? stepEnd : this.#correctLeaf(stepEnd);
     if (end === 'truncated' && this.#landing.isPossible && frame.registers.known[machine.fp] === 0) {
       this.#land();
       return undefined;
@@ -230,6 +233,19 @@ export class StackWalk {
     const isOutermost = end === 'outermost' || end === 'uncalled';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData);
     return isOutermost ? 'complete' : end;
+  }
+
+  /**
+   * Checks where the rule of an i386 leaf led: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their
+   * rules say (observed, 2.36).
+   * @returns how the step ends, which ended as given
+   */
+  #correctLeaf(end: StepEnd): StepEnd {
+    const step = this.#frameStep;
+    if (this.#frame.machine !== MACHINE_REGISTERS.i386 || !step.wasPlain) return end;
+    if (end !== 'stepped' && end !== 'truncated' && end !== 'bad-frame') return end;
+    const corrected = step.correctLeaf(end === 'stepped');
+    return corrected === 'stepped' || corrected === 'pending' ? corrected : end;
   }
 
   /** Moves on to the frame whose handler is about to get an exception. */

@@ -496,6 +496,57 @@ describe('i386 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(0xf600_1000 + bytes.length).toString(16)}`, '!f7001010', 'f7001210'] });
   });
 
+  describe('from leaves that push a register without saying so in their rules', () => {
+    const [BIAS_32, DATA] = [0xf700_0000, 0x900_0000];
+    const PUSHED: PlannedFde = fde(0x1000);
+    const CALL = BIAS_32 + 0x1210;
+    const unwind = async (leaf: readonly number[], stack: Readonly<Record<number, number>>, rule = PUSHED, options = {}): Promise<UnwoundSample> => {
+      const text = new Uint8Array(0x300);
+      text.set(leaf, 0x10);
+      for (const returnsTo of [0x10, 0x210, 0x230]) text.set([0xff, 0xd0], returnsTo - 2);
+      const content = assembleFrames([[cie, [rule, fde(0x1100), fde(0x1200, code().undefined(EIP))]]], { addr: 0x4000, addressSize: 4 }).bytes;
+      const module = await madeModule('i386', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
+      const made = new MadeSpace().map(BIAS_32, BIAS_32 + 0x10000, module, BIAS_32).mapData(DATA, DATA + 0x1000);
+      return unwound({ machine: 'i386', registers: { ip: BIAS_32 + 0x1010, sp: 0xffff_ff00, bp: 0 }, stack }, made, options);
+    };
+    // pop %eax; ret
+    const POPS = [0x58, 0xc3];
+
+    test.each<[string, number]>([
+      ['0', 0],
+      ['a number', 7],
+      ['an address of data', DATA + 8],
+      ['an address in code that follows no call', BIAS_32 + 0x1220],
+    ])('go on by what the code does: %s', async (_, pushed) => {
+      expect(await unwind(POPS, { 0: pushed, 4: CALL })).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
+    });
+
+    test('go on by what the code does if the rule leads to below the stack pointer', async () => {
+      const rule = fde(0x1000, code().defCfaOffset(0));
+      expect(await unwind(POPS, { 0: 7, 4: CALL }, rule)).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
+    });
+
+    test.each<[string, readonly number[], Readonly<Record<number, number>>, object]>([
+      ['0, if the code tells nothing', [0xf4], { 0: 0, 4: CALL }, { end: 'complete', frames: ['!f7001010'] }],
+      ['0, if the code leads to 0, too', POPS, { 0: 0, 4: 0 }, { end: 'complete', frames: ['!f7001010'] }],
+      [
+        'code that follows no call, if that of the leaf tells nothing',
+        [0xf4],
+        { 0: BIAS_32 + 0x1120, 4: CALL },
+        { frames: ['!f7001010', 'f7001120', 'f7001210'] },
+      ],
+      ['an address after a call, whatever the code does', POPS, { 0: CALL, 4: BIAS_32 + 0x1230 }, { frames: ['!f7001010', 'f7001210'] }],
+      // call *%eax; pop %eax; ret
+      ['0, if the way to the return has a call', [0xff, 0xd0, ...POPS], { 0: 0, 4: CALL }, { end: 'complete', frames: ['!f7001010'] }],
+    ])('lead to where the rule does: %s', async (_, leaf, stack, expected) => {
+      expect(await unwind(leaf, stack)).toMatchObject(expected);
+    });
+
+    test('lead to where the rule does for libunwind', async () => {
+      expect((await unwind(POPS, { 0: 7, 4: CALL }, PUSHED, { followsLibunwind: true })).frames).toEqual(['!f7001010']);
+    });
+  });
+
   test('ignore the upper halves of registers', async () => {
     const registers = { ip: 0xdead_0000_f700_1010n, sp: 0xdead_0000_ffff_ff00n, bp: 0 };
     const result = await unwound({ machine: 'i386', registers, stack: { 0: 0xf700_1210 } }, mapped);
