@@ -21,12 +21,15 @@ export class CallSites {
     this.#code = code;
   }
 
-  /** What the instruction before an address is. */
-  before(address: number, machine: UnwindMachine): CallKind {
+  /**
+   * What the instruction before an address is.
+   * @param isCode whether there is code at an address: on x86, where instructions have any length, the end of others may look like a direct call
+   */
+  before(address: number, machine: UnwindMachine, isCode: (target: number) => boolean): CallKind {
     switch (machine) {
       case 'x86_64':
       case 'i386':
-        return this.#beforeX86(address, machine === 'i386');
+        return this.#beforeX86(address, machine === 'i386', isCode);
       case 'aarch64':
         return this.#beforeAarch64(address);
       case 'riscv64':
@@ -47,14 +50,14 @@ export class CallSites {
   }
 
   /** @see Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, "CALL" */
-  #beforeX86(address: number, isNarrow: boolean): CallKind {
+  #beforeX86(address: number, isNarrow: boolean, isCode: (target: number) => boolean): CallKind {
     const code = this.#code;
     if (!code.read(address - 7, 7)) return 'unknown';
     const { bytes } = code;
     if (bytes[2] === 0xe8) {
       const target = address + (code.word(3) | 0);
       this.target = isNarrow ? target >>> 0 : target;
-      return 'direct';
+      if (isCode(this.target)) return 'direct';
     }
     // FF /2, whose length depends on its operand: register, [register], with SIB, with 8 or 32 bits of displacement.
     for (let length = 2; length <= 7; length++) {

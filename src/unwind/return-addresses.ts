@@ -101,7 +101,7 @@ export class ReturnAddresses {
     this.#code.isPending = false;
     let kind: CallKind | 'unmapped' = 'unmapped';
     if (module.memory.isExecutable(address - 1 - bias)) {
-      kind = this.#calls.before(address, this.#frame.machine.machine);
+      kind = this.#calls.before(address, this.#frame.machine.machine, (target) => module.memory.isExecutable(target - bias));
       // The kernel makes a trampoline the return address of a signal handler.
       if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
     }

@@ -72,7 +72,15 @@ describe('before a return address', () => {
     ['nop; jalr t9, whose return address is after the next instruction', 'mips64', '00 00 00 00 09 f8 20 03', 'none'],
   ])('is %s on %s', (_, machine, listing, kind) => {
     const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
-    expect(new CallSites(new MadeCode(code)).before(START + code.length, machine)).toBe(kind);
+    expect(new CallSites(new MadeCode(code)).before(START + code.length, machine, () => true)).toBe(kind);
+  });
+
+  it.each<[string, string, string]>([
+    ['mov ebp, eax; xor ebp, ebp; call *eax', '89 e8 31 ed ff d0', 'call'],
+    ['mov ebp, eax; xor ebp, ebp; jmp *eax', '89 e8 31 ed ff e0', 'none'],
+  ])('is no direct call if there is no code at its target: %s', (_, listing, kind) => {
+    const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
+    expect(new CallSites(new MadeCode(code)).before(START + code.length, 'i386', () => false)).toBe(kind);
   });
 });
 
