@@ -13,6 +13,14 @@ const THREAD_ENDS = [
   // mov %rax, %rdi; mov $60, %rax; syscall: `internal_clone` of the sanitizers (observed in liblsan of gcc 12).
   [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
 ];
+/**
+ * The same for threads that musl's `clone` has made, for which there are no rules. i386: mov %eax, %ebx; xor %eax, %eax; inc %eax (exit); int $0x80. x86-64:
+ * mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. Observed in 1.2.
+ */
+const MUSL_THREAD_ENDS = {
+  i386: [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80],
+  x86_64: [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05],
+};
 /** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, which makecontext has a context's function return to. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
 /** Functions that make threads, or that contexts return to, have fewer than 160. The code of longer ones need not be read. */
@@ -99,6 +107,12 @@ export class StackEnds {
     const { bytes } = this.#code;
     // FF /4 with a register.
     return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
+  }
+
+  /** Whether a return address is where a thread that musl has made ends. */
+  endsMuslThread(address: number): boolean {
+    const { machine } = this.#frame.machine;
+    return (machine === 'i386' || machine === 'x86_64') && this.#code.is(address, MUSL_THREAD_ENDS[machine]);
   }
 
   /** Whether a return address is where a thread that libc did not make, or a glibc context, ends: their rules go on beyond the first frame. */

@@ -288,7 +288,7 @@ describe('x86-64 code without rules', () => {
     ['call *0x100(%rsp)', [0xff, 0x94, 0x24, 0, 1, 0, 0]],
     ['call *0x100(,%rax,8)', [0xff, 0x14, 0xc5, 0, 1, 0, 0]],
     ['call *0x100(%rip)', [0xff, 0x15, 0, 1, 0, 0]],
-    ['call', [0xe8, 1, 2, 3, 4]],
+    ['call', [0xe8, 0, 0xf9, 0xff, 0xff]],
   ])('has return addresses after %s', async (_name, bytes) => {
     const stack = { 32: 0, 40: BIAS + 0x1800 };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { [0x1800 - bytes.length]: bytes })).toMatchObject({ frames: frames(0x1010, 0x1800) });
@@ -296,6 +296,7 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, number[]]>([
     ['jmp *%rax', [0xff, 0xe0]],
+    ['call of what is no code', [0xe8, 1, 2, 3, 4]],
     ['push (%rax)', [0xff, 0x30]],
     ['half of a call', [0xff, 0x15, 0, 1, 0]],
     ['half of a call with an index', [0xff, 0x14]],
@@ -616,6 +617,28 @@ test.each<[string, Readonly<Record<number, readonly number[]>>, Readonly<Record<
   const stack = { 0: 7, 32: 0, 36: 0, ...Object.fromEntries(Object.entries(returns).map(([at, svma]) => [at, bias + svma])) };
   const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: bp === 32 ? sp + bp : bp }, stack }, mapped);
   expect(result.frames).toEqual(['!8001010', ...expected.map((svma) => `800${svma}`)]);
+});
+
+test('i386 code without rules finds its caller, even if the call through a pointer there ends like a direct one', async () => {
+  const [bias, sp] = [0x800_0000, 0xbf00_0000];
+  // ret; push %ebx; je over the jmp; jmp to itself; push $5; nop; jmp back. The caller: mov %ebp, %eax; xor %ebp, %ebp; call *%eax; ret
+  const leaf = [0xc3, 0x53, 0x74, 0x02, 0xeb, 0xfe, 0x6a, 0x05, 0x90, 0xeb, 0xfd];
+  const mapped = await space('i386', { 4096: leaf, 5114: [0x89, 0xe8, 0x31, 0xed, 0xff, 0xd0, 0xc3] }, 0xcc, bias);
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1008, sp, bp: 3 }, stack: { 4: 7, 8: bias + 0x1400, 12: 0 } }, mapped);
+  expect(result).toMatchObject({ end: 'complete', frames: ['!8001008', '8001400'] });
+});
+
+test.each<[UnwindMachine, string, readonly number[]]>([
+  ['i386', 'complete', [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80, 0xf4]],
+  ['i386', 'no-rule', [0x89, 0xc3, 0x31, 0xc0, 0x48, 0xcd, 0x80, 0xf4]],
+  ['x86_64', 'complete', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4]],
+  ['x86_64', 'no-rule', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3d, 0x0f, 0x05, 0xf4]],
+])('%s code without rules: the stack is %s where a thread returns to what does or does not end it', async (machine, end, piece) => {
+  const [bias, sp] = [0xf000_0000, 0xfff0_1000];
+  // ret; what follows the call of the thread's function.
+  const mapped = await space(machine, { 4112: [0xc3], 5118: [0xff, 0xd0], 5120: piece }, 0x90, bias);
+  const result = await unwound({ machine, registers: { ip: bias + 0x1010, sp, bp: 3 }, stack: { 0: bias + 0x1400, 8: 7 } }, mapped);
+  expect(result).toMatchObject({ end, frames: ['!f0001010', 'f0001400'] });
 });
 
 test('i386 code without rules does not end the stack by a frame pointer that is 0 from the leaf on', async () => {
