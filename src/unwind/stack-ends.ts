@@ -6,13 +6,22 @@ import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RAX, RBX, RDX, RSI } from './x86-64-registers.ts';
 
-/** What follows the call of a thread's function if the thread was not made by libc's `clone`: the system call that ends it. */
-const THREAD_ENDS = [
-  // mov $111, %edi; mov $60, %eax (exit); syscall. Source: Go's runtime/sys_linux_amd64.s, `clone`.
-  [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
-  // mov %rax, %rdi; mov $60, %rax; syscall: `internal_clone` of the sanitizers (observed in liblsan of gcc 12).
-  [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05],
-];
+/**
+ * What follows the call of a thread's function, at some distance, if the thread was not made by libc's `clone`: the system call that ends it, or a trap behind
+ * the function that does so.
+ */
+const THREAD_ENDS = {
+  x86_64: [
+    // mov $111, %edi; mov $60, %eax (exit); syscall. Source: Go's runtime/sys_linux_amd64.s, `clone`.
+    { at: 0, code: [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05] },
+    // mov %rax, %rdi; mov $60, %rax; syscall: `internal_clone` of the sanitizers (observed in liblsan of gcc 12).
+    { at: 0, code: [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05] },
+  ],
+  i386: [
+    // call; movl $0x1234, 0x1005. Source: Go's runtime/sys_linux_386.s, `clone`.
+    { at: 5, code: [0xc7, 0x05, 0x05, 0x10, 0x00, 0x00, 0x34, 0x12, 0x00, 0x00] },
+  ],
+};
 /**
  * The same for threads that musl's `clone` has made, for which there are no rules. i386: mov %eax, %ebx; xor %eax, %eax; inc %eax (exit); int $0x80. x86-64:
  * mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. Observed in 1.2.
@@ -78,7 +87,7 @@ export class StackEnds {
   beginsContext(): boolean {
     const { machine, registers } = this.#frame;
     const address = registers.value(machine.pc);
-    if (machine.machine === 'i386') return this.endsI386Context(address);
+    if (this.#isI386()) return this.endsI386Context(address);
     if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
@@ -117,8 +126,8 @@ export class StackEnds {
 
   /** Whether a return address is where a thread that libc did not make, or a glibc context, ends: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
-    const { machine } = this.#frame;
-    const module = machine.machine === 'x86_64' ? this.#code.moduleAt(address) : undefined;
+    const { machine } = this.#frame.machine;
+    const module = machine === 'x86_64' || machine === 'i386' ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - this.#memory.space.bias;
@@ -132,14 +141,19 @@ export class StackEnds {
   #isEnd(address: number, module: UnwindModule, svma: number): boolean {
     const start = module.functionStart(svma - 1, MAX_END_BYTES);
     if (start === undefined && !module.isGo(svma - 1)) return false;
-    if (THREAD_ENDS.some((code) => this.#code.is(address, code))) return true;
+    const ends = this.#isI386() ? THREAD_ENDS.i386 : THREAD_ENDS.x86_64;
+    if (ends.some(({ at, code }) => this.#code.is(address + at, code))) return true;
     // A function that begins by switching to another stack: what its rule leads to is not a caller.
-    return start !== undefined && this.#code.is(start + address - svma, CONTEXT_START);
+    return start !== undefined && !this.#isI386() && this.#code.is(start + address - svma, CONTEXT_START);
   }
 
   /** Whether an i386 return address is where a glibc context ends: makecontext put it there, and there is no rule for it. */
   endsI386Context(address: number): boolean {
-    return this.#frame.machine.machine === 'i386' && this.#code.is(address, I386_CONTEXT_END);
+    return this.#isI386() && this.#code.is(address, I386_CONTEXT_END);
+  }
+
+  #isI386(): boolean {
+    return this.#frame.machine.machine === 'i386';
   }
 
   /**
