@@ -66,8 +66,9 @@ export class Landing {
     const saved = wordAt(stack, handler + fp * addressSize);
     const hasHandlersFp = saved > 0 && saved !== wordAt(stack, own + fp * addressSize) && wordAt(stack, saved) === registers.value(fp);
     const returnAddress = wordAt(stack, returnSlot);
-    // At the very end the landing pad takes the place of the return address.
-    const hasReturn = returnAddress === registers.value(pc) || (hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize));
+    // At the very end, when nothing is called any more, the landing pad takes the place of the return address. It may also follow the call.
+    const isAtEnd = depth === 1 && hasHandlersFp && returnAddress === wordAt(stack, handler + toCfa + addressSize);
+    const hasReturn = isAtEnd || returnAddress === registers.value(pc);
     const hasLanded = hasReturn && this.#hasCopied(own, handler, pc);
     if (!hasLanded && !(hasHandlersFp && this.#hasCopied(own, handler, fp))) return;
     this.#record = handler;

@@ -118,6 +118,14 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames(COPIED_ALL, { calls: 1 })).toBe('1510 1010 1310 1410 complete');
   });
 
+  test('are whole while the registers are copied if the landing pad follows the call that the exception came out of', () => {
+    const changes = { ...COPIED_RBP, [FOUND + RECORDED_PC]: CALL_IN_HANDLER };
+    const throws = fde(0x1100, code().defCfaOffset(16).offset(RBP, 2));
+    const saved = { 528: SP + 0x230 };
+    expect(frames({ ...changes, ...saved }, { throws, calls: 1 })).toBe('1510 1010 1110 1210 1310 1410 complete');
+    expect(frames({ ...changes, ...saved, ...COPIED_ALL }, { throws, calls: 1 })).toBe('1510 1010 1310 1410 complete');
+  });
+
   test('go on at the handler wherever the records have the stack pointers of both frames', () => {
     const places = { [OWN + 8 * RSP]: SP + 0x1f0, [FOUND + 8 * RSP]: SP + 0x1f8 };
     expect(frames({ ...COPIED_ALL, ...places, 496: SP + 0x210, 504: SP + 0x240 })).toBe('1010 1310 1410 complete');
