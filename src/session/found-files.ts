@@ -4,8 +4,8 @@ import type { Dso } from './dsos.ts';
 import type { UnwindFiles } from './unwind-files.ts';
 
 /**
- * Tells which processes perf 6.1 unwinds: those that map, or have mapped before an exec, a file that is there. From the first such file it knows whether a
- * process has 32 or 64 bits. The vdso does not count (observed, x86-64).
+ * Tells which processes perf 6.1 unwinds: those that map, or have mapped before an exec, a file that is there, or the vdso. From the first of these it knows
+ * whether a process has 32 or 64 bits.
  */
 export class FoundFiles {
   readonly #dsos: readonly Dso[];
@@ -52,7 +52,8 @@ export class FoundFiles {
   }
 
   #isThere(dso: number): boolean {
-    if (this.#dsos[dso].kind !== 'file') return false;
+    const { kind } = this.#dsos[dso];
+    if (kind !== 'file' && kind !== 'vdso') return false;
     if (this.#files === undefined) return true;
     const known = this.#known.get(dso);
     if (known === undefined && !this.isPending) this.#wanted = dso;

@@ -111,8 +111,13 @@ export class RecordingSymbols {
     return rules;
   }
 
-  /** Whether perf 6.1 finds a file for a DSO, be it another build. @internal */
+  /**
+   * Whether perf 6.1 finds a file for a DSO, be it another build. For the 64-bit vdso, it takes a copy of its own, but does not find that with `symfs` (observed,
+   * x86-64).
+   * @internal
+   */
   async isThere(object: CodeObject): Promise<boolean> {
+    if (object.kind === 'vdso') return object.name === '[vdso]' && this.#dirs.symfs === undefined;
     return (await this.#perfBinaryOf(object)) !== undefined;
   }
 

@@ -364,6 +364,7 @@ describe('stacks with compatPerf', () => {
     };
     const records = [
       ...start(),
+      // That of a 32-bit program, by its place.
       mapped(3n, 0x600000n, '[vdso]'),
       mapped(4n, 0x700000n, '/lib/text'),
       sample(10n, [0x500010n, MAIN]),
@@ -375,6 +376,15 @@ describe('stacks with compatPerf', () => {
     ];
     expect(shown((await decodeAll(records, options())).samples)).toEqual(['10: ', '30: 10', '50: 10']);
     expect(shown((await decodeAll(records, { ...options(), compatPerf: false })).samples)).toEqual(['10: 10 100', '30: 10 100', '50: 10 100']);
+  });
+
+  it('are missing in a process of whose files none is there, unless it maps the vdso and no other root directory is searched', async () => {
+    const records = [...start(), mapped(3n, 0x7fff_77c7_d000n, '[vdso]'), sample(10n, [0x500010n, MAIN])];
+    const shownWith = async (symfs: { readonly symfs?: string }): Promise<string[]> => {
+      const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: true, ...symfs }, new Diagnostics());
+      return shown((await decodeAll(records, { compatPerf: true, symbolizer })).samples);
+    };
+    expect([await shownWith({}), await shownWith({ symfs: '/root' })]).toEqual([['10: 10'], ['10: ']]);
   });
 
   it('are unwound by the file at the recorded path, whatever its build id', async () => {
