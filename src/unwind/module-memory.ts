@@ -46,6 +46,9 @@ export class ModuleMemory {
   readonly #parts: readonly MemoryPart[];
   /** Those of {@link #parts} that are code although their segment may not say so. */
   readonly #writableCode: readonly MemoryPart[];
+  /** The segment in which the last executable svma was. */
+  #executableStart = 0;
+  #executableEnd = 0;
   /** By number of the page in the file, in the order in which they were read; undefined for one that could not be read. */
   readonly #pages = new Map<number, ByteView | undefined>();
   readonly #wanted = new Set<number>();
@@ -70,11 +73,16 @@ export class ModuleMemory {
 
   /** Whether the code at an svma may be run, according to segments or sections; true if nothing is known. */
   isExecutable(svma: number): boolean {
+    // hot
+    if (svma >= this.#executableStart && svma < this.#executableEnd) return true;
     if (this.#elf === undefined || this.#elf.segments.length === 0) return true;
-    const isInSegment = this.#elf.segments.some(
+    const segment = this.#elf.segments.find(
       ({ type, flags, vaddr, memsz }) => type === PT_LOAD && (flags & PF_X) !== 0 && svma >= vaddr && svma < vaddr + memsz,
     );
-    return isInSegment || this.#writableCode.some((code) => holds(code, svma, 1));
+    if (segment === undefined) return this.#writableCode.some((code) => holds(code, svma, 1));
+    this.#executableStart = segment.vaddr;
+    this.#executableEnd = segment.vaddr + segment.memsz;
+    return true;
   }
 
   /** Looks for up to 8 bytes at an svma. */

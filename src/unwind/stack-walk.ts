@@ -168,11 +168,16 @@ export class StackWalk {
     this.#emptyFrames = 0;
   }
 
-  /** Finds what is mapped at the current frame: for a caller, at its call. */
+  /** Finds what is mapped at the current frame: for a caller, at its call, which is not in a file's data. */
   #find(): CodeMatch {
+    // hot
     const { pc } = this.#frame;
     this.endAddress = pc;
-    return this.#memory.find(this.#isCall ? pc - 1 : pc);
+    if (!this.#isCall) return this.#memory.find(pc);
+    const match = this.#memory.find(pc - 1);
+    const { module, bias } = this.#memory.space;
+    if (match !== 'found' || module === undefined || this.#followsLibunwind) return match;
+    return module.memory.isExecutable(pc - 1 - bias) ? match : 'unmapped';
   }
 
   /** Handles a return address at which there is no code. @returns how the stack ends; undefined if another caller of the leaf was found */
@@ -181,7 +186,11 @@ export class StackWalk {
     const { pc, registers, machine } = frame;
     // The supposed return address may be argc: then the previous frame is the program's first function, although its rule does not say so.
     if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc)) return 'complete';
-    if (!this.#isAfterLeaf) return 'unmapped';
+    return this.#isAfterLeaf ? this.#recoverLeaf() : 'unmapped';
+  }
+
+  /** Looks for another caller of the leaf, whose rule has led to what is no code. @returns how the stack ends; undefined if one was found */
+  #recoverLeaf(): UnwindEnd | undefined {
     const recovered = this.#frameStep.recoverLeaf();
     if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
     this.#isAfterLeaf = false;
@@ -213,6 +222,7 @@ export class StackWalk {
     // Looking up another address would change it.
     const mayBeData = match === 'found' && space.mayBeData === true;
     const sp = frame.registers.value(machine.sp);
+    const isAfterLeaf = this.#isAfterLeaf;
     this.#isAfterLeaf = !isCall;
     if (!isCall) step.keepLeaf();
     frame.isCall = isCall;
@@ -231,7 +241,7 @@ export class StackWalk {
     // The instruction before the address made no call, so it must not name the frame.
     if (end === 'uncalled') frames.markUncalled();
     const isOutermost = end === 'outermost' || end === 'uncalled';
-    if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData);
+    if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData, isAfterLeaf);
     return isOutermost ? 'complete' : end;
   }
 
@@ -258,13 +268,17 @@ export class StackWalk {
     this.#isCall = !this.#landing.isAtPad;
   }
 
-  /** How a stack ends in code of which nothing is known and that no step led out of. @param mayBeData whether it may not be code at all */
-  #endWithoutModule(isOutermost: boolean, mayBeData: boolean): UnwindEnd {
+  /**
+   * How a stack ends in code of which nothing is known and that no step led out of.
+   * @param mayBeData whether it may not be code at all
+   * @returns undefined if it is none and another caller of the leaf was found
+   */
+  #endWithoutModule(isOutermost: boolean, mayBeData: boolean, isAfterLeaf: boolean): UnwindEnd | undefined {
     // In what may be data, the frame pointer has to lead on. One of 0 may be left over from a caller that keeps none.
     if (mayBeData && this.#isCall) {
       // It was not a return address.
       this.#stack.count--;
-      return 'unmapped';
+      return isAfterLeaf ? this.#recoverLeaf() : 'unmapped';
     }
     return isOutermost ? 'complete' : 'no-module';
   }

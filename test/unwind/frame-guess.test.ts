@@ -347,7 +347,7 @@ test.each<[string, UnwindMachine, readonly number[]]>([
     [end, 'complete'],
     [[...end.slice(0, -1), 0x06], 'truncated'],
   ] as const) {
-    const elf = await madeElf(machine, [{ svma: 0x1110, bytes: Uint8Array.from(bytes) }], [{ name: '.eh_frame', flags: 2, addr: framesAt, content }]);
+    const elf = await madeElf(machine, [{ svma: 0x110f, bytes: Uint8Array.of(0x90, ...bytes) }], [{ name: '.eh_frame', flags: 2, addr: framesAt, content }]);
     const made = new MadeSpace().map(bias, bias + 0x10000, await readUnwindModule(elf), bias);
     const stack = { [addressSize]: bias + 0x1110 };
     const result = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack }, made);

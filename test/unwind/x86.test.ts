@@ -287,6 +287,12 @@ describe('x86-64 stacks', () => {
     expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)] });
     const without = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 5, 8: BIAS + 0x1312 } }, mapped);
     expect(without).toMatchObject({ end: 'unmapped', frames: [`!${(BIAS + 0x1010).toString(16)}`], endAddress: 5 });
+    // What was pushed may point to data: of the file, as ebx does in i386 code, or of the heap.
+    for (const data of [BIAS + 0x4010, 0x5500_0010]) {
+      const both = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).mapData(0x5500_0000, 0x5500_1000);
+      const pointing = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { ...pushed, 0: data } }, both);
+      expect(pointing).toMatchObject({ end: 'complete', frames: result.frames });
+    }
   });
 
   test('go on from leaves that push more with the registers they have, not those of their rules', async () => {
@@ -412,6 +418,19 @@ describe('signals', () => {
     const result = await unwound({ machine: 'x86_64', registers, stack: { 0: 0 } }, space(fde(0x1000, rules)));
     expect(result).toMatchObject({ end: 'truncated', endAddress: BIAS + 0x1010, endStackOffset: 0x4000_0008 });
   });
+});
+
+test('return addresses in the data of a file end a stack, and are left out, but not for libunwind', async () => {
+  const data = await madeModule(
+    'x86_64',
+    [{ svma: 0x2000, bytes: new Uint8Array(0x1000) }],
+    [{ name: '.data', flags: 2, addr: 0x3000, content: new Uint8Array(16) }],
+  );
+  const mapped = new MadeSpace().map(BIAS, BIAS + 0x2000, moduleOf('x86_64', [[CIE, FUNCTIONS]]), BIAS).map(BIAS + 0x2000, BIAS + 0x4000, data, BIAS);
+  const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: BIAS + 0x1110, 32: BIAS + 0x3008 } } as const;
+  const frames = [`!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1110).toString(16)];
+  expect(await unwound(sample, mapped)).toMatchObject({ end: 'unmapped', frames, endAddress: BIAS + 0x3008 });
+  expect((await unwound(sample, mapped, { followsLibunwind: true })).frames).toEqual([...frames, (BIAS + 0x3008).toString(16)]);
 });
 
 describe('return addresses in memory that was mapped as data', () => {
