@@ -13,16 +13,21 @@ export interface FunctionName {
   readonly isScoped: boolean;
 }
 
+/** What follows the name of the function that a PLT stub calls. */
+const PLT_SUFFIX = '@plt';
+
 /**
- * Demangles a symbol's name. What follows the mangled name, `@plt` or a version (`@@GLIBCXX_3.4`), is kept. In the style `simple`, names that are not mangled
- * lose the suffixes of clones (`.part.0`), as mangled ones do.
+ * Demangles a symbol's name. What follows the mangled name is kept: `@plt`, or a version (`@@GLIBCXX_3.4`), except in the style `no-params`: perf leaves versions
+ * out of demangled names (observed, 6.1). In the style `simple`, names that are not mangled lose the suffixes of clones (`.part.0`), as mangled ones do.
  * @returns undefined for a name that stays as it is
  */
 export function demangleSymbol(symbol: string, style: DemangleStyle): string | undefined {
   const at = symbol.indexOf('@');
   const linkageName = at < 0 ? symbol : symbol.slice(0, at);
   const shown = demangle(linkageName, style) ?? (style === 'simple' ? withoutCloneSuffixes(linkageName) : linkageName);
-  return shown === linkageName ? undefined : shown + symbol.slice(linkageName.length);
+  if (shown === linkageName) return undefined;
+  const suffix = symbol.slice(linkageName.length);
+  return style === 'no-params' && suffix !== PLT_SUFFIX ? shown : shown + suffix;
 }
 
 /**
