@@ -58,7 +58,9 @@ export class RecordingSymbols {
     this.#options = options;
     this.#recording = recording;
     this.#diagnostics = diagnostics;
-    const buildIdDir = options.buildIdDir ?? files.defaultBuildIdDir();
+    // With `symfs`, perf 6.1 uses the cache there (observed).
+    const usesSymfsCache = options.compatPerf && options.symfs !== undefined;
+    const buildIdDir = options.buildIdDir ?? (usesSymfsCache ? `${options.symfs}/.debug` : files.defaultBuildIdDir());
     this.#dirs = { ...options, ...(buildIdDir !== undefined && { buildIdDir }) };
     this.#mappedFiles = new MappedFiles(files);
     this.#perfMaps = new PerfMapFiles(files, options, recording, diagnostics);

@@ -157,6 +157,16 @@ describe('files', () => {
     expect(await nameOf({}, { buildIdDir: '/cache' })).toBe('cached');
   });
 
+  it('looks in the build-id cache of symfs with compatPerf, in that of this machine without', async () => {
+    const entry = '.build-id/aa/11111111111111111111111111111111111111/elf';
+    files.content.set(`/home/u/.debug/${entry}`, elf('cachedHere'));
+    files.content.set(`/sysroot/.debug/${entry}`, elf('cachedThere'));
+    expect(await nameOf({}, { symfs: '/sysroot' })).toBe('cachedHere');
+    expect(await nameOf({}, { symfs: '/sysroot', compatPerf: true })).toBe('cachedThere');
+    expect(await nameOf({}, { symfs: '/other', compatPerf: true })).toBeUndefined();
+    expect(await nameOf({}, { symfs: '/other', compatPerf: true, buildIdDir: '/sysroot/.debug' })).toBe('cachedThere');
+  });
+
   it.each([{ compatPerf: false }, { compatPerf: true }])('says nothing about another file of this machine if symfs has the binary: %j', async (options) => {
     files.content.set(`/sysroot${PATH}`, stripped());
     files.content.set(PATH, elf('fromHere', { buildId: OTHER_ID }));
