@@ -281,15 +281,24 @@ export class FrameStep {
 
   /** How a stack ends if the next return address, assumed to be right below the CFA, is not in the dump. @param cfa 0 if no rule gives it */
   #withoutReturnAddress(cfa: number): StepEnd {
-    const { space, stack } = this.#memory;
+    const { stack } = this.#memory;
     const { machine } = this.#frame;
     if (cfa === 0) return 'truncated';
-    // libunwind asks perf 6.1 for the address. perf only looks where something is mapped; if the bytes there are missing, the stack goes on to address −1
-    // (observed on x86-64).
-    if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) {
-      return space.find(cfa - machine.addressSize) === 'unmapped' ? 'bad-frame' : 'truncated';
-    }
+    if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) return this.#readLikePerf(cfa - machine.addressSize);
     // What is below the dump is not part of the stack, unless a signal was handled on another one.
     return cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
+  }
+
+  /**
+   * Takes a return address from outside the dump. libunwind asks perf 6.1 for it, which reads the file that is mapped there. If that does not have the bytes, the
+   * stack goes on to address −1 (observed on x86-64).
+   */
+  #readLikePerf(address: number): StepEnd {
+    const memory = this.#memory;
+    const match = memory.readWord(address, 8);
+    if (match === 'wanted') return 'pending';
+    if (match === 'absent') return memory.space.find(address) === 'unmapped' ? 'bad-frame' : 'truncated';
+    this.#frame.setReturnAddress(Number(memory.word & 0xffff_ffffn), Number(memory.word >> 32n), 0);
+    return 'stepped';
   }
 }

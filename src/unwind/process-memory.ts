@@ -58,9 +58,9 @@ export class ProcessMemory implements ExpressionMemory {
     }
     const match = this.find(address);
     if (match === 'pending') return 'wanted';
-    const { module, bias } = this.space;
+    const { module, bias, codeBias = bias } = this.space;
     if (match !== 'found' || module === undefined) return 'absent';
-    const inFile = this.findInFile(module, address - bias, sizeBytes);
+    const inFile = this.findInFile(module, address - codeBias, sizeBytes);
     const { view, offset } = module.memory;
     if (inFile === 'found') this.word = wordOf(view, offset, sizeBytes);
     return inFile;

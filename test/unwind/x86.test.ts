@@ -420,6 +420,23 @@ describe('signals', () => {
   });
 });
 
+test('return addresses that a frame pointer finds in a file count for libunwind only, wherever the file begins for its rules', async () => {
+  const text = new Uint8Array(0x2000).fill(0x90);
+  new DataView(text.buffer).setBigUint64(0x1008, BigInt(BIAS + 0x1310), true);
+  const { bytes } = assembleFrames([[CIE, FUNCTIONS]], { addr: 0x4000 });
+  const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
+  const spaces = [0x2000, 0x2400].map((bp) => {
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    return { bp, mapped: Object.assign(mapped, { codeBias: BIAS + bp - 0x2000 }) };
+  });
+  for (const { bp, mapped } of spaces) {
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1210, sp: SP, bp: BIAS + bp }, stack: { 0: 7 } } as const;
+    const leaf = `!${(BIAS + 0x1210).toString(16)}`;
+    expect(await unwound(sample, mapped, { followsLibunwind: true })).toMatchObject({ end: 'complete', frames: [leaf, (BIAS + 0x1310).toString(16)] });
+    expect(await unwound(sample, mapped)).toMatchObject({ end: 'bad-frame', frames: [leaf] });
+  }
+});
+
 test('return addresses in the data of a file end a stack, and are left out, but not for libunwind', async () => {
   const data = await madeModule(
     'x86_64',
