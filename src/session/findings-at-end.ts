@@ -46,6 +46,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     if (replay.offCpuReplay.waits.waitCount > 0) {
       reportUnrecordedCpus(end, diagnostics);
       reportOverwrittenSwitches(events, diagnostics);
+      reportSampledSwitches(events, diagnostics);
     }
   }
   report(
@@ -152,6 +153,17 @@ function reportOverwrittenSwitches(events: readonly SessionEvent[], diagnostics:
     'off-cpu-overwritten',
     'warning',
     '--off-cpu: older switches were overwritten (perf record --overwrite), up to a different time on each CPU: before the latest of these, times off the CPU may be missing, or include time in which the thread ran',
+  );
+}
+
+/** Reports that only some switches were recorded: the options of perf record for how often to sample apply to sched_switch, too. */
+function reportSampledSwitches(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  const telling = events.filter(tellsSwitches);
+  if (!telling.every(({ attr: { flags, sampleFreq, samplePeriod } }) => !flags.has('context_switch') && (sampleFreq > 0n || samplePeriod > 1n))) return;
+  diagnostics.add(
+    'off-cpu-sampled-switches',
+    'warning',
+    '--off-cpu: only some switches were recorded, since -F or -c of perf record applied to sched:sched_switch: times off the CPU are missing, or include time in which the thread ran: record with -e cpu-clock/freq=999/ -e sched:sched_switch',
   );
 }
 

@@ -601,6 +601,21 @@ describe('times off the CPU', () => {
     expect(findings(await decode(recording.file(), OFF))).toEqual([]);
   });
 
+  it('are reported as uncertain if only some switches were sampled, unless there are records of all', async () => {
+    const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
+    const attrs = (rate: Pick<AttrSpec, 'period' | 'freq'>, hasRecords: boolean) =>
+      ATTRS.map(({ period, freq, flags = [], ...attr }, i): AttrSpec => {
+        const kept = flags.filter((flag) => hasRecords || flag !== 'contextSwitch');
+        return { ...attr, flags: kept, ...(i === SCHED ? rate : { period, freq }) };
+      });
+    const found = async (rate: Pick<AttrSpec, 'period' | 'freq'>, hasRecords = false) =>
+      findings(await decode(recording.file({ attrs: attrs(rate, hasRecords) }), OFF));
+    expect(await found({ freq: 2000n })).toEqual(['off-cpu-sampled-switches 1']);
+    expect(await found({ period: 10n })).toEqual(['off-cpu-sampled-switches 1']);
+    expect(await found({ period: 1n })).toEqual([]);
+    expect(await found({ freq: 2000n }, true)).toEqual([]);
+  });
+
   describe('of threads that may have run on CPUs that were not recorded', () => {
     const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
     /** @param told records that come first */
