@@ -13,8 +13,8 @@ export interface FallbackSteps {
   /** Steps out of a leaf of 32-bit Arm, where rules only hold at calls. */
   stepOutOfLeaf(): StepEnd;
   /**
-   * Steps out of a leaf whose rule led nowhere: hand-written code that moves the stack pointer without saying so. It has little on its stack, and the return
-   * address right above.
+   * Steps out of a leaf whose rule led nowhere: a signal trampoline, or hand-written code that moves the stack pointer without saying so. It has little on its
+   * stack, and the return address right above.
    */
   recoverLeaf(): StepEnd;
   /**

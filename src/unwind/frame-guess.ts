@@ -139,8 +139,9 @@ export class FrameGuess implements FallbackSteps {
 
   recoverLeaf(): StepEnd {
     const { machine, registers } = this.#frame;
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
+    // Go's rules say that its trampolines were called (observed, 1.26).
+    const bySignal = this.stepOverSignal();
+    if (bySignal !== 'no-rule') return bySignal;
     if (machine.lr >= 0) return 'no-rule';
     const end = this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;

@@ -194,7 +194,7 @@ export class StackWalk {
     const recovered = this.#frameStep.recoverLeaf();
     if (recovered !== 'stepped') return recovered === 'pending' ? recovered : 'unmapped';
     this.#isAfterLeaf = false;
-    return undefined;
+    return this.#frameStep.wasSignalFrame ? this.#enterInterrupted() : undefined;
   }
 
   /** Adds the current frame. @returns how the stack ends if this is the last frame */
@@ -291,19 +291,25 @@ export class StackWalk {
     // A caller has its own return address on the stack. If that is beyond the dump, the address came from a register, which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
     const nextSp = frame.registers.value(frame.machine.sp);
-    if (step.wasSignalFrame) {
-      if (!step.countSignalFrame(this.#stack)) return 'bad-frame';
-      // The handler returns to the first instruction of a trampoline, which called nothing. libunwind takes it for a return address like any other.
-      if (!this.#followsLibunwind) this.#stack.markUncalled();
-      this.#emptyFrames = 0;
-    } else if (nextSp > sp) this.#emptyFrames = 0;
+    if (step.wasSignalFrame) return this.#enterInterrupted();
+    if (nextSp > sp) this.#emptyFrames = 0;
     else if (this.#followsLibunwind) {
       // It checks neither for another stack nor for one that leads back.
       if (nextSp === sp && frame.pc === pc) return 'bad-frame';
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
     else if (nextSp === sp && this.#isCall && frame.pc === pc) return this.#leaveByCode(sp);
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
-    this.#isCall = !step.wasSignalFrame && !step.ledToLandingPad;
+    this.#isCall = !step.ledToLandingPad;
+    return undefined;
+  }
+
+  /** To be called after a step out of a signal frame. @returns how the stack ends if it has too many of them */
+  #enterInterrupted(): UnwindEnd | undefined {
+    if (!this.#frameStep.countSignalFrame(this.#stack)) return 'bad-frame';
+    // The handler returns to the first instruction of a trampoline, which called nothing. libunwind takes it for a return address like any other.
+    if (!this.#followsLibunwind) this.#stack.markUncalled();
+    this.#emptyFrames = 0;
+    this.#isCall = false;
     return undefined;
   }
 

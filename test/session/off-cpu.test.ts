@@ -604,9 +604,10 @@ describe('times off the CPU', () => {
   it('are reported as uncertain if only some switches were sampled, unless there are records of all', async () => {
     const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: D, next: 0 }).sched(12 * MS, { prev: 0, state: R, next: 101 });
     const attrs = (rate: Pick<AttrSpec, 'period' | 'freq'>, hasRecords: boolean) =>
-      ATTRS.map(({ period, freq, flags = [], ...attr }, i): AttrSpec => {
-        const kept = flags.filter((flag) => hasRecords || flag !== 'contextSwitch');
-        return { ...attr, flags: kept, ...(i === SCHED ? rate : { period, freq }) };
+      ATTRS.map((attr, i): AttrSpec => {
+        const { period, ...rest } = attr;
+        const flags = (attr.flags ?? []).filter((flag) => hasRecords || flag !== 'contextSwitch');
+        return { ...(i === SCHED ? { ...rest, ...rate } : attr), flags };
       });
     const found = async (rate: Pick<AttrSpec, 'period' | 'freq'>, hasRecords = false) =>
       findings(await decode(recording.file({ attrs: attrs(rate, hasRecords) }), OFF));

@@ -381,6 +381,24 @@ describe('signals', () => {
     }
   });
 
+  test('are recognized while the kernel returns from them, whatever the rule of that code says, as in Go', async () => {
+    const text = new Uint8Array(0x500).fill(0x90);
+    text.set([0xff, 0xd1], 0x30e);
+    text.set([0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05], 0x410);
+    const functions = [fde(0x1000), OUTERMOST, fde(0x1400)];
+    const { bytes: frames } = assembleFrames([[CIE, functions]], { addr: 0x4000 });
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    // uc_flags is where the rule has the return address, and an interrupted register (r12) holds another one.
+    const sampled = (sp: number) => ({ 0: 7, 72: BIAS + 0x1310, 120: SP + 0x800, 160: sp, 168: BIAS + 0x1010, 1792: BIAS + 0x1310 });
+    const registers = { ip: BIAS + 0x1419, sp: SP };
+    const result = await unwound({ machine: 'x86_64', registers, stack: sampled(SP + 0x700) }, mapped);
+    const [trampoline, interrupted, caller] = [`!${(BIAS + 0x1419).toString(16)}`, `!${(BIAS + 0x1010).toString(16)}`, (BIAS + 0x1310).toString(16)];
+    expect(result).toMatchObject({ end: 'complete', frames: [trampoline, interrupted, caller] });
+    const onOther = await unwound({ machine: 'x86_64', registers, stack: sampled(SP - 0x10_0000) }, mapped);
+    expect(onOther).toMatchObject({ end: 'truncated', frames: [trampoline, interrupted] });
+  });
+
   test('are not followed if they interrupt each other without end', async () => {
     const rules = code().defCfa(RSP, 0).offset(RIP, 0);
     const module = moduleOf('x86_64', [[SIGNAL_CIE, [fde(0x1000, rules)]]]);
