@@ -82,7 +82,7 @@ export class FrameGuess implements FallbackSteps {
     if (isStart && end === 'no-rule') return 'outermost';
     if (!isCall || (end !== 'no-rule' && end !== 'truncated')) return end;
     if (end === 'no-rule' && this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
-    if (this.#stackEnds.endsMuslThread(pc)) return 'outermost';
+    if (this.#stackEnds.endsThreadByCode(pc)) return 'outermost';
     // Nothing is above the arguments, so a caller out of reach was none.
     return isBelowArguments(stack, sp) ? 'outermost' : end;
   }

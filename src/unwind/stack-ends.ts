@@ -3,32 +3,35 @@ import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { StepEnd } from './step-end.ts';
+import type { UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RAX, RBX, RDX, RSI } from './x86-64-registers.ts';
 
+interface ThreadEnd {
+  /** How far it is from the return address of the thread's function. */
+  readonly at: number;
+  readonly code: readonly number[];
+}
+
 /**
- * What follows the call of a thread's function, at some distance, if the thread was not made by libc's `clone`: the system call that ends it, or a trap behind
- * the function that does so.
+ * What follows the call of a thread's function if the thread was not made by glibc's `clone`: the system call that ends it, or a trap behind the function that
+ * does so.
  */
-const THREAD_ENDS = {
+const THREAD_ENDS: Partial<Record<UnwindMachine, readonly ThreadEnd[]>> = {
   x86_64: [
     // mov $111, %edi; mov $60, %eax (exit); syscall. Source: Go's runtime/sys_linux_amd64.s, `clone`.
     { at: 0, code: [0xbf, 0x6f, 0x00, 0x00, 0x00, 0xb8, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05] },
     // mov %rax, %rdi; mov $60, %rax; syscall: `internal_clone` of the sanitizers (observed in liblsan of gcc 12).
     { at: 0, code: [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0x00, 0x00, 0x00, 0x0f, 0x05] },
+    // mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall: musl's `clone`, which may have rules, as in Rust (observed, 1.2.5).
+    { at: 0, code: [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05] },
   ],
   i386: [
     // call; movl $0x1234, 0x1005. Source: Go's runtime/sys_linux_386.s, `clone`.
     { at: 5, code: [0xc7, 0x05, 0x05, 0x10, 0x00, 0x00, 0x34, 0x12, 0x00, 0x00] },
+    // mov %eax, %ebx; xor %eax, %eax; inc %eax (exit); int $0x80: musl's `clone`.
+    { at: 0, code: [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80] },
   ],
-};
-/**
- * The same for threads that musl's `clone` has made, for which there are no rules. i386: mov %eax, %ebx; xor %eax, %eax; inc %eax (exit); int $0x80. x86-64:
- * mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall. Observed in 1.2.
- */
-const MUSL_THREAD_ENDS = {
-  i386: [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80],
-  x86_64: [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05],
 };
 /** mov %rbx, %rsp. Source: glibc's sysdeps/unix/sysv/linux/x86_64/__start_context.S, which makecontext has a context's function return to. */
 const CONTEXT_START = [0x48, 0x89, 0xdc];
@@ -118,16 +121,16 @@ export class StackEnds {
     return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
   }
 
-  /** Whether a return address is where a thread that musl has made ends. */
-  endsMuslThread(address: number): boolean {
-    const { machine } = this.#frame.machine;
-    return (machine === 'i386' || machine === 'x86_64') && this.#code.is(address, MUSL_THREAD_ENDS[machine]);
+  /** Whether the code at a return address ends a thread that glibc did not make. */
+  endsThreadByCode(address: number): boolean {
+    const ends = THREAD_ENDS[this.#frame.machine.machine] ?? [];
+    return ends.some(({ at, code }) => this.#code.is(address + at, code));
   }
 
-  /** Whether a return address is where a thread that libc did not make, or a glibc context, ends: their rules go on beyond the first frame. */
+  /** Whether a return address is where a thread that glibc did not make, or a glibc context, ends: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
-    const { machine } = this.#frame.machine;
-    const module = machine === 'x86_64' || machine === 'i386' ? this.#code.moduleAt(address) : undefined;
+    const hasEnds = THREAD_ENDS[this.#frame.machine.machine] !== undefined;
+    const module = hasEnds ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
     const svma = address - this.#memory.space.bias;
@@ -141,8 +144,7 @@ export class StackEnds {
   #isEnd(address: number, module: UnwindModule, svma: number): boolean {
     const start = module.functionStart(svma - 1, MAX_END_BYTES);
     if (start === undefined && !module.isGo(svma - 1)) return false;
-    const ends = this.#isI386() ? THREAD_ENDS.i386 : THREAD_ENDS.x86_64;
-    if (ends.some(({ at, code }) => this.#code.is(address + at, code))) return true;
+    if (this.endsThreadByCode(address)) return true;
     // A function that begins by switching to another stack: what its rule leads to is not a caller.
     return start !== undefined && !this.#isI386() && this.#code.is(start + address - svma, CONTEXT_START);
   }

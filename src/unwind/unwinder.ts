@@ -154,7 +154,7 @@ export class Unwinder {
     if (this.#walk.begin(this.#stack, input, space)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
-    return end === 'truncated' || end === 'unmapped' ? this.#afterLast(end) : end;
+    return end === 'truncated' || end === 'unmapped' || end === 'bad-frame' ? this.#afterLast(end) : end;
   }
 
   #takeRegisters({ machine, view, regsOffset, regsMaskLo, regsMaskHi, stackOffset, stackSizeBytes }: UnwindInput): boolean {
@@ -179,7 +179,7 @@ export class Unwinder {
   }
 
   /** How a stack ended if no caller of its last frame was found: that frame may have none. */
-  #afterLast(end: 'truncated' | 'unmapped'): UnwindEnd {
+  #afterLast(end: 'truncated' | 'unmapped' | 'bad-frame'): UnwindEnd {
     const { addresses, isCall, count } = this.#stack;
     const found = count > 0 && isCall[count - 1] === 1 ? this.#fallback.endsThread(addresses[count - 1]) : 'no-rule';
     return found === 'outermost' ? 'complete' : found === 'pending' ? found : end;

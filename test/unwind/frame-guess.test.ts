@@ -336,22 +336,30 @@ test.each<[string, UnwindMachine, readonly number[]]>([
   ['Go', 'x86_64', [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05]],
   ['Go', 'i386', [0xe8, 1, 2, 3, 4, 0xc7, 0x05, 0x05, 0x10, 0, 0, 0x34, 0x12, 0, 0]],
   ['a sanitizer', 'x86_64', [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0, 0, 0, 0x0f, 0x05]],
+  ['musl', 'x86_64', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05]],
+  ['musl', 'i386', [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80]],
 ])('a stack of %s is complete where its thread ends, even if a rule leads on: %s', async (_, machine, end) => {
-  const [framesAt, is64] = [0x3000, machine === 'x86_64'];
+  const is64 = machine === 'x86_64';
   const [bias, sp, addressSize] = is64 ? [BIAS, SP, 8 as const] : [0x800_0000, 0xbf00_0000, 4 as const];
   const cie = is64 ? CIE : { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
-  const functions = [fde(0x1000, code().defCfaOffset(2 * addressSize)), fde(0x1100, code().defCfaOffset(2 * addressSize))];
-  const content = assembleFrames([[cie, functions]], { addr: framesAt, addressSize }).bytes;
   const found = [`!${(bias + 0x1010).toString(16)}`, (bias + 0x1110).toString(16)];
+  const madeSpace = async (bytes: readonly number[], cfaOffset: number): Promise<MadeSpace> => {
+    const functions = [fde(0x1000, code().defCfaOffset(2 * addressSize)), fde(0x1100, code().defCfaOffset(cfaOffset))];
+    const content = assembleFrames([[cie, functions]], { addr: 0x3000, addressSize }).bytes;
+    const elf = await madeElf(machine, [{ svma: 0x110f, bytes: Uint8Array.of(0x90, ...bytes) }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
+    return new MadeSpace().map(bias, bias + 0x10000, await readUnwindModule(elf), bias);
+  };
   for (const [bytes, expected] of [
     [end, 'complete'],
     [[...end.slice(0, -1), 0x06], 'truncated'],
   ] as const) {
-    const elf = await madeElf(machine, [{ svma: 0x110f, bytes: Uint8Array.of(0x90, ...bytes) }], [{ name: '.eh_frame', flags: 2, addr: framesAt, content }]);
-    const made = new MadeSpace().map(bias, bias + 0x10000, await readUnwindModule(elf), bias);
+    const made = await madeSpace(bytes, 2 * addressSize);
     const stack = { [addressSize]: bias + 0x1110 };
     const result = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack }, made);
     expect(result).toMatchObject({ end: expected, frames: found });
+    // The rule leads back to the same frame, like that of musl's `clone`, which pops its argument.
+    const back = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack }, await madeSpace(bytes, 0));
+    expect(back).toMatchObject({ end: expected === 'complete' ? expected : 'bad-frame', frames: found });
     const beyond = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack: { ...stack, [3 * addressSize]: 0x1234 } }, made);
     expect(beyond).toMatchObject({ end: expected === 'complete' ? expected : 'unmapped', frames: found });
   }
