@@ -11,8 +11,8 @@ const MAX_STEPS = 2 ** 30;
  * are as if they stayed where they were (observed, Go 1.26 and x86-64).
  */
 const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
-/** Runtime functions that call any others on another stack. */
-const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
+/** Runtime functions that call any others on another stack; with `-race`, the one that calls the race detector (observed, Go 1.26). */
+const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'racecall');
 /** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
 const STACK_ENDS = encoded('runtime.goexit');
 /** mov %rsp, %rbp: the second instruction of functions with frame pointers. */

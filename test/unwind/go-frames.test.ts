@@ -128,7 +128,7 @@ describe('frames of stripped Go programs', () => {
       },
     );
 
-    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('end there if the frame pointer was not saved: %s', async (name) => {
+    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'racecall'])('end there if the frame pointer was not saved: %s', async (name) => {
       const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
       const space = new MadeSpace().map(START, START + 0x1000, module, 0);
       // As a leaf, it may not have left its stack yet.
