@@ -7,19 +7,22 @@ import { encodeFile, misc, record } from '../support/perf-encoder.ts';
 
 const TEXT = 0xffffffff_81000000n;
 const SIZE = 0x1000n;
-const RECORDING = encodeFile({
-  attrs: [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'] }],
-  records: [
-    record.mmap({ pid: -1, tid: 0, addr: TEXT, len: SIZE, pgoff: TEXT, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
-    ...[TEXT + 0x10n, TEXT + SIZE].map((ip, i) => record.sample({ ip, pid: 5, tid: 5, time: BigInt(i) }, { misc: misc.kernel })),
-  ],
-});
 
-async function dsosWith(compatPerf: boolean, list: string): Promise<(string | undefined)[]> {
+function recordingOf(addr: bigint, len: bigint, ips: readonly bigint[]): Uint8Array {
+  return encodeFile({
+    attrs: [{ name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'] }],
+    records: [
+      record.mmap({ pid: -1, tid: 0, addr, len, pgoff: addr, filename: '[kernel.kallsyms]_text' }, { misc: misc.kernel }),
+      ...ips.map((ip, i) => record.sample({ ip, pid: 5, tid: 5, time: BigInt(i) }, { misc: misc.kernel })),
+    ],
+  });
+}
+
+async function dsosWith(compatPerf: boolean, list: string, recording = recordingOf(TEXT, SIZE, [TEXT + 0x10n, TEXT + SIZE])): Promise<(string | undefined)[]> {
   const files = new MadeFiles();
   files.content.set('/kallsyms', new TextEncoder().encode(list));
   const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf, kallsyms: '/kallsyms' }, new Diagnostics());
-  const { samples } = await decode(RECORDING, { symbolizer, compatPerf });
+  const { samples } = await decode(recording, { symbolizer, compatPerf });
   return samples.map(({ frames }) => frames[0].dso);
 }
 
@@ -29,4 +32,10 @@ test('code beyond the recorded map of the kernel is the kernel’s with compatPe
   expect(await dsosWith(true, '')).toEqual([whole[0], undefined]);
   expect(await dsosWith(true, list)).toEqual(whole);
   expect(await dsosWith(false, '')).toEqual(whole);
+});
+
+test('code of a 32-bit kernel whose map goes on to the end of the address space is the kernel’s', async () => {
+  const start = 0xc020_8000n;
+  const recording = recordingOf(start, 2n ** 64n - 1n - start, [start, 0xc056_1cbcn]);
+  expect(await dsosWith(true, '', recording)).toEqual(['[kernel.kallsyms]', '[kernel.kallsyms]']);
 });
