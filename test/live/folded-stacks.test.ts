@@ -57,12 +57,20 @@ interface Program {
   readonly needs?: string;
   /** Further arguments of `perf record`. */
   readonly options?: readonly string[];
+  /** The commands whose stacks are counted: others that run at the same time may have functions that perf cannot name, as stripped Go programs do. */
+  readonly commands?: readonly string[];
 }
+
+const PIPELINE_COMMANDS = ['sh', 'find', 'head', 'sort', 'sed', 'uniq', 'awk', 'grep', 'wc', 'g++', 'cc1plus', 'as'];
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
   'g++ compiling': { command: ['g++', '-O1', '-c', '-o', '/dev/null', 'source.cc'] },
   'a shell pipeline': { command: ['sh', '-c', PIPELINE] },
-  'the whole machine': { command: ['sh', '-c', `(g++ -O1 -c -o /dev/null source.cc & ${PIPELINE}; wait)`], options: ['-a'] },
+  'the whole machine': {
+    command: ['sh', '-c', `(g++ -O1 -c -o /dev/null source.cc & ${PIPELINE}; wait)`],
+    options: ['-a'],
+    commands: PIPELINE_COMMANDS,
+  },
   Python: { command: ['python3', '-c', PYTHON], needs: 'python3' },
   Perl: { command: ['perl', '-e', PERL], needs: 'perl' },
   Node: { command: ['node', '-e', NODE], needs: 'node' },
@@ -100,23 +108,26 @@ describe.skipIf(whyNot !== undefined)('folded stacks', () => {
     return readFileSync(output);
   }
 
-  const linesIn = (bytes: Uint8Array): number => new TextDecoder().decode(bytes).split('\n').length - 1;
+  const linesIn = (bytes: Uint8Array): string[] => new TextDecoder().decode(bytes).split('\n').slice(0, -1);
 
   /** @returns how many lines perf's text folds to */
-  function expectNoMoreThanPerf(file: string, args: readonly string[]): number {
+  function expectNoMoreThanPerf(file: string, args: readonly string[], commands?: readonly string[]): number {
+    const countOf = (stacks: readonly string[]): number => stacks.filter((stack) => commands?.includes(stack.slice(0, stack.indexOf(';'))) ?? true).length;
     const expected = foldScript(parsePerfScript(readWithPerf('script', file, args)));
+    const perfs = countOf([...expected.keys()]);
     const ours = folded(file, args);
-    expect(linesIn(ours)).toBeGreaterThan(0);
-    expect(linesIn(ours)).toBeLessThanOrEqual(expected.size);
+    const count = countOf(linesIn(ours));
+    expect(count).toBeGreaterThan(0);
+    expect(count).toBeLessThanOrEqual(perfs);
     expect(foldedWeight(ours)).toBe([...expected.values()].reduce((sum, one) => sum + one));
-    return expected.size;
+    return perfs;
   }
 
   for (const [name, program] of Object.entries(PROGRAMS)) {
     const missing = program.needs === undefined ? undefined : whyMissing(program.needs);
     if (whyNot === undefined && missing !== undefined) announceSkipped(`folded stacks of ${name}`, missing);
     it.skipIf(missing !== undefined)(`are no more than in perf's text: ${name}`, () => {
-      expectNoMoreThanPerf(record(program), ['--no-inline']);
+      expectNoMoreThanPerf(record(program), ['--no-inline'], program.commands);
     });
   }
 
@@ -128,7 +139,7 @@ describe.skipIf(whyNot !== undefined)('folded stacks', () => {
 
   it('are more with full names, which tell overloads apart', () => {
     const file = record({ command: ['./framed'] });
-    const inFull = linesIn(folded(file, ['--no-inline', '--demangle-style', 'full']));
+    const inFull = linesIn(folded(file, ['--no-inline', '--demangle-style', 'full'])).length;
     expect(inFull).toBeGreaterThan(expectNoMoreThanPerf(file, ['--no-inline']));
   });
 });
