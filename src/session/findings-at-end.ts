@@ -158,8 +158,8 @@ function reportOverwrittenSwitches(events: readonly SessionEvent[], diagnostics:
 
 /** Reports that only some switches were recorded: the options of perf record for how often to sample apply to sched_switch, too. */
 function reportSampledSwitches(events: readonly SessionEvent[], diagnostics: Diagnostics): void {
-  const telling = events.filter(tellsSwitches);
-  if (!telling.every(({ attr: { flags, sampleFreq, samplePeriod } }) => !flags.has('context_switch') && (sampleFreq > 0n || samplePeriod > 1n))) return;
+  const tellsAll = ({ attr: { flags, sampleFreq, samplePeriod } }: SessionEvent) => flags.has('context_switch') || (sampleFreq === 0n && samplePeriod <= 1n);
+  if (events.some((event) => tellsSwitches(event) && tellsAll(event))) return;
   diagnostics.add(
     'off-cpu-sampled-switches',
     'warning',

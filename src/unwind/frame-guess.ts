@@ -42,19 +42,18 @@ export class FrameGuess implements FallbackSteps {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
-    const returns = new ReturnAddresses(frame, memory, this.#code);
-    this.#returns = returns;
-    this.#stackEnds = new StackEnds(frame, memory, this.#code, returns);
-    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, returns, this.#stackEnds);
+    this.#returns = new ReturnAddresses(frame, memory, this.#code);
+    this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
+    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, this.#returns, this.#stackEnds);
     this.#signalStep = new SignalStep(frame, memory, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
-    const thumbMode = new ThumbMode(frame, this.#code, returns);
-    this.#codeStep = new CodeStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds, thumbMode);
-    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, returns, this.#stackEnds);
+    const thumbMode = new ThumbMode(frame, this.#code, this.#returns);
+    this.#codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds, thumbMode);
+    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds);
     const setup = new X86FrameSetup(this.#code);
-    this.#x86 = new X86Guess(frame, memory, returns, this.#returnStep, this.#codeStep, entryStep, setup, this.#vdso);
-    const pushStep = new PushStep(frame, memory, shortfall, this.#code, returns, thumbMode);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, returns, this.#returnStep, this.#codeStep, pushStep);
+    this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, this.#codeStep, entryStep, setup, this.#vdso);
+    const pushStep = new PushStep(frame, memory, shortfall, this.#code, this.#returns, thumbMode);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, this.#codeStep, pushStep);
   }
 
   begin(): void {
@@ -150,9 +149,8 @@ export class FrameGuess implements FallbackSteps {
   correctLeaf(address: number): StepEnd {
     this.isSignalFrame = false;
     this.#code.isPending = false;
-    const call = this.#returns.callBefore(address);
+    const mayBeReturn = this.#returns.mayFollowCall(address) && !this.#returns.isInData;
     if (this.#code.isPending) return 'pending';
-    const mayBeReturn = call === 'call' || call === 'direct' || (call === 'unknown' && !this.#returns.isInData);
     if (mayBeReturn) return 'no-rule';
     const end = this.#codeStep.step();
     if (this.#code.isPending) return 'pending';

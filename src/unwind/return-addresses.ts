@@ -66,7 +66,11 @@ export class ReturnAddresses {
   leadOn(lo: number, hi: number): boolean {
     const address = hi * 0x1_0000_0000 + ((lo & ~this.#frame.machine.pcMask) >>> 0);
     this.isInData = false;
-    if (address === 0) return true;
+    return address === 0 || this.mayFollowCall(address);
+  }
+
+  /** Whether an address follows a call, as far as that is known; what is mapped as data ({@link isInData}) may be code. */
+  mayFollowCall(address: number): boolean {
     const call = this.callBefore(address);
     return call !== 'none' && call !== 'unmapped';
   }

@@ -142,6 +142,7 @@ export class FrameScan {
     const state = this.#state;
     state.begin(sp);
     if (isCall) this.#returnTo(start);
+    // The call that has returned is not on the way.
     this.#isStraight = true;
     this.#visited.clear();
     this.#branchCount = 0;
