@@ -43,6 +43,7 @@ const MAX_STACK_WORDS = 1 << 15;
 export class EntryStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
@@ -56,6 +57,7 @@ export class EntryStep {
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, stackEnds: StackEnds) {
     this.#frame = frame;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#code = code;
     this.#returns = returns;
     this.#stackEnds = stackEnds;
@@ -72,6 +74,7 @@ export class EntryStep {
   /**
    * Turns the registers of the frame into those of its caller, by what direct calls tell, or else by where its function seems to begin.
    * @param limit the return address has to be below it
+   * @returns `truncated` if the return address of that function is beyond the dump
    */
   step(limit = NOWHERE): StepEnd {
     const { space, stack } = this.#memory;
@@ -98,18 +101,23 @@ export class EntryStep {
     const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     const svma = pc - this.#bias;
+    let end: StepEnd = 'no-rule';
     for (let i = 0, entry = svma; i < MAX_BEGINNINGS; i++) {
       entry = this.#search.before(module, entry, svma);
-      if (entry < 0) return 'no-rule';
+      if (entry < 0) break;
       const rule = this.#rule(module, entry + this.#bias);
       if (this.#code.isPending) return 'no-rule';
       if (rule < 0) continue;
       const at = this.#returnSlot(module, rule);
-      if (at < sp || at >= limit || !stack.read(at)) continue;
+      if (at < sp || at >= limit) continue;
+      if (!stack.read(at)) {
+        if (i === 0) end = this.#shortfall.ofReturnAddress(at + machine.addressSize);
+        continue;
+      }
       if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#ruleStep.step(module, rule);
       if (this.#leadsToContext(module, rule)) return 'stepped';
     }
-    return 'no-rule';
+    return end;
   }
 
   /** Steps to where a context of makecontext begins, if a rule leads there. */

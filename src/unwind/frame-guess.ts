@@ -45,7 +45,7 @@ export class FrameGuess implements FallbackSteps {
     this.#returns = new ReturnAddresses(frame, memory, this.#code);
     this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
     this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, this.#returns, this.#stackEnds);
-    this.#signalStep = new SignalStep(frame, memory, this.#code);
+    this.#signalStep = new SignalStep(frame, memory, shortfall, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const thumbMode = new ThumbMode(frame, this.#code, this.#returns);
     this.#codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds, thumbMode);
@@ -61,7 +61,8 @@ export class FrameGuess implements FallbackSteps {
   }
 
   step(): StepEnd {
-    const end = this.stepOverSignal() === 'stepped' ? 'stepped' : this.#stepWithin();
+    const bySignal = this.stepOverSignal();
+    const end = bySignal === 'no-rule' ? this.#stepWithin() : bySignal;
     // Code that has not been read yet might give a better answer.
     return this.#code.isPending ? 'pending' : end;
   }

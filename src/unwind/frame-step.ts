@@ -192,7 +192,7 @@ export class FrameStep {
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
       if (end === 'stepped') return this.#afterFallback();
-      if (end === 'pending') return end;
+      if (end !== 'no-rule') return end;
     }
     if ((flags & RuleFlag.endsHere) !== 0 && frame.isCall) {
       const callee = frames.count - 2;

@@ -4,7 +4,7 @@ export class Shortfall {
   register = -1;
   /**
    * The stack pointer above what is not in the dump: above the return address, after a step without a rule, or above the word that a rule's CFA is computed
-   * from. NaN where the registers have the caller's stack pointer.
+   * from, or that a signal's frame has. NaN where the registers have the caller's stack pointer.
    */
   callerSp = Number.NaN;
 
@@ -24,7 +24,7 @@ export class Shortfall {
     return 'truncated';
   }
 
-  /** Outcome of a step by a rule whose CFA depends on a word that is not in the dump. @param address the word's */
+  /** Outcome of a step that needs a word that is not in the dump: a rule's CFA depends on it, or a signal's frame has it. @param address the word's */
   ofWord(address: number, sizeBytes: number): 'truncated' {
     this.callerSp = address + sizeBytes;
     return 'truncated';

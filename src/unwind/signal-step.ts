@@ -1,6 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
+import type { Shortfall } from './shortfall.ts';
 import { type SignalTrampoline, signalTrampolines } from './signal-trampolines.ts';
 import type { StepEnd } from './step-end.ts';
 import { isMips } from './unwind-machine.ts';
@@ -16,11 +17,13 @@ const MAX_TRAMPOLINE_BYTES = 8;
 export class SignalStep {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
 
-  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes) {
+  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes) {
     this.#frame = frame;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#code = code;
   }
 
@@ -36,11 +39,15 @@ export class SignalStep {
     const trampoline = trampolines[number];
     const sp = registers.value(machine.sp);
     next.copyFrom(registers);
+    let missing = -1;
     for (const [register, at] of trampoline.saved) {
       if (stack.read(sp + at)) next.setWords(register, stack.lo, stack.hi);
-      else next.known[register] = 0;
+      else {
+        next.known[register] = 0;
+        if (register === machine.signalPc || register === machine.sp) missing = Math.max(missing, at);
+      }
     }
-    if (next.known[machine.signalPc] === 0 || next.known[machine.sp] === 0) return 'truncated';
+    if (missing >= 0) return this.#shortfall.ofWord(sp + missing, machine.addressSize);
     // Like a return address, the interrupted instruction's then tells whether it is Thumb.
     if (trampoline.statusAt !== undefined && stack.read(sp + trampoline.statusAt) && (stack.lo & ARM_THUMB_STATE) !== 0) next.lo[machine.signalPc] |= 1;
     this.#frame.goToNext();

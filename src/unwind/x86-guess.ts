@@ -68,8 +68,10 @@ export class X86Guess {
     const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
-    if (byEntry !== 'no-rule') return byEntry;
-    return isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
+    if (byEntry !== 'no-rule' && byEntry !== 'truncated') return byEntry;
+    const end = isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
+    const isNoEnd = end === 'no-rule' || (end === 'outermost' && this.#beganWithoutFp);
+    return byEntry === 'truncated' && isNoEnd ? byEntry : end;
   }
 
   /** Steps by what the code does up to its return, unless the frame pointer gives a better answer. */

@@ -111,6 +111,14 @@ describe('x86-64 code without rules', () => {
     expect(result.frames.slice(0, 3)).toEqual([0x1010, 0x1800, 0x1010].flatMap((at) => frames(at)));
   });
 
+  test('ends in the trampoline of a signal handler if the dump does not have what was interrupted, whatever code comes next', async () => {
+    // mov $15, %rax; syscall; ret
+    const trampoline = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05, 0xc3];
+    const stack = { 32: 5, 40: BIAS + 0x1800, 48: BIAS + 0x1400 };
+    const result = await unwind({ ip: BIAS + 0x1010, bp: SP + 0x20 }, stack, { 6144: trampoline });
+    expect(result).toMatchObject({ end: 'truncated', endStackOffset: 0x30 + 168 + 8, frames: frames(0x1010, 0x1800) });
+  });
+
   test('ends if the frame pointer is beyond the dump', async () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x100 }, { 32: 0 })).toMatchObject({ end: 'truncated', endStackOffset: 0x110, frames: frames(0x1010) });
   });

@@ -292,6 +292,17 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect([result.end, result.frames.length]).toEqual([end, end === 'complete' ? 2 : 1]);
   });
 
+  test.each([
+    ['holds anything', 5],
+    ['is 0, as at the program’s start', 0],
+  ])('is truncated if the dump ends before its return address, also where the frame pointer %s', async (_, bp) => {
+    // push rbx; call *rax; jmp back; and the other function: ret
+    const space = await spaceOf({ 4096: 'cc 53 ff d0 eb fc', 4160: 'c3' });
+    const stack = { 0: BIAS + 0x1004, 8: 7 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp }, stack }, space);
+    expect(result).toMatchObject({ end: 'truncated', endStackOffset: 24, frames: frames(0x1040, 0x1004) });
+  });
+
   test.each<[string, string, number, Readonly<Record<number, number>>]>([
     // sub rsp, 256: larger than what is looked through for a return address after a call of the function
     ['a direct call', '48 81 ec 00 01 00 00 90 eb fd', 0x1008, caller(256)],
