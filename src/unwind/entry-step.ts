@@ -95,14 +95,18 @@ export class EntryStep {
     return this.#stepByBeginning(module, limit);
   }
 
-  /** The same if the function was called through a pointer, or by a tail call of one that has left the stack: its code has to tell where it begins. */
+  /**
+   * The same if the function was called through a pointer, or by a tail call of one that has left the stack: its code has to tell where it begins. If something
+   * else tells of a caller, only the nearest place counts: to try the others takes long, and code of interpreters that keeps frame pointers has many.
+   */
   #stepByBeginning(module: UnwindModule, limit: number): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine, pc } = this.#frame;
     const sp = registers.value(machine.sp);
     const svma = pc - this.#bias;
+    const count = limit === NOWHERE ? MAX_BEGINNINGS : 1;
     let end: StepEnd = 'no-rule';
-    for (let i = 0, entry = svma; i < MAX_BEGINNINGS; i++) {
+    for (let i = 0, entry = svma; i < count; i++) {
       entry = this.#search.before(module, entry, svma);
       if (entry < 0) break;
       const rule = this.#rule(module, entry + this.#bias);
