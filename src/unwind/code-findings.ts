@@ -1,6 +1,15 @@
 import { CodeFacts } from './code-facts.ts';
 import type { EntryWalk } from './scan/entry-walk.ts';
 
+/**
+ * How many instructions are read of one file to find frames from where functions begin: this many at first, and as many more for each frame that is found, up
+ * to one to two seconds' worth. Most files with such frames give one for a few hundred instructions. In some there is nothing to find, however much is read:
+ * Haskell's functions keep their frames on another stack.
+ */
+const FIRST_ENTERED_INSTRUCTIONS = 1 << 16;
+const ENTERED_INSTRUCTIONS_PER_FRAME = 1 << 14;
+const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
+
 /** What was found out about the code of one file by looking at it. Whoever looks keeps it here, so that no place is looked at twice. */
 export class CodeFindings {
   /** By svma of a return address: what is before it, see {@link ReturnAddresses}. */
@@ -35,6 +44,21 @@ export class CodeFindings {
    * {@link scannedInstructions}: most of them lead to no frame, and they must not keep other frames from being found by their returns.
    */
   enteredInstructions = 0;
+  #enteredFrames = 0;
+  /** What {@link enteredInstructions} was when the last of these frames was found. */
+  #enteredAtFrame = 0;
+
+  /** Whether enough was read for that. */
+  get hasEnteredEnough(): boolean {
+    const allowed = FIRST_ENTERED_INSTRUCTIONS + this.#enteredFrames * ENTERED_INSTRUCTIONS_PER_FRAME;
+    return this.enteredInstructions >= Math.min(allowed, MAX_ENTERED_INSTRUCTIONS);
+  }
+
+  /** To be called when a frame is left by a rule of {@link entered}. Only those count for which something was read. */
+  noteEnteredFrame(): void {
+    if (this.enteredInstructions > this.#enteredAtFrame) this.#enteredFrames++;
+    this.#enteredAtFrame = this.enteredInstructions;
+  }
 
   /** To be called when the rules of the module were forgotten, and their numbers with them. */
   forgetRules(): void {

@@ -90,7 +90,7 @@ export class EntryStep {
       if (!(stack.value >= start && stack.value <= end) || this.#returns.callBefore(stack.value) !== 'direct') continue;
       const rule = this.#rule(module, this.#returns.target);
       if (this.#code.isPending) return 'no-rule';
-      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#ruleStep.step(module, rule);
+      if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#stepByRule(module, rule);
     }
     return this.#stepByBeginning(module, limit);
   }
@@ -118,15 +118,21 @@ export class EntryStep {
         if (i === 0) end = this.#shortfall.ofReturnAddress(at + machine.addressSize);
         continue;
       }
-      if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#ruleStep.step(module, rule);
+      if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#stepByRule(module, rule);
       if (this.#leadsToContext(module, rule)) return 'stepped';
     }
     return end;
   }
 
+  #stepByRule(module: UnwindModule, rule: number): StepEnd {
+    const end = this.#ruleStep.step(module, rule);
+    if (end === 'stepped') module.code.noteEnteredFrame();
+    return end;
+  }
+
   /** Steps to where a context of makecontext begins, if a rule leads there. */
   #leadsToContext(module: UnwindModule, rule: number): boolean {
-    if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
+    if (this.#stepByRule(module, rule) !== 'stepped') return false;
     if (this.#stackEnds.beginsContext()) return true;
     this.#frame.goBack();
     return false;

@@ -49,7 +49,10 @@ export class PushStep {
       const rule = this.#scan.rule(module, svma, code, number);
       if (rule < 0) break;
       end = this.#stepByRule(module, rule);
-      if (end === 'stepped') break;
+      if (end === 'stepped') {
+        module.code.noteEnteredFrame();
+        break;
+      }
     }
     return end;
   }

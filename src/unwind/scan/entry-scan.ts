@@ -18,8 +18,6 @@ import type { X86Machine } from './x86-mode.ts';
 export const OTHER_FUNCTION = -2;
 /** How many forward branches are noted whose targets were not reached yet. */
 const MAX_BRANCHES = 256;
-/** How many instructions are read of one file, here and by {@link EntrySearch}: one to two seconds. */
-export const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
 
@@ -106,7 +104,8 @@ export class EntryScan {
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
-      if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
+      module.code.enteredInstructions++;
+      if (module.code.hasEnteredEnough) return false;
       this.#walk.add(svma);
       if (this.#enter(svma, flow)) mayBegin = false;
       const before = state.offsets[sp];

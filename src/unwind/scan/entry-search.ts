@@ -1,7 +1,6 @@
 import type { CodeBytes } from '../code-bytes.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { x86Decoders } from './x86-decoder.ts';
@@ -86,7 +85,7 @@ export class EntrySearch {
 
   /** Searches a block; undefined if code has to be read first, or enough was looked at. */
   #look(module: UnwindModule, block: number): readonly number[] | undefined {
-    if (module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return undefined;
+    if (module.code.hasEnteredEnough) return undefined;
     module.code.enteredInstructions += BLOCK_SIZE_BYTES;
     const start = block * BLOCK_SIZE_BYTES;
     this.#readBlock(start);

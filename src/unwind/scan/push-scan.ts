@@ -7,7 +7,6 @@ import { NO_RULE } from '../unwind-rules.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { ARM_IP, ARM_PC } from './arm-transfers.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
-import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
@@ -101,7 +100,8 @@ export class PushScan {
     let isReached = true;
     decoder.enter();
     for (let svma = push; ; ) {
-      if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return false;
+      module.code.enteredInstructions++;
+      if (module.code.hasEnteredEnough) return false;
       if (!isReached) {
         const target = this.#nextTarget(svma, end);
         if (target < 0) return this.#endInside(end) && !this.#search.beginsAnother(module, svma, end, code);

@@ -1,7 +1,6 @@
 import type { CodeBytes } from '../code-bytes.ts';
 import { isMips, type MipsMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { MAX_ENTERED_INSTRUCTIONS } from './entry-scan.ts';
 import { FileCode } from './file-code.ts';
 
 /** How far back the push is looked for. Few functions are longer. */
@@ -36,7 +35,8 @@ export class PushSearch {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let at = svma - step; at >= least; at -= step) {
-      if (++module.code.enteredInstructions >= MAX_ENTERED_INSTRUCTIONS) return -1;
+      module.code.enteredInstructions++;
+      if (module.code.hasEnteredEnough) return -1;
       const isPush = this.#isPush(at, code);
       if (this.#reader.isMissing) return -1;
       if (isPush && isMips(code)) return this.#mipsFrame(at);

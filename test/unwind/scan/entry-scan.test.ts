@@ -310,13 +310,31 @@ describe('x86-64 code without rules that leads to no return', () => {
   ])('no longer finds its caller by %s once reading its file has taken too long', async (_, listing, pc, stack) => {
     for (const [before, end] of [
       [0, 'complete'],
-      [2 ** 22, 'no-rule'],
+      [2 ** 16, 'no-rule'],
     ] as const) {
       const space = await spaceOf({ 4096: listing });
       space.find(BIAS + START);
       space.module!.code.enteredInstructions = before;
       expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp: 5 }, stack }, space)).end).toBe(end);
     }
+  });
+
+  test.each([
+    ['after', 2 ** 16, 'complete'],
+    ['but only for so long after', 2 ** 16 + 2 ** 14, 'no-rule'],
+    ['but never for longer than seconds after', 2 ** 22, 'no-rule'],
+  ] as const)('finds its caller in a file that was read for long, %s another was found there', async (_, now, end) => {
+    const space = await spaceOf({ 4096: 'cc 53 90 eb fd' });
+    space.find(BIAS + START);
+    const { code } = space.module!;
+    // Frames that were found without reading more do not count.
+    for (const readAtFrame of now === 2 ** 22 ? Array.from({ length: 1000 }, (_, i) => 1 + i) : [1, 1, 1]) {
+      code.enteredInstructions = readAtFrame;
+      code.noteEnteredFrame();
+    }
+    code.enteredInstructions = now;
+    const stack = { 8: BIAS + OTHER, 16: 0 };
+    expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1003, sp: SP, bp: 5 }, stack }, space)).end).toBe(end);
   });
 
   test('does not find its caller below its stack, where a frame pointer that it has not set may point', async () => {
