@@ -5,10 +5,10 @@ import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
+import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
-import { I386Callees } from './i386-callees.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
@@ -29,7 +29,7 @@ const MAX_WALKS = 1 << 12;
 export class EntryScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
-  readonly #i386Callees: I386Callees;
+  readonly #callEffects: CallEffects;
   readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
@@ -47,7 +47,7 @@ export class EntryScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
-    this.#i386Callees = new I386Callees(code);
+    this.#callEffects = new CallEffects(code);
   }
 
   /**
@@ -123,10 +123,7 @@ export class EntryScan {
       // On i386, room for arguments is often made right after a call.
       else mayBegin = flow !== 'branch' && (flow !== 'call' || machine !== 'i386');
       if (flow !== 'next') isBehindCall = flow === 'call';
-      if (flow === 'call') {
-        for (const register of this.#convention.callerSaved) state.clobber(register);
-        if (machine === 'i386' && svma < end) state.add(sp, sp, this.#i386Callees.poppedBefore(module, svma));
-      }
+      if (flow === 'call') this.#callEffects.apply(module, svma, state, svma < end);
       if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);

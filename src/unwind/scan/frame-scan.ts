@@ -7,9 +7,9 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
+import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
-import { I386Callees } from './i386-callees.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { LoongarchDecoder } from './loongarch-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
@@ -59,7 +59,7 @@ export class FrameScan {
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
   readonly #reader: FileCode;
-  readonly #i386Callees: I386Callees;
+  readonly #callEffects: CallEffects;
   /** Of {@link ScanFlag}. */
   #flags = 0;
   #isStraight = false;
@@ -73,7 +73,7 @@ export class FrameScan {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
-    this.#i386Callees = new I386Callees(code);
+    this.#callEffects = new CallEffects(code);
   }
 
   /**
@@ -187,20 +187,8 @@ export class FrameScan {
 
   /** Takes into account what a function has changed that was called right before an svma. */
   #returnTo(svma: number): void {
-    const state = this.#state;
-    const { machine, sp } = this.#machine;
-    const isI386 = machine === 'i386';
-    const changed = isI386 ? this.#i386Callees.onlyChangedBefore(this.#module, svma) : -1;
-    if (changed >= 0) {
-      state.clobber(changed);
-      return;
-    }
-    const { callerSaved, changedByCall } = this.#convention;
-    // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file change
-    // (gcc's -fipa-ra).
-    for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);
-    if (isI386) state.add(sp, sp, this.#i386Callees.poppedBefore(this.#module, svma));
-    this.#isStraight = false;
+    const isCertain = this.#callEffects.apply(this.#module, svma, this.#state, true);
+    if (!isCertain) this.#isStraight = false;
   }
 
   /** Keeps {@link jumpRule}. @param hasReturned whether the state is the one after the tail-called function has returned */

@@ -6,6 +6,7 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { ARM_IP, ARM_PC } from './arm-transfers.ts';
+import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
@@ -28,6 +29,7 @@ export class PushScan {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
   readonly #search: PushSearch;
+  readonly #callEffects: CallEffects;
   readonly #decoders: Readonly<Record<PushCode, InstructionDecoder>> = {
     a32: new ArmDecoder(),
     t32: new ThumbDecoder(),
@@ -51,6 +53,7 @@ export class PushScan {
     this.#code = code;
     this.#reader = new FileCode(code);
     this.#search = new PushSearch(code);
+    this.#callEffects = new CallEffects(code);
   }
 
   /**
@@ -117,6 +120,7 @@ export class PushScan {
       if (wasSaved && this.#search.isPush(module, svma, code)) return false;
       svma += decoder.sizeBytes;
       isReached = decoder.isConditional || flow === 'next' || flow === 'call' || flow === 'branch';
+      if (flow === 'call') this.#callEffects.apply(module, svma, state, true);
       this.#apply(flow, decoder, svma, end);
     }
   }
@@ -125,7 +129,6 @@ export class PushScan {
   #apply(flow: CodeFlow, decoder: InstructionDecoder, svma: number, end: number): void {
     const state = this.#state;
     const isInside = state.offsets[this.#machine.sp] < 0;
-    if (flow === 'call') for (const register of this.#convention.callerSaved) state.clobber(register);
     // A jump without a frame leaves the function.
     if (flow === 'branch' || (flow === 'jump' && isInside)) this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state, svma, end);
     else if (isInside && (flow === 'end' || flow === 'may-leave' || (flow === 'leave' && decoder.via !== ARM_PC && decoder.via !== ARM_IP)))

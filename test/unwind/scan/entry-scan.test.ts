@@ -444,6 +444,16 @@ describe('i386 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, 0x100b) });
   });
 
+  test.each<[string, string, number]>([
+    ['only ecx', '8b 0c 24 c3', 2],
+    ['eax', '8b 04 24 c3', 0],
+  ])('makes room by eax after it has called a function that changes %s', async (_, thunk, callers) => {
+    // push ebx; mov eax, 76; call 0x1080 (mov (esp), a register; ret); sub esp, eax; nop; jmp back
+    const code = { 4096: '53 b8 4c 00 00 00 e8 75 00 00 00 29 c4 90 eb fd', 4224: thunk };
+    const result = await unwind(code, 0x100e, caller(80));
+    expect(result.frames).toEqual(frames(0x100e, OWN, OTHER).slice(0, 1 + callers));
+  });
+
   test.each<[string, string, string]>([
     ['comes after a return', 'c3', '53 90 eb fd'],
     ['comes after a return that pops an argument', 'c2 04 00', '53 90 eb fd'],
