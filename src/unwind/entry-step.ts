@@ -124,6 +124,18 @@ export class EntryStep {
     return end;
   }
 
+  /** The same by where rules say that the function begins, if its return address follows a call. For frames whose own rules are wrong. */
+  stepByStart(): StepEnd {
+    const module = this.#module();
+    const start = module?.functionStart(this.#frame.pc - this.#bias);
+    if (module === undefined || start === undefined) return 'no-rule';
+    const rule = this.#rule(module, start + this.#bias);
+    const { stack } = this.#memory;
+    if (rule < 0 || !stack.read(this.#returnSlot(module, rule))) return 'no-rule';
+    const call = this.#returns.callBefore(stack.value);
+    return call === 'direct' || call === 'call' ? this.#stepByRule(module, rule) : 'no-rule';
+  }
+
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
     const end = this.#ruleStep.step(module, rule);
     if (end === 'stepped') module.code.noteEnteredFrame();

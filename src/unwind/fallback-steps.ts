@@ -12,16 +12,14 @@ export interface FallbackSteps {
   stepOverSignal(): StepEnd;
   /** Steps out of a leaf of 32-bit Arm, where rules only hold at calls. */
   stepOutOfLeaf(): StepEnd;
+  /** Whether an address follows a call, so that a function may return to it, as far as that is known; undefined if code has to be read first. */
+  mayFollowCall(address: number): boolean | undefined;
   /**
-   * Steps out of a leaf whose rule led nowhere: a signal trampoline, or hand-written code that moves the stack pointer without saying so. It has little on its
-   * stack, and the return address right above.
+   * Steps out of a leaf whose rule is wrong: a signal trampoline, or hand-written code that moves the stack pointer without saying so.
+   * @param isNowhere whether the rule led to what is no code. Then the return address is looked for on the stack, too, if the code does not tell where it is: such
+   *   code has little there
    */
-  recoverLeaf(): StepEnd;
-  /**
-   * Steps out of a leaf by what its code does, if the address to which its rule led does not follow a call.
-   * @param address where the rule led; 0 for nowhere
-   */
-  correctLeaf(address: number): StepEnd;
+  recoverLeaf(isNowhere: boolean): StepEnd;
   /**
    * Whether the stack ends at a frame (`uncalled`) although the code before its address has a rule: that code has made no call. See
    * {@link StackEnds.beginsStack}.

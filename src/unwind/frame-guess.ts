@@ -137,27 +137,21 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  recoverLeaf(): StepEnd {
+  mayFollowCall(address: number): boolean | undefined {
+    this.#code.isPending = false;
+    const mayFollow = this.#returns.mayFollowCall(address) && !this.#returns.isInData;
+    return this.#code.isPending ? undefined : mayFollow;
+  }
+
+  recoverLeaf(isNowhere: boolean): StepEnd {
     const { machine, registers } = this.#frame;
     // Go's rules say that its trampolines were called (observed, 1.26).
     const bySignal = this.stepOverSignal();
     if (bySignal !== 'no-rule') return bySignal;
     if (machine.lr >= 0) return 'no-rule';
-    const end = this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
+    const byCode = this.#x86.stepByCodeAlone();
+    const end = byCode === 'stepped' || !isNowhere ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;
-  }
-
-  correctLeaf(address: number): StepEnd {
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
-    const mayBeReturn = this.#returns.mayFollowCall(address) && !this.#returns.isInData;
-    if (this.#code.isPending) return 'pending';
-    if (mayBeReturn) return 'no-rule';
-    const end = this.#codeStep.step();
-    if (this.#code.isPending) return 'pending';
-    if (end !== 'stepped' || this.#codeStep.isStraight) return end;
-    this.#frame.goBack();
-    return 'no-rule';
   }
 
   endsThread(address: number): StepEnd {

@@ -91,7 +91,7 @@ export class FrameStep {
   /** Steps out of the saved leaf without its rule, which led to an address without code. */
   recoverLeaf(): StepEnd {
     this.#goBackToLeaf();
-    const end = this.#fallback.recoverLeaf();
+    const end = this.#fallback.recoverLeaf(true);
     return end === 'stepped' ? this.#afterFallback() : end;
   }
 
@@ -102,10 +102,12 @@ export class FrameStep {
   correctLeaf(hasLed: boolean): StepEnd {
     const frame = this.#frame;
     const { machine, pc } = frame;
+    const mayBeRight = hasLed ? this.#fallback.mayFollowCall(pc) : false;
+    if (mayBeRight !== false) return mayBeRight === undefined ? 'pending' : 'no-rule';
     if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
     this.#byRule.copyFrom(frame.registers);
     this.#goBackToLeaf();
-    const end = this.#fallback.correctLeaf(hasLed ? pc : 0);
+    const end = this.#fallback.recoverLeaf(false);
     if (end === 'stepped') {
       this.wasPlain = false;
       return this.#afterFallback();

@@ -108,11 +108,11 @@ export class LibunwindFallback implements FallbackSteps {
     return 'no-rule';
   }
 
-  recoverLeaf(): StepEnd {
-    return 'no-rule';
+  mayFollowCall(): boolean {
+    return true;
   }
 
-  correctLeaf(): StepEnd {
+  recoverLeaf(): StepEnd {
     return 'no-rule';
   }
 }

@@ -74,6 +74,16 @@ export class X86Guess {
     return byEntry === 'truncated' && isNoEnd ? byEntry : end;
   }
 
+  /** Steps out of a leaf whose rule is wrong: by what the code does straight up to its return, or has done since the function's entry. */
+  stepByCodeAlone(): StepEnd {
+    const byReturn = this.#codeStep.step();
+    if (byReturn === 'stepped') {
+      if (this.#codeStep.isStraight) return byReturn;
+      this.#frame.goBack();
+    }
+    return this.#entryStep.stepByStart();
+  }
+
   /** Steps by what the code does up to its return, unless the frame pointer gives a better answer. */
   #stepByCode(): StepEnd {
     const { registers, machine } = this.#frame;

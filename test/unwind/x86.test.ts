@@ -554,8 +554,15 @@ describe('i386 stacks', () => {
     const [BIAS_32, DATA] = [0xf700_0000, 0x900_0000];
     const PUSHED: PlannedFde = fde(0x1000);
     const CALL = BIAS_32 + 0x1210;
-    const unwind = async (leaf: readonly number[], stack: Readonly<Record<number, number>>, rule = PUSHED, options = {}): Promise<UnwoundSample> => {
+    const unwind = async (
+      leaf: readonly number[],
+      stack: Readonly<Record<number, number>>,
+      rule = PUSHED,
+      options = {},
+      entry: readonly number[] = [],
+    ): Promise<UnwoundSample> => {
       const text = new Uint8Array(0x300);
+      text.set(entry);
       text.set(leaf, 0x10);
       for (const returnsTo of [0x10, 0x210, 0x230]) text.set([0xff, 0xd0], returnsTo - 2);
       const content = assembleFrames([[cie, [rule, fde(0x1100), fde(0x1200, code().undefined(EIP))]]], { addr: 0x4000, addressSize: 4 }).bytes;
@@ -573,6 +580,15 @@ describe('i386 stacks', () => {
       ['an address in code that follows no call', BIAS_32 + 0x1220],
     ])('go on by what the code does: %s', async (_, pushed) => {
       expect(await unwind(POPS, { 0: pushed, 4: CALL })).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
+    });
+
+    test.each<[string, number]>([
+      ['0', 0],
+      ['an address of data', DATA + 8],
+    ])('go on by what the code has done since the function’s entry, as before a jump table: %s', async (_, pushed) => {
+      // push ebx; nop, at the function's entry; hlt
+      expect(await unwind([0xf4], { 0: pushed, 4: CALL }, PUSHED, {}, [0x53, 0x90])).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
+      expect(await unwind([0xf4], { 0: pushed, 4: CALL + 1 }, PUSHED, {}, [0x53, 0x90])).toMatchObject({ frames: ['!f7001010'] });
     });
 
     test('go on by what the code does if the rule leads to below the stack pointer', async () => {
