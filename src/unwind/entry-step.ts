@@ -127,7 +127,8 @@ export class EntryStep {
   /** The same by where rules say that the function begins, if its return address follows a call. For frames whose own rules are wrong. */
   stepByStart(): StepEnd {
     const module = this.#module();
-    const start = module?.functionStart(this.#frame.pc - this.#bias);
+    const { pc, isCall } = this.#frame;
+    const start = module?.functionStart(pc - this.#bias - (isCall ? 1 : 0));
     if (module === undefined || start === undefined) return 'no-rule';
     const rule = this.#rule(module, start + this.#bias);
     const { stack } = this.#memory;

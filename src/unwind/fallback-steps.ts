@@ -15,11 +15,11 @@ export interface FallbackSteps {
   /** Whether an address follows a call, so that a function may return to it, as far as that is known; undefined if code has to be read first. */
   mayFollowCall(address: number): boolean | undefined;
   /**
-   * Steps out of a leaf whose rule is wrong: a signal trampoline, or hand-written code that moves the stack pointer without saying so.
-   * @param isNowhere whether the rule led to what is no code. Then the return address is looked for on the stack, too, if the code does not tell where it is: such
-   *   code has little there
+   * Steps out of a frame whose rule is wrong: a signal trampoline, or hand-written code that moves the stack pointer without saying so.
+   * @param isLeaf whether it is a leaf whose rule led to what is no code. Then the return address is looked for on the stack, too, if the code does not tell where
+   *   it is: such code has little there
    */
-  recoverLeaf(isNowhere: boolean): StepEnd;
+  recover(isLeaf: boolean): StepEnd;
   /**
    * Whether the stack ends at a frame (`uncalled`) although the code before its address has a rule: that code has made no call. See
    * {@link StackEnds.beginsStack}.

@@ -143,14 +143,14 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? undefined : mayFollow;
   }
 
-  recoverLeaf(isNowhere: boolean): StepEnd {
+  recover(isLeaf: boolean): StepEnd {
     const { machine, registers } = this.#frame;
     // Go's rules say that its trampolines were called (observed, 1.26).
     const bySignal = this.stepOverSignal();
     if (bySignal !== 'no-rule') return bySignal;
     if (machine.lr >= 0) return 'no-rule';
     const byCode = this.#x86.stepByCodeAlone();
-    const end = byCode === 'stepped' || !isNowhere ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
+    const end = byCode === 'stepped' || !isLeaf ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;
   }
 

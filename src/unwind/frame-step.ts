@@ -37,10 +37,12 @@ export class FrameStep {
   readonly #followsLibunwind: boolean;
   readonly #ruleStep: RuleStep;
   readonly #exidxStep: ExidxStep;
-  #leaf = new RegisterFile(0);
-  /** Where the rule of the leaf led, while its code is followed. */
+  /** The frame that may have to be left in another way. */
+  #kept = new RegisterFile(0);
+  #keptPc = 0;
+  #keptIsCall = false;
+  /** Where its rule led, while its code is followed. */
   #byRule = new RegisterFile(0);
-  #leafPc = 0;
   /** Number of signal frames so far. */
   #signalFrames = 0;
   /** Number of frames up to and including the last signal frame. */
@@ -80,34 +82,36 @@ export class FrameStep {
     return ++this.#signalFrames <= MAX_SIGNAL_FRAMES;
   }
 
-  /** Saves the registers of a leaf until it is known whether its rule was right. */
-  keepLeaf(): void {
+  /** Saves the registers of a frame until it is known whether its rule was right. */
+  keepFrame(isCall: boolean): void {
     const { registers, machine, pc } = this.#frame;
-    if (this.#leaf.lo.length !== machine.count) this.#leaf = new RegisterFile(machine.count);
-    this.#leaf.copyFrom(registers);
-    this.#leafPc = pc;
+    if (this.#kept.lo.length !== machine.count) this.#kept = new RegisterFile(machine.count);
+    this.#kept.copyFrom(registers);
+    this.#keptPc = pc;
+    this.#keptIsCall = isCall;
   }
 
   /** Steps out of the saved leaf without its rule, which led to an address without code. */
   recoverLeaf(): StepEnd {
-    this.#goBackToLeaf();
-    const end = this.#fallback.recoverLeaf(true);
+    this.#goBack();
+    const end = this.#fallback.recover(true);
     return end === 'stepped' ? this.#afterFallback() : end;
   }
 
   /**
-   * Steps out of the saved leaf by its code, if its rule led to an address that does not follow a call. Otherwise, that is where the frame stays.
+   * Steps out of the saved frame by its code, if its rule led to an address that does not follow a call. Otherwise, that is where the frame stays.
    * @param hasLed whether the rule has led to an address at all
    */
-  correctLeaf(hasLed: boolean): StepEnd {
+  correct(hasLed: boolean): StepEnd {
     const frame = this.#frame;
     const { machine, pc } = frame;
     const mayBeRight = hasLed ? this.#fallback.mayFollowCall(pc) : false;
     if (mayBeRight !== false) return mayBeRight === undefined ? 'pending' : 'no-rule';
+    if (this.#shared.hasOnlySpAndFp) return 'repeat';
     if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
     this.#byRule.copyFrom(frame.registers);
-    this.#goBackToLeaf();
-    const end = this.#fallback.recoverLeaf(false);
+    this.#goBack();
+    const end = this.#fallback.recover(false);
     if (end === 'stepped') {
       this.wasPlain = false;
       return this.#afterFallback();
@@ -117,11 +121,11 @@ export class FrameStep {
     return end;
   }
 
-  #goBackToLeaf(): void {
+  #goBack(): void {
     const frame = this.#frame;
-    frame.registers.copyFrom(this.#leaf);
-    frame.pc = this.#leafPc;
-    frame.isCall = false;
+    frame.registers.copyFrom(this.#kept);
+    frame.pc = this.#keptPc;
+    frame.isCall = this.#keptIsCall;
   }
 
   /** Steps from the last frame to its caller: sets the caller's registers, and its address in `pc`. */

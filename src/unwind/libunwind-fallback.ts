@@ -112,7 +112,7 @@ export class LibunwindFallback implements FallbackSteps {
     return true;
   }
 
-  recoverLeaf(): StepEnd {
+  recover(): StepEnd {
     return 'no-rule';
   }
 }

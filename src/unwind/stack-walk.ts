@@ -144,7 +144,7 @@ export class StackWalk {
     this.#isCall = true;
     this.#isAfterModule = true;
     this.#isAfterLeaf = count === 1;
-    if (this.#isAfterLeaf) this.#frameStep.keepLeaf();
+    if (this.#isAfterLeaf) this.#frameStep.keepFrame(false);
     this.#begunPlain.give(this.#frame);
   }
 
@@ -224,14 +224,15 @@ export class StackWalk {
     const sp = frame.registers.value(machine.sp);
     const isAfterLeaf = this.#isAfterLeaf;
     this.#isAfterLeaf = !isCall;
-    if (!isCall) step.keepLeaf();
+    const isChecked = machine === MACHINE_REGISTERS.i386 && module !== undefined;
+    if (!isCall || isChecked) step.keepFrame(isCall);
     frame.isCall = isCall;
     this.#shortfall.forgetCallerSp();
     frame.entersUnknownCode = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
     const stepEnd = step.step(frames, module, svma, isCall);
-    const end = isCall ? stepEnd : this.#correctLeaf(stepEnd);
+    const end = isChecked && step.wasPlain ? this.#correct(stepEnd, isCall) : stepEnd;
     if (end === 'truncated' && this.#landing.isPossible && frame.registers.known[machine.fp] === 0) {
       this.#land();
       return undefined;
@@ -246,16 +247,14 @@ export class StackWalk {
   }
 
   /**
-   * Checks where the rule of an i386 leaf led: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their
-   * rules say (observed, 2.36).
+   * Checks where a rule of i386 led: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their rules say;
+   * and so do its `swapcontext` and musl's system calls with six arguments around the call of the vdso (observed, glibc 2.36 and musl 1.2.5).
    * @returns how the step ends, which ended as given
    */
-  #correctLeaf(end: StepEnd): StepEnd {
-    const step = this.#frameStep;
-    if (this.#frame.machine !== MACHINE_REGISTERS.i386 || !step.wasPlain) return end;
-    if (end !== 'stepped' && end !== 'truncated' && end !== 'bad-frame') return end;
-    const corrected = step.correctLeaf(end === 'stepped');
-    return corrected === 'stepped' || corrected === 'pending' ? corrected : end;
+  #correct(end: StepEnd, isCall: boolean): StepEnd {
+    if (end !== 'stepped' && (isCall || (end !== 'truncated' && end !== 'bad-frame'))) return end;
+    const corrected = this.#frameStep.correct(end === 'stepped');
+    return corrected === 'stepped' || corrected === 'pending' || corrected === 'repeat' ? corrected : end;
   }
 
   /** Moves on to the frame whose handler is about to get an exception. */

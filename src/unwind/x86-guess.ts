@@ -74,7 +74,7 @@ export class X86Guess {
     return byEntry === 'truncated' && isNoEnd ? byEntry : end;
   }
 
-  /** Steps out of a leaf whose rule is wrong: by what the code does straight up to its return, or has done since the function's entry. */
+  /** Steps out of a frame whose rule is wrong: by what the code does straight up to its return, or has done since the function's entry. */
   stepByCodeAlone(): StepEnd {
     const byReturn = this.#codeStep.step();
     if (byReturn === 'stepped') {

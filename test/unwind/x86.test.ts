@@ -559,12 +559,12 @@ describe('i386 stacks', () => {
       stack: Readonly<Record<number, number>>,
       rule = PUSHED,
       options = {},
-      entry: readonly number[] = [],
+      pieces: Readonly<Record<number, readonly number[]>> = {},
     ): Promise<UnwoundSample> => {
       const text = new Uint8Array(0x300);
-      text.set(entry);
+      for (const [at, bytes] of Object.entries(pieces)) text.set(bytes, Number(at));
       text.set(leaf, 0x10);
-      for (const returnsTo of [0x10, 0x210, 0x230]) text.set([0xff, 0xd0], returnsTo - 2);
+      for (const returnsTo of [0x10, 0x130, 0x210, 0x230]) text.set([0xff, 0xd0], returnsTo - 2);
       const content = assembleFrames([[cie, [rule, fde(0x1100), fde(0x1200, code().undefined(EIP))]]], { addr: 0x4000, addressSize: 4 }).bytes;
       const module = await madeModule('i386', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
       const made = new MadeSpace().map(BIAS_32, BIAS_32 + 0x10000, module, BIAS_32).mapData(DATA, DATA + 0x1000);
@@ -587,8 +587,23 @@ describe('i386 stacks', () => {
       ['an address of data', DATA + 8],
     ])('go on by what the code has done since the function’s entry, as before a jump table: %s', async (_, pushed) => {
       // push ebx; nop, at the function's entry; hlt
-      expect(await unwind([0xf4], { 0: pushed, 4: CALL }, PUSHED, {}, [0x53, 0x90])).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
-      expect(await unwind([0xf4], { 0: pushed, 4: CALL + 1 }, PUSHED, {}, [0x53, 0x90])).toMatchObject({ frames: ['!f7001010'] });
+      expect(await unwind([0xf4], { 0: pushed, 4: CALL }, PUSHED, {}, { 0: [0x53, 0x90] })).toMatchObject({
+        end: 'complete',
+        frames: ['!f7001010', 'f7001210'],
+      });
+      expect(await unwind([0xf4], { 0: pushed, 4: CALL + 1 }, PUSHED, {}, { 0: [0x53, 0x90] })).toMatchObject({ frames: ['!f7001010'] });
+    });
+
+    test.each<[string, readonly number[], Readonly<Record<number, readonly number[]>>]>([
+      ['does', POPS, {}],
+      // push ebx; nop; and after the call hlt
+      ['has done', [0xf4], { 256: [0x53, 0x90] }],
+    ])('have callers that do so as well, which are left by what their code %s', async (_, after, before) => {
+      const [leaf, caller] = [[0xc3], BIAS_32 + 0x1130];
+      for (const pushed of [0, 7, DATA + 8]) {
+        const result = await unwind(leaf, { 0: caller, 4: pushed, 8: CALL }, PUSHED, {}, { ...before, 304: after });
+        expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001130', 'f7001210'] });
+      }
     });
 
     test('go on by what the code does if the rule leads to below the stack pointer', async () => {
