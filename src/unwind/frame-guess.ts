@@ -144,13 +144,15 @@ export class FrameGuess implements FallbackSteps {
   }
 
   recover(isLeaf: boolean): StepEnd {
-    const { machine, registers } = this.#frame;
+    const { machine, registers, pc } = this.#frame;
     // Go's rules say that its trampolines were called (observed, 1.26).
     const bySignal = this.stepOverSignal();
     if (bySignal !== 'no-rule') return bySignal;
     if (machine.lr >= 0) return 'no-rule';
     const byCode = this.#x86.stepByCodeAlone();
-    const end = byCode === 'stepped' || !isLeaf ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
+    // Go's rules follow each change of the stack pointer, except to another stack, as in `gogo`: the return address is not on that one.
+    const hasLittle = isLeaf && !this.#memory.isGo(pc);
+    const end = byCode === 'stepped' || !hasLittle ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;
   }
 

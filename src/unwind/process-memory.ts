@@ -42,6 +42,11 @@ export class ProcessMemory implements ExpressionMemory {
     return space.find(address) === 'found' ? space.module : undefined;
   }
 
+  /** Whether the code at an address is that of a Go function, as far as the table of Go's runtime is used. */
+  isGo(address: number): boolean {
+    return this.loadedModuleAt(address)?.isGo(address - this.space.bias) === true;
+  }
+
   /** Looks for bytes of a file at an svma, and notes it if they have to be read first. If found, they are where `module.memory` says. */
   findInFile(module: UnwindModule, svma: number, sizeBytes: number): MemoryMatch {
     const match = module.memory.find(svma, sizeBytes);

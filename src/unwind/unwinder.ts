@@ -201,9 +201,7 @@ export class Unwinder {
 
   /** Whether the last frame is a Go function. The rules of those functions of its runtime that switch stacks do not hold. */
   #isInGo(): boolean {
-    const { space } = this.#memory;
     const { addresses, isCall, count } = this.#stack;
-    const address = count === 0 ? 0 : addresses[count - 1] - isCall[count - 1];
-    return count > 0 && this.#memory.loadedModuleAt(address)?.isGo(address - space.bias) === true;
+    return count > 0 && this.#memory.isGo(addresses[count - 1] - isCall[count - 1]);
   }
 }

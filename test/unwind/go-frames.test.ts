@@ -7,7 +7,7 @@ import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { buildGoTable, type GoTablePlan, type ValueUpTo } from '../support/go-table-builder.ts';
 import { MadeSpace } from '../support/made-process.ts';
-import { unwound } from '../support/unwound.ts';
+import { madeModule, unwound } from '../support/unwound.ts';
 
 const START = TEXT.vaddr + 0x100;
 
@@ -93,6 +93,13 @@ describe('frames of stripped Go programs', () => {
     const space = new MadeSpace().map(START, START + 0x1000, await moduleOf(X86_64), 0);
     const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: START + 8, 32: 0x1234 } } as const;
     expect(await unwound(sample, space, options)).toMatchObject({ end, endStackOffset, frames: [`!${START.toString(16)}`, (START + 8).toString(16)] });
+  });
+
+  test('continue on another stack if a leaf’s leads nowhere, whatever is on that one, as while a goroutine’s registers are loaded', async () => {
+    const other = await madeModule('x86_64', [{ svma: 0x1000, bytes: Uint8Array.of(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0, 0xc3) }]);
+    const space = new MadeSpace().map(START, START + 0x1000, await moduleOf({ ...X86_64, name: 'gogo' }), 0).map(0x50_0000, 0x50_1000, other, 0x4f_f000);
+    const sample = { machine: 'x86_64', registers: { ip: START, sp: 0x7000 }, stack: { 0: 5, 8: 0x50_0008, 16: 0 } } as const;
+    expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames: [`!${START.toString(16)}`] });
   });
 
   test.each([
