@@ -11,8 +11,10 @@ const MAX_STEPS = 2 ** 30;
  * are as if they stayed where they were (observed, Go 1.26 and x86-64).
  */
 const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
-/** Runtime functions that call any others on another stack; with `-race`, the one that calls the race detector (observed, Go 1.26). */
-const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'racecall');
+/** Runtime functions that call any others on another stack. */
+const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
+/** With `-race`, the one that calls the race detector on another stack, and keeps the stack pointer in a register meanwhile (observed, Go 1.26 and x86-64). */
+const STACK_KEEPERS = encoded('racecall');
 /** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
 const STACK_ENDS = encoded('runtime.goexit');
 /** mov %rsp, %rbp: the second instruction of functions with frame pointers. */
@@ -26,6 +28,8 @@ export type GoFrameKind =
   | 'chained'
   /** Like `sized`, but what the function has called runs on another stack, where its frame is not. */
   | 'leaving'
+  /** What the function's code does: its size says nothing. */
+  | 'keeping'
   /** Nothing: the frame has no caller. */
   | 'first';
 
@@ -66,6 +70,7 @@ export class GoFrames {
     const { bytes } = table.view;
     const isOneOf = (names: readonly Uint8Array[]): boolean => names.some((name) => name.every((byte, i) => bytes[at + i] === byte));
     if (isOneOf(STACK_ENDS)) return 'first';
+    if (isOneOf(STACK_KEEPERS)) return 'keeping';
     const isLeaver = isOneOf(STACK_LEAVERS);
     if (!isLeaver && !isOneOf(STACK_CHANGERS)) return 'sized';
     const size = this.sizeAt(svma);

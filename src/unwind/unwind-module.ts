@@ -155,8 +155,9 @@ export class UnwindModule {
   }
 
   #lookFor(svma: number): number {
-    let rule = this.#lookForStackSwitch(svma);
-    if (rule !== NO_RULE) return rule;
+    const ofSwitch = this.#lookForStackSwitch(svma);
+    if (ofSwitch !== undefined) return ofSwitch;
+    let rule = NO_RULE;
     for (let i = 0; i < this.#frames.length; i++) {
       const index = this.#frames[i];
       const ranges = this.#ranges[i];
@@ -174,17 +175,19 @@ export class UnwindModule {
   }
 
   /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. */
-  #lookForStackSwitch(svma: number): number {
+  #lookForStackSwitch(svma: number): number | undefined {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
       case 'chained':
-        return this.registers?.machine === 'x86_64' ? this.rules.chainRule() : NO_RULE;
+        return this.registers?.machine === 'x86_64' ? this.rules.chainRule() : undefined;
       case 'leaving':
         return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
+      case 'keeping':
+        return NO_RULE;
       case 'first':
         return this.rules.frameRule(0, RuleFlag.outermost);
       default:
-        return NO_RULE;
+        return undefined;
     }
   }
 

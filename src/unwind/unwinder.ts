@@ -139,7 +139,7 @@ export class Unwinder {
     }
     if (this.end === 'truncated' && this.#lacksRegister(input)) this.end = 'no-registers';
     this.endStackOffset = this.end === 'truncated' ? this.#callerSp() - this.#memory.stack.start : 0;
-    if ((this.end === 'unmapped' || this.end === 'bad-frame') && !this.#followsLibunwind && this.#isInGo()) {
+    if ((this.end === 'unmapped' || this.end === 'bad-frame' || this.end === 'no-rule') && !this.#followsLibunwind && this.#isInGo()) {
       this.end = 'truncated';
       this.endAddress = this.#stack.addresses[this.frameCount - 1];
       this.endStackOffset = Number.POSITIVE_INFINITY;

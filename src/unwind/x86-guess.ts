@@ -64,9 +64,10 @@ export class X86Guess {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const { machine, isCall, registers } = this.#frame;
+    const { machine, isCall, registers, pc } = this.#frame;
     const byCode = this.#stepByCode();
-    if (byCode !== 'no-rule') return byCode;
+    // Go functions have no rule only if they may be on another stack.
+    if (byCode !== 'no-rule' || this.#memory.isGo(isCall ? pc - 1 : pc)) return byCode;
     const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
     if (byEntry !== 'no-rule' && byEntry !== 'truncated') return byEntry;
     const end = isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();

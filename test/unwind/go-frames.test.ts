@@ -19,6 +19,8 @@ interface Form {
   /** By default 24 bytes after the prologue (8 bytes) and before the epilogue (from 40 on). */
   readonly frameSizes?: readonly ValueUpTo[];
   readonly usesAllTables?: boolean;
+  /** What is at {@link START}. */
+  readonly text?: Uint8Array;
   readonly damage?: (bytes: Uint8Array) => void;
 }
 
@@ -36,6 +38,7 @@ async function moduleOf({
   name = 'main.run',
   frameSizes = FRAME_SIZES,
   usesAllTables = true,
+  text = new Uint8Array(),
   damage,
 }: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
@@ -43,6 +46,7 @@ async function moduleOf({
   const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, frameSizes }], end: start + 48 });
   damage?.(bytes);
   const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
+  elf.set(text, TEXT.offset + START - TEXT.vaddr);
   return readUnwindModule(await ElfFile.open(new BufferSource(elf, 'program')), { usesAllTables });
 }
 
@@ -135,13 +139,27 @@ describe('frames of stripped Go programs', () => {
       },
     );
 
-    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'racecall'])('end there if the frame pointer was not saved: %s', async (name) => {
+    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('end there if the frame pointer was not saved: %s', async (name) => {
       const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
       const space = new MadeSpace().map(START, START + 0x1000, module, 0);
       // As a leaf, it may not have left its stack yet.
       const sample = { machine: 'x86_64', registers: { ip: START + 20, sp: 0x7000 }, stack: { 0: START + 8, 8: START + 16 } } as const;
       const frames = [`!${(START + 20).toString(16)}`, (START + 8).toString(16)];
       expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
+    });
+
+    test('are found by what the code does if it keeps the stack pointer in a register, as that of the race detector: racecall', async () => {
+      // mov rsp, r12; mov (r10), rsp; and -16, rsp; call *rax; mov r12, rsp; ret
+      const text = Uint8Array.of(0x49, 0x89, 0xe4, 0x49, 0x8b, 0x22, 0x48, 0x83, 0xe4, 0xf0, 0xff, 0xd0, 0x4c, 0x89, 0xe4, 0xc3);
+      const module = await moduleOf({ ...X86_64, name: 'racecall', text });
+      const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+      const unwind = async (at: number, r12: number, stack: Readonly<Record<number, number>>): Promise<object> =>
+        unwound({ machine: 'x86_64', registers: { ip: START + at, sp: 0x7000, r12 }, stack }, space);
+      const [inside, called] = [`!${(START + 12).toString(16)}`, (START + 12).toString(16)];
+      expect(await unwind(12, 0x7040, { 64: START + 12, 72: 7 })).toMatchObject({ frames: [inside, called] });
+      // The other stack may begin with return addresses.
+      const isElsewhere = { end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY };
+      expect(await unwind(12, 0x1000, { 0: START + 12, 64: 0 })).toMatchObject({ ...isElsewhere, frames: [inside] });
     });
 
     test('follow the stack pointer if C is called and the frame pointer was not saved', async () => {
