@@ -1,4 +1,5 @@
 import type { CodeMatch } from './code-space.ts';
+import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
@@ -29,6 +30,12 @@ export class CodeBytes {
   /** The rules of the file that is mapped at an address; undefined if there are none, or something has to be read first. */
   moduleAt(address: number): UnwindModule | undefined {
     return this.find(address) === 'found' ? this.#memory.space.module : undefined;
+  }
+
+  /** The same for a frame; undefined also if the file is for another machine. */
+  moduleOf({ pc, machine }: FrameView): UnwindModule | undefined {
+    const module = this.moduleAt(pc);
+    return module?.registers === machine ? module : undefined;
   }
 
   /**

@@ -52,8 +52,8 @@ export class CodeStep {
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
     const { pc, machine, isCall } = this.#frame;
-    const module = this.#code.moduleAt(pc);
-    if (module === undefined || module.registers !== machine) return 'no-rule';
+    const module = this.#code.moduleOf(this.#frame);
+    if (module === undefined) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
     const isThumb = machine.machine === 'arm' && this.#thumbMode.isThumb(module, svma);
     const flags = (isCall ? ScanFlag.isCall : 0) | (isThumb ? ScanFlag.isThumb : 0);

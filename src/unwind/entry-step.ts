@@ -177,10 +177,9 @@ export class EntryStep {
   }
 
   #module(): UnwindModule | undefined {
-    const { machine, pc } = this.#frame;
-    const module = this.#code.moduleAt(pc);
+    const module = this.#code.moduleOf(this.#frame);
     this.#bias = this.#memory.space.bias;
-    return module?.registers === machine ? module : undefined;
+    return module;
   }
 
   #rule(module: UnwindModule, entry: number): number {
