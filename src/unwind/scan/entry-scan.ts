@@ -5,19 +5,19 @@ import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
+import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
+import { addSavedRegisters } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 import type { X86Machine } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
-/** How many forward branches are noted whose targets were not reached yet. */
-const MAX_BRANCHES = 256;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
 
@@ -33,9 +33,7 @@ export class EntryScan {
   readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
-  /** States at targets of branches, by svma, and those that can be reused. */
-  readonly #branches = new Map<number, ScanState>();
-  readonly #unused: ScanState[] = [];
+  readonly #branches = new BranchStates();
   /** Of the module that is read. */
   #machine!: MachineRegisters;
   #convention!: CallingConvention;
@@ -65,7 +63,6 @@ export class EntryScan {
     this.#begin(module);
     const walk = this.#walkFrom(module, entry);
     const isReached = !walk.misses(svma) && this.#reads(module, entry, svma, isCall);
-    for (const state of this.#branches.values()) this.#unused.push(state);
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
     const rule = isReached ? this.#ruleOf(module) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
@@ -124,7 +121,7 @@ export class EntryScan {
       else mayBegin = flow !== 'branch' && (flow !== 'call' || machine !== 'i386');
       if (flow !== 'next') isBehindCall = flow === 'call';
       if (flow === 'call') this.#callEffects.apply(module, svma, state, svma < end);
-      if (flow === 'branch' || flow === 'jump') this.#addBranch(decoder.target, svma, end);
+      if ((flow === 'branch' || flow === 'jump') && decoder.target >= svma && decoder.target <= end) this.#branches.add(decoder.target, state);
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);
       if (isInside) this.#last.copyFrom(state);
@@ -154,16 +151,8 @@ export class EntryScan {
     const isAfterEnd = flow === 'call' && branch.offsets[this.#machine.sp] !== this.#state.offsets[this.#machine.sp];
     if (!isReached || isAfterEnd || this.#isGuess) this.#state.copyFrom(branch);
     this.#isGuess = false;
-    this.#branches.delete(svma);
-    this.#unused.push(branch);
+    this.#branches.remove(svma);
     return true;
-  }
-
-  #addBranch(target: number, from: number, end: number): void {
-    if (target < from || target > end || this.#branches.has(target) || this.#branches.size === MAX_BRANCHES) return;
-    const state = this.#unused.pop() ?? new ScanState();
-    state.copyFrom(this.#state);
-    this.#branches.set(target, state);
   }
 
   #ruleOf({ rules }: UnwindModule): number {
@@ -176,12 +165,7 @@ export class EntryScan {
     if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     rules.begin(0, register, distance + addressSize, pc);
     rules.addRegister(pc, RegisterRule.offset, -addressSize);
-    for (const saved of this.#convention.calleeSaved) {
-      if (bases[saved] === saved && offsets[saved] === 0) continue;
-      const place = state.savedAt(saved);
-      if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
-      else rules.addRegister(saved, RegisterRule.offset, place - addressSize);
-    }
+    addSavedRegisters(rules, state, this.#convention.calleeSaved, addressSize);
     return rules.end();
   }
 }

@@ -6,19 +6,19 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { ARM_IP, ARM_PC } from './arm-transfers.ts';
+import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
 import { type PushCode, PushSearch } from './push-search.ts';
+import { addSavedRegisters } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 
 /** How many pushes before an address are tried: what looks like one may be a number among the code, or the second half of an instruction. */
 export const MAX_PUSHES = 8;
-/** How many forward branches are noted whose targets were not reached yet. */
-const MAX_BRANCHES = 256;
 
 /**
  * Finds out how large the frame of a function of 32-bit Arm or MIPS is at an address, and where it has saved what, by following its code from where it saves the
@@ -41,9 +41,7 @@ export class PushScan {
   #convention!: CallingConvention;
   readonly #state = new ScanState();
   readonly #last = new ScanState();
-  /** States at targets of branches, by svma, and those that can be reused. */
-  readonly #branches = new Map<number, ScanState>();
-  readonly #unused: ScanState[] = [];
+  readonly #branches = new BranchStates();
   /** The farthest target of a branch so far: the function goes on up to there, or farther. */
   #farthest = 0;
   /** Whether there was a jump inside the function to a target that is not known. */
@@ -83,7 +81,6 @@ export class PushScan {
       if (push < 0) break;
       this.#reader.begin(module);
       const isReached = this.#follows(module, code, push, svma);
-      for (const state of this.#branches.values()) this.#unused.push(state);
       this.#branches.clear();
       const rule = isReached && !this.#code.isPending ? this.#addRule(module) : NO_RULE;
       if (rule !== NO_RULE) rules.unshift(rule);
@@ -106,7 +103,7 @@ export class PushScan {
       module.code.enteredInstructions++;
       if (module.code.hasEnteredEnough) return false;
       if (!isReached) {
-        const target = this.#nextTarget(svma, end);
+        const target = this.#branches.nearest(svma, end);
         if (target < 0) return this.#endInside(end) && !this.#search.beginsAnother(module, svma, end, code);
         svma = target;
         this.#enter(svma);
@@ -136,13 +133,6 @@ export class PushScan {
     if (isInside && flow !== 'next') this.#last.copyFrom(state);
   }
 
-  /** The nearest target of an earlier branch from an svma on; −1 if there is none up to the end. */
-  #nextTarget(svma: number, end: number): number {
-    let nearest = -1;
-    for (const target of this.#branches.keys()) if (target >= svma && target <= end && (nearest < 0 || target < nearest)) nearest = target;
-    return nearest;
-  }
-
   #enter(svma: number): void {
     const branch = this.#branches.get(svma);
     if (branch !== undefined) this.#state.copyFrom(branch);
@@ -158,10 +148,7 @@ export class PushScan {
   #addBranch(target: number, state: ScanState, from: number, end: number): void {
     if (target < from) return;
     this.#farthest = Math.max(this.#farthest, target);
-    if (target > end || this.#branches.has(target) || this.#branches.size === MAX_BRANCHES) return;
-    const kept = this.#unused.pop() ?? new ScanState();
-    kept.copyFrom(state);
-    this.#branches.set(target, kept);
+    if (target <= end) this.#branches.add(target, state);
   }
 
   #addRule({ rules }: UnwindModule): number {
@@ -177,12 +164,7 @@ export class PushScan {
     const column = returnColumn(this.#machine);
     rules.begin(0, register, distance, column);
     rules.addRegister(column, RegisterRule.offset, linkPlace);
-    for (const saved of calleeSaved) {
-      if (bases[saved] === saved && offsets[saved] === 0) continue;
-      const place = state.savedAt(saved);
-      if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
-      else rules.addRegister(saved, RegisterRule.offset, place);
-    }
+    addSavedRegisters(rules, state, calleeSaved, 0);
     return rules.end();
   }
 }

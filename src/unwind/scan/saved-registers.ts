@@ -1,0 +1,16 @@
+import { RegisterRule } from '../cfa-rows.ts';
+import type { UnwindRules } from '../unwind-rules.ts';
+import type { ScanState } from './scan-state.ts';
+
+/**
+ * Adds to a rule where a function has saved registers since its beginning: those that it has changed without saving them are unknown.
+ * @param toCfa how far the CFA is above the stack pointer's first value
+ */
+export function addSavedRegisters(rules: UnwindRules, state: ScanState, registers: readonly number[], toCfa: number): void {
+  for (const register of registers) {
+    if (state.bases[register] === register && state.offsets[register] === 0) continue;
+    const place = state.savedAt(register);
+    if (place === undefined) rules.addRegister(register, RegisterRule.undefined, 0);
+    else rules.addRegister(register, RegisterRule.offset, place - toCfa);
+  }
+}
