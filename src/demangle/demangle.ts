@@ -13,9 +13,11 @@ const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];
 /**
  * Turns a linker's name into the one in the source.
  * @returns undefined if the name is not mangled, or cannot be demangled within bounds of work and output
- * @throws PerfconvError `usage` for an unknown style
+ * @throws PerfconvError `usage` for a name that is not a string, and an unknown style
  */
 export function demangle(name: string, style: DemangleStyle = 'full'): string | undefined {
+  // Not every caller has its types checked by a compiler.
+  if (typeof name !== 'string') throw new PerfconvError('usage', `the name to demangle is of type ${typeof name}: expected a string`);
   if (!STYLES.includes(style)) throw new PerfconvError('usage', `${String(style)}: unknown style; expected one of ${STYLES.join(', ')}`);
   // Rust's legacy names look like C++ names (_ZN…17h<16 hex>E), so they are tried first.
   return demangleRustLegacy(name, style) ?? demangleRustV0(name, style) ?? demangleItanium(name, style) ?? demangleOcaml(name) ?? demangleJava(name, style);

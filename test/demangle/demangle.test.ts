@@ -10,4 +10,8 @@ describe('demangle', () => {
       );
     }
   });
+
+  it.each([5, undefined, null, ['_Z1fv']])('refuses %s, which is not a string', (name) => {
+    expect(() => demangle(name as unknown as string)).toThrow(new PerfconvError('usage', `the name to demangle is of type ${typeof name}: expected a string`));
+  });
 });
