@@ -58,7 +58,7 @@ describe('kernels of virtual machines', () => {
     const { frames, diagnostics } = await framesOf([kernelMap(0, TEXT), sample(812, TEXT + 0x110n), sample(812, 0x40_1000n, 'guestUser')]);
     expect(frames).toEqual(['? [guest.kernel.kallsyms]', '? -']);
     const said = diagnostics.list();
-    expect(said.find(({ code }) => code === 'no-symbols')?.message).toContain('--guestkallsyms');
+    expect(said.find(({ code }) => code === 'no-symbols')?.message).toContain("{ guestkallsyms: 'FILE' }");
     expect(said.find(({ code }) => code === 'guest-code')?.message).toContain('have no names');
   });
 });

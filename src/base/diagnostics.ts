@@ -1,4 +1,5 @@
 import { type ExactInteger, exactInteger } from './exact-integer.ts';
+import { LIBRARY_OPTIONS, type OptionWords } from './option-words.ts';
 
 /**
  * - `info`: worth knowing, nothing is missing from the result
@@ -27,7 +28,13 @@ export interface Diagnostic {
  * Nothing is printed here; whoever runs the conversion reads {@link list} at the end.
  */
 export class Diagnostics {
+  /** How messages name options to those who read the findings. */
+  readonly option: OptionWords;
   readonly #byCode = new Map<string, { -readonly [K in keyof Diagnostic]: Diagnostic[K] }>();
+
+  constructor(option: OptionWords = LIBRARY_OPTIONS) {
+    this.option = option;
+  }
 
   /**
    * Counts `count` findings of a kind. `message` and `offset` are kept from the first call of each code.

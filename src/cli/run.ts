@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../base/option-words.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { openFile, openStandardInput } from '../host/open-input.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
@@ -51,7 +52,7 @@ export interface ReadInput<Options> {
 export class Run<Options extends object> {
   readonly inputs: readonly string[];
   /** The findings about the result. With several inputs, each has its own as well. */
-  readonly diagnostics = new Diagnostics();
+  readonly diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
   readonly #args: Arguments;
   readonly #terminal: Terminal;
   readonly #optionsOf: (input: OpenInput, diagnostics: Diagnostics) => Options;
@@ -100,7 +101,7 @@ export class Run<Options extends object> {
   async readEach(use: (recording: ReadInput<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
     const labels = inputLabels(this.inputs);
     for (const [index, input] of this.inputs.entries()) {
-      const diagnostics = new Diagnostics();
+      const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
       const status = await this.#reporting(input, diagnostics, true, async () => {
         await this.#read(input, diagnostics, (recording) => use(recording, labels[index]));
       });

@@ -1,3 +1,4 @@
+import { COMMAND_LINE_OPTIONS } from '../base/option-words.ts';
 import { printable } from '../base/printable.ts';
 import { wordList } from '../base/word-list.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
@@ -48,7 +49,7 @@ function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number)
     const detail = detailOf(place, found.uses);
     if (detail !== '') lines.push(...wrapped(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
   }
-  const help = symbolHelp(dso, dsos);
+  const help = symbolHelp(dso, dsos, COMMAND_LINE_OPTIONS);
   if (help !== '') lines.push(...wrapped(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
   return lines;
 }

@@ -1,6 +1,7 @@
 import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { EXPORTER } from '../base/version.ts';
 import { isWebWritable, WebSink, type WebWritableLike } from '../base/web-sink.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
@@ -190,10 +191,11 @@ export class DecodedProfile implements Profile {
       requireMergedSamples(
         profile,
         this.parts.map(({ recording }) => recording.session),
+        LIBRARY_OPTIONS,
       );
     } else {
       const [{ recording, filter }] = this.parts;
-      requireSamples({ profile, session: recording.session }, filter);
+      requireSamples({ profile, session: recording.session }, filter, LIBRARY_OPTIONS);
     }
     return profile;
   }

@@ -1,4 +1,5 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
+import type { OptionWords } from '../base/option-words.ts';
 import { commaList } from '../base/word-list.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';
@@ -19,15 +20,20 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   const none = unnamed.filter((dso) => !hasSymbols(dso));
   const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
   if (none.length > 0) {
-    diagnostics.set('no-symbols', severity(none, dsos), `no symbols found for ${listed(none)}${help(none, dsos)}`);
+    diagnostics.set('no-symbols', severity(none, dsos, diagnostics.option), `no symbols found for ${listed(none)}${help(none, dsos, diagnostics.option)}`);
     if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
   }
-  if (few.length > 0) diagnostics.set('few-symbols', severity(few, dsos), `symbols do not cover all code of ${listed(few)}${help(few, dsos)}`);
+  if (few.length > 0)
+    diagnostics.set(
+      'few-symbols',
+      severity(few, dsos, diagnostics.option),
+      `symbols do not cover all code of ${listed(few)}${help(few, dsos, diagnostics.option)}`,
+    );
 }
 
 /** A note if nothing would help. */
-function severity([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): Severity {
-  return symbolHelp(first, dsos) === '' ? 'info' : 'warning';
+function severity([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[], option: OptionWords): Severity {
+  return symbolHelp(first, dsos, option) === '' ? 'info' : 'warning';
 }
 
 function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
@@ -50,8 +56,8 @@ function share({ unnamedSamples, allSamples }: DsoSymbols, isFirst: boolean): st
   return `${percent < 0.1 ? '< 0.1' : percent.toFixed(1)} %${isFirst ? ' of the samples' : ''}`;
 }
 
-function help([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[]): string {
-  const text = symbolHelp(first, dsos).replace(/[^ ]+/g, shortened);
+function help([first]: readonly DsoSymbols[], dsos: readonly DsoSymbols[], option: OptionWords): string {
+  const text = symbolHelp(first, dsos, option).replace(/[^ ]+/g, shortened);
   return text === '' ? '' : `; for ${shortened(first.name.replace(/^.*\//, ''))}: ${text}`;
 }
 

@@ -1,4 +1,5 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OptionWords } from '../base/option-words.ts';
 import { wordList } from '../base/word-list.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
@@ -56,7 +57,7 @@ export function reportUnwoundStacks(
     },
     { samples: ends.broken, what: 'are broken', remedy: '' },
     { samples: ends.limit, what: 'have no end', remedy: '' },
-    ...causesInFiles(mappings, jitDumps, ends),
+    ...causesInFiles(mappings, jitDumps, ends, diagnostics.option),
   ].filter(({ samples }) => samples > 0);
   const isNotable = ends.cut >= LEAST_SAMPLES && ends.cut >= NOTABLE_SHARE * ends.all;
   const worst = causes
@@ -78,7 +79,7 @@ function largerDumps(dumpBytes: number): string {
 }
 
 /** The causes that are in files: one of each kind, which names the files in which most stacks end. */
-function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['jitDumps'], { byFile }: UnwindEnds): Cause[] {
+function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['jitDumps'], { byFile }: UnwindEnds, option: OptionWords): Cause[] {
   const [withoutRule, absent, withoutCode] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
   let [unmapped, madeAtRunTime] = [0, 0];
   for (const [file, { noRule, noModule }] of byFile) {
@@ -104,7 +105,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
     ),
     inFiles(absent, (files, areSeveral) => ({
       what: `end in ${files}, which ${areSeveral ? 'were not found, or are not ELF files' : 'was not found, or is not an ELF file'}`,
-      remedy: '--symfs and --debuginfod say where to look',
+      remedy: `${option('symfs')} and ${option('debuginfod')} say where to look`,
     })),
     inFiles(withoutCode, (files, areSeveral) => ({
       what: `lead to places in ${files} where the ${areSeveral ? 'files have' : 'file has'} no code`,

@@ -1,3 +1,4 @@
+import type { OptionWords } from '../base/option-words.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
 import { DELETED } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
@@ -10,28 +11,29 @@ const DEBUG_PACKAGES = '…-dbgsym, …-dbg or …-debuginfo';
 /**
  * Advice on how to get the names, or else the lines, that a DSO lacks; empty when nothing is missing or nothing helps.
  * @param dsos all of the recording
+ * @param option how it names options
  */
-export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string {
+export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[], option: OptionWords): string {
   const lacksNames = dso.namedLocations < dso.locations;
   // Names and lines of the wrong file are worse than none.
   const doubted = dso.places.find(({ doubt }) => doubt === 'changed')?.place;
   if (doubted !== undefined)
-    return `${doubted} may not be what was recorded: give the recorded file with --symfs DIR; a build id (ld --build-id, perf record --buildid-mmap) would settle it`;
-  if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso);
+    return `${doubted} may not be what was recorded: give the recorded file with ${option('symfs', 'DIR')}; a build id (ld --build-id, perf record --buildid-mmap) would settle it`;
+  if (!lacksNames && dso.lineLocations !== 0) return splitHelp(dso, option);
   switch (dso.kind) {
     case 'file':
-      return fileHelp(dso, lacksNames);
+      return fileHelp(dso, lacksNames, option);
     case 'kernel':
-      return lacksNames ? kernelHelp(dso) : "for files and lines: give the vmlinux of the kernel's debug package with --vmlinux FILE";
+      return lacksNames ? kernelHelp(dso, option) : `for files and lines: give the vmlinux of the kernel's debug package with ${option('vmlinux', 'FILE')}`;
     case 'module':
-      return lacksNames ? kernelHelp(dso) : '';
+      return lacksNames ? kernelHelp(dso, option) : '';
     case 'vdso':
-      return lacksNames ? "convert it where it was recorded, or give that machine's build-id cache with --buildid-dir DIR" : '';
+      return lacksNames ? `convert it where it was recorded, or give that machine's build-id cache with ${option('buildidDir', 'DIR')}` : '';
     case 'anon':
-      return lacksNames ? codeAtRunTimeHelp(dso, dsos) : '';
+      return lacksNames ? codeAtRunTimeHelp(dso, dsos, option) : '';
     case 'guest':
       return lacksNames
-        ? "give a copy of the virtual machine's /proc/kallsyms, made as root there, with --guestkallsyms FILE, or its vmlinux with --guestvmlinux FILE"
+        ? `give a copy of the virtual machine's /proc/kallsyms, made as root there, with ${option('guestkallsyms', 'FILE')}, or its vmlinux with ${option('guestvmlinux', 'FILE')}`
         : '';
   }
 }
@@ -40,23 +42,23 @@ export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[]): string
  * Advice on how to get the debug information that gcc and clang write to `.dwo` files; empty when none of it is
  * missing.
  */
-function splitHelp({ places }: DsoSymbols): string {
+function splitHelp({ places }: DsoSymbols, option: OptionWords): string {
   const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
   if (missing === undefined) return '';
   const name = missing.place.slice(missing.place.lastIndexOf('/') + 1);
-  return `for all inlined functions: give the directory of ${name} with --debug-dir DIR, or combine all .dwo files into BINARY.dwp next to the binary, with llvm-dwp -e BINARY`;
+  return `for all inlined functions: give the directory of ${name} with ${option('debugDir', 'DIR')}, or combine all .dwo files into BINARY.dwp next to the binary, with llvm-dwp -e BINARY`;
 }
 
-function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
+function fileHelp(dso: DsoSymbols, lacksNames: boolean, option: OptionWords): string {
   const { places, buildId } = dso;
   const fitting = places.filter(({ outcome }) => outcome === 'fits');
-  const fetch = buildId !== '' && !places.some(isServer) ? ', or --debuginfod URL' : '';
-  if (fitting.length === 0) return missingFileHelp(dso, fetch);
+  const fetch = buildId !== '' && !places.some(isServer) ? `, or ${option('debuginfod', 'URL')}` : '';
+  if (fitting.length === 0) return missingFileHelp(dso, fetch, option);
   const cut = fitting.find(({ holds }) => holds.isCut === true);
   const isWhole = fitting.some(({ holds }) => holds.code === true && holds.isCut !== true);
-  if (cut !== undefined && !isWhole) return `${cut.place} is cut off: give the whole file with --symfs DIR${fetch}`;
+  if (cut !== undefined && !isWhole) return `${cut.place} is cut off: give the whole file with ${option('symfs', 'DIR')}${fetch}`;
   if (lacksNames && fitting.every(({ holds }) => holds.code === false)) {
-    return `its debug file does not say where the code was in the binary: give the binary, too, with --symfs DIR${fetch}`;
+    return `its debug file does not say where the code was in the binary: give the binary, too, with ${option('symfs', 'DIR')}${fetch}`;
   }
   const isStripped = !fitting.some(({ holds }) => holds.symbols === 'symtab');
   if (lacksNames && !isStripped) return '';
@@ -64,42 +66,43 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean): string {
   if (!lacksNames && fitting.some(({ holds }) => holds.debugInfo === true)) return '';
   const install = `install its debug symbols (package ${DEBUG_PACKAGES})`;
   if (!isStripped) return `for files and lines: compile with -g, or ${install}${fetch}`;
-  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with --debug-dir DIR, or give the unstripped file with --symfs DIR${fetch}`;
+  return `${lacksNames ? '' : 'for files and lines: '}it is stripped: ${install}, give them with ${option('debugDir', 'DIR')}, or give the unstripped file with ${option('symfs', 'DIR')}${fetch}`;
 }
 
 /** @param fetch advice to ask servers, as the end of a sentence; empty if they cannot help */
-function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string): string {
+function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, option: OptionWords): string {
   if (name === UPROBES_NAME) return 'it is no file: the kernel runs probed instructions there';
   const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
   const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
     places.find(({ outcome, place }) => outcome === wanted && isMeant(place))?.place;
   const other = found('other-build-id');
-  if (other !== undefined) return `${other} is not what was recorded: give the recorded file with --symfs DIR${fetch}`;
+  if (other !== undefined) return `${other} is not what was recorded: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   const forbidden = found('forbidden', isBinary);
   if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;
   const damaged = found('damaged', isBinary);
-  if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with --symfs DIR${fetch}`;
+  if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
-    return `${why}: put the file that ran at DIR/${kept} and give --symfs DIR`;
+    return `${why}: put the file that ran at DIR/${kept} and give ${option('symfs', 'DIR')}`;
   }
-  return `its file was not found: give the recorded files with --symfs DIR${fetch}`;
+  return `its file was not found: give the recorded files with ${option('symfs', 'DIR')}${fetch}`;
 }
 
 function isServer({ place }: SearchedPlace): boolean {
   return /^https?:/.test(place);
 }
 
-function kernelHelp({ places }: DsoSymbols): string {
+function kernelHelp({ places }: DsoSymbols, option: OptionWords): string {
   const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
-  if (isHidden) return 'run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with --kallsyms FILE';
-  return "give a copy of the recording machine's /proc/kallsyms, made as root, with --kallsyms FILE, or its vmlinux with --vmlinux FILE";
+  if (isHidden) return `run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}`;
+  return `give a copy of the recording machine's /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}, or its vmlinux with ${option('vmlinux', 'FILE')}`;
 }
 
-function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[]): string {
+function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[], option: OptionWords): string {
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
-  if (refused !== undefined) return `--perf-map-dir ${refused.slice(0, refused.lastIndexOf('/'))} trusts what is there, whoever wrote it: check it first`;
+  if (refused !== undefined)
+    return `${option('perfMapDir', refused.slice(0, refused.lastIndexOf('/')))} trusts what is there, whoever wrote it: check it first`;
   if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
   const options = jitOptions(dsos.map((dso) => dso.name));
   return `code made at run time has names if ${name} is written and kept: ${options}`;

@@ -43,7 +43,7 @@ export async function convert(
   const formats = outputs.map(({ format }) => format);
   const reading = { ...options, demanglesLater: formats.every(demanglesItself) };
   const recording = await readRecording(source, readingNeeds(formats, options), reading, diagnostics);
-  if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter);
+  if (formats.some((format) => format !== 'csv')) requireSamples(recording, options.filter, diagnostics.option);
   reportUnknownEvents(recording.profile, options.filter, diagnostics);
 
   const writing = { ...likePerf(options.compatPerf), ...formatNaming(options) };

@@ -48,7 +48,7 @@ export class RecordingMerger {
     const { sampleCount, cutCount } = result.session;
     this.#sessions.push({ sampleCount, cutCount });
     try {
-      requireSamples(result, this.#filter);
+      requireSamples(result, this.#filter, this.#diagnostics.option);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       diagnostics.add('merge-empty', 'warning', `adds no samples: ${error.message}`);
@@ -65,7 +65,7 @@ export class RecordingMerger {
 
   /** @throws PerfconvError `no-samples` when no recording has any, or the filters leave none */
   requireSamples(profile: Profile): void {
-    requireMergedSamples(profile, this.#sessions);
+    requireMergedSamples(profile, this.#sessions, this.#diagnostics.option);
   }
 }
 

@@ -25,7 +25,7 @@ export const REPORT_DEMANGLE = 'no-params';
 export async function report(source: RecordingSource, sink: ByteSink, options: ReadRecordingOptions & ReportOptions, diagnostics: Diagnostics): Promise<void> {
   const needs = reportNeeds(options.compatPerf ?? false, options.children ?? false);
   const result = await readRecording(source, needs, { demangle: REPORT_DEMANGLE, ...options }, diagnostics);
-  requireSamples(result, options.filter);
+  requireSamples(result, options.filter, diagnostics.option);
   reportUnknownEvents(result.profile, options.filter, diagnostics);
   await writeReport(result.profile, sink, options);
 }

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import type { OptionWords } from '../base/option-words.ts';
 import { secondsText } from '../base/seconds.ts';
 import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
@@ -15,26 +16,27 @@ import type { ReadProfileResult } from './read-profile.ts';
  * Makes sure that there is something to show.
  * @throws PerfconvError `no-samples`, with the reason why there are none
  */
-export function requireSamples({ profile, session }: ReadProfileResult, filter: SampleFilter = {}): void {
+export function requireSamples({ profile, session }: ReadProfileResult, filter: SampleFilter | undefined, option: OptionWords): void {
   if (profile.totals.size > 0) return;
-  throw new PerfconvError('no-samples', whyNoSamples(session, filter));
+  throw new PerfconvError('no-samples', whyNoSamples(session, filter ?? {}, option));
 }
 
 /** Does the same for several recordings. @param sessions of all of them */
-export function requireMergedSamples({ totals }: Profile, sessions: readonly Pick<SessionResult, 'sampleCount' | 'cutCount'>[]): void {
+export function requireMergedSamples({ totals }: Profile, sessions: readonly Pick<SessionResult, 'sampleCount' | 'cutCount'>[], option: OptionWords): void {
   if (totals.size > 0) return;
   const sampleCount = sessions.reduce((sum, session) => sum + session.sampleCount, 0);
   if (sampleCount === 0) throw new PerfconvError('no-samples', 'none of the recordings holds samples');
   const cut = sessions.reduce((sum, { cutCount }) => sum + cutCount, 0);
-  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut) : `none of the samples in the recordings (${sampleCount}) passes the filters`);
+  throw new PerfconvError('no-samples', cut > 0 ? allDropped(cut, option) : `none of the samples in the recordings (${sampleCount}) passes the filters`);
 }
 
 /** Why none of the samples that pass the filters is left: their stacks are cut off, and such samples were to be dropped. */
-function allDropped(samples: number): string {
-  return `no sample is left: none of the stacks (${samples}) reaches the start of its thread, and such samples are left out (--truncated drop)`;
+function allDropped(samples: number, option: OptionWords): string {
+  const why = option('truncated', 'drop');
+  return `no sample is left: none of the stacks (${samples}) reaches the start of its thread, and such samples are left out (${why})`;
 }
 
-function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
+function whyNoSamples(session: SessionResult, filter: SampleFilter, option: OptionWords): string {
   if (session.features.present.has(HEADER_STAT) || session.counts.get(PERF_RECORD_STAT) > 0) {
     return 'the recording holds counts of perf stat, not samples';
   }
@@ -43,17 +45,17 @@ function whyNoSamples(session: SessionResult, filter: SampleFilter): string {
     const isOfDirectory = session.features.dirFormatVersion !== undefined;
     return `the recording holds no samples${isOfDirectory ? ': if they are in other files of its directory (data.0 …), give the directory' : ''}`;
   }
-  if (session.cutCount > 0) return allDropped(session.cutCount);
+  if (session.cutCount > 0) return allDropped(session.cutCount, option);
   if (Object.values(filter).every((wanted) => wanted === undefined))
     return `there was no room for any of the samples in the recording (${session.sampleCount})`;
-  const reason = whyNonePasses(session, filter);
+  const reason = whyNonePasses(session, filter, option);
   return `none of the samples in the recording (${session.sampleCount}) passes the filters${reason === undefined ? '' : `: ${reason}`}`;
 }
 
 /** Why no sample passes, where one of the filters alone is enough to tell; undefined otherwise. */
-function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter): string | undefined {
+function whyNonePasses({ events, features }: SessionResult, filter: SampleFilter, option: OptionWords): string | undefined {
   const unknown = unknownEvents(events, filter);
-  if (unknown.length > 0) return unknownEventsText(unknown, events);
+  if (unknown.length > 0) return unknownEventsText(unknown, events, option);
   if (filter.cpus !== undefined && !filter.cpus.includes(-1) && !hasCpus(events, filter)) return 'they carry no CPU: record with perf record --sample-cpu';
   const span = notedSampleTimes(features);
   if (span === undefined || filter.times === undefined || filter.times.some((range) => overlaps(range, span))) return undefined;
@@ -74,16 +76,16 @@ function overlaps(range: TimeRange, { first, last }: TimeSpan): boolean {
 /** Warns about events that a filter asks for but the recording does not have. */
 export function reportUnknownEvents(profile: Profile, filter: SampleFilter | undefined, diagnostics: Diagnostics): void {
   const unknown = unknownEvents(profile.events, filter);
-  if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events));
+  if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events, diagnostics.option));
 }
 
 function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
   return (filter.events ?? []).filter((given) => !events.some((event) => meansEvent(given, event.name, events)));
 }
 
-function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[]): string {
+function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[], option: OptionWords): string {
   const isOffCpu = (name: string): boolean => name.startsWith(OFF_CPU_PREFIX);
-  const hint =
-    unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name)) ? '; --off-cpu adds the events for time off the CPU where switches were recorded' : '';
+  const isMissing = unknown.some(isOffCpu) && !events.some(({ name }) => isOffCpu(name));
+  const hint = isMissing ? `; ${option('offCpu')} adds the events for time off the CPU where switches were recorded` : '';
   return `the recording has no event ${unknown.join(', ')}; it has ${events.map((event) => event.name).join(', ')}${hint}`;
 }

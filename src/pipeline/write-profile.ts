@@ -100,9 +100,11 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
       if (group === 'cpu') reportUnknownCpus(profile, diagnostics);
       if (group === undefined && result.group !== 'thread') {
         const tracks = result.group === 'cpu' ? 'a track for each CPU' : 'all threads together';
-        diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; --group thread gives each its own track`);
+        const advice = `${diagnostics.option('group', 'thread')} gives each its own track`;
+        diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; ${advice}`);
       }
-      const hint = chromeStyle === 'events' ? 'make it smaller with --chrome-style profile, --time or --event' : 'make it smaller with --time or --event';
+      const style = chromeStyle === 'events' ? `${diagnostics.option('chromeStyle', 'profile')}, ` : '';
+      const hint = `make it smaller with ${style}${diagnostics.option('time')} or ${diagnostics.option('event')}`;
       reportTrace(result, counted.sizeBytes, hint, diagnostics);
       if (result.textlessSamples > 0)
         diagnostics.add('chrome-texts', 'info', 'samples of tracepoints have no text in the trace', undefined, result.textlessSamples);
@@ -118,17 +120,17 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
         diagnostics.add(
           'cpuprofile-one-event',
           'warning',
-          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with --event): ${others}`,
+          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with ${diagnostics.option('event')}): ${others}`,
         );
       }
       if (threads > 1) {
         diagnostics.add(
           'cpuprofile-threads',
           'info',
-          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; choose one with --tid`,
+          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; choose one with ${diagnostics.option('tid')}`,
         );
       }
-      reportTrace(result, counted.sizeBytes, 'make it smaller with --time or --tid', diagnostics);
+      reportTrace(result, counted.sizeBytes, `make it smaller with ${diagnostics.option('time')} or ${diagnostics.option('tid')}`, diagnostics);
     };
   },
   script: async () => {
@@ -241,7 +243,7 @@ function reportTrace(result: TraceResult, sizeBytes: number, hint: string, diagn
     diagnostics.add(
       'chrome-slices',
       'info',
-      `the samples in the trace are sorted by stack within each ${length}, so that DevTools can open it; --time shows a part in time order`,
+      `the samples in the trace are sorted by stack within each ${length}, so that DevTools can open it; ${diagnostics.option('time')} shows a part in time order`,
     );
   }
   if (untimedSamples > 0) {

@@ -1,4 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
+import type { OptionWords } from '../base/option-words.ts';
 import { hasRawBytes, readAsUtf8, showRawBytes } from '../base/text.ts';
 import type { RecordingClock } from './clock.ts';
 import { isWantedEvent } from './event-names.ts';
@@ -42,6 +43,7 @@ export class CompiledFilter {
   #hasFirst = false;
   readonly #clock: RecordingClock;
   readonly #sampleTimes: () => TimeSpan | undefined;
+  readonly #option: OptionWords;
   /** Whether spans were made that count from the clock's base, which is known once a record has a time. */
   #hasBase = false;
   /** Whether it lets everything pass. */
@@ -53,8 +55,16 @@ export class CompiledFilter {
    * @param events those of the recording; they may grow, and get other names
    * @param clock what the samples' times count from
    * @param sampleTimes the times of the recording's first and last sample, to which percentages refer; undefined if unknown. Asked when times count
+   * @param option how messages name options
    */
-  constructor(filter: SampleFilter, events: readonly { readonly name: string }[], clock: RecordingClock, sampleTimes: () => TimeSpan | undefined) {
+  constructor(
+    filter: SampleFilter,
+    events: readonly { readonly name: string }[],
+    clock: RecordingClock,
+    sampleTimes: () => TimeSpan | undefined,
+    option: OptionWords,
+  ) {
+    this.#option = option;
     this.#clock = clock;
     this.#sampleTimes = sampleTimes;
     this.#times = filter.times;
@@ -117,7 +127,7 @@ export class CompiledFilter {
     if (sampleTimes === undefined) {
       throw new PerfconvError(
         'unsupported',
-        '--time in per cent needs the time of the last sample, which is not known in advance for input that can be read only once: write the recording to a file, unpacked, or give seconds',
+        `${this.#option('time')} in per cent needs the time of the last sample, which is not known in advance for input that can be read only once: write the recording to a file, unpacked, or give seconds`,
       );
     }
     const { from, to } = percentEnds(fromPercent, toPercent, Number(sampleTimes.last - sampleTimes.first));

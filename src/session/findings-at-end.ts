@@ -41,7 +41,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
   if (replay.offCpuReplay !== undefined) {
-    reportSwitches(replay.offCpuReplay, events, report);
+    reportSwitches(replay.offCpuReplay, events, diagnostics);
     if (replay.offCpuReplay.waits.hasSwitches) reportLostSwitches(replay.offCpuReplay, diagnostics);
     if (replay.offCpuReplay.waits.waitCount > 0) {
       reportUnrecordedCpus(end, diagnostics);
@@ -67,7 +67,12 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
     'loss',
     `samples were left out because there was no memory for their stacks or threads: ${memory.whyNoMemory}`,
   );
-  report(replay.cutCount, 'truncated-dropped', 'info', 'samples were left out because their stacks do not reach the start of their thread (--truncated drop)');
+  report(
+    replay.cutCount,
+    'truncated-dropped',
+    'info',
+    `samples were left out because their stacks do not reach the start of their thread (${diagnostics.option('truncated', 'drop')})`,
+  );
   report(
     replay.deferred.unjoinedCount,
     'callchain-deferred',
@@ -89,14 +94,16 @@ function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilt
   const without = wanted.filter(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_CPU) === 0);
   if (without.length === 0 || without.length === wanted.length) return;
   const names = without.map(({ name }) => name).join(', ');
-  diagnostics.add('no-cpus', 'warning', `--cpu leaves out ${names}: the samples carry no CPU: record with perf record --sample-cpu`);
+  diagnostics.add('no-cpus', 'warning', `${diagnostics.option('cpu')} leaves out ${names}: the samples carry no CPU: record with perf record --sample-cpu`);
 }
 
 /** The share of waits above which what is wrong with them is worth a warning. */
 const NOTABLE_SHARE = 0.01;
 
 /** Reports what is not known about the times off the CPU that follow from switches. */
-function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], report: Report): void {
+function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+  const report = reporter(diagnostics);
+  const offCpu = diagnostics.option('offCpu');
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
   const isSampled = events.some(isSampledAtSwitches);
   const hasRecords = events.some(({ attr }) => attr.flags.has('context_switch'));
@@ -104,13 +111,13 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
     'no-switches',
     'warning',
-    `--off-cpu: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
+    `${offCpu}: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
   );
   report(
     waits.untimedCount,
     'off-cpu-untimed',
     'warning',
-    '--off-cpu: switches have no times, so what they show is missing: record with perf record --timestamp',
+    `${offCpu}: switches have no times, so what they show is missing: record with perf record --timestamp`,
   );
   report(
     waits.unseenReturnCount,
@@ -137,7 +144,7 @@ function reportLostSwitches({ waits }: OffCpuReplay, diagnostics: Diagnostics): 
   diagnostics.set(
     'off-cpu-lost',
     lost > NOTABLE_SHARE * waits.waitCount ? 'warning' : 'info',
-    '--off-cpu: switches may be among what was lost while recording: times off the CPU may be missing, or include time in which the thread ran: record with larger buffers (perf record -m 16M)',
+    `${diagnostics.option('offCpu')}: switches may be among what was lost while recording: times off the CPU may be missing, or include time in which the thread ran: record with larger buffers (perf record -m 16M)`,
   );
 }
 
@@ -152,7 +159,7 @@ function reportOverwrittenSwitches(events: readonly SessionEvent[], diagnostics:
   diagnostics.add(
     'off-cpu-overwritten',
     'warning',
-    '--off-cpu: older switches were overwritten (perf record --overwrite), up to a different time on each CPU: before the latest of these, times off the CPU may be missing, or include time in which the thread ran',
+    `${diagnostics.option('offCpu')}: older switches were overwritten (perf record --overwrite), up to a different time on each CPU: before the latest of these, times off the CPU may be missing, or include time in which the thread ran`,
   );
 }
 
@@ -163,7 +170,7 @@ function reportSampledSwitches(events: readonly SessionEvent[], diagnostics: Dia
   diagnostics.add(
     'off-cpu-sampled-switches',
     'warning',
-    '--off-cpu: only some switches were recorded, since -F or -c of perf record applied to sched:sched_switch: times off the CPU are missing, or include time in which the thread ran: record with -e cpu-clock/freq=999/ -e sched:sched_switch',
+    `${diagnostics.option('offCpu')}: only some switches were recorded, since -F or -c of perf record applied to sched:sched_switch: times off the CPU are missing, or include time in which the thread ran: record with -e cpu-clock/freq=999/ -e sched:sched_switch`,
   );
 }
 
@@ -174,7 +181,7 @@ function reportUnrecordedCpus({ features: { nrCpusOnline = 0 }, events, cpus }: 
   diagnostics.add(
     'off-cpu-some-cpus',
     'warning',
-    `--off-cpu: only ${cpusText(recorded)} of ${nrCpusOnline} ${recorded.length === 1 ? 'was' : 'were'} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`,
+    `${diagnostics.option('offCpu')}: only ${cpusText(recorded)} of ${nrCpusOnline} ${recorded.length === 1 ? 'was' : 'were'} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
+import type { OptionWords } from '../base/option-words.ts';
 
 /** The memory that the process may use. */
 export interface AvailableMemory {
@@ -22,11 +23,17 @@ const MIB = 2 ** 20;
 /** Decides how much of a recording can be kept, by its own size and by the available memory. */
 export class MemoryBudget {
   readonly #source: RecordingSource;
+  readonly #option: OptionWords;
   readonly #available: AvailableMemory;
 
   /** @param available undefined if that is not known, as in a browser */
-  constructor(source: RecordingSource, available: AvailableMemory = { bytes: Number.POSITIVE_INFINITY, objectBytes: Number.POSITIVE_INFINITY }) {
+  constructor(
+    source: RecordingSource,
+    option: OptionWords,
+    available: AvailableMemory = { bytes: Number.POSITIVE_INFINITY, objectBytes: Number.POSITIVE_INFINITY },
+  ) {
     this.#source = source;
+    this.#option = option;
     this.#available = available;
   }
 
@@ -45,7 +52,8 @@ export class MemoryBudget {
     const { bytes, objectBytes: bytesForObjects } = this.#available;
     if (held > bytes * SHARE_FOR_RECORDS || objectBytes > bytesForObjects * SHARE_FOR_RECORDS) {
       const limit = Math.floor(Math.min(bytes, bytesForObjects) / MIB);
-      return `its records need more than their share of the ${limit} MiB of memory; pprof, folded and report need the least, and --time, --pid and --event leave samples out`;
+      const filters = `${this.#option('time')}, ${this.#option('pid')} and ${this.#option('event')}`;
+      return `its records need more than their share of the ${limit} MiB of memory; pprof, folded and report need the least, and ${filters} leave samples out`;
     }
     return undefined;
   }

@@ -195,9 +195,9 @@ class Session implements RecordVisitor {
     this.#observer = observer;
     this.#profile = profile;
     this.#events = events;
-    this.#filter = new CompiledFilter(options.filter, events.events, clock, () => sampleTimes ?? notedSampleTimes(features));
+    this.#filter = new CompiledFilter(options.filter, events.events, clock, () => sampleTimes ?? notedSampleTimes(features), diagnostics.option);
     this.#simpleperfOffCpu = offCpuTimesOf(options, header, events);
-    this.#memory = new SessionMemory(new MemoryBudget(source, options.availableMemory), observer?.bytesPerRecord ?? 0);
+    this.#memory = new SessionMemory(new MemoryBudget(source, diagnostics.option, options.availableMemory), observer?.bytesPerRecord ?? 0);
     // perf script does not read jitdump files.
     const openJitDump = compatPerf ? undefined : options.openJitDump;
     this.#machine = new Machine(features, compatPerf, (tasks) => new JitCode(openJitDump, clock, events.events, tasks, diagnostics), diagnostics);
@@ -352,7 +352,7 @@ class Session implements RecordVisitor {
       if (this.#filter.acceptsEvent(names[index]) === this.#filter.acceptsEvent(name)) continue;
       throw new PerfconvError(
         'unsupported',
-        `--event does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
+        `${this.#diagnostics.option('event')} does not work while perf is still writing the recording, which names its events only at its end: ${names[index]} is really ${name}; convert it again now that it is complete`,
       );
     }
     const missed = this.#events.events.find(
@@ -361,7 +361,7 @@ class Session implements RecordVisitor {
     if (missed === undefined) return;
     throw new PerfconvError(
       'unsupported',
-      `--off-cpu does not work while perf is still writing the recording, which names its events only at its end: ${missed.name} reports switches; convert it again now that it is complete`,
+      `${this.#diagnostics.option('offCpu')} does not work while perf is still writing the recording, which names its events only at its end: ${missed.name} reports switches; convert it again now that it is complete`,
     );
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../src/base/option-words.ts';
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import { reportMissingSymbols } from '../../src/naming/missing-symbols.ts';
 import { symbolHelp } from '../../src/naming/symbol-help.ts';
@@ -39,7 +40,7 @@ describe('missing symbols', () => {
     expect(reported(...dsos)).toEqual({
       'warning no-symbols':
         'no symbols found for /opt/app/server (61.2 % of the samples), /lib/some.so (4.0 %), /lib/little.so (0.3 %) and 2 others; ' +
-        'for server: its file was not found: give the recorded files with --symfs DIR',
+        "for server: its file was not found: give the recorded files with { symfs: 'DIR' }",
       'info no-symbols-names': 'no symbols found for: /opt/app/server, /lib/some.so, /lib/little.so, /lib/tiny.so, /lib/none.so',
     });
     expect(reported(dso('/lib/none.so', 0))['warning no-symbols']).toContain('/lib/none.so (callers only); ');
@@ -47,7 +48,7 @@ describe('missing symbols', () => {
   });
 
   it('are not looked for in the page in which the kernel runs probed instructions', () => {
-    expect(symbolHelp(dso('[uprobes]', 1), [])).toBe('it is no file: the kernel runs probed instructions there');
+    expect(symbolHelp(dso('[uprobes]', 1), [], COMMAND_LINE_OPTIONS)).toBe('it is no file: the kernel runs probed instructions there');
   });
 
   it('are reported without the middle of very long names and places', () => {
@@ -133,23 +134,33 @@ describe('what helps', () => {
     ['a vmlinux for lines', dso('[kernel.kallsyms]', 1, { kind: 'kernel', ...NAMED }), '--vmlinux FILE'],
     ["the recording machine's cache", dso('[vdso]', 1, { kind: 'vdso' }), '--buildid-dir DIR'],
   ])('is %s', (_, missing, help) => {
-    if (help === '') expect(symbolHelp(missing, [])).toBe('');
-    else expect(symbolHelp(missing, [])).toContain(help);
+    if (help === '') expect(symbolHelp(missing, [], COMMAND_LINE_OPTIONS)).toBe('');
+    else expect(symbolHelp(missing, [], COMMAND_LINE_OPTIONS)).toContain(help);
   });
 
   it('is permission if the file at the recorded path may not be read', () => {
     const forbidden = place('forbidden', { place: '/mnt/opt/app/server' });
-    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [])).toBe(
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [forbidden] }), [], COMMAND_LINE_OPTIONS)).toBe(
       'there is no permission to read /mnt/opt/app/server: convert the recording as a user who may read it',
     );
     const ofCache = place('forbidden', { place: '/home/u/.debug/.build-id/aa/1111/elf' });
     const ofProcess = place('forbidden', { place: '/proc/7/root/opt/app/server' });
-    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }), [])).toContain('its file was not found');
+    expect(symbolHelp(dso('/opt/app/server', 1, { places: [ofCache, ofProcess] }), [], COMMAND_LINE_OPTIONS)).toContain('its file was not found');
+  });
+
+  it('names options as users of the library give them', () => {
+    expect(symbolHelp(dso('/bin/a', 1, { buildId: 'ab' }), [], LIBRARY_OPTIONS)).toBe(
+      "its file was not found: give the recorded files with { symfs: 'DIR' }, or { debuginfod: 'URL' }",
+    );
   });
 
   it('is not a server if one was asked', () => {
     expect(
-      symbolHelp(dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] }), []),
+      symbolHelp(
+        dso('/bin/a', 1, { buildId: 'ab', places: [place('absent', { place: 'https://debuginfod.example/buildid/ab/debuginfo' })] }),
+        [],
+        COMMAND_LINE_OPTIONS,
+      ),
     ).not.toContain('debuginfod');
   });
 });

@@ -187,7 +187,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found, or are not ELF files (--symfs and --debuginfod say where to look)',
+      'warning: 60 % …: 40 % end in libasm.so, app and 1 other, which do not say how their code is unwound (install their debug packages, or build them with -fasynchronous-unwind-tables); 20 % end in libasm.so and app, which were not found, or are not ELF files (option symfs and option debuginfod say where to look)',
     ],
   ],
   [
@@ -213,7 +213,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (--symfs and --debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
+      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (option symfs and option debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
     ],
   ],
   [

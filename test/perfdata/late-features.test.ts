@@ -66,12 +66,12 @@ describe('a recording that was followed to its end', () => {
     expect((await read('another')).profile.totals.size).toBe(0);
   });
 
-  it('refuses --off-cpu if only its end tells which event reports switches', async () => {
+  it('refuses to show times off the CPU if only its end tells which event reports switches', async () => {
     const recording = new SwitchRecords().sched(10, { prev: 101, state: 1, next: 102 }).out(103, 11).in(103, 13);
     const read = (spec: FileSpec) => readProfile(followed(encodeFile(spec), 1000), { offCpu: true }, new Diagnostics());
     await expect(read(recording.spec())).rejects.toMatchObject({
       code: 'unsupported',
-      message: expect.stringContaining('--off-cpu does not work while perf is still writing the recording'),
+      message: expect.stringContaining('option offCpu does not work while perf is still writing the recording'),
     });
     const { profile } = await read(new SwitchRecords().contextSwitch(103, 10).out(103, 11).in(103, 13).spec());
     expect(profile.events.find(({ name }) => name === 'off-cpu:waiting')).toMatchObject({ samples: 1, period: 2 });

@@ -60,7 +60,7 @@ describe('findings include', () => {
     );
     expect(diagnostics.list().find(({ code }) => code === 'chrome-too-large')).toMatchObject({
       severity: 'warning',
-      message: expect.stringMatching(/the trace has \d{3,4} MB, .*--chrome-style profile/),
+      message: expect.stringMatching(/the trace has \d{3,4} MB, .*{ chromeStyle: 'profile' }, option time or option event/),
     });
   });
 });

@@ -630,7 +630,7 @@ describe('times off the CPU', () => {
     };
     const said = ({ diagnostics }: Decoded): string[] => diagnostics.list().map(({ severity, message }) => `${severity}: ${message}`);
     const warning = (what: string): string =>
-      `warning: --off-cpu: only ${what} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
+      `warning: option offCpu: only ${what} recorded, and time that threads ran on other CPUs counts as time off the CPU: record with perf record -a`;
 
     /** An id of each event for each of the CPUs; perf gives the first one to the attr. */
     const openedOn = (...cpus: readonly number[]): RecordSpec =>

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
+import { LIBRARY_OPTIONS } from '../../src/base/option-words.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { requireMergedSamples, requireSamples } from '../../src/pipeline/require-samples.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
@@ -239,8 +240,10 @@ describe('stacks that do not reach their start', () => {
   it('are given as the reason if no sample is left without them', async () => {
     const bytes = encodeFile({ attrs: [DUMPING], records: [...start(), records[records.length - 1]], features: FEATURES });
     const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated: 'drop' }, new Diagnostics());
-    expect(() => requireSamples(result)).toThrow('no sample is left: none of the stacks (1) reaches');
-    expect(() => requireMergedSamples(result.profile, [result.session, result.session])).toThrow('no sample is left: none of the stacks (2) reaches');
+    expect(() => requireSamples(result, undefined, LIBRARY_OPTIONS)).toThrow('no sample is left: none of the stacks (1) reaches');
+    expect(() => requireMergedSamples(result.profile, [result.session, result.session], LIBRARY_OPTIONS)).toThrow(
+      /^no sample is left: none of the stacks \(2\) reaches .* \({ truncated: 'drop' }\)$/,
+    );
   });
 
   it('are not given as the reason if they would be shown', async () => {
@@ -250,8 +253,8 @@ describe('stacks that do not reach their start', () => {
     for (const truncated of ['mark', 'drop'] as const) {
       const result = await readProfile(new BufferSource(bytes, 'recording'), { truncated, offCpu: true, filter }, new Diagnostics());
       expect(result.session.unwindEnds.cut).toBe(1);
-      expect(() => requireSamples(result, filter)).toThrow('the recording has no event sleeping');
-      expect(() => requireMergedSamples(result.profile, [result.session])).toThrow('passes the filters');
+      expect(() => requireSamples(result, filter, LIBRARY_OPTIONS)).toThrow('the recording has no event sleeping');
+      expect(() => requireMergedSamples(result.profile, [result.session], LIBRARY_OPTIONS)).toThrow('passes the filters');
     }
   });
 

@@ -78,11 +78,11 @@ export async function writeFolded(profile: Profile, sink: ByteSink, options: Fol
 
 function reportOtherEvents(profile: Profile, event: number, diagnostics: Diagnostics | undefined): void {
   const others = leftOutEvents(profile, event);
-  if (others === '') return;
-  diagnostics?.add(
+  if (others === '' || diagnostics === undefined) return;
+  diagnostics.add(
     'folded-one-event',
     'warning',
-    `folded stacks hold only one event, ${profile.events[event].name}; left out (choose with --event): ${others}`,
+    `folded stacks hold only one event, ${profile.events[event].name}; left out (choose with ${diagnostics.option('event')}): ${others}`,
   );
 }
 

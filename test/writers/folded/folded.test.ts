@@ -156,7 +156,7 @@ describe('folded stacks: events', () => {
       expect.objectContaining({
         code: 'folded-one-event',
         severity: 'warning',
-        message: 'folded stacks hold only one event, cpu-clock; left out (choose with --event): page-faults',
+        message: 'folded stacks hold only one event, cpu-clock; left out (choose with option event): page-faults',
       }),
     ]);
   });
