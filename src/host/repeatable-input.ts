@@ -2,10 +2,10 @@ import { createReadStream, fstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type BlobLike, BlobSource, isBlob } from '../base/blob-source.ts';
-import { BufferSource, type ByteSource, type RecordingSource } from '../base/byte-source.ts';
+import { BufferSource, type ByteSource } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
+import { SharedSource } from '../base/shared-source.ts';
 import { FileSource } from './file-source.ts';
 import { FilesRead } from './files-read.ts';
 import { ioError } from './io-error.ts';
@@ -142,46 +142,4 @@ export class RepeatableInput {
     const shared = await this.#shared?.catch(() => undefined);
     await shared?.input.source.close();
   }
-}
-
-/**
- * A source that stays open for others when it is closed. Once the input is closed, reads fail, whatever the source would do: the number of a closed descriptor
- * may already be another file's.
- */
-class SharedSource implements StoredInput {
-  readonly modifiedNs: bigint | undefined;
-  readonly parts: readonly SharedSource[];
-  readonly #source: RecordingSource;
-  readonly #isClosed: () => boolean;
-
-  /** @param isClosed whether the input is closed */
-  constructor(source: StoredInput, isClosed: () => boolean) {
-    this.modifiedNs = source.modifiedNs;
-    this.parts = (source.parts ?? []).map((part) => new SharedSource(part, isClosed));
-    this.#source = source;
-    this.#isClosed = isClosed;
-  }
-
-  get name(): string {
-    return this.#source.name;
-  }
-
-  get sizeBytes(): number | undefined {
-    return this.#source.sizeBytes;
-  }
-
-  get storedBytes(): number | undefined {
-    return this.#source.storedBytes;
-  }
-
-  get mayReadAhead(): boolean | undefined {
-    return this.#source.mayReadAhead;
-  }
-
-  async readAt(position: number, target: Uint8Array): Promise<number> {
-    if (this.#isClosed()) throw new PerfconvError('usage', 'the recording was closed while it was being read', { file: this.name });
-    return this.#source.readAt(position, target);
-  }
-
-  async close(): Promise<void> {}
 }

@@ -2,6 +2,7 @@ import { type BlobLike, BlobSource, isBlob, modifiedNsOf } from '../base/blob-so
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
+import { SharedSource } from '../base/shared-source.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
@@ -46,10 +47,16 @@ export async function mergeProfiles(profiles: Iterable<Profile>, options: MergeO
   return mergeDecoded(profiles, options, DecodedProfile, BROWSER.gzip);
 }
 
+/** What symbols are never looked for without. */
+const FILE_FUNCTIONS = ['open', 'decompress', 'ownVdso', 'runningKernel', 'defaultBuildIdDir'] as const satisfies readonly (keyof SymbolFiles)[];
+
 const BROWSER: Platform<ProfileOptions> = {
   reading: {},
   optionChecks: {
-    symbolFiles: (option, value) => demand(value instanceof Object && 'open' in value, option, value, 'an object that opens files'),
+    symbolFiles: (option, value) => {
+      const isRight = value instanceof Object && FILE_FUNCTIONS.every((name) => name in value);
+      demand(isRight, option, value, `an object with the functions ${FILE_FUNCTIONS.join(', ')}`);
+    },
   },
   naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
     if (symbolFiles !== undefined) return { symbolizer: new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics) };
@@ -74,6 +81,7 @@ class BytesInput implements RepeatableInput {
   readonly name: string;
   readonly #source: RecordingSource;
   readonly #modifiedNs: bigint | undefined;
+  #isClosed = false;
 
   constructor(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions) {
     const isBytes = input instanceof Uint8Array;
@@ -84,11 +92,13 @@ class BytesInput implements RepeatableInput {
   }
 
   async open(): Promise<OpenInput> {
-    return { source: this.#source, modifiedNs: this.#modifiedNs };
+    return { source: new SharedSource(this.#source, () => this.#isClosed), modifiedNs: this.#modifiedNs };
   }
 
   conflictOfWriting(): undefined {}
 
-  /** Nothing is open: closing a source in memory does nothing, so that several readings may share it. */
-  async close(): Promise<void> {}
+  /** Nothing is open, but readings that are still in progress end. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
 }

@@ -68,6 +68,13 @@ export function reportUnwoundStacks(
   diagnostics.set('truncated-stacks', isNotable ? 'warning' : 'info', message);
 }
 
+/** Reports that stacks were not unwound because no files can be opened, and so no rules are known (`truncated-stacks`). */
+export function reportNoFilesToUnwind({ unwindEnds: { cut, all } }: Pick<SessionResult, 'unwindEnds'>, diagnostics: Diagnostics): void {
+  if (cut === 0) return;
+  const why = `they are unwound with the binaries that ran, which only ${diagnostics.option('symbolFiles')} can open here`;
+  diagnostics.set('truncated-stacks', 'warning', `${percent(cut, all)} of the recorded stacks do not reach the start of their thread: ${why}`);
+}
+
 /** `12 %`; below one, `0.3 %`. */
 function percent(part: number, all: number): string {
   const share = (100 * part) / all;

@@ -10,7 +10,7 @@ import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.t
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
 import { PayloadTexts } from '../naming/payload-texts.ts';
 import { reportStackQuality } from '../naming/report-stacks.ts';
-import { reportUnwoundStacks } from '../naming/report-unwound.ts';
+import { reportNoFilesToUnwind, reportUnwoundStacks } from '../naming/report-unwound.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import { unmapUnrecordedKernelCode } from '../naming/unrecorded-kernel-code.ts';
 import { SymbolizerUnwindFiles } from '../naming/unwind-files.ts';
@@ -140,8 +140,8 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   // A stack that was cut may look broken, and so may stacks as perf shows them.
   if (!compatPerf && options.maxStack === undefined) {
     reportStackQuality(profile, session.events, diagnostics);
-    // Without files, it is not known how code is unwound.
-    if (symbols !== undefined) reportUnwoundStacks(profile, session, diagnostics);
+    if (symbols === undefined) reportNoFilesToUnwind(session, diagnostics);
+    else reportUnwoundStacks(profile, session, diagnostics);
   }
   options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);

@@ -5,7 +5,9 @@ import { describe, expect, test, vi } from 'vitest';
 import * as library from '../../src/index.ts';
 import * as nodeLibrary from '../../src/node.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
+import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
+import { context, encodeFile, record } from '../support/perf-encoder.ts';
 
 const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
 const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));
@@ -94,6 +96,27 @@ describe('a recording in memory', () => {
     expect(named).toContain('work::Series::harmonic');
     await expect(recording.profile({ symfs: '/' })).rejects.toThrow('symfs names files, which only symbolFiles can open here');
     await expect(recording.profile({ debuginfod: 'env' } as object)).rejects.toThrow('there is no option debuginfod');
+  });
+
+  test('refuses symbolFiles that lack a function', async () => {
+    const recording = await openRecording(threads);
+    const symbolFiles = { open: async () => undefined } as unknown as FixtureSymbolFiles;
+    await expect(recording.profile({ symbolFiles })).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('runningKernel') });
+  });
+
+  test('says that stacks cannot be unwound without symbolFiles', async () => {
+    const sample = record.sample({ ip: 0x401000n, pid: 1, tid: 1, time: 10n, callchain: [context.user, 0x401000n], ...dumpedStack([0x401000n, 0x401100n]) });
+    const recording = await openRecording(encodeFile({ attrs: [DUMPING], records: [sample] }));
+    expect((await recording.profile()).findings).toContainEqual(
+      expect.objectContaining({ code: 'truncated-stacks', severity: 'warning', message: expect.stringContaining('only option symbolFiles can open here') }),
+    );
+  });
+
+  test('cannot be read to its end once it is closed', async () => {
+    const recording = await openRecording(threads);
+    const reading = recording.profile().catch((error: unknown) => error);
+    await recording.close();
+    expect(await reading).toMatchObject({ code: 'usage', message: expect.stringContaining('the recording was closed while it was being read') });
   });
 
   test('is refused with a PerfconvError if it is not a recording', async () => {

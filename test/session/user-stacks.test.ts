@@ -212,10 +212,17 @@ describe('stacks that do not reach their start', () => {
     );
   });
 
-  it('are not reported if no files are read, since it is then unknown how code is unwound', async () => {
+  it('are reported with what opens files if none are read', async () => {
     const { samples, diagnostics } = await decodeAll(records);
     expect(shown(samples)).toEqual(['10: 10 100', '11: 10 20 [0]']);
-    expect(diagnostics.list()).toEqual([]);
+    expect(diagnostics.list()).toEqual([
+      expect.objectContaining({
+        code: 'truncated-stacks',
+        severity: 'warning',
+        message:
+          '50 % of the recorded stacks do not reach the start of their thread: they are unwound with the binaries that ran, which only option symbolFiles can open here',
+      }),
+    ]);
   });
 
   it('are told from whole stacks with the same frames, in either order', async () => {
