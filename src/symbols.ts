@@ -5,6 +5,7 @@ export type { Compression, Decompressor } from './base/decompressor.ts';
 export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/diagnostics.ts';
 export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
 export type { ExactInteger } from './base/exact-integer.ts';
+export type { OptionWords } from './base/option-words.ts';
 export type { RecordingContext } from './base/recording-input.ts';
 export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines, SourceScope } from './symbol-table/code-symbols.ts';
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
