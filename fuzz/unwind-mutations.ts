@@ -1,7 +1,9 @@
 import { BYTE_MUTATIONS, EDGE_NUMBERS, type Mutation } from './byte-mutations.ts';
 import { elfAnatomyOf, isElf, withSectionBytes } from './elf-anatomy.ts';
 import { ELF_MUTATIONS } from './elf-mutations.ts';
+import { type FramePiece, framePiecesOf } from './frame-anatomy.ts';
 import type { Random } from './random.ts';
+import { lie, RECORD_MUTATIONS } from './record-mutations.ts';
 import { type InputFiles, type Seed, SINGLE_FILE } from './seed.ts';
 
 /** Sections that tell how code is unwound, including the code itself, and `.data`, where the seeds have Arm's larger descriptions. */
@@ -9,6 +11,8 @@ const FRAME_SECTIONS = /^\.(eh_frame|eh_frame_hdr|debug_frame|ARM\.exidx|ARM\.ex
 const LARGE_BYTES = 1 << 20;
 const LARGE_ONE_IN = 50;
 const MAX_CHANGES = 24;
+/** Letters of augmentations, with one that means nothing. */
+const AUGMENTATIONS = ['z', 'R', 'P', 'L', 'S', 'B', 'G', 'x', '\0'];
 /** Size of a recording's header, which stays as it is, since nothing is read without it. */
 const RECORDING_START = 104;
 
@@ -42,9 +46,17 @@ export function mutateUnwinding({ files: sound }: Seed, random: Random): InputFi
   const choice = random.below(4);
   for (const [name, bytes] of sound) {
     if (name === SINGLE_FILE ? choice === 0 : choice > 1) continue;
-    files.set(name, name === SINGLE_FILE ? withOtherWords(bytes.slice(), random) : withOtherRules(bytes.slice(), random));
+    files.set(name, name === SINGLE_FILE ? withOtherSamples(bytes.slice(), random) : withOtherRules(bytes.slice(), random));
   }
   return files;
+}
+
+/** Changes counts, sizes and masks, which registers and stacks are read by, or what is in them. */
+function withOtherSamples(bytes: Uint8Array, random: Random): Uint8Array {
+  if (!random.oneIn(4)) return withOtherWords(bytes, random);
+  let result = bytes;
+  for (let count = random.between(1, 4); count > 0; count--) result = random.pick(RECORD_MUTATIONS)(result, random);
+  return result;
 }
 
 /** Changes registers, words of the stack and anything else in the recording. */
@@ -62,7 +74,7 @@ function withOtherWords(bytes: Uint8Array, random: Random): Uint8Array {
 function withOtherRules(bytes: Uint8Array, random: Random): Uint8Array {
   let result = bytes;
   if (random.oneIn(LARGE_ONE_IN)) result = withRepeatedRules(result, random);
-  const mutations: readonly Mutation[] = random.oneIn(6) ? [...ELF_MUTATIONS, ...BYTE_MUTATIONS] : [changeRules];
+  const mutations: readonly Mutation[] = random.oneIn(6) ? [...ELF_MUTATIONS, ...BYTE_MUTATIONS] : [random.oneIn(2) ? changeRules : changeFramePieces];
   for (let count = random.between(1, 4); count > 0; count--) result = random.pick(mutations)(result, random);
   return result;
 }
@@ -85,6 +97,40 @@ const changeRules: Mutation = (bytes, random) => {
   }
   return bytes;
 };
+
+/** Changes rules field by field and instruction by instruction, so that the entries stay in place. */
+const changeFramePieces: Mutation = (bytes, random) => {
+  if (!isElf(bytes)) return changeRules(bytes, random);
+  const elf = elfAnatomyOf(bytes);
+  const pieces = framePiecesOf(elf);
+  const { view } = elf;
+  if (pieces.length === 0) return changeRules(bytes, random);
+  const words = pieces.filter(({ kind }) => kind === 'word');
+  for (let count = random.between(1, MAX_CHANGES); count > 0; count--) {
+    const piece = random.pick(pieces);
+    const { offset, sizeBytes } = piece;
+    if (piece.kind === 'word') view.set(offset, sizeBytes, lie(piece, view.get(offset, sizeBytes), bytes.length, random, words, view));
+    else bytes.set(otherPiece(piece, pieces, bytes, random).subarray(0, sizeBytes), offset);
+  }
+  return bytes;
+};
+
+/** What may take the place of a number of variable length, of letters, or of an instruction: as many bytes, or fewer. */
+function otherPiece({ kind, sizeBytes }: FramePiece, pieces: readonly FramePiece[], bytes: Uint8Array, random: Random): Uint8Array {
+  if (kind === 'leb') return lebOf(random.oneIn(2) ? random.pick(EDGE_NUMBERS) : BigInt(random.below(128)), sizeBytes);
+  if (kind === 'letters') return Uint8Array.from({ length: sizeBytes - 1 }, () => random.pick(AUGMENTATIONS).charCodeAt(0));
+  if (random.oneIn(4)) return Uint8Array.from(random.pick(PIECES));
+  const other = random.pick(pieces.filter((piece) => piece.kind === 'instruction'));
+  // What is left over of a longer one does nothing (DW_CFA_nop).
+  const result = new Uint8Array(sizeBytes);
+  result.set(bytes.subarray(other.offset, other.offset + Math.min(sizeBytes, other.sizeBytes)));
+  return result;
+}
+
+/** A LEB128 of so many bytes, with as much of the value as fits. */
+function lebOf(value: bigint, sizeBytes: number): Uint8Array {
+  return Uint8Array.from({ length: sizeBytes }, (_, nth) => Number((value >> BigInt(7 * nth)) & 0x7fn) | (nth < sizeBytes - 1 ? 0x80 : 0));
+}
 
 function someBytes(random: Random): Uint8Array {
   const bytes = new Uint8Array(8);

@@ -231,7 +231,8 @@ export function unwindSeeds(): Seed[] {
     ];
   });
   const arm = MACHINES[3];
-  const tree = new Uint8Array(readFileSync(join(projectRoot(), 'fixtures/symfs/opt/perfconv-fixtures/bin/tree')));
+  const fixture = (path: string): Uint8Array => new Uint8Array(readFileSync(join(projectRoot(), 'fixtures', path)));
+  const binary = (name: string): Uint8Array => fixture(`symfs/opt/perfconv-fixtures/bin/${name}`);
   return [
     ...seeds,
     ...Object.entries(CODE).map(([name, { afterCall, halves }]) => {
@@ -239,7 +240,15 @@ export function unwindSeeds(): Seed[] {
       return seed(name, machine, 'app', programOf(machine, halves), '/opt/bin/app', (nth) => (nth % FUNCTIONS) * 2 * halves.length + afterCall);
     }),
     seed('arm-exidx', arm, 'app', armProgram(arm)),
-    seed('gcc', X86_64, 'tree', tree),
+    seed('gcc', X86_64, 'tree', binary('tree')),
+    {
+      kind: 'unwind',
+      name: 'recorded',
+      files: new Map([
+        [SINGLE_FILE, fixture('dwarf.data')],
+        ['frameless', binary('frameless')],
+      ]),
+    },
     seed('jit', X86_64, DUMP_FILE, jitDump(), `/tmp/${DUMP_FILE}`),
   ];
 }

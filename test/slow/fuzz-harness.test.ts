@@ -13,6 +13,7 @@ import { elfAnatomyOf, isElf, withSectionBytes } from '../../fuzz/elf-anatomy.ts
 import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { enlarge } from '../../fuzz/enlarge.ts';
 import { signatureOf } from '../../fuzz/finding.ts';
+import { framePiecesOf } from '../../fuzz/frame-anatomy.ts';
 import { minimise } from '../../fuzz/minimise.ts';
 import { NotedSymbolFiles, SYMFS } from '../../fuzz/noted-symbol-files.ts';
 import { lineFault } from '../../fuzz/output-checks.ts';
@@ -21,6 +22,7 @@ import { Random } from '../../fuzz/random.ts';
 import { isDirectory, SEED_KINDS, SINGLE_FILE } from '../../fuzz/seed.ts';
 import { HOSTILE_NAMES } from '../../fuzz/special-recordings.ts';
 import { symbolSeeds } from '../../fuzz/symbol-seeds.ts';
+import { unwindSeeds } from '../../fuzz/unwind-seeds.ts';
 import { repeatingZstdFrame } from '../../fuzz/zstd-frame.ts';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { BufferSource } from '../../src/base/byte-source.ts';
@@ -185,6 +187,27 @@ describe('the anatomy of a symbol file', () => {
       // Only the ends of lists of children follow.
       const last = own.at(-1)!;
       expect(dies.at(-1)! - last.start, name).toBeGreaterThan((last.end - last.start) * 0.9);
+    }
+  });
+
+  it('knows every instruction of call frame information', () => {
+    for (const name of ['x86_64-eh_frame', 'x86_64-debug_frame', 'i686-eh_frame', 'aarch64-debug_frame', 's390x-eh_frame', 'gcc', 'recorded']) {
+      const [, bytes] = [...unwindSeeds().find((seed) => seed.name === name)!.files][1];
+      const elf = elfAnatomyOf(bytes);
+      const section = elf.sections.find((one) => /^\.(?:eh|debug)_frame$/.test(one.name))!;
+      const pieces = framePiecesOf(elf);
+      const last = pieces.at(-1)!;
+      // A terminator may follow the last entry.
+      expect(section.end - last.offset - last.sizeBytes, name).toBeLessThanOrEqual(4);
+      const instructions = pieces.filter(({ kind }) => kind === 'instruction');
+      expect(
+        instructions.every(({ offset }) => bytes[offset] >= 0x40 || bytes[offset] <= 0x16),
+        name,
+      ).toBe(true);
+      // Each CIE begins with DW_CFA_def_cfa.
+      for (const { offset, sizeBytes } of pieces.filter(({ kind }) => kind === 'letters')) {
+        expect(bytes[instructions.find((one) => one.offset > offset + sizeBytes)!.offset], name).toBe(0x0c);
+      }
     }
   });
 
