@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { KeyedPairs } from '../base/keyed-pairs.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
-import { isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
+import { isSwitch, isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { type OffCpuTimes, offCpuNs } from '../simpleperf/off-cpu-times.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -140,7 +140,7 @@ export class Replay {
     return this.#sampleCount;
   }
 
-  /** Number of samples that were left out because there was no memory for their stacks or threads. */
+  /** Number of samples that were left out because there was no memory for their stacks or threads, also of those that switches would have become. */
   get leftOutCount(): number {
     return this.#leftOutCount;
   }
@@ -343,7 +343,9 @@ export class Replay {
   #deliverSwitch(row: RecordRow, record: SwitchSample): void {
     if (record.read === undefined) this.#deliverSample(row);
     else this.#deliverRead(row, record.read);
-    if (!this.#hasNoMemoryFor(row)) this.offCpuReplay?.playSample(row, record);
+    if (this.offCpuReplay === undefined) return;
+    if (!this.#hasNoMemoryFor(row)) this.offCpuReplay.playSample(row, record);
+    else if (record.source === 'sched_switch') this.#leftOutCount++;
   }
 
   #deliverSideBand(row: RecordRow, record: SideBand): void {
@@ -353,7 +355,9 @@ export class Replay {
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
     if (this.#profile.threadEvents !== undefined && !this.#isFull) noteThreadEvent(this.#profile, this.#tasks, row, record);
-    if (this.offCpuReplay !== undefined && !this.#hasNoMemoryFor(row)) this.offCpuReplay.playSideBand(row, record);
+    if (this.offCpuReplay === undefined) return;
+    if (!this.#hasNoMemoryFor(row)) this.offCpuReplay.playSideBand(row, record);
+    else if (isSwitch(record) && !isSwitchIn(record)) this.#leftOutCount++;
   }
 
   /** A sample with READ counts as one of each event whose value has grown; the observer sees it even if none has. */

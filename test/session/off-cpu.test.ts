@@ -37,6 +37,22 @@ async function waits(recording: SwitchRecords, options = {}): Promise<string[]> 
 }
 
 describe('times off the CPU', () => {
+  it.each([
+    ['records', (recording: SwitchRecords, tid: number) => recording.out(tid, tid * 1000), 0],
+    ['samples', (recording: SwitchRecords, tid: number) => recording.sched(tid * 1000, { prev: tid, state: S, next: 0 }), 1],
+  ])('are counted as left out if there is no memory for their threads: %s', async (_, leave, samplesPerSwitch) => {
+    const recording = new SwitchRecords();
+    const switches = 20_000;
+    for (let tid = 1; tid <= switches; tid++) {
+      leave(recording, tid);
+      if (tid % 1000 === 0) recording.records.push(toolRecords.finishedRound());
+    }
+    const decoded = await decode(recording.file(), { ...OFF, availableMemory: { bytes: 2 ** 30, objectBytes: 5 << 20 } });
+    const leftOut = decoded.diagnostics.count('memory-limit-stacks');
+    expect(leftOut).toBeGreaterThan(0);
+    expect(decoded.samples.length + leftOut).toBe(switches * (1 + samplesPerSwitch));
+  });
+
   describe('by sched_switch', () => {
     it('last from the switch out to the switch back, with the stack of the first and the state of the thread', async () => {
       const recording = new SwitchRecords()
