@@ -1,6 +1,7 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
+import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import { isSampledAtSwitches, type SessionEvent } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
@@ -10,8 +11,9 @@ import type { RecordOrder } from './record-order.ts';
 import { cpusText, type RecordedCpus } from './recorded-cpus.ts';
 import type { Replay } from './replay.ts';
 
-/** What to give perf record so that it says when and where threads are off the CPU. */
-const OFF_CPU_RECORDING = '-e cpu-clock -e sched:sched_switch --switch-events -g';
+/** What records when and where threads are off the CPU. */
+const OFF_CPU_RECORDING = 'perf record -e cpu-clock -e sched:sched_switch --switch-events -g';
+const SIMPLEPERF_OFF_CPU = 'simpleperf record --trace-offcpu';
 
 /** What a session knows when all its records have been replayed. */
 export interface SessionEnd {
@@ -41,7 +43,7 @@ export function reportAtEnd(end: SessionEnd, diagnostics: Diagnostics): void {
   if (replay.sampleCount > 0) reportUnknownFields(events, diagnostics);
   if (filter.refusesWithoutCpu) reportMissingCpus(events, filter, diagnostics);
   if (replay.offCpuReplay !== undefined) {
-    reportSwitches(replay.offCpuReplay, events, diagnostics);
+    reportSwitches(replay.offCpuReplay, end, diagnostics);
     if (replay.offCpuReplay.waits.hasSwitches) reportLostSwitches(replay.offCpuReplay, diagnostics);
     if (replay.offCpuReplay.waits.waitCount > 0) {
       reportUnrecordedCpus(end, diagnostics);
@@ -101,7 +103,7 @@ function reportMissingCpus(events: readonly SessionEvent[], filter: CompiledFilt
 const NOTABLE_SHARE = 0.01;
 
 /** Reports what is not known about the times off the CPU that follow from switches. */
-function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonly SessionEvent[], diagnostics: Diagnostics): void {
+function reportSwitches({ stacklessCount, waits }: OffCpuReplay, { events, features }: SessionEnd, diagnostics: Diagnostics): void {
   const report = reporter(diagnostics);
   const offCpu = diagnostics.option('offCpu');
   const hasPerfsOwn = events.some(({ isOffCpuTime }) => isOffCpuTime);
@@ -111,7 +113,7 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     waits.hasSwitches || waits.untimedCount > 0 || hasPerfsOwn ? 0 : 1,
     'no-switches',
     'warning',
-    `${offCpu}: the recording does not say when threads left the CPU and came back: record with perf record ${OFF_CPU_RECORDING}`,
+    `${offCpu}: the recording does not say when threads left the CPU and came back: record with ${isSimpleperfRecording(features) ? SIMPLEPERF_OFF_CPU : OFF_CPU_RECORDING}`,
   );
   report(
     waits.untimedCount,
@@ -130,7 +132,7 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, events: readonl
     stacklessCount,
     'off-cpu-no-stack',
     'info',
-    `switches off the CPU have no stack and are shown as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with perf record ${OFF_CPU_RECORDING}`}`,
+    `switches off the CPU have no stack and are shown as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with ${OFF_CPU_RECORDING}`}`,
   );
 }
 

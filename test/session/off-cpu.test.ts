@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
 import { type Decoded, decode, type PlainSample } from '../support/decode.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { ATTRS, offCpuAttr, offCpuPayload, SCHED, SwitchRecords } from '../support/switch-recordings.ts';
+import { META } from '../support/simpleperf-recordings.ts';
+import { ATTRS, CLOCK, offCpuAttr, offCpuPayload, SCHED, SwitchRecords } from '../support/switch-recordings.ts';
 
 const MS = 1_000_000;
 const S = 1;
@@ -608,6 +609,11 @@ describe('times off the CPU', () => {
     );
     expect(decoded.diagnostics.list().map(({ code, severity }) => [code, severity])).toEqual([['no-switches', 'warning']]);
     expect(decoded.samples.map(({ event }) => event)).toEqual(['cpu-clock', 'context-switches']);
+  });
+
+  it('need other options of simpleperf, which the warning then names', async () => {
+    const decoded = await decode(encodeFile({ attrs: [ATTRS[CLOCK]], records: [], foreignFeatures: [META] }), OFF);
+    expect(messageOf(decoded, 'no-switches')).toMatch(/: record with simpleperf record --trace-offcpu$/);
   });
 
   it('are reported as uncertain if buffers were overwritten, since those of CPUs begin at different times', async () => {
