@@ -17,7 +17,8 @@ export class WritableSink implements ByteSink {
   write(chunk: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#writable.write(chunk, (error) => {
-        if (error) reject(ioError(error, this.#name));
+        // A stream that failed before refuses to be written: what made it fail says more.
+        if (error) reject(ioError(this.#writable.errored ?? error, this.#name));
         else resolve();
       });
     });

@@ -108,6 +108,13 @@ describe('GzipSink', () => {
 });
 
 describe('WritableSink', () => {
+  test('tells why its stream failed before', async () => {
+    const failed = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const sink = new WritableSink(failed, 'output');
+    failed.destroy(new Error('no such directory'));
+    await expect(sink.write(text('a'))).rejects.toMatchObject({ code: 'io', message: 'output: no such directory' });
+  });
+
   test('waits for the stream, and gives its failure a type', async () => {
     const order: string[] = [];
     const slow = new Writable({
