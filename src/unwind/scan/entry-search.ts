@@ -12,8 +12,12 @@ const MAX_BYTES = 1 << 14;
 const BLOCK_SIZE_BYTES = 256;
 /** The alignment of functions that have padding before them. */
 const ALIGNMENT = 16;
-/** What compilers and assemblers fill space with: NOPs. They may have prefixes. */
+/**
+ * What compilers and assemblers fill space with: NOPs, which may have prefixes; and zeros between sections, as before `main`, which gcc puts first. Fewer zeros
+ * may be part of an instruction.
+ */
 const PADDING = [
+  [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00],
   [0x90],
   [0x0f, 0x1f, 0x00],
   [0x0f, 0x1f, 0x40, 0x00],

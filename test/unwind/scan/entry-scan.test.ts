@@ -180,6 +180,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['pushes a later register', 'cc', '41 54 90 eb fd', 8],
     ['is aligned, after a NOP', '90 '.repeat(16), PUSHED, 8],
     ['is aligned, after a longer NOP', '0f 1f 84 00 00 00 00 00 0f 1f 84 00 00 00 00 00', PUSHED, 8],
+    ['is aligned, after the zeros between two sections', '00 '.repeat(16), PUSHED, 8],
     ['comes after a jump', 'eb fe', PUSHED, 8],
     ['comes after a far jump', 'e9 fb ff ff ff', PUSHED, 8],
     ['comes after a call', 'e8 fb ff ff ff', PUSHED, 8],
@@ -258,6 +259,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['its beginning is not known', '90 90 48 ff c0 90 eb fd', OTHER],
     ['a register is pushed after other code', '48 ff c0 53 90 eb fd', OTHER],
     ['it is not aligned after a NOP', '90 90 53 90 eb fd', OTHER],
+    ['there are fewer zeros before it than between sections', `${'48 '.repeat(9)}${'00 '.repeat(7)}53 90 eb fd`, OTHER],
     ['there is no return address', 'cc 53 90 eb fd', OTHER + 1],
     // Four times mov eax, edi
     ['room is made after other code', 'cc 89 f8 89 f8 89 f8 89 f8 53 90 eb fd', OTHER],
