@@ -68,6 +68,22 @@ export class CodeStep {
     return byOther === 'stepped' ? byOther : 'no-rule';
   }
 
+  /** Whether a rule of an x86 frame places the return address elsewhere, from the stack pointer, than code that leads straight to the function's return. */
+  contradicts(module: UnwindModule, svma: number, isCall: boolean): boolean {
+    const byCode = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
+    if (byCode < 0 || (module.rules.data[byCode + RuleWord.flags] & RuleFlag.straight) === 0) return false;
+    const offset = this.#offsetFromSp(module, byCode);
+    const byRule = module.ruleAt(isCall ? svma - 1 : svma);
+    if (byRule < 0 || (module.rules.data[byRule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
+    const offsetByRule = this.#offsetFromSp(module, byRule);
+    return !Number.isNaN(offset) && !Number.isNaN(offsetByRule) && offsetByRule !== offset;
+  }
+
+  /** Where a rule places the frame's end, from the stack pointer; NaN if it does not say so. */
+  #offsetFromSp({ rules: { data } }: UnwindModule, rule: number): number {
+    return data[rule + RuleWord.cfaRegister] === this.#frame.machine.sp ? data[rule + RuleWord.cfaOffset] : Number.NaN;
+  }
+
   /**
    * Steps by an indirect jump to an address after a call. A case of a switch in the same function may have such an address, too: so the call must be one of the
    * running function, or far away.

@@ -1,4 +1,6 @@
 import type { StepEnd } from './step-end.ts';
+import type { UnwindEnd } from './unwind-end.ts';
+import type { UnwoundStack } from './unwound-stack.ts';
 
 /** Ways out of a frame that has no rule, or whose rule leads nowhere. Each returns `no-rule` if it does not apply. */
 export interface FallbackSteps {
@@ -28,4 +30,12 @@ export interface FallbackSteps {
   beginsStack(callee: number): StepEnd;
   /** Whether the stack ends at a return address (`outermost`) although its rule goes on. */
   endsThread(address: number): StepEnd;
+  /** Steps by what the frame's code does up to its return, and by nothing else. */
+  stepByCode(): StepEnd;
+  /**
+   * The first frame of a stack whose rule has led to what is no return address; −1 if there is none, or nothing tells.
+   * @param from number of the first frame that is looked at
+   * @param end how the stack ended
+   */
+  wronglyLeft(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending';
 }

@@ -15,6 +15,9 @@ import { SignalStep } from './signal-step.ts';
 import { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
 import { ThumbMode } from './thumb-mode.ts';
+import type { UnwindEnd } from './unwind-end.ts';
+import type { UnwindModule } from './unwind-module.ts';
+import type { UnwoundStack } from './unwound-stack.ts';
 import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
@@ -159,5 +162,38 @@ export class FrameGuess implements FallbackSteps {
   endsThread(address: number): StepEnd {
     this.#code.isPending = false;
     return this.#stackEnds.endsThread(address);
+  }
+
+  stepByCode(): StepEnd {
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    const end = this.#codeStep.step();
+    return this.#code.isPending ? 'pending' : end;
+  }
+
+  wronglyLeft({ addresses, isCall, count }: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
+    // Elsewhere, leaves keep return addresses in registers, and a call before an address says less.
+    if (this.#frame.machine.machine !== 'x86_64') return -1;
+    this.#code.isPending = false;
+    const last = count - 1;
+    // Whoever made a stack may have put an address there for its first function to return to.
+    if (end === 'complete' && last > 0 && isCall[last] === 0) return -1;
+    let frame = end === 'complete' ? last : from;
+    while (frame < last && (isCall[frame + 1] === 0 || this.#returns.mayFollowCall(addresses[frame + 1]))) frame++;
+    const module = frame < from || frame > last ? undefined : this.#code.moduleAt(addresses[frame] - isCall[frame]);
+    const isWrong = module !== undefined && (frame < last || this.#hasLedNowhere(module, addresses[frame], isCall[frame] === 1, end));
+    return this.#code.isPending ? 'pending' : isWrong ? frame : -1;
+  }
+
+  /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
+  #hasLedNowhere(module: UnwindModule, address: number, isCall: boolean, end: UnwindEnd): boolean {
+    if (end !== 'complete') return end === 'unmapped' || end === 'bad-frame';
+    const svma = address - this.#memory.space.bias;
+    const key = svma * 2 + (isCall ? 1 : 0);
+    const known = module.code.wrongEnds.get(key);
+    if (known !== undefined) return known === 1;
+    const isWrong = this.#codeStep.contradicts(module, svma, isCall);
+    if (!this.#code.isPending) module.code.wrongEnds.set(key, isWrong ? 1 : 0);
+    return isWrong;
   }
 }

@@ -248,6 +248,15 @@ export class FrameStep {
     return end === 'stepped' ? this.#takeReturnAddress(this.#frame.machine.pc, 0, 0) : end;
   }
 
+  /** Steps from a frame whose rule has led to what is no return address: by its code, if that leads to one. */
+  stepWithDoubt(frames: UnwoundStack, module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
+    this.ledToLandingPad = false;
+    this.wasPlain = false;
+    const end = this.#fallback.stepByCode();
+    if (end === 'stepped') return this.#afterFallback();
+    return end === 'pending' ? end : this.step(frames, module, svma, isCall);
+  }
+
   /** Steps from the last frame as if there were no rule for it. */
   stepWithoutRule(): StepEnd {
     this.wasPlain = false;

@@ -115,4 +115,12 @@ export class LibunwindFallback implements FallbackSteps {
   recover(): StepEnd {
     return 'no-rule';
   }
+
+  stepByCode(): StepEnd {
+    return 'no-rule';
+  }
+
+  wronglyLeft(): number {
+    return -1;
+  }
 }

@@ -23,6 +23,8 @@ export class StackWalk {
   /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
   endAddress = 0;
   endFile = -1;
+  /** Whether the stack is complete because a return address is 0, rather than by a rule that says so. */
+  endsAtZero = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
@@ -34,6 +36,8 @@ export class StackWalk {
   readonly #lastCall = new LastCall();
   /** Whether the leaf is in the system call that ends its thread. */
   #isInLastCall = false;
+  /** Numbers of frames whose rules are doubted. */
+  #doubted: readonly number[] = [];
   /** Created for the first stack that can be walked this way; null without WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
   /** {@link #plainWalk}, if it has begun the current stack. */
@@ -72,15 +76,18 @@ export class StackWalk {
   /**
    * Begins a stack and walks it as far as WebAssembly can. The registers of the frame need not be set for that.
    * @param stack receives the frames
+   * @param doubted numbers of frames that are left by their code, if possible: their rules have led to what is no return address
    * @returns whether it is complete
    */
-  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace): boolean {
+  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace, doubted: readonly number[]): boolean {
     stack.clear();
     this.#stack = stack;
     this.endAddress = 0;
     this.endFile = -1;
+    this.endsAtZero = false;
     this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
-    this.#begunPlain = this.#isInLastCall ? undefined : this.#beginPlain(input, space);
+    this.#doubted = doubted;
+    this.#begunPlain = this.#isInLastCall || doubted.length > 0 ? undefined : this.#beginPlain(input, space);
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
@@ -231,7 +238,8 @@ export class StackWalk {
     frame.entersUnknownCode = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
-    const stepEnd = step.step(frames, module, svma, isCall);
+    const isDoubted = this.#doubted.length > 0 && this.#doubted.includes(frames.count - 1);
+    const stepEnd = isDoubted ? step.stepWithDoubt(frames, module, svma, isCall) : step.step(frames, module, svma, isCall);
     const end = isChecked && step.wasPlain ? this.#correct(stepEnd, isCall) : stepEnd;
     if (end === 'truncated' && this.#landing.isPossible && frame.registers.known[machine.fp] === 0) {
       this.#land();
@@ -286,7 +294,10 @@ export class StackWalk {
   #checkStep(pc: number, sp: number): UnwindEnd | 'repeat' | undefined {
     const frame = this.#frame;
     const step = this.#frameStep;
-    if (frame.pc === 0) return this.#followsLibunwind ? 'truncated' : 'complete';
+    if (frame.pc === 0) {
+      this.endsAtZero = !this.#followsLibunwind;
+      return this.endsAtZero ? 'complete' : 'truncated';
+    }
     // A caller has its own return address on the stack. If that is beyond the dump, the address came from a register, which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';
     const nextSp = frame.registers.value(frame.machine.sp);

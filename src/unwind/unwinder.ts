@@ -24,6 +24,11 @@ export interface UnwinderOptions {
 
 const DEFAULT_MAX_FRAMES = 8192;
 const WORD = 0x1_0000_0000;
+/** How many frames of a stack are left without their rules: one after the other, each time from the leaf on. */
+const MAX_DOUBTED_FRAMES = 16;
+/** Ends of stacks to which a wrong rule may have led. */
+const BROKEN: readonly UnwindEnd[] = ['unmapped', 'bad-frame', 'no-rule', 'no-module'];
+const NONE: readonly number[] = [];
 
 /** Unwinds user stacks. One unwinder serves many samples: each one overwrites the results of the one before. */
 export class Unwinder {
@@ -127,9 +132,10 @@ export class Unwinder {
    * @internal
    */
   unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd {
-    const end = this.#unwind(previous, input, space);
+    const end = this.#unwind(previous, input, space, NONE);
     // Rarely, registers are needed that the shared frames have not restored.
-    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space) as UnwindEnd) : end;
+    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space, NONE) as UnwindEnd) : end;
+    this.#mend(input, space);
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
     if (this.end === 'pending') {
@@ -147,11 +153,27 @@ export class Unwinder {
     return this.end;
   }
 
-  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd | 'repeat' {
+  /** Unwinds a stack again without the rules that have led to what is no return address. */
+  #mend(input: UnwindInput, space: CodeSpace): void {
+    const doubted: number[] = [];
+    while (doubted.length < MAX_DOUBTED_FRAMES && this.#isDoubtful()) {
+      const frame = this.#fallback.wronglyLeft(this.#stack, (doubted.at(-1) ?? -1) + 1, this.end);
+      if (frame === 'pending') this.end = frame;
+      if (frame === 'pending' || frame < 0) return;
+      doubted.push(frame);
+      this.end = this.#unwind(undefined, input, space, doubted) as UnwindEnd;
+    }
+  }
+
+  #isDoubtful(): boolean {
+    return this.end === 'complete' ? this.#walk.endsAtZero : BROKEN.includes(this.end) && !this.#isInGo();
+  }
+
+  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, doubted: readonly number[]): UnwindEnd | 'repeat' {
     this.endModule = undefined;
     this.#memory.begin(space);
     this.#shortfall.begin();
-    if (this.#walk.begin(this.#stack, input, space)) return 'complete';
+    if (this.#walk.begin(this.#stack, input, space, doubted)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
     return end === 'truncated' || end === 'unmapped' || end === 'bad-frame' ? this.#afterLast(end) : end;

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import { assembleFrames, type PlannedFde } from '../support/frame-assembler.ts';
+import { MadeSpace } from '../support/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
+
+const BIAS = 0x7f00_f000_0000;
+const SP = 0x7ffc_f000_1000;
+const [LEAF, CALLER, OTHER, START] = [0x1010, 0x1110, 0x1210, 0x1310];
+/** An address in code, with no call before it. */
+const NO_CALL = 0x1280;
+
+const RET = [0xc3];
+/** add $24, %rsp; ret */
+const FREES_24 = [0x48, 0x83, 0xc4, 0x18, 0xc3];
+/** call *%rax; add $24, %rsp; ret */
+const CALLS_AND_FREES_24 = [0xff, 0xd0, ...FREES_24];
+/** hlt */
+const HALTS = [0xf4];
+
+interface Sample {
+  readonly leaf?: readonly number[];
+  readonly caller?: readonly number[];
+  readonly callerRule?: PlannedFde;
+  readonly stack: Readonly<Record<number, number>>;
+  readonly followsLibunwind?: boolean;
+}
+
+/** Unwinds a stack of a leaf, a caller whose rule says that it has 8 bytes, and others, which have none; nothing calls the start. */
+async function unwind({ leaf = RET, caller = FREES_24, callerRule, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
+  const bytes = new Uint8Array(0x400);
+  bytes.set(leaf, LEAF - 0x1000);
+  bytes.set(caller, CALLER - 0x1000);
+  bytes.set(RET, OTHER - 0x1000);
+  for (const returnsTo of [CALLER, OTHER, START]) bytes.set([0xff, 0xd0], returnsTo - 0x1002);
+  const rules = [fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
+  const content = assembleFrames([[CIE, rules]], { addr: 0x4000 }).bytes;
+  const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  return unwound({ machine: 'x86_64', registers: { ip: BIAS + LEAF, sp: SP, bp: 0 }, stack }, space, { followsLibunwind });
+}
+
+const frames = (...callers: readonly number[]): string[] => [`!${(BIAS + LEAF).toString(16)}`, ...callers.map((at) => (BIAS + at).toString(16))];
+
+describe('x86-64 callers whose rules are wrong', () => {
+  test.each<[string, number]>([
+    ['0', 0],
+    ['a number', 7],
+    ['an address in code that follows no call', BIAS + NO_CALL],
+  ])('are left by what their code does if the rule leads to %s', async (_, found) => {
+    const result = await unwind({ stack: { 0: BIAS + CALLER, 16: found, 24: 7, 32: BIAS + START } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+  });
+
+  test('are left like this each time they were called', async () => {
+    const stack = { 0: BIAS + CALLER, 16: 7, 32: BIAS + CALLER, 48: BIAS + NO_CALL, 64: BIAS + OTHER, 72: BIAS + START };
+    expect(await unwind({ stack })).toMatchObject({ end: 'complete', frames: frames(CALLER, CALLER, OTHER, START) });
+  });
+
+  test('are left by code that makes a call on the way to its return, unless the rule says that nothing called them', async () => {
+    const stack = { 0: BIAS + CALLER, 32: BIAS + START };
+    const caller = CALLS_AND_FREES_24;
+    expect(await unwind({ caller, stack: { ...stack, 16: 7 } })).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+    expect(await unwind({ caller, stack: { ...stack, 16: 0 } })).toMatchObject({ end: 'complete', frames: frames(CALLER) });
+    const callerRule = fde(0x1100, code().undefined(RIP));
+    expect(await unwind({ callerRule, stack: { ...stack, 16: 7 } })).toMatchObject({ end: 'complete', frames: frames(CALLER) });
+  });
+
+  test.each<[string, Sample, object]>([
+    ['their code leads nowhere', { caller: HALTS, stack: { 16: 7, 32: BIAS + START } }, { end: 'unmapped', endAddress: 7 }],
+    ['their code leads to what is no return address', { stack: { 16: 7, 32: 8 } }, { end: 'unmapped', endAddress: 7 }],
+    ['it leads to 0, as the code does', { caller: [0x58, 0xc3], stack: { 16: 0 } }, { end: 'complete' }],
+    ['libunwind is followed', { followsLibunwind: true, stack: { 16: 7, 32: BIAS + START } }, { end: 'unmapped', endAddress: 7 }],
+  ])('are left by the rule if %s', async (_, sample, expected) => {
+    expect(await unwind({ ...sample, stack: { 0: BIAS + CALLER, ...sample.stack } })).toMatchObject({ ...expected, frames: frames(CALLER) });
+  });
+
+  test('are left by the rule if it leads to after a call, whatever the code does', async () => {
+    const result = await unwind({ stack: { 0: BIAS + CALLER, 16: BIAS + OTHER, 24: BIAS + START, 32: 7 } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, OTHER, START) });
+  });
+});
+
+describe('x86-64 leaves whose rules are wrong', () => {
+  test('are left by what their code does, rather than to the first word that follows a call', async () => {
+    // pop %rax; pop %rcx; ret
+    const leaf = [0x58, 0x59, 0xc3];
+    const stack = { 0: 7, 8: BIAS + OTHER, 16: BIAS + START };
+    expect(await unwind({ leaf, stack })).toMatchObject({ end: 'complete', frames: frames(START) });
+  });
+
+  test('are left by what their code does if the rule leads to 0', async () => {
+    // pop %rax; ret, as gcc -Oz loads a constant
+    expect(await unwind({ leaf: [0x58, 0xc3], stack: { 0: 0, 8: BIAS + START } })).toMatchObject({ end: 'complete', frames: frames(START) });
+  });
+});
