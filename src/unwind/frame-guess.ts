@@ -171,28 +171,36 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  wronglyLeft({ addresses, isCall, count }: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
+  wronglyLeft(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
     // Elsewhere, leaves keep return addresses in registers, and a call before an address says less.
     if (this.#frame.machine.machine !== 'x86_64') return -1;
-    this.#code.isPending = false;
-    const last = count - 1;
+    const { addresses, isCall, count } = stack;
+    const code = this.#code;
+    code.isPending = false;
+    for (let frame = from; frame < count && !code.isPending; frame++) {
+      const module = this.#leadsOn(stack, frame, end) ? undefined : code.moduleAt(addresses[frame] - isCall[frame]);
+      const isWrong = module !== undefined && (frame < count - 1 || this.#hasLedNowhere(module, stack, end));
+      if (isWrong && !code.isPending) return frame;
+    }
+    return code.isPending ? 'pending' : -1;
+  }
+
+  /** Whether there is no doubt where a frame of a stack was left to. The last one leads nowhere. */
+  #leadsOn({ addresses, isCall, count }: UnwoundStack, frame: number, end: UnwindEnd): boolean {
+    const next = frame + 1;
     // Whoever made a stack may have put an address there for its first function to return to.
-    if (end === 'complete' && last > 0 && isCall[last] === 0) return -1;
-    let frame = end === 'complete' ? last : from;
-    while (frame < last && (isCall[frame + 1] === 0 || this.#returns.mayFollowCall(addresses[frame + 1]))) frame++;
-    const module = frame < from || frame > last ? undefined : this.#code.moduleAt(addresses[frame] - isCall[frame]);
-    const isWrong = module !== undefined && (frame < last || this.#hasLedNowhere(module, addresses[frame], isCall[frame] === 1, end));
-    return this.#code.isPending ? 'pending' : isWrong ? frame : -1;
+    if (next === count) return end === 'complete' && frame > 0 && isCall[frame] === 0;
+    return isCall[next] === 0 || (this.#returns.mayFollowCall(addresses[next]) && !this.#returns.isInData);
   }
 
   /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
-  #hasLedNowhere(module: UnwindModule, address: number, isCall: boolean, end: UnwindEnd): boolean {
+  #hasLedNowhere(module: UnwindModule, { addresses, isCall, count }: UnwoundStack, end: UnwindEnd): boolean {
     if (end !== 'complete') return end === 'unmapped' || end === 'bad-frame';
-    const svma = address - this.#memory.space.bias;
-    const key = svma * 2 + (isCall ? 1 : 0);
+    const svma = addresses[count - 1] - this.#memory.space.bias;
+    const key = svma * 2 + isCall[count - 1];
     const known = module.code.wrongEnds.get(key);
     if (known !== undefined) return known === 1;
-    const isWrong = this.#codeStep.contradicts(module, svma, isCall);
+    const isWrong = this.#codeStep.contradicts(module, svma, isCall[count - 1] === 1);
     if (!this.#code.isPending) module.code.wrongEnds.set(key, isWrong ? 1 : 0);
     return isWrong;
   }

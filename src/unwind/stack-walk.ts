@@ -23,8 +23,8 @@ export class StackWalk {
   /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
   endAddress = 0;
   endFile = -1;
-  /** Whether the stack is complete because a return address is 0, rather than by a rule that says so. */
-  endsAtZero = false;
+  /** Whether the stack may be wrong even if it is complete: it ends at a return address of 0, or has a caller in what may be data. */
+  isDoubtful = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
@@ -84,7 +84,7 @@ export class StackWalk {
     this.#stack = stack;
     this.endAddress = 0;
     this.endFile = -1;
-    this.endsAtZero = false;
+    this.isDoubtful = false;
     this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
     this.#doubted = doubted;
     this.#begunPlain = this.#isInLastCall || doubted.length > 0 ? undefined : this.#beginPlain(input, space);
@@ -228,6 +228,7 @@ export class StackWalk {
     const svma = kept === undefined ? pc - space.bias : isCall ? kept.svma + 1 : kept.svma;
     // Looking up another address would change it.
     const mayBeData = match === 'found' && space.mayBeData === true;
+    if (mayBeData && isCall) this.isDoubtful = true;
     const sp = frame.registers.value(machine.sp);
     const isAfterLeaf = this.#isAfterLeaf;
     this.#isAfterLeaf = !isCall;
@@ -295,8 +296,8 @@ export class StackWalk {
     const frame = this.#frame;
     const step = this.#frameStep;
     if (frame.pc === 0) {
-      this.endsAtZero = !this.#followsLibunwind;
-      return this.endsAtZero ? 'complete' : 'truncated';
+      this.isDoubtful = true;
+      return this.#followsLibunwind ? 'truncated' : 'complete';
     }
     // A caller has its own return address on the stack. If that is beyond the dump, the address came from a register, which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';

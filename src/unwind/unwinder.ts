@@ -166,7 +166,7 @@ export class Unwinder {
   }
 
   #isDoubtful(): boolean {
-    return this.end === 'complete' ? this.#walk.endsAtZero : BROKEN.includes(this.end) && !this.#isInGo();
+    return this.end === 'complete' ? this.#walk.isDoubtful : BROKEN.includes(this.end) && !this.#isInGo();
   }
 
   #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, doubted: readonly number[]): UnwindEnd | 'repeat' {

@@ -9,6 +9,7 @@ const SP = 0x7ffc_f000_1000;
 const [LEAF, CALLER, OTHER, START] = [0x1010, 0x1110, 0x1210, 0x1310];
 /** An address in code, with no call before it. */
 const NO_CALL = 0x1280;
+const DATA = 0x900_0000;
 
 const RET = [0xc3];
 /** add $24, %rsp; ret */
@@ -36,8 +37,8 @@ async function unwind({ leaf = RET, caller = FREES_24, callerRule, stack, follow
   const rules = [fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
   const content = assembleFrames([[CIE, rules]], { addr: 0x4000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
-  return unwound({ machine: 'x86_64', registers: { ip: BIAS + LEAF, sp: SP, bp: 0 }, stack }, space, { followsLibunwind });
+  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).mapData(DATA, DATA + 0x1000);
+  return unwound({ machine: 'x86_64', registers: { ip: BIAS + LEAF, sp: SP, bp: SP + 0x80 }, stack }, space, { followsLibunwind });
 }
 
 const frames = (...callers: readonly number[]): string[] => [`!${(BIAS + LEAF).toString(16)}`, ...callers.map((at) => (BIAS + at).toString(16))];
@@ -50,6 +51,14 @@ describe('x86-64 callers whose rules are wrong', () => {
   ])('are left by what their code does if the rule leads to %s', async (_, found) => {
     const result = await unwind({ stack: { 0: BIAS + CALLER, 16: found, 24: 7, 32: BIAS + START } });
     expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+  });
+
+  test('are left by what their code does if the rule leads to data, even if a frame pointer leads on from there', async () => {
+    const chain = { 128: 0, 136: BIAS + OTHER, 144: BIAS + START };
+    const result = await unwind({ stack: { 0: BIAS + CALLER, 16: DATA + 8, 32: BIAS + START, ...chain } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+    const byChain = [...frames(CALLER), (DATA + 8).toString(16), ...frames(OTHER, START).slice(1)];
+    expect(await unwind({ caller: HALTS, stack: { 0: BIAS + CALLER, 16: DATA + 8, ...chain } })).toMatchObject({ end: 'complete', frames: byChain });
   });
 
   test('are left like this each time they were called', async () => {
