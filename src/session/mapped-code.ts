@@ -151,8 +151,8 @@ function isFilledUp({ segments }: UnwindFile, offset: number): boolean {
 }
 
 /**
- * Where perf 6.1 takes a file to be mapped: at the lowest address of any part of it. Parts left over from before an exec count, too: then perf finds no rules,
- * or wrong ones (observed).
+ * Where perf 6.1 takes a file to be mapped: where it would begin if all of it were mapped as its part with the lowest address is. Parts left over from before an
+ * exec count, too: then perf finds no rules, or wrong ones, as in files whose first segment is not at their beginning (observed).
  */
 class PerfBases {
   /** By DSO: the generation of the space that {@link #biases} is for. */
@@ -170,9 +170,7 @@ class PerfBases {
     const lowest = space.firstOf(dso);
     const range = lowest === undefined ? undefined : space.rangeAt(lowest);
     this.#generations[dso] = space.generation;
-    // Files are mapped from the start of a page. What perf inject makes of a JIT's function is mapped from where the code begins in it, which may be the start
-    // of a page.
-    this.#biases[dso] = range && range.start - ((range.start + range.delta) % PAGE_BYTES === 0 ? first - (first % PAGE_BYTES) : first);
+    this.#biases[dso] = range && -range.delta - (first - (first % PAGE_BYTES));
     return this.#biases[dso];
   }
 }

@@ -67,14 +67,30 @@ describe('the extent of code around an address', () => {
   });
 });
 
-test('with --compat perf, a file begins where its lowest map says, and a JIT function where its code begins in the file', () => {
-  const jitted = [{ start: 0x80, end: 0x100, delta: 0 }];
-  for (const at of [MAP, MAP + 0x110]) {
-    const { mapped: file } = mapped(jitted, 0x80, at, true);
-    expect([file.find(at + 5), file.bias]).toEqual(['found', at - 0x80]);
-  }
-  const { mapped: file } = mapped([{ start: 0x1040, end: 0x2000, delta: 0x1000 }], 0x1000, MAP, true);
-  expect([file.find(MAP + 0x50), file.bias]).toEqual(['found', MAP - 0x2000]);
+describe('with --compat perf, a file begins', () => {
+  test('where its lowest map says, and a JIT function where its code begins in the file', () => {
+    const jitted = [{ start: 0x80, end: 0x100, delta: 0 }];
+    for (const at of [MAP, MAP + 0x110]) {
+      const { mapped: file } = mapped(jitted, 0x80, at, true);
+      expect([file.find(at + 5), file.bias]).toEqual(['found', at - 0x80]);
+    }
+  });
+
+  test('at the same place if its first map was lost, since the next one tells its offset in the file', () => {
+    const segments = [
+      { start: 0, end: 0x800, delta: 0 },
+      { start: 0x1000, end: 0x2000, delta: 0 },
+    ];
+    const { mapped: file, space } = mapped(segments, 0x1000, MAP + 0x1000, true);
+    expect([file.find(MAP + 0x1010), file.bias]).toEqual(['found', MAP]);
+    space.map(MAP, MAP + 0x1000, -MAP, 0);
+    expect([file.find(MAP + 0x1010), file.bias]).toEqual(['found', MAP]);
+  });
+
+  test('too low by the offset of its first segment, as in perf', () => {
+    const { mapped: file } = mapped([{ start: 0x1040, end: 0x2000, delta: 0x1000 }], 0x1000, MAP, true);
+    expect([file.find(MAP + 0x50), file.bias]).toEqual(['found', MAP - 0x3000]);
+  });
 });
 
 test('there is no code between the end of a segment and the end of its last page', () => {

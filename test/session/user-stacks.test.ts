@@ -315,7 +315,7 @@ describe('stacks with compatPerf', () => {
     const entries = hasEntries ? functions.map(({ start }, i) => [start, framesAt + frames.fdeOffsets[i]] as const) : [];
     const table = { name: '.eh_frame_hdr', addr: tableAt, content: assembleFrameTable(tableAt, framesAt, entries) };
     const moreSections = [{ name: '.eh_frame', addr: framesAt, content: frames.bytes }, ...(hasTable ? [table] : [])];
-    const elf = buildElf({ classBits: 64, littleEndian: true, moreSections });
+    const elf = buildElf({ classBits: 64, littleEndian: true, moreSections, loadsHeader: true });
     elf.set(code, TEXT.offset);
     const files = new MadeFiles();
     for (const path of [APP, LIBRARY]) files.content.set(path, elf);

@@ -34,6 +34,8 @@ export interface ElfPlan {
   readonly isDebugFile?: boolean;
   /** A debug file has program headers, with offsets that mean nothing, as objcopy leaves them. */
   readonly keepsSegments?: boolean;
+  /** The first PT_LOAD holds the file's header, as linkers write it; by default there is none for it. */
+  readonly loadsHeader?: boolean;
 }
 
 /** Addresses and file offsets of the two sections, which differ by another distance for each. */
@@ -151,6 +153,7 @@ export function buildElf(plan: ElfPlan): Buffer {
         ]
       : []
     : [
+        ...(plan.loadsHeader ? [{ vaddr: TEXT.vaddr - TEXT.offset, offset: 0, sizeBytes: 0x200, flags: 4, fileSizeBytes: 0x200 }] : []),
         { ...TEXT, flags: 5, fileSizeBytes: TEXT.sizeBytes },
         { ...DATA, flags: 6, fileSizeBytes: DATA.sizeBytes },
       ];
