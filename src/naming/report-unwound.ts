@@ -46,9 +46,10 @@ export function reportUnwoundStacks(
     { samples: areLargest ? 0 : ends.beyondLargest, what: 'continue beyond the largest dumps, as where local variables take 64 KB', remedy: FRAME_POINTERS },
     {
       samples: ends.outOfReach,
-      what: 'continue where no dump reaches: on another stack, as from a signal handler that has its own, or in memory that was never touched or is gone after execve',
-      remedy: '',
+      what: 'continue where no dump reaches: on another stack, as from a signal handler that has its own, or beyond memory that was never touched',
+      remedy: FRAME_POINTERS,
     },
+    { samples: ends.withoutDump, what: 'have an empty dump: the stack was gone, as in execve and at the end of a process', remedy: '' },
     { samples: ends.withoutRegister, what: 'need registers that were not recorded', remedy: 'record without --user-regs' },
     {
       samples: ends.probed,

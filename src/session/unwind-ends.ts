@@ -24,8 +24,10 @@ export class UnwindEnds {
   truncatedDumpBytes = 0;
   /** Even the largest dump that perf accepts is too small: the stack is too deep, or large local variables are on it. */
   beyondLargest = 0;
-  /** They go on where no dump reaches: on another stack, as Go's runtime does, or in memory that was never touched or is gone after execve. */
+  /** They go on where no dump reaches: on another stack, as Go's runtime does, or beyond memory that was never touched. */
   outOfReach = 0;
+  /** Nothing was dumped: the stack to which the registers belong was gone, as in execve and at the end of a process. */
+  withoutDump = 0;
   /** A frame needs a register that was not recorded. */
   withoutRegister = 0;
   /** The kernel's probes hide the next caller: they replace return addresses. */
@@ -47,6 +49,7 @@ export class UnwindEnds {
       this.truncated +
       this.beyondLargest +
       this.outOfReach +
+      this.withoutDump +
       this.withoutRegister +
       this.probed +
       this.broken +
@@ -63,14 +66,16 @@ export class UnwindEnds {
   /**
    * @param dumpBytes how much of the stack was to be dumped
    * @param stackOffset of a truncated one: how far from the dump's first byte it goes on; undefined where a larger dump would not hold more
+   * @param isEmpty whether nothing was dumped
    */
-  add(end: UnwindEnd, file: number, dumpBytes: number, stackOffset?: number): void {
+  add(end: UnwindEnd, file: number, dumpBytes: number, stackOffset?: number, isEmpty = false): void {
     switch (end) {
       case 'complete':
         this.complete++;
         break;
       case 'truncated':
-        if (stackOffset === undefined || stackOffset < 0 || stackOffset > MAX_FRAMES_BYTES) this.outOfReach++;
+        if (isEmpty) this.withoutDump++;
+        else if (stackOffset === undefined || stackOffset < 0 || stackOffset > MAX_FRAMES_BYTES) this.outOfReach++;
         else if (stackOffset > MAX_DUMP_BYTES) this.beyondLargest++;
         else {
           this.truncated++;

@@ -256,9 +256,14 @@ export class UserStacks {
     return input;
   }
 
+  #countEnd({ end, endFile, endStackOffset }: Unwinder, stackDump: number, dumpBytes: number): void {
+    const isEmpty = this.#dumps.stackSizeBytes(stackDump) === 0;
+    this.ends.add(end, endFile, dumpBytes, this.#dumps.isWhole(stackDump) ? endStackOffset : undefined, isEmpty);
+  }
+
   /** Decides what becomes of a stack, and counts how it ended. A recorded user part is kept instead if it shows more. */
   #fateOf({ chain, stackDump }: RecordRow, { attr }: SessionEvent, unwinder: Unwinder, space: AddressSpace): 'unwound' | 'recorded' | 'dropped' {
-    const { stack, end, endFile, endStackOffset } = unwinder;
+    const { stack, end } = unwinder;
     const { truncated, compatPerf } = this.#options;
     if (stack.count === 0) {
       this.ends.notUnwound++;
@@ -269,7 +274,7 @@ export class UserStacks {
       return 'recorded';
     }
     if (this.#endsAtProbe(unwinder, space)) this.ends.probed++;
-    else this.ends.add(end, endFile, attr.sampleStackUser, this.#dumps.isWhole(stackDump) ? endStackOffset : undefined);
+    else this.#countEnd(unwinder, stackDump, attr.sampleStackUser);
     return truncated === 'drop' && this.#isCut(end, stack) ? 'dropped' : 'unwound';
   }
 

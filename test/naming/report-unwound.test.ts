@@ -41,6 +41,18 @@ test('a summary of unwound stacks names the kernel as the one that hides callers
   ]);
 });
 
+test('a summary of unwound stacks tells of those that were gone', () => {
+  const ends = new UnwindEnds();
+  for (let i = 0; i < 20; i++) ends.add('truncated', 0, 8192, undefined, true);
+  ends.complete = 80;
+  const diagnostics = new Diagnostics();
+  const events = [{ hasStackDumps: true, attr: { sampleStackUser: 8192 } }] as unknown as SessionEvent[];
+  reportUnwoundStacks({ mappings: MAPPINGS }, { events, jitDumps: new Map(), unwindEnds: ends }, diagnostics);
+  expect(diagnostics.list().map(({ message }) => message)).toEqual([
+    '20 % of the unwound stacks do not reach the start of their thread: 20 % have an empty dump: the stack was gone, as in execve and at the end of a process',
+  ]);
+});
+
 test('a summary of unwound stacks proposes a size above that of the dumps which were too small, whatever others the recording has', () => {
   const ends = new UnwindEnds();
   for (const dumpBytes of [1024, 16_384, 4096]) ends.add('truncated', 0, dumpBytes, 20_000);
@@ -73,7 +85,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % continue where no dump reaches: on another stack, as from a signal handler that has its own, or in memory that was never touched or is gone after execve',
+      'warning: 20 % …: 20 % continue where no dump reaches: on another stack, as from a signal handler that has its own, or beyond memory that was never touched (build with -fno-omit-frame-pointer and record with --call-graph fp)',
     ],
   ],
   [
