@@ -11,6 +11,8 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
   { binary: /^(?:mono(?:-sgen)?|libmono.*)$/, option: 'mono --jitmap', isCommon: true },
   { binary: /^(?:php(?:-fpm)?[\d.]*|libphp.*|opcache\.so)$/, option: 'php -d opcache.jit_debug=16', isCommon: false },
   { binary: /^(?:wasmtime|libwasmtime.*)$/, option: 'wasmtime --profile=perfmap', isCommon: false },
+  // Source: the message with which QEMU added its options -perfmap and -jitdump, for 8.0.
+  { binary: /^qemu-/, option: 'qemu -perfmap (QEMU 8)', isCommon: false },
 ];
 
 /**

@@ -15,6 +15,8 @@ test.each([
   ['/usr/sbin/php-fpm8.2', 'php -d opcache.jit_debug=16'],
   ['/usr/bin/deno', 'deno run --v8-flags=--perf-basic-prof'],
   ['/usr/bin/wasmtime', 'wasmtime --profile=perfmap'],
+  ['/usr/bin/qemu-x86_64', 'qemu -perfmap (QEMU 8)'],
+  ['/usr/bin/qemu-system-aarch64', 'qemu -perfmap (QEMU 8)'],
 ])('the JIT of %s leaves names with %s', (path, option) => {
   expect(jitOptions([path, '/usr/lib/x86_64-linux-gnu/libc.so.6'])).toBe(`${option}, or the equivalent for another runtime`);
 });
@@ -26,5 +28,5 @@ test('the advice for several runtimes is in a fixed order', () => {
 test('the advice for unknown runtimes has the options of common ones', () => {
   const common =
     'node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, python -X perf, DOTNET_PerfMapEnabled=1, erl +JPperf true, mono --jitmap';
-  expect(jitOptions(['/usr/bin/qemu-arm', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
+  expect(jitOptions(['/usr/bin/luajit', '/usr/bin/nodemon', '/opt/monolith'])).toBe(common);
 });
