@@ -33,7 +33,7 @@ export function assembleProfile(inputName: string, session: SessionResult, build
     mainMapping: findMainMapping(mappings, builder),
     processes: session.processes.map(({ pid, name }) => ({ pid, name })),
     threads: session.threads.map(({ process, pid, tid, comm }) => ({ process, pid, tid, name: comm })),
-    tasks: session.tasks.map(({ thread, comm }) => ({ thread, comm })),
+    tasks: session.tasks.map((task) => ({ ...task })),
     functions: builder.functions,
     locations: builder.locations,
     stacks: builder.stacks,

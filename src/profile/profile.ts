@@ -137,6 +137,8 @@ export interface ProfileTask {
   readonly thread: number;
   /** The name while its samples were taken, `:tid` when none was recorded. */
   readonly comm: string;
+  /** Instead of `:tid`: the first name that was recorded later, which perf report shows. */
+  readonly laterComm?: string;
 }
 
 /** A decoded, symbolized recording: all that a writer sees. Tables hold each thing once, and refer to one another by index; −1 is absent, 0 is valid. */

@@ -36,6 +36,8 @@ export interface SessionThread {
 export interface SessionTask {
   readonly thread: number;
   readonly comm: string;
+  /** The thread's first name, if it was only recorded after the samples. */
+  readonly laterComm?: string;
 }
 
 /**
@@ -116,10 +118,12 @@ export class TaskTable {
     return process.space;
   }
 
+  /** Applies a COMM. perf report also uses a thread's first one for the time before (observed, 6.1). */
   rename(record: CommRecord): void {
     const index = this.thread(record.pid, record.tid);
     const thread = this.threads[index];
     if (record.isExec) this.#exec(this.processes[thread.process]);
+    if (!thread.hasComm && thread.task >= 0) this.tasks[thread.task] = { ...this.tasks[thread.task], laterComm: record.comm };
     this.#setComm(thread, record.comm);
   }
 

@@ -16,6 +16,24 @@ function depthOf(space: AddressSpace | undefined): number {
 }
 
 describe('TaskTable', () => {
+  it('keeps the first name of a thread for what it did before, and no later one', () => {
+    const tasks = new TaskTable(false);
+    const taskOf = (tid: number) => tasks.tasks[tasks.taskOf(tasks.thread(7, tid))];
+    const name = (tid: number, comm: string) => tasks.rename({ pid: 7, tid, comm, isExec: false });
+    const before = tasks.taskOf(tasks.thread(7, 8));
+    expect(tasks.tasks[before].comm).toBe(':8');
+    name(8, 'first');
+    expect([tasks.tasks[before], taskOf(8)]).toEqual([
+      { thread: tasks.thread(7, 8), comm: ':8', laterComm: 'first' },
+      { thread: tasks.thread(7, 8), comm: 'first' },
+    ]);
+    name(8, 'second');
+    expect([tasks.tasks[before].laterComm, taskOf(8).comm]).toEqual(['first', 'second']);
+    // Nothing was sampled here before.
+    name(9, 'other');
+    expect(taskOf(9)).toEqual({ thread: tasks.thread(7, 9), comm: 'other' });
+  });
+
   it('takes memory for the maps that children add, not for those of their parent', () => {
     const tasks = new TaskTable(false);
     const parent = tasks.ownSpace(tasks.process(1));

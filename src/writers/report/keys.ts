@@ -34,7 +34,7 @@ export class ReportTexts {
   /** By column: texts by task, or by event for the key `event`; empty for keys that depend on the frame. */
   readonly #bySample: readonly Uint32Array[];
 
-  /** @param compatPerf like perf report: keep symbols of the same name apart, and show short names of files */
+  /** @param compatPerf like perf report: keep symbols of the same name apart, show short names of files, and names of threads that were recorded later */
   constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean) {
     this.#profile = profile;
     this.#keys = keys;
@@ -44,7 +44,7 @@ export class ReportTexts {
     this.frames = new FrameTexts(profile, strings, reportStyle(profile, hasDsoColumn));
     this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern((compatPerf ? perfShortName(mapping) : mapping.name) || NAMELESS)));
     this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
-    this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key).map((text) => strings.intern(text))));
+    this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key, compatPerf).map((text) => strings.intern(text))));
   }
 
   /**
@@ -90,7 +90,7 @@ function symbolsOfLocations({ locations }: Profile): Uint32Array {
   });
 }
 
-function sampleTexts(profile: Profile, key: ReportKey): string[] {
+function sampleTexts(profile: Profile, key: ReportKey, compatPerf: boolean): string[] {
   const { events, inputs, processes, tasks, threads } = profile;
   const inputOf = (thread: number) => inputLabel(profile, processes[threads[thread].process]);
   // The same pid in two recordings is not the same process.
@@ -99,7 +99,7 @@ function sampleTexts(profile: Profile, key: ReportKey): string[] {
     case 'event':
       return events.map((event) => event.name || NAMELESS);
     case 'comm':
-      return tasks.map((task) => task.comm || NAMELESS);
+      return tasks.map(({ comm, laterComm }) => (compatPerf && laterComm) || comm || NAMELESS);
     case 'pid':
       return tasks.map((task) => {
         const { pid, name } = processes[threads[task.thread].process];

@@ -100,6 +100,13 @@ describe('report: tables', () => {
     ]);
   });
 
+  test('samples before the first name of their thread was recorded have that name with compatPerf only', async () => {
+    const profile = buildProfile([{ timeNs: 0, stack: [] }]);
+    const tasks = [{ ...profile.tasks[0], comm: ':8', laterComm: 'worker' }];
+    const lastWord = async (compatPerf: boolean) => /\S+$/.exec((await reportOf({ ...profile, tasks }, { compatPerf, sort: ['comm'] })).trimEnd())?.[0];
+    expect([await lastWord(false), await lastWord(true)]).toEqual([':8', 'worker']);
+  });
+
   test("the kernel and its modules have perf report's short names with compatPerf, however perf script prints them", async () => {
     const kinds = { '/lib/modules/6.1.0/build/vmlinux': 'kernel', '/lib/modules/6.1.0/kernel/fs/nf-tables.ko.xz': 'module', '/bin/tool.ko': 'file' } as const;
     const profile = buildProfile(Object.keys(kinds).map((dso, timeNs) => ({ timeNs, period: 1, stack: [{ name: 'f', dso }] })));
