@@ -17,6 +17,7 @@ import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
 import { INDIRECT, SAVED, ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
+import { VisitedPlaces } from './visited-places.ts';
 import { x86Decoders } from './x86-decoder.ts';
 
 /**
@@ -63,7 +64,7 @@ export class FrameScan {
   /** Of {@link ScanFlag}. */
   #flags = 0;
   #isStraight = false;
-  readonly #visited = new Set<number>();
+  readonly #visited = new VisitedPlaces(MAX_INSTRUCTIONS);
   readonly #state = new ScanState();
   /** Of branches, in the order in which they are followed. */
   readonly #targets = new Float64Array(MAX_BRANCHES);

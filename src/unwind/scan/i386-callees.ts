@@ -3,6 +3,7 @@ import type { CodeFindings } from '../code-findings.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
+import { VisitedPlaces } from './visited-places.ts';
 import { X86Decoder } from './x86-decoder.ts';
 import { I386_MODE } from './x86-mode.ts';
 
@@ -28,7 +29,7 @@ export class I386Callees {
   readonly #reader: FileCode;
   readonly #decoder = new X86Decoder(I386_MODE);
   readonly #state = new ScanState();
-  readonly #visited = new Set<number>();
+  readonly #visited = new VisitedPlaces(MAX_INSTRUCTIONS);
 
   constructor(code: CodeBytes) {
     this.#code = code;

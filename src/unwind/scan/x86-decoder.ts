@@ -1,5 +1,6 @@
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
+import { OpcodeSet } from './opcode-set.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
@@ -9,13 +10,13 @@ import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } fr
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
 const MAX_DETOUR_BYTES = 7 + 15;
 /** Jcc; LOOPNE, LOOPE, LOOP, JRCXZ. */
-const BRANCHES: ReadonlySet<number> = new Set([...Array.from({ length: 16 }, (_, condition) => 0x70 + condition), 0xe0, 0xe1, 0xe2, 0xe3]);
+const BRANCHES = new OpcodeSet([...Array.from({ length: 16 }, (_, condition) => 0x70 + condition), 0xe0, 0xe1, 0xe2, 0xe3]);
 /** ENTER, which compilers do not use; calls of, jumps and returns to other segments; returns from interrupts; traps, HLT. */
-const ENDS: ReadonlySet<number> = new Set([0x9a, 0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xea, 0xf1, 0xf4]);
+const ENDS = new OpcodeSet([0x9a, 0xc8, 0xca, 0xcb, 0xcc, 0xcf, 0xea, 0xf1, 0xf4]);
 /** MOV of 8 bits and from a segment register, shifts: what they write to the operand that may be in memory is not tracked. */
-const WRITES_OPERAND: ReadonlySet<number> = new Set([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
+const WRITES_OPERAND = new OpcodeSet([0x88, 0x8c, 0xc0, 0xc1, 0xc6, 0xd0, 0xd1, 0xd2, 0xd3]);
 /** IMUL, MOV of 8 bits, LES, LDS: the same for the register. */
-const WRITES_REGISTER: ReadonlySet<number> = new Set([0x69, 0x6b, 0x8a, 0xc4, 0xc5]);
+const WRITES_REGISTER = new OpcodeSet([0x69, 0x6b, 0x8a, 0xc4, 0xc5]);
 /** By opcode: registers that instructions write without naming them. */
 function writtenRegisters({ ax, cx, dx, si, di }: X86Mode): ReadonlyMap<number, readonly number[]> {
   return new Map<number, readonly number[]>([

@@ -1,4 +1,5 @@
 import type { CodeReader } from './instruction-decoder.ts';
+import { OpcodeSet } from './opcode-set.ts';
 import type { X86Mode } from './x86-mode.ts';
 
 /**
@@ -65,7 +66,7 @@ const TWO_BYTES = [
   'mmmmmmmmmmmmmmmm',
 ].join('');
 /** ES, CS, SS, DS, FS, GS, operand size, address size, LOCK, REPNE, REP */
-const PREFIXES: ReadonlySet<number> = new Set([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
+const PREFIXES = new OpcodeSet([0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3]);
 const OPERAND_SIZE = 0x66;
 export const REP = 0xf3;
 const NOTRACK = 0x3e;
@@ -77,7 +78,7 @@ const FIRST_XOP_MAP = 8;
 /** No instruction is longer. */
 const MAX_BYTES = 15;
 /** Opcodes whose registers have 8 bits, apart from those of sums. Those from 0x100 on begin with 0F. */
-const BYTE_OPCODES: ReadonlySet<number> = new Set([0x80, 0x82, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
+const BYTE_OPCODES = new OpcodeSet([0x80, 0x82, 0x84, 0x86, 0x88, 0x8a, 0xc0, 0xc6, 0xd0, 0xd2, 0xf6, 0xfe, 0x1b0, 0x1c0]);
 /** Opcodes below this are those of sums. */
 const ONE_BYTE_SUMS = 0x40;
 

@@ -2,14 +2,15 @@
 
 import { R11 } from '../x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
+import { OpcodeSet } from './opcode-set.ts';
 import type { ScanState } from './scan-state.ts';
 import { REP, REPNE, THREE_BYTE_MAP, VECTOR_MAPS, type X86Instruction } from './x86-instruction.ts';
 import { ANYTHING, change, pop, push } from './x86-operations.ts';
 
 /** LAR, LSL; MOVMSKPS, PEXTRW, PMOVMSKB; IMUL, MOVZX, MOVSX, POPCNT, BSF, BSR. */
-const WRITES_REGISTER: ReadonlySet<number> = new Set([0x02, 0x03, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
+const WRITES_REGISTER = new OpcodeSet([0x02, 0x03, 0x50, 0xc5, 0xd7, 0xaf, 0xb6, 0xb7, 0xb8, 0xbc, 0xbd, 0xbe, 0xbf]);
 /** SLDT, STR; RDRAND, RDSEED; SHLD, SHRD, BTS, BTR, BTC. What they write to memory is ignored. */
-const WRITES_OTHER: ReadonlySet<number> = new Set([0x00, 0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
+const WRITES_OTHER = new OpcodeSet([0x00, 0xc7, 0xa4, 0xa5, 0xab, 0xac, 0xad, 0xb3, 0xba, 0xbb]);
 /** Among the instructions with opcode 0F 01, by ModRM's middle field. */
 const SMSW = 4;
 /** Opcodes after VEX and EVEX whose results are integers. */
