@@ -16,8 +16,8 @@ import { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
 import { ThumbMode } from './thumb-mode.ts';
 import type { UnwindEnd } from './unwind-end.ts';
-import type { UnwindModule } from './unwind-module.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
+import { WrongRules } from './wrong-rules.ts';
 import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
@@ -39,6 +39,7 @@ export class FrameGuess implements FallbackSteps {
   readonly #vdso: I386Vdso;
   readonly #x86: X86Guess;
   readonly #links: LinkGuess;
+  readonly #wrongRules: WrongRules;
   isSignalFrame = false;
 
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall) {
@@ -56,6 +57,7 @@ export class FrameGuess implements FallbackSteps {
     const setup = new X86FrameSetup(this.#code);
     this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, this.#codeStep, entryStep, setup, this.#vdso);
     const pushStep = new PushStep(frame, memory, shortfall, this.#code, this.#returns, thumbMode);
+    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, this.#codeStep);
     this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, this.#codeStep, pushStep);
   }
 
@@ -172,36 +174,6 @@ export class FrameGuess implements FallbackSteps {
   }
 
   wronglyLeft(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
-    // Elsewhere, leaves keep return addresses in registers, and a call before an address says less.
-    if (this.#frame.machine.machine !== 'x86_64') return -1;
-    const { addresses, isCall, count } = stack;
-    const code = this.#code;
-    code.isPending = false;
-    for (let frame = from; frame < count && !code.isPending; frame++) {
-      const module = this.#leadsOn(stack, frame, end) ? undefined : code.moduleAt(addresses[frame] - isCall[frame]);
-      const isWrong = module !== undefined && (frame < count - 1 || this.#hasLedNowhere(module, stack, end));
-      if (isWrong && !code.isPending) return frame;
-    }
-    return code.isPending ? 'pending' : -1;
-  }
-
-  /** Whether there is no doubt where a frame of a stack was left to. The last one leads nowhere. */
-  #leadsOn({ addresses, isCall, count }: UnwoundStack, frame: number, end: UnwindEnd): boolean {
-    const next = frame + 1;
-    // Whoever made a stack may have put an address there for its first function to return to.
-    if (next === count) return end === 'complete' && frame > 0 && isCall[frame] === 0;
-    return isCall[next] === 0 || (this.#returns.mayFollowCall(addresses[next]) && !this.#returns.isInData);
-  }
-
-  /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
-  #hasLedNowhere(module: UnwindModule, { addresses, isCall, count }: UnwoundStack, end: UnwindEnd): boolean {
-    if (end !== 'complete') return end === 'unmapped' || end === 'bad-frame';
-    const svma = addresses[count - 1] - this.#memory.space.bias;
-    const key = svma * 2 + isCall[count - 1];
-    const known = module.code.wrongEnds.get(key);
-    if (known !== undefined) return known === 1;
-    const isWrong = this.#codeStep.contradicts(module, svma, isCall[count - 1] === 1);
-    if (!this.#code.isPending) module.code.wrongEnds.set(key, isWrong ? 1 : 0);
-    return isWrong;
+    return this.#wrongRules.find(stack, from, end);
   }
 }
