@@ -145,10 +145,13 @@ export class EntryStep {
 
   /** Steps to where a context of makecontext begins, if a rule leads there. */
   #leadsToContext(module: UnwindModule, rule: number): boolean {
-    if (this.#stepByRule(module, rule) !== 'stepped') return false;
-    if (this.#stackEnds.beginsContext()) return true;
-    this.#frame.goBack();
-    return false;
+    if (this.#ruleStep.step(module, rule) !== 'stepped') return false;
+    if (!this.#stackEnds.beginsContext()) {
+      this.#frame.goBack();
+      return false;
+    }
+    module.code.noteEnteredFrame();
+    return true;
   }
 
   /**

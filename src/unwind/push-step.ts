@@ -38,11 +38,9 @@ export class PushStep {
 
   /** Turns the registers of the frame into those of its caller. */
   step(): StepEnd {
-    const frame = this.#frame;
-    const { pc } = frame;
     const module = this.#code.moduleOf(this.#frame);
     if (module === undefined) return 'no-rule';
-    const svma = pc - this.#memory.space.bias;
+    const svma = this.#frame.pc - this.#memory.space.bias;
     const code = this.#codeOf(module, svma);
     let end: StepEnd = 'no-rule';
     for (let number = 0; number < MAX_PUSHES; number++) {
