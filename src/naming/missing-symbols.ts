@@ -19,16 +19,12 @@ export function reportMissingSymbols(dsos: readonly DsoSymbols[], diagnostics: D
   const unnamed = dsos.filter(isExpectedToHaveNames).sort((a, b) => b.unnamedSamples - a.unnamedSamples);
   const none = unnamed.filter((dso) => !hasSymbols(dso));
   const few = unnamed.filter((dso) => hasSymbols(dso) && dso.unnamedSamples > 0 && dso.unnamedSamples >= NOTABLE_SHARE * dso.allSamples);
+  const { option } = diagnostics;
   if (none.length > 0) {
-    diagnostics.set('no-symbols', severity(none, dsos, diagnostics.option), `no symbols found for ${listed(none)}${help(none, dsos, diagnostics.option)}`);
+    diagnostics.set('no-symbols', severity(none, dsos, option), `no symbols found for ${listed(none)}${help(none, dsos, option)}`);
     if (none.length > SHOWN_NAMES) diagnostics.set('no-symbols-names', 'info', `no symbols found for: ${none.map(({ name }) => name).join(', ')}`);
   }
-  if (few.length > 0)
-    diagnostics.set(
-      'few-symbols',
-      severity(few, dsos, diagnostics.option),
-      `symbols do not cover all code of ${listed(few)}${help(few, dsos, diagnostics.option)}`,
-    );
+  if (few.length > 0) diagnostics.set('few-symbols', severity(few, dsos, option), `symbols do not cover all code of ${listed(few)}${help(few, dsos, option)}`);
 }
 
 /** A note if nothing would help. */

@@ -56,6 +56,12 @@ export class CodeFindings {
     return this.enteredInstructions >= Math.min(allowed, MAX_ENTERED_INSTRUCTIONS);
   }
 
+  /** Counts an instruction that is about to be followed for that. @returns false if enough was read */
+  mayEnterInstruction(): boolean {
+    this.enteredInstructions++;
+    return !this.hasEnteredEnough;
+  }
+
   /** To be called when a frame is left by a rule of {@link entered}. Only those count for which something was read. */
   noteEnteredFrame(): void {
     if (this.enteredInstructions > this.#enteredAtFrame) this.#enteredFrames++;

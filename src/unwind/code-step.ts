@@ -70,13 +70,15 @@ export class CodeStep {
 
   /** Whether a rule of an x86 frame places the return address elsewhere, from the stack pointer, than code that leads straight to the function's return. */
   contradicts(module: UnwindModule, svma: number, isCall: boolean): boolean {
-    const byCode = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
-    if (byCode < 0 || (module.rules.data[byCode + RuleWord.flags] & RuleFlag.straight) === 0) return false;
-    const offset = this.#offsetFromSp(module, byCode);
     const byRule = module.ruleAt(isCall ? svma - 1 : svma);
     if (byRule < 0 || (module.rules.data[byRule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
     const offsetByRule = this.#offsetFromSp(module, byRule);
-    return !Number.isNaN(offset) && !Number.isNaN(offsetByRule) && offsetByRule !== offset;
+    // Code is followed only if its rule can be compared.
+    if (Number.isNaN(offsetByRule)) return false;
+    const byCode = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
+    if (byCode < 0 || (module.rules.data[byCode + RuleWord.flags] & RuleFlag.straight) === 0) return false;
+    const offset = this.#offsetFromSp(module, byCode);
+    return !Number.isNaN(offset) && offset !== offsetByRule;
   }
 
   /** Where a rule places the frame's end, from the stack pointer; NaN if it does not say so. */

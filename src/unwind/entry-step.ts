@@ -133,8 +133,7 @@ export class EntryStep {
     const rule = this.#rule(module, start + this.#bias);
     const { stack } = this.#memory;
     if (rule < 0 || !stack.read(this.#returnSlot(module, rule))) return 'no-rule';
-    const call = this.#returns.callBefore(stack.value);
-    return call === 'direct' || call === 'call' ? this.#stepByRule(module, rule) : 'no-rule';
+    return this.#returns.followsCall(stack.value) ? this.#stepByRule(module, rule) : 'no-rule';
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {

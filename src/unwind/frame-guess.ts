@@ -144,7 +144,7 @@ export class FrameGuess implements FallbackSteps {
 
   mayFollowCall(address: number): boolean | undefined {
     this.#code.isPending = false;
-    const mayFollow = this.#returns.mayFollowCall(address) && !this.#returns.isInData;
+    const mayFollow = this.#returns.mayFollowCallInCode(address);
     return this.#code.isPending ? undefined : mayFollow;
   }
 

@@ -68,8 +68,7 @@ export class PushStep {
     const { registers } = frame;
     const column = returnColumn(machine);
     const address = registers.value(column);
-    const call = registers.known[column] === 0 ? 'unmapped' : this.#returns.callBefore(address - (address % (machine.pcMask + 1)));
-    if (call === 'direct' || call === 'call') return 'stepped';
+    if (registers.known[column] === 1 && this.#returns.followsCall(address - (address % (machine.pcMask + 1)))) return 'stepped';
     const isBeyond = registers.known[column] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
     frame.goBack();
     return isBeyond ? this.#shortfall.ofReturnAddress(registers.value(machine.sp)) : 'no-rule';

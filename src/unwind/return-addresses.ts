@@ -75,6 +75,17 @@ export class ReturnAddresses {
     return call !== 'none' && call !== 'unmapped';
   }
 
+  /** The same for an address in memory that was mapped as code. */
+  mayFollowCallInCode(address: number): boolean {
+    return this.mayFollowCall(address) && !this.isInData;
+  }
+
+  /** Whether an address is known to follow a call. */
+  followsCall(address: number): boolean {
+    const call = this.callBefore(address);
+    return call === 'direct' || call === 'call';
+  }
+
   /** Whether rules tell that a function begins at an address. */
   isFunction(address: number): boolean {
     const module = this.#code.moduleAt(address);

@@ -174,7 +174,7 @@ export class UnwindModule {
     return frameSize >= 0 ? this.rules.frameRule(frameSize) : rule;
   }
 
-  /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. */
+  /** The rule of an svma in the functions of Go's runtime that switch stacks or begin one: other tables treat them as ordinary functions. Undefined for others. */
   #lookForStackSwitch(svma: number): number | undefined {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {

@@ -43,7 +43,7 @@ export class WrongRules {
     const next = frame + 1;
     // Whoever made a stack may have put an address there for its first function to return to.
     if (next === count) return end === 'complete' && frame > 0 && isCall[frame] === 0;
-    return isCall[next] === 0 || (this.#returns.mayFollowCall(addresses[next]) && !this.#returns.isInData);
+    return isCall[next] === 0 || this.#returns.mayFollowCallInCode(addresses[next]);
   }
 
   /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
