@@ -51,7 +51,7 @@ export class CompressedRecords {
 
   /** Visits what was left when the visitor stopped. */
   resume(): void {
-    this.#records.isHeld = !this.#visit(this.#records);
+    this.#records.isPending = !this.#visit(this.#records);
   }
 
   /**
@@ -62,7 +62,7 @@ export class CompressedRecords {
   end(isReported: boolean): boolean {
     while (this.#records.end()) {
       this.resume();
-      if (this.#records.isHeld) return false;
+      if (this.#records.isPending) return false;
     }
     const { pendingBytes, fileOffset } = this.#records;
     if (pendingBytes > 0 && !this.#isBroken && !isReported) {
@@ -86,7 +86,7 @@ export class CompressedRecords {
       this.#unpackedBytes += piece.length;
       if (this.#unpackedBytes > limit) throw new PerfconvError('damaged', `they decompress to more than ${MAX_RATIO} times their size`);
       this.#records.append(piece, fileOffset);
-      if (!this.#records.isHeld) this.resume();
+      if (!this.#records.isPending) this.resume();
     });
   }
 }

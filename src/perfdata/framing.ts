@@ -1,7 +1,7 @@
 import type { ByteSource } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { type Piece, Pieces } from './pieces.ts';
 import { RecordCursor } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
@@ -9,6 +9,8 @@ const CHUNK_BYTES = 4 << 20;
 const MIN_AHEAD_BYTES = 1 << 20;
 /** Room in front of what is read ahead, for what is kept of the previous piece: the last record and the beginning of the next. */
 const FRONT_BYTES = 128 << 10;
+/** The samples of a round of perf's wait for those of the next. Usually, a piece has many rounds; where one has more pieces than these, the rest is copied. */
+const MAX_HELD_PIECES = 3;
 /** A record of perf has at most 65,535 bytes: two of them always fit. */
 const MIN_CHUNK_BYTES = 128 << 10;
 /** simpleperf's own records can be larger; those in real recordings have a few megabytes. */
@@ -23,15 +25,16 @@ const MAX_SKIPPED_BYTES = 2 ** 32;
 
 /** A piece that is being read while the records of the previous one are looked at. */
 interface Ahead {
+  readonly piece: Piece;
   readonly position: number;
   /** Resolves to the number of bytes that were read. */
   readonly count: Promise<number>;
 }
 
 /**
- * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is reused, or alternately into two if the source
+ * Walks the records of a byte range, in file order. The bytes are read in large pieces into one buffer that is reused, or into several in turn if the source
  * lets a piece be read while the previous one is worked on: a disk takes about as long as the work. A record is looked at in place, and is gone at the next
- * {@link fill}.
+ * {@link fill}, unless its {@link piece} is held.
  *
  * ```ts
  * while (await stream.fill()) while (stream.next()) look(stream.view, stream.offset, stream.size);
@@ -42,8 +45,6 @@ export class RecordStream extends RecordCursor {
   readonly #end: number;
   readonly #findings: Diagnostics;
   readonly #readsAhead: boolean;
-  /** The other buffer, which {@link #ahead} fills from FRONT_BYTES on. */
-  #spare: ByteView | undefined;
   #ahead: Ahead | undefined;
   /** At the end: what there is of a record that is cut off, from its header on; undefined if there is none. */
   cutRecord: Uint8Array | undefined;
@@ -57,7 +58,7 @@ export class RecordStream extends RecordCursor {
   constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES, fileName = '') {
     const chunkBytes = Math.max(MIN_CHUNK_BYTES, Math.min(maxChunkBytes, source.sizeBytes ?? maxChunkBytes));
     const readsAhead = source.mayReadAhead === true && chunkBytes >= MIN_AHEAD_BYTES;
-    super(new ByteView(new Uint8Array(chunkBytes + (readsAhead ? FRONT_BYTES : 0)), littleEndian), start, diagnostics, fileName);
+    super(new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0), start, diagnostics, fileName);
     this.#source = source;
     this.#end = end;
     this.#findings = diagnostics;
@@ -75,8 +76,6 @@ export class RecordStream extends RecordCursor {
     if (this.isAtFeatures || this.isAtSecondRecording) return false;
     while (!this.isComplete) {
       if (this.isSearching && this.zeroBytes > SPARE_ZERO_BYTES + (this.base - this.zeroBytes)) return this.#endInZeros();
-      this.compact();
-      this.#makeRoom();
       if ((await this.#read()) === 0) this.isComplete = true;
       if (this.hasNext()) return true;
     }
@@ -143,11 +142,18 @@ export class RecordStream extends RecordCursor {
   }
 
   async #read(): Promise<number> {
-    const position = this.base + this.filled;
-    const count = (await this.#takeAhead(position)) ?? (await this.#readInto(this.view.bytes.subarray(this.filled), position));
+    // A payload after the current record may reach beyond what was read.
+    const position = this.base + Math.max(this.filled, this.nextOffset);
+    const count = (await this.#takeAhead(position)) ?? (await this.#readNow(position));
     this.filled += count;
     if (count > 0) this.#readAhead(position + count);
     return count;
+  }
+
+  #readNow(position: number): Promise<number> {
+    this.compact();
+    this.#makeRoom();
+    return this.#readInto(this.view.bytes.subarray(this.filled), position);
   }
 
   async #readInto(target: Uint8Array, position: number): Promise<number> {
@@ -155,28 +161,27 @@ export class RecordStream extends RecordCursor {
     return wanted > 0 ? this.#source.readAt(position, target.subarray(0, wanted)) : 0;
   }
 
-  /** Goes on in the other buffer, if what follows was read into it. @returns how many bytes there are; undefined if it was not */
+  /** Goes on in the buffer into which was read ahead. @returns how many bytes there are; undefined if they are not what follows */
   async #takeAhead(position: number): Promise<number | undefined> {
     const ahead = this.#ahead;
-    const spare = this.#spare;
-    if (ahead === undefined || spare === undefined) return undefined;
+    if (ahead === undefined) return undefined;
     this.#ahead = undefined;
-    if (ahead.position !== position || this.filled > FRONT_BYTES) {
+    if (ahead.position !== position || this.keptBytes > FRONT_BYTES) {
       // A payload was stepped over, or a record is larger than most: nobody needs these bytes, or to know what is wrong with them.
       await ahead.count.catch(() => 0);
+      this.pieces.giveBack(ahead.piece);
       return undefined;
     }
     const count = await ahead.count;
-    this.#spare = this.view;
-    this.moveTo(spare, FRONT_BYTES - this.filled);
+    this.goOnIn(ahead.piece, FRONT_BYTES - this.keptBytes);
     return count;
   }
 
   #readAhead(position: number): void {
     if (!this.#readsAhead || position >= Math.min(this.#end, this.#source.sizeBytes ?? 0)) return;
-    this.#spare ??= new ByteView(new Uint8Array(this.view.length), this.view.littleEndian);
-    const count = this.#readInto(this.#spare.bytes.subarray(FRONT_BYTES), position);
-    this.#ahead = { position, count };
+    const piece = this.pieces.take();
+    const count = this.#readInto(piece.view.bytes.subarray(FRONT_BYTES), position);
+    this.#ahead = { piece, position, count };
     // Whoever asks for these bytes finds out what is wrong with them.
     count.catch(() => {});
   }
@@ -191,9 +196,7 @@ export class RecordStream extends RecordCursor {
       this.compact();
       return;
     }
-    const bytes = new Uint8Array(this.nextOffset + needed + MIN_CHUNK_BYTES);
-    bytes.set(this.view.bytes.subarray(0, this.filled));
-    this.view = new ByteView(bytes, this.view.littleEndian);
+    this.enlarge(this.nextOffset + needed + MIN_CHUNK_BYTES);
   }
 
   /** @param end how far the bytes reach */

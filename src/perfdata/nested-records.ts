@@ -1,9 +1,11 @@
-import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { Pieces } from './pieces.ts';
 import { RecordCursor } from './record-cursor.ts';
 
 /** Room for what is left of one record, and for a piece of decompressed data. */
 const BUFFER_BYTES = 512 << 10;
+/** The stacks that perf dumps shrink to a small part: what it compresses at once may yield some megabytes. */
+const MAX_HELD_PIECES = 16;
 /** A record that is not whole after this many bytes never will be. */
 const MAX_PENDING_BYTES = 16 << 20;
 
@@ -13,12 +15,12 @@ const MAX_PENDING_BYTES = 16 << 20;
  */
 export class NestedRecords extends RecordCursor {
   /** Whether there may be whole records that wait to be stepped through. */
-  isHeld = false;
+  isPending = false;
   /** Position in the recording of the record that brought the last piece. */
   #carrierOffset = 0;
 
   constructor(littleEndian: boolean, diagnostics: Diagnostics) {
-    super(new ByteView(new Uint8Array(BUFFER_BYTES), littleEndian), 0, diagnostics);
+    super(new Pieces(BUFFER_BYTES, littleEndian, MAX_HELD_PIECES), 0, diagnostics);
   }
 
   /** Nested records have no position of their own: this is the position of the record that brought them. */
@@ -32,17 +34,15 @@ export class NestedRecords extends RecordCursor {
   }
 
   /** Appends a piece; then whole records can be stepped through. */
-  append(piece: Uint8Array, carrierOffset: number): void {
+  append(bytes: Uint8Array, carrierOffset: number): void {
     this.#carrierOffset = carrierOffset;
-    if (!this.isHeld && this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
-    this.compact();
-    if (this.filled + piece.length > this.view.length) {
-      const bytes = new Uint8Array(Math.max(this.filled + piece.length, this.view.length * 2));
-      bytes.set(this.view.bytes.subarray(0, this.filled));
-      this.view = new ByteView(bytes, this.view.littleEndian);
+    if (!this.isPending && this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
+    this.compact(bytes.length);
+    if (this.filled + bytes.length > this.view.length) {
+      this.enlarge(Math.max(this.filled + bytes.length, this.view.length * 2));
     }
-    this.view.bytes.set(piece, this.filled);
-    this.filled += piece.length;
+    this.view.bytes.set(bytes, this.filled);
+    this.filled += bytes.length;
   }
 
   /**

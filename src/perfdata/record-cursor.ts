@@ -1,8 +1,9 @@
-import type { ByteView } from '../base/byte-view.ts';
+import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isCompressedType, isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START, recordTypeName } from './constants.ts';
+import type { Piece, Pieces } from './pieces.ts';
 import { looksLikeRecord } from './record-plausibility.ts';
 import { MAGIC_BYTES, mayBeMagic, PIPE_HEADER_BYTES, readMagic, reportSecondRecording } from './recording-magic.ts';
 
@@ -19,11 +20,13 @@ const SPARE_SUSPECTED_BYTES = 4 << 20;
 const ALIGNMENT = 8;
 
 /**
- * Steps from record to record through a buffer. A record is looked at in place, and is gone when the buffer is refilled. If bytes cannot be a record (a page of
- * zeros, an overwritten length), it searches for the next place where records begin again, and counts what it left out.
+ * Steps from record to record through a buffer. A record is looked at in place, and is gone when the buffer is refilled, unless its {@link piece} is held. If
+ * bytes cannot be a record (a page of zeros, an overwritten length), it searches for the next place where records begin again, and counts what it left out.
  */
 export class RecordCursor {
   view: ByteView;
+  /** What has {@link view}, to be held by whoever needs its bytes for longer; undefined if they can only be copied. */
+  piece: Piece | undefined;
   /** Offset of the current record's header in {@link view}. */
   offset = 0;
   /** Size of the current record, header included. */
@@ -56,6 +59,7 @@ export class RecordCursor {
   /** Zeros that searches stepped over. */
   protected zeroBytes = 0;
 
+  protected readonly pieces: Pieces;
   readonly #diagnostics: Diagnostics;
   /** Whether a search is in progress. */
   #isLost = false;
@@ -75,8 +79,11 @@ export class RecordCursor {
   #suspectedBytes = 0;
 
   /** @param fileName which of a recording's files is walked, for messages; empty if there is only one */
-  constructor(view: ByteView, base: number, diagnostics: Diagnostics, fileName = '') {
-    this.view = view;
+  constructor(pieces: Pieces, base: number, diagnostics: Diagnostics, fileName = '') {
+    const first = pieces.take();
+    this.pieces = pieces;
+    this.view = first.view;
+    this.piece = pieces.walk(first);
     this.base = base;
     this.#diagnostics = diagnostics;
     this.fileName = fileName;
@@ -141,29 +148,52 @@ export class RecordCursor {
     this.#mayLookBack = false;
   }
 
-  /** Moves what must be kept to the front of the buffer, to free the rest. */
-  protected compact(): void {
+  /** First byte of what is kept when the buffer is refilled. */
+  get #keptFrom(): number {
     // The last record also stays as long as it may turn out to be to blame for what follows.
-    const from = this.#mayLookBack && !this.#isLost ? this.offset : this.nextOffset;
-    // A payload after a record may reach beyond what was read: then nothing is kept, and the walk goes on after it.
-    const kept = Math.max(0, this.filled - from);
-    this.view.bytes.copyWithin(0, this.filled - kept, this.filled);
-    this.base += from;
-    this.offset -= from;
-    this.nextOffset -= from;
-    this.#lostAt -= from;
-    this.filled = kept;
+    return this.#mayLookBack && !this.#isLost ? this.offset : this.nextOffset;
   }
 
-  /** Moves what {@link compact} has kept into another buffer, `front` bytes from its beginning. */
-  protected moveTo(view: ByteView, front: number): void {
-    view.bytes.set(this.view.bytes.subarray(0, this.filled), front);
+  /** How many bytes are kept when the buffer is refilled. */
+  protected get keptBytes(): number {
+    // A payload after a record may reach beyond what was read: then nothing is kept, and the walk goes on after it.
+    return Math.max(0, this.filled - this.#keptFrom);
+  }
+
+  /**
+   * Frees what need not be kept: moves the rest to the front of the buffer, or of another one if that is held, or larger than it needs to be.
+   * @param addedBytes how much is to follow, if that is known
+   */
+  protected compact(addedBytes = Number.POSITIVE_INFINITY): void {
+    const { isHeld, isOther, sizeBytes } = this.pieces;
+    if (isHeld || (isOther && this.keptBytes + addedBytes <= sizeBytes)) this.goOnIn(this.pieces.take(), 0);
+    else this.#moveTo(this.view, 0);
+  }
+
+  /** Goes on in another buffer, with what must be kept `front` bytes from its beginning. */
+  protected goOnIn(piece: Piece, front: number): void {
+    this.#moveTo(piece.view, front);
+    this.piece = this.pieces.walk(piece);
+  }
+
+  /** Goes on in a larger buffer, for a record that does not fit into the others. */
+  protected enlarge(sizeBytes: number): void {
+    const bytes = new Uint8Array(sizeBytes);
+    bytes.set(this.view.bytes.subarray(0, this.filled));
+    this.view = new ByteView(bytes, this.view.littleEndian);
+    this.piece = this.pieces.walk(undefined);
+  }
+
+  #moveTo(view: ByteView, front: number): void {
+    const { keptBytes } = this;
+    const moved = front - this.#keptFrom;
+    view.bytes.set(this.view.bytes.subarray(this.filled - keptBytes, this.filled), front);
     this.view = view;
-    this.base -= front;
-    this.offset += front;
-    this.nextOffset += front;
-    this.#lostAt += front;
-    this.filled += front;
+    this.base -= moved;
+    this.offset += moved;
+    this.nextOffset += moved;
+    this.#lostAt += moved;
+    this.filled = front + keptBytes;
   }
 
   /** Whether {@link next} would find a record, or something to step over, in the buffer. */

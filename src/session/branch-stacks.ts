@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { grown } from '../base/growable.ts';
 import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../perfdata/branch-stack.ts';
+import type { Piece } from '../perfdata/pieces.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { AddressSpace } from './address-space.ts';
@@ -9,7 +10,7 @@ import type { FrameResolver } from './frames.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
 /**
- * The branches that samples carry, on their way into the profile. They are copied when a sample is read, and located when its turn comes: only then is it known
+ * The branches that samples carry, on their way into the profile. They are kept when a sample is read, and located when its turn comes: only then is it known
  * what is mapped where. For call stacks (`--call-graph lbr`), which are not branches taken one after the other, single samples are kept, but no totals.
  */
 export class BranchStacks {
@@ -26,13 +27,11 @@ export class BranchStacks {
     return this.#bytes.heldBytes;
   }
 
-  /** Copies the branches of a sample whose layout has them. @returns their place; −1 if there are none */
-  add(view: ByteView, { branchStack, branchEntries }: SampleOffsets): number {
+  /** Keeps the branches of a sample whose layout has them. @param piece see {@link WaitingBytes.add} @returns their place; −1 if there are none */
+  add(view: ByteView, { branchStack, branchEntries }: SampleOffsets, piece: Piece | undefined): number {
     const count = view.u64(branchStack);
     if (count === 0) return -1;
-    const bytes = count * BRANCH_ENTRY_BYTES;
-    const place = this.#bytes.reserve(bytes);
-    this.#bytes.viewOf(place).bytes.set(view.bytes.subarray(branchEntries, branchEntries + bytes), this.#bytes.offsetOf(place));
+    const place = this.#bytes.add(view, branchEntries, branchEntries + count * BRANCH_ENTRY_BYTES, piece);
     this.#counts = grown(this.#counts, place + 1);
     this.#counts[place] = count;
     return place;

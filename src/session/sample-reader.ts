@@ -139,10 +139,10 @@ export class SampleReader {
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.kernelChain = -1;
     row.unwound = NOT_UNWOUND;
-    row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(view, sampled) : -1;
+    row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(record, sampled) : -1;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
-    row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets);
+    row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets, record.piece);
     row.extra = offsets.read < 0 && sampled.payload === 'none' ? -1 : this.#readMore(sampled, row, record);
     return true;
   }
@@ -205,10 +205,10 @@ export class SampleReader {
   }
 
   /** Keeps a sample's user registers and stack: a stack is of no use without registers. */
-  #addStackDump(view: ByteView, sampled: SessionEvent): number {
+  #addStackDump({ view, piece }: RecordCursor, sampled: SessionEvent): number {
     const { layout } = sampled;
     if (!layout.has('regsUser')) return -1;
-    const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount);
+    const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount, piece);
     if (place >= 0 && layout.hasStackDump) sampled.hasStackDumps = true;
     return place;
   }

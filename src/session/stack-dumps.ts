@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { grown } from '../base/growable.ts';
 import { PERF_SAMPLE_REGS_ABI_NONE } from '../perfdata/constants.ts';
+import type { Piece } from '../perfdata/pieces.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
@@ -8,7 +9,7 @@ import { WaitingBytes } from './waiting-bytes.ts';
 const STACK_SIZE_BYTES = 8;
 
 /**
- * User registers and stacks of samples that wait for their turn in time: only then is it known what was mapped where. Only what was actually dumped is copied.
+ * User registers and stacks of samples that wait for their turn in time: only then is it known what was mapped where. Only what was actually dumped is kept.
  */
 export class StackDumps {
   readonly #bytes: WaitingBytes;
@@ -28,22 +29,22 @@ export class StackDumps {
   }
 
   /**
-   * Copies a sample's registers and, if it was to have one, its stack.
+   * Keeps a sample's registers and, if it was to have one, its stack.
    * @param regsCount how many registers it has, if any
+   * @param piece see {@link WaitingBytes.add}
    * @returns its place; −1 if it has no registers, or no stack although it was to have one
    */
-  add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number): number {
+  add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number, piece: Piece | undefined): number {
     const abi = view.u64(regsUser);
     const hasStack = stackUser >= 0;
     const dumpedBytes = hasStack ? view.u64(stackUser) : 0;
     if (abi === PERF_SAMPLE_REGS_ABI_NONE || (hasStack && dumpedBytes === 0)) return -1;
     const regsBytes = regsCount * 8;
     const stackBytes = hasStack ? Math.min(dumpedBytes, view.u64(stackUser + 8 + dumpedBytes)) : 0;
-    // The stack's size and the stack itself follow the registers: one copy of both takes half as long as two.
+    // The stack's size and the stack itself follow the registers.
     const first = regsUser + 8;
     const end = hasStack ? stackUser + 8 + stackBytes : first + regsBytes;
-    const place = this.#bytes.reserve(end - first);
-    this.#bytes.viewOf(place).bytes.set(view.bytes.subarray(first, end), this.#bytes.offsetOf(place));
+    const place = this.#bytes.add(view, first, end, piece);
     if (place >= this.#abi.length) {
       this.#regsBytes = grown(this.#regsBytes, place + 1);
       this.#stackBytes = grown(this.#stackBytes, place + 1);

@@ -1,5 +1,6 @@
 import { ByteView } from '../base/byte-view.ts';
 import { allocated, grown } from '../base/growable.ts';
+import { Piece } from '../perfdata/pieces.ts';
 
 /** Bytes are kept in blocks of this size. A record has at most 64 KB, and so has what is copied from it. */
 const BLOCK_BYTES = 1 << 20;
@@ -8,23 +9,22 @@ const MAX_SPARE_BLOCKS = 8;
 /** What is copied begins at a multiple of this many bytes. */
 const ALIGNMENT = 8;
 
-interface Block {
-  readonly view: ByteView;
-  used: number;
-  /** Number of places in it that are not freed. */
-  live: number;
+/** A buffer for copies. Each place in it that is not freed holds it. */
+class Block extends Piece {
+  used = 0;
 }
 
 /**
- * Parts of samples that wait for their turn in time: each is copied once, and freed when its sample has been replayed, so that there are only as many as in a
- * round.
+ * Parts of samples that wait for their turn in time, and are freed when their sample has been replayed: there are only as many as in a round. They stay where
+ * they were read to, if that can be held; otherwise, each is copied once.
  */
 export class WaitingBytes {
   readonly #littleEndian: boolean;
   #blocks: Block[] = [];
   readonly #spare: Block[] = [];
   #current: Block | undefined;
-  #blockOf: (Block | undefined)[] = [];
+  /** By place. */
+  #pieces: (Piece | undefined)[] = [];
   #offsets = new Uint32Array(256);
   readonly #freePlaces: number[] = [];
 
@@ -32,26 +32,43 @@ export class WaitingBytes {
     this.#littleEndian = littleEndian;
   }
 
-  /** Bytes of the blocks. */
+  /** Bytes of the copies. */
   get heldBytes(): number {
     return (this.#blocks.length + this.#spare.length) * BLOCK_BYTES;
   }
 
-  /** Makes room for up to 64 KB. @returns the place where the bytes are to be put */
-  reserve(bytes: number): number {
-    const block = this.#roomFor(bytes);
-    const place = this.#freePlaces.pop() ?? this.#blockOf.length;
+  /**
+   * Keeps the bytes from `start` to `end` of a view, at most 64 KB.
+   * @param piece has the view; undefined if the bytes have to be copied
+   * @returns their place
+   */
+  add(view: ByteView, start: number, end: number, piece: Piece | undefined): number {
+    // hot
+    const place = this.#freePlaces.pop() ?? this.#pieces.length;
     this.#offsets = grown(this.#offsets, place + 1);
-    this.#blockOf[place] = block;
+    if (piece === undefined) {
+      this.#copy(view, start, end, place);
+    } else {
+      piece.hold();
+      this.#pieces[place] = piece;
+      this.#offsets[place] = start;
+    }
+    return place;
+  }
+
+  #copy(view: ByteView, start: number, end: number, place: number): void {
+    const bytes = end - start;
+    const block = this.#roomFor(bytes);
+    block.view.bytes.set(view.bytes.subarray(start, end), block.used);
+    block.hold();
+    this.#pieces[place] = block;
     this.#offsets[place] = block.used;
     block.used = Math.ceil((block.used + bytes) / ALIGNMENT) * ALIGNMENT;
-    block.live++;
-    return place;
   }
 
   /** What holds the bytes at a place. */
   viewOf(place: number): ByteView {
-    return this.#blockAt(place).view;
+    return this.#pieceAt(place).view;
   }
 
   /** Where they begin in the view. */
@@ -61,26 +78,30 @@ export class WaitingBytes {
 
   /** To be called when the sample has been replayed. */
   free(place: number): void {
-    const block = this.#blockAt(place);
-    this.#blockOf[place] = undefined;
+    const piece = this.#pieceAt(place);
+    this.#pieces[place] = undefined;
     this.#freePlaces.push(place);
-    if (--block.live > 0) return;
+    piece.release();
+    if (piece instanceof Block && !piece.isHeld) this.#empty(piece);
+  }
+
+  #empty(block: Block): void {
     block.used = 0;
     if (block === this.#current) return;
     this.#blocks = this.#blocks.filter((other) => other !== block);
     if (this.#spare.length < MAX_SPARE_BLOCKS) this.#spare.push(block);
   }
 
-  #blockAt(place: number): Block {
-    const block = this.#blockOf[place];
-    if (block === undefined) throw new Error(`nothing waits at place ${place}`);
-    return block;
+  #pieceAt(place: number): Piece {
+    const piece = this.#pieces[place];
+    if (piece === undefined) throw new Error(`nothing waits at place ${place}`);
+    return piece;
   }
 
   #roomFor(bytes: number): Block {
     const current = this.#current;
     if (current !== undefined && current.used + bytes <= BLOCK_BYTES) return current;
-    const block = this.#spare.pop() ?? { view: new ByteView(allocated(Uint8Array, BLOCK_BYTES), this.#littleEndian), used: 0, live: 0 };
+    const block = this.#spare.pop() ?? new Block(new ByteView(allocated(Uint8Array, BLOCK_BYTES), this.#littleEndian));
     this.#blocks.push(block);
     this.#current = block;
     return block;

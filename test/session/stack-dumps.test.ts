@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
+import { Piece } from '../../src/perfdata/pieces.ts';
 import { emptySampleOffsets } from '../../src/perfdata/sample-layout.ts';
 import { StackDumps } from '../../src/session/stack-dumps.ts';
 import { runs } from '../support/thoroughness.ts';
@@ -19,7 +20,7 @@ function sampleOf(nr: number, stackBytes: number): { view: ByteView; offsets: Re
 
 function add(dumps: StackDumps, nr: number, stackBytes: number): number {
   const { view, offsets } = sampleOf(nr, stackBytes);
-  return dumps.add(view, offsets, REGISTERS);
+  return dumps.add(view, offsets, REGISTERS, undefined);
 }
 
 function expectWhole(dumps: StackDumps, place: number, nr: number, stackBytes: number): void {
@@ -48,6 +49,20 @@ describe('stack dumps', () => {
       waiting.delete(freed);
     }
     for (const [place, { nr, size }] of waiting) expectWhole(dumps, place, nr, size);
+  });
+
+  test('stay in a piece that can be held until they are freed', () => {
+    const dumps = new StackDumps(true);
+    const { view, offsets } = sampleOf(7, 1000);
+    const piece = new Piece(view);
+    const places = [dumps.add(view, offsets, REGISTERS, piece), dumps.add(view, offsets, REGISTERS, piece)];
+    expect(dumps.viewOf(places[0])).toBe(view);
+    expectWhole(dumps, places[0], 7, 1000);
+    expect(dumps.heldBytes).toBe(0);
+    dumps.free(places[0]);
+    expect(piece.isHeld).toBe(true);
+    dumps.free(places[1]);
+    expect(piece.isHeld).toBe(false);
   });
 
   test('take no more memory for a long recording than for a short one', () => {
