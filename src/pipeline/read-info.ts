@@ -25,7 +25,8 @@ export async function readRecordingInfo(source: RecordingSource, options: Record
   const order = new SampleOrder();
   const { availableMemory, onProgress, modifiedNs } = options;
   const reading = { ...(availableMemory && { availableMemory }), ...(onProgress && { onProgress }) };
-  const { profile, session } = await readProfile(source, { observer: order, ...reading }, diagnostics);
+  // How far stacks lead depends on the binaries, which are not opened here.
+  const { profile, session } = await readProfile(source, { observer: order, unwinds: false, ...reading }, diagnostics);
   const info = recordingInfo({ source, profile, session, samplesOutOfOrder: order.outOfOrder, modifiedNs, findings: diagnostics.list() });
   return options.anonymous ? anonymousInfo(info) : info;
 }

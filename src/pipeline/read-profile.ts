@@ -43,6 +43,8 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly maxStack?: number;
   /** Treat callchains exactly as perf 6.1 does, so that the two can be compared; see docs/comparing-with-perf.md. False by default. */
   readonly compatPerf?: boolean;
+  /** Unwind the user stacks that were recorded with samples (`--call-graph dwarf`). True by default; otherwise, these samples have only their own address. */
+  readonly unwinds?: boolean;
   /**
    * What to do with user stacks that were unwound (`--call-graph dwarf`) and do not reach the start of their thread. `mark`: give them the root `[truncated]`;
    * `keep`: leave them as they are; `drop`: leave their samples out. Default: `mark`; `keep` with `compatPerf`.
@@ -118,6 +120,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
       truncated: options.truncated ?? (compatPerf ? 'keep' : 'mark'),
       ...withoutUndefined({
         leaf: options.leaf,
+        unwinds: options.unwinds,
         details: details && { details, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) },
         unwindFiles,
         openJitDump: options.openJitDump,

@@ -38,8 +38,8 @@ export interface SampleReaderParts {
   readonly leaf: LeafRule;
   /** Keeps details of samples; undefined if none are kept. */
   readonly details: DetailReader | undefined;
-  /** Gets the user registers and stacks of samples that have them. */
-  readonly stackDumps: StackDumps;
+  /** Gets the user registers and stacks of samples that have them; undefined if nobody unwinds them. */
+  readonly stackDumps: StackDumps | undefined;
   /** Gets the branches of samples; undefined if nobody wants them. */
   readonly branchStacks: BranchStacks | undefined;
   /** Whether to join recorded branches with callchains as perf does. */
@@ -62,7 +62,7 @@ export class SampleReader {
   readonly #extras: RecordExtras;
   readonly #leaf: LeafRule;
   readonly #details: DetailReader | undefined;
-  readonly #stackDumps: StackDumps;
+  readonly #stackDumps: StackDumps | undefined;
   readonly #branchStacks: BranchStacks | undefined;
   readonly #diagnostics: Diagnostics;
   readonly #offsets = emptySampleOffsets();
@@ -208,8 +208,9 @@ export class SampleReader {
   #addStackDump({ view, piece }: RecordCursor, sampled: SessionEvent): number {
     const { layout } = sampled;
     if (!layout.has('regsUser')) return -1;
-    const place = this.#stackDumps.add(view, this.#offsets, layout.regsUserCount, piece);
-    if (place >= 0 && layout.hasStackDump) sampled.hasStackDumps = true;
+    const dumps = this.#stackDumps;
+    const place = dumps === undefined ? -1 : dumps.add(view, this.#offsets, layout.regsUserCount, piece);
+    if (layout.hasStackDump && (place >= 0 || dumps === undefined)) sampled.hasStackDumps = true;
     return place;
   }
 

@@ -54,6 +54,8 @@ export interface SessionOptions extends FrameOptions, WalkOptions {
   readonly findsOffCpu: boolean;
   /** What the leaf of a stack is. Default: `callchain-or-ip`; `callchain` with `compatPerf`. */
   readonly leaf?: LeafRule;
+  /** Whether to unwind the stacks that were recorded with samples. By default they are. */
+  readonly unwinds?: boolean;
   /** What becomes of unwound stacks that do not reach the start of their thread. */
   readonly truncated: TruncatedStacks;
   /** Reads rules for unwinding; without it, stacks are unwound by frame pointers only. */
@@ -181,7 +183,7 @@ class Session implements RecordVisitor {
     diagnostics: Diagnostics,
   ) {
     const { features } = header;
-    const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip' } = options;
+    const { compatPerf, observer, leaf = compatPerf ? 'callchain' : 'callchain-or-ip', unwinds = true } = options;
     const isSimpleperf = isSimpleperfRecording(features);
     const clock = this.#clock;
     const events = eventsOf(header, compatPerf);
@@ -207,7 +209,11 @@ class Session implements RecordVisitor {
     const findsOffCpu = options.findsOffCpu && this.#simpleperfOffCpu === undefined;
     const switches = findsOffCpu ? new SwitchSampleReader(features) : undefined;
     this.#switchReader = switches;
-    this.#samples = new SampleReader({ events, chains, clock, extras, leaf, details, stackDumps, branchStacks, compatPerf, switches }, diagnostics);
+    const wantedDumps = unwinds ? stackDumps : undefined;
+    this.#samples = new SampleReader(
+      { events, chains, clock, extras, leaf, details, stackDumps: wantedDumps, branchStacks, compatPerf, switches },
+      diagnostics,
+    );
     const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
     this.#sideBand = new SideBandReader(events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
     this.#userRecords = new UserRecordReader(events, features, header.littleEndian, diagnostics);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,6 +36,12 @@ function factsOf(lines: readonly string[]): Record<string, string> {
 }
 
 describe('info for people', () => {
+  test('does not judge stacks that are unwound with binaries, which it does not open', async () => {
+    const text = await infoOf(readFileSync(new URL('../../fixtures/dwarf.data', import.meta.url)));
+    expect(text).toContain('REGS_USER STACK_USER');
+    expect(text).not.toContain('Findings');
+  });
+
   test('tells what was recorded, and on which machine', async () => {
     const text = await infoOf(encodeFile(EVERYTHING));
     expect(text.match(/^\S.*$/gm)).toEqual(['Recording', 'Machine', 'Events', 'Records', 'BPF programs', 'Build ids']);
