@@ -12,8 +12,8 @@ import { systemPath } from './system-path.ts';
 
 /** The kallsyms of kernels with every symbol have some 20 MB. */
 const MAX_MADE_SIZE_BYTES = 256 << 20;
-/** Enough for the kernels of distributions. Pages that are not filled take no memory. */
-const FIRST_MADE_SIZE_BYTES = 8 << 20;
+/** Most have less. A large buffer for each would have V8 look for garbage again and again. */
+const FIRST_MADE_SIZE_BYTES = 64 << 10;
 /**
  * A file may have holes: terabytes of zeros that are stored nowhere. It is taken to end after this many bytes plus this many times what is stored of it: no
  * binary has such holes, and compressing file systems do not shrink one as much.
