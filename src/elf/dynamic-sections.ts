@@ -1,14 +1,18 @@
 import type { ByteView } from '../base/byte-view.ts';
-import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
+import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_RELA, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { readMapped, readTable } from './mapped-bytes.ts';
 
-/** Tags of the dynamic section. Source: gABI, "Dynamic Section"; DT_GNU_HASH from glibc's elf.h. */
+/** Tags of the dynamic section. Source: gABI, "Dynamic Section"; those from 0x6ffffef5 on from glibc's elf.h. */
 const DT_HASH = 4;
 const DT_STRTAB = 5;
 const DT_SYMTAB = 6;
+const DT_RELA = 7;
 const DT_STRSZ = 10;
+const DT_REL = 17;
 const DT_GNU_HASH = 0x6ffffef5;
+const DT_RELACOUNT = 0x6ffffff9;
+const DT_RELCOUNT = 0x6ffffffa;
 
 /** Linkers write some thirty entries of up to 16 bytes. */
 const MAX_DYNAMIC_BYTES = 1 << 16;
@@ -45,6 +49,13 @@ export async function withDynamicSections(elf: ElfFile): Promise<ElfFile> {
 }
 
 const NULL_SECTION: ElfSection = { name: '', type: 0, flags: 0, addr: 0, offset: 0, sizeBytes: 0, link: 0, info: 0, addralign: 0, entsize: 0 };
+
+/** With how many relative relocations, which have no symbols, a section of relocations begins, according to the dynamic section. */
+export async function countRelativeRelocations(elf: ElfFile, { addr, type }: ElfSection): Promise<number> {
+  const tags = await readTags(elf);
+  const [table, count] = type === SHT_RELA ? [DT_RELA, DT_RELACOUNT] : [DT_REL, DT_RELCOUNT];
+  return tags.get(table) === addr ? (tags.get(count) ?? 0) : 0;
+}
 
 /** The entries of the dynamic section, by tag; of several with one tag the first. */
 async function readTags(elf: ElfFile): Promise<Map<number, number>> {

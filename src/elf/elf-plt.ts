@@ -1,6 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
+import { countRelativeRelocations } from './dynamic-sections.ts';
 import {
   EM_386,
   EM_AARCH64,
@@ -96,7 +97,7 @@ async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   const plt = elf.section('.plt');
   const relocated = elf.section('.rela.plt') ?? elf.section('.rel.plt');
   const functions = plt && relocated && (await CalledFunctions.read(elf));
-  const relocations = functions && (await Relocations.read(elf, relocated));
+  const relocations = functions && (await Relocations.read(elf, relocated, 0));
   if (!plt || !functions || relocations?.symbols !== functions.section) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
   if (entry === 0 && relocations.count > 0) named.hiddenFrom = plt.offset;
@@ -120,7 +121,8 @@ async function nameBySlot(elf: ElfFile, symbols: ElfFile, named: NamedStubs): Pr
   for (const sectionName of RELOCATION_SECTIONS) {
     // Relocations of data, which come last, may number hundreds of thousands.
     if (stubs.size === 0) break;
-    const relocations = await Relocations.read(elf, elf.section(sectionName));
+    const section = elf.section(sectionName);
+    const relocations = section && (await Relocations.read(elf, section, await countRelativeRelocations(elf, section)));
     if (!relocations) continue;
     const hasNames = relocations.symbols === functions?.section;
     // hot
@@ -269,19 +271,26 @@ class Relocations {
   /** `r_info` of 64-bit MIPS begins with the symbol, whatever the byte order is. */
   readonly #isMips: boolean;
 
-  private constructor({ type, link }: ElfSection, is64: boolean, isMips: boolean, rows: ByteView) {
+  private constructor({ type, link }: ElfSection, is64: boolean, isMips: boolean, rowSizeBytes: number, rows: ByteView) {
     this.symbols = link;
     this.#is64 = is64;
     this.#isMips = isMips;
     this.#hasAddend = type === SHT_RELA;
-    this.#rowSizeBytes = (is64 ? 8 : 4) * (this.#hasAddend ? 3 : 2);
+    this.#rowSizeBytes = rowSizeBytes;
     this.#rows = rows;
   }
 
-  /** Undefined if the section is absent or has no relocations. */
-  static async read(elf: ElfFile, section: ElfSection | undefined): Promise<Relocations | undefined> {
-    if (section === undefined || (section.type !== SHT_RELA && section.type !== SHT_REL)) return undefined;
-    return new Relocations(section, elf.classBits === 64, elf.machine === EM_MIPS, await elf.readSection(section));
+  /**
+   * Reads the relocations of a section after the first `skipped` ones.
+   * @returns undefined if the section has none
+   */
+  static async read(elf: ElfFile, section: ElfSection, skipped: number): Promise<Relocations | undefined> {
+    const { type, offset, sizeBytes } = section;
+    if (type !== SHT_RELA && type !== SHT_REL) return undefined;
+    const rowSizeBytes = (elf.classBits / 8) * (type === SHT_RELA ? 3 : 2);
+    const skippedBytes = Math.min(skipped * rowSizeBytes, sizeBytes);
+    const rows = await elf.readSection({ ...section, offset: offset + skippedBytes, sizeBytes: sizeBytes - skippedBytes });
+    return new Relocations(section, elf.classBits === 64, elf.machine === EM_MIPS, rowSizeBytes, rows);
   }
 
   get count(): number {

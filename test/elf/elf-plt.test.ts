@@ -184,6 +184,42 @@ it('stubs are looked for in relocations of data only if some have no names', asy
   expect(await read(0x2000, 0x1000)).toEqual(['open@plt', true]);
 });
 
+it('stubs are looked for behind the relative relocations, of which the dynamic section says how many there are', async () => {
+  const [DT_RELA, DT_REL, DT_RELACOUNT, DT_RELCOUNT] = [7n, 17n, 0x6ffffff9n, 0x6ffffffan];
+  const stub = Uint8Array.of(0xff, 0x25, 0xfa, 0x0f, 0, 0, ...new Array<number>(10).fill(0x90));
+  const symbols = new Uint8Array(48);
+  symbols[24] = 1;
+  /** The first two are relative, but the second one also has a symbol, to be told from the third. */
+  const rows = BigUint64Array.of(0x2000n, 8n, 0n, 0x1000n, 8n | (1n << 32n), 0n, 0x1000n, 6n | (1n << 32n), 0n);
+  const firstRead = async (dynamic: readonly bigint[]) => {
+    const bytes = buildSectionElf({
+      sections: [
+        { name: '.plt', entsize: 16, content: stub },
+        { name: '.rela.dyn', type: 4, link: 3, content: new Uint8Array(rows.buffer) },
+        { name: '.dynsym', type: 11, link: 4, content: symbols },
+        { name: '.dynstr', type: 3, content: Buffer.from('\0open\0') },
+        { name: '.dynamic', type: 6, content: new Uint8Array(BigUint64Array.from(dynamic).buffer) },
+      ],
+    });
+    const source = new BufferSource(bytes);
+    const elf = await ElfFile.open(source);
+    const { offset, sizeBytes } = elf.section('.rela.dyn')!;
+    const reads: number[] = [];
+    source.readAt = (position, target) => {
+      if (position >= offset && position < offset + sizeBytes) reads.push((position - offset) / 24);
+      return BufferSource.prototype.readAt.call(source, position, target);
+    };
+    return [(await readPltEntries(elf, elf, false)).entries.length, reads[0]];
+  };
+  expect(await firstRead([DT_RELA, 0n, DT_RELACOUNT, 2n, 0n, 0n])).toEqual([1, 2]);
+  expect(await firstRead([DT_RELA, 0n, 0n, 0n])).toEqual([1, 0]);
+  // Those of other sections say nothing of this one.
+  expect(await firstRead([DT_RELA, 0x5000n, DT_RELACOUNT, 2n, 0n, 0n])).toEqual([1, 0]);
+  expect(await firstRead([DT_REL, 0n, DT_RELCOUNT, 2n, 0n, 0n])).toEqual([1, 0]);
+  // A wrong count loses names, but nothing more.
+  expect(await firstRead([DT_RELA, 0n, DT_RELACOUNT, 0xffff_ffffn, 0n, 0n])).toEqual([0, undefined]);
+});
+
 describe('stubs of functions that are chosen when the program starts', () => {
   /** A symbol of 64-bit files. */
   const symbol = (nameAt: number, info: number, value: number): Uint8Array => new Uint8Array(Uint32Array.of(nameAt, (1 << 16) | info, value, 0, 16, 0).buffer);
