@@ -72,8 +72,20 @@ export class OffCpuReplay {
     if (state === 'ended') waits.endThread(leaves, timeNs);
     const comesBack = state !== 'ended' && state !== 'unknown';
     const how = bySampleOf(row.event);
-    if (waits.leave(leaves, timeNs, how, comesBack) && tid > 0) this.#begin(row, offCpuStateOf(state), how);
+    if (waits.leave(leaves, timeNs, how, comesBack) && (tid > 0 || this.#restoreThread(row, leaves))) this.#begin(row, offCpuStateOf(state), how);
     if (nextTid > 0) waits.return(waits.tidOf(nextTid), timeNs);
+  }
+
+  /**
+   * Gives the row of a switch the thread that the switch names. The kernel numbers a thread −1 in samples once it has ended, but it may still be preempted.
+   * @returns whether the recording knows the thread
+   */
+  #restoreThread(row: RecordRow, tid: number): boolean {
+    const pid = this.#parts.tasks.pidOf(tid);
+    if (row.tid !== -1 || pid < 0) return false;
+    row.pid = pid;
+    row.tid = tid;
+    return true;
   }
 
   /** Replays a record that is not a sample. The row of a switch is changed. */

@@ -79,6 +79,12 @@ export class TaskTable {
     return known !== undefined && this.threads[known].pid === pid;
   }
 
+  /** The process of the thread that has `tid` now, or had it last; −1 if it is not known. */
+  pidOf(tid: number): number {
+    const known = this.#threadOf.get(tid);
+    return known === undefined ? -1 : this.threads[known].pid;
+  }
+
   /** Index of the process that has `pid` now. */
   process(pid: number): number {
     return this.#processOf.get(pid) ?? this.#newProcess(pid, -1, this.newSpace(), false);

@@ -159,6 +159,19 @@ describe('times off the CPU', () => {
       expect(await waits(recording)).toEqual(['101 blocked 0x2065 4']);
     });
 
+    it('are counted for a known thread that is preempted when its number is already gone', async () => {
+      const recording = new SwitchRecords()
+        .tick(101, 9 * MS)
+        .exit(101, 10 * MS)
+        .sched(11 * MS, { prev: 101, state: PREEMPTED, next: 102, tid: -1 })
+        .sched(15 * MS, { prev: 102, state: S, next: 101 })
+        .sched(16 * MS, { prev: 101, state: 0x20, next: 103, tid: -1 })
+        .sched(17 * MS, { prev: 104, state: PREEMPTED, next: 102, tid: -1 })
+        .sched(18 * MS, { prev: 102, state: S, next: 104 })
+        .tick(103, 20 * MS);
+      expect(await waits(recording)).toEqual(['101 preempted 0x2000 4', '102 sleeping 0x2066 2', '102 sleeping 0x2066 2']);
+    });
+
     it('do not go on in a new thread that reuses the number of one whose end was lost', async () => {
       const recording = new SwitchRecords()
         .sched(10 * MS, { prev: 101, state: S, next: 0 })
