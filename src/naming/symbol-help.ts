@@ -73,14 +73,18 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean, option: OptionWords): st
 function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, option: OptionWords): string {
   if (name === UPROBES_NAME) return 'it is no file: the kernel runs probed instructions there';
   const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
-  const found = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): string | undefined =>
-    places.find(({ outcome, place }) => outcome === wanted && isMeant(place))?.place;
+  const search = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): SearchedPlace | undefined =>
+    places.find(({ outcome, place }) => outcome === wanted && isMeant(place));
+  const found = (...wanted: Parameters<typeof search>): string | undefined => search(...wanted)?.place;
   const other = found('other-build-id');
   if (other !== undefined) return `${other} is not what was recorded: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   const forbidden = found('forbidden', isBinary);
   if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;
-  const damaged = found('damaged', isBinary);
-  if (damaged !== undefined) return `${damaged} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
+  const damaged = search('damaged', isBinary);
+  // A recorded build id is that of an ELF file.
+  if (damaged?.detail.endsWith('not an ELF file') && buildId === '')
+    return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
+  if (damaged !== undefined) return `${damaged.place} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';

@@ -121,6 +121,16 @@ describe('what helps', () => {
       dso('/opt/app/server', 1, { places: [place('damaged')] }),
       '/opt/app/server is not a readable binary: give the recorded file with --symfs DIR',
     ],
+    [
+      'nothing for code in a file of another kind, unless that was replaced',
+      dso('/opt/app/server', 1, { places: [place('damaged', { detail: 'ELF header at 0x0: not an ELF file' })] }),
+      '/opt/app/server is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with --symfs DIR',
+    ],
+    [
+      'the recorded file if that has a build id',
+      dso('/opt/app/server', 1, { buildId: 'ab', places: [place('damaged', { detail: 'ELF header at 0x0: not an ELF file' })] }),
+      '/opt/app/server is not a readable binary: give the recorded file with --symfs DIR, or --debuginfod URL',
+    ],
     ['the file if only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
     [
       'to name the directory of a map that was not trusted',
