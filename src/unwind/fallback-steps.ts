@@ -2,6 +2,15 @@ import type { StepEnd } from './step-end.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 
+/**
+ * What a frame with a wrong rule may be left by, each besides the ones before it:
+ *
+ * - `sure`: code that leads straight to the function's return, or from its beginning to the frame
+ * - `code`: code that leads to a return, although a call or jump on the way may make it another function's
+ * - `stack`: what looks like a return address on the stack: code of leaves with wrong rules has little there
+ */
+export type RecoveryWay = 'sure' | 'code' | 'stack';
+
 /** Ways out of a frame that has no rule, or whose rule leads nowhere. Each returns `no-rule` if it does not apply. */
 export interface FallbackSteps {
   /** Whether the last step went from a signal trampoline to the interrupted code. */
@@ -16,12 +25,8 @@ export interface FallbackSteps {
   stepOutOfLeaf(): StepEnd;
   /** Whether an address follows a call, so that a function may return to it, as far as that is known; undefined if code has to be read first. */
   mayFollowCall(address: number): boolean | undefined;
-  /**
-   * Steps out of a frame whose rule is wrong: a signal trampoline, or hand-written code that moves the stack pointer without saying so.
-   * @param isLeaf whether it is a leaf whose rule led to what is no code. Then the return address is looked for on the stack, too, if the code does not tell where
-   *   it is: such code has little there
-   */
-  recover(isLeaf: boolean): StepEnd;
+  /** Steps out of a frame whose rule is wrong: a signal trampoline, or code that moves the stack pointer without saying so. */
+  recover(by: RecoveryWay): StepEnd;
   /**
    * Whether the stack ends at a frame (`uncalled`) although the code before its address has a rule: that code has made no call. See
    * {@link StackEnds.beginsStack}.
@@ -30,12 +35,6 @@ export interface FallbackSteps {
   beginsStack(callee: number): StepEnd;
   /** Whether the stack ends at a return address (`outermost`) although its rule goes on. */
   endsThread(address: number): StepEnd;
-  /** Steps by what the frame's code does up to its return, and by nothing else. */
-  stepByCode(): StepEnd;
-  /**
-   * The first frame of a stack whose rule has led to what is no return address; −1 if there is none, or nothing tells.
-   * @param from number of the first frame that is looked at
-   * @param end how the stack ended
-   */
-  wronglyLeft(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending';
+  /** Whether a rule has led from any frame of a stack to what is no return address; undefined if code has to be read first. @param end how the stack ended */
+  isWronglyLeft(stack: UnwoundStack, end: UnwindEnd): boolean | undefined;
 }

@@ -1,7 +1,7 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
-import type { FallbackSteps } from './fallback-steps.ts';
+import type { FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
@@ -33,7 +33,6 @@ export class FrameGuess implements FallbackSteps {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
-  readonly #codeStep: CodeStep;
   readonly #stackEnds: StackEnds;
   readonly #signalStep: SignalStep;
   readonly #vdso: I386Vdso;
@@ -52,13 +51,13 @@ export class FrameGuess implements FallbackSteps {
     this.#signalStep = new SignalStep(frame, memory, shortfall, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const thumbMode = new ThumbMode(frame, this.#code, this.#returns);
-    this.#codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds, thumbMode);
+    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds, thumbMode);
     const entryStep = new EntryStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds);
     const setup = new X86FrameSetup(this.#code);
-    this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, this.#codeStep, entryStep, setup, this.#vdso);
+    this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
     const pushStep = new PushStep(frame, memory, shortfall, this.#code, this.#returns, thumbMode);
-    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, this.#codeStep);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, this.#codeStep, pushStep);
+    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, codeStep);
+    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep, pushStep);
   }
 
   begin(): void {
@@ -148,16 +147,16 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? undefined : mayFollow;
   }
 
-  recover(isLeaf: boolean): StepEnd {
+  recover(by: RecoveryWay): StepEnd {
     const { machine, registers, pc } = this.#frame;
     // Go's rules say that its trampolines were called (observed, 1.26).
     const bySignal = this.stepOverSignal();
     if (bySignal !== 'no-rule') return bySignal;
     if (machine.lr >= 0) return 'no-rule';
-    const byCode = this.#x86.stepByCodeAlone();
+    const byCode = this.#x86.stepByCodeAlone(by !== 'sure');
     // Go's rules follow each change of the stack pointer, except to another stack, as in `gogo`: the return address is not on that one.
-    const hasLittle = isLeaf && !this.#memory.isGo(pc);
-    const end = byCode === 'stepped' || !hasLittle ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
+    const maySearch = by === 'stack' && !this.#memory.isGo(pc);
+    const end = byCode === 'stepped' || !maySearch ? byCode : this.#returnStep.scanStack(registers.value(machine.sp), IS_CALL);
     return this.#code.isPending ? 'pending' : end;
   }
 
@@ -166,14 +165,7 @@ export class FrameGuess implements FallbackSteps {
     return this.#stackEnds.endsThread(address);
   }
 
-  stepByCode(): StepEnd {
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
-    const end = this.#codeStep.step();
-    return this.#code.isPending ? 'pending' : end;
-  }
-
-  wronglyLeft(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
-    return this.#wrongRules.find(stack, from, end);
+  isWronglyLeft(stack: UnwoundStack, end: UnwindEnd): boolean | undefined {
+    return this.#wrongRules.have(stack, end);
   }
 }

@@ -1,6 +1,6 @@
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
-import type { FallbackSteps } from './fallback-steps.ts';
+import type { FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { Frame } from './frame.ts';
 import type { Landing } from './landing.ts';
 import type { ProcessMemory } from './process-memory.ts';
@@ -28,6 +28,8 @@ export class FrameStep {
   ledToLandingPad = false;
   /** Whether it was plain: see {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
+  /** Whether it was by the rule of a function that was called, so that it has to have led to a return address. */
+  wasFromCalled = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
   readonly #shortfall: Shortfall;
@@ -94,31 +96,31 @@ export class FrameStep {
   /** Steps out of the saved leaf without its rule, which led to an address without code. */
   recoverLeaf(): StepEnd {
     this.#goBack();
-    const end = this.#fallback.recover(true);
+    const end = this.#fallback.recover('stack');
     return end === 'stepped' ? this.#afterFallback() : end;
   }
 
   /**
    * Steps out of the saved frame by its code, if its rule led to an address that does not follow a call. Otherwise, that is where the frame stays.
-   * @param hasLed whether the rule has led to an address at all
+   * @param end how the step by the rule has ended, and so how this one ends without another
    */
-  correct(hasLed: boolean): StepEnd {
+  correct(end: StepEnd, by: RecoveryWay): StepEnd {
     const frame = this.#frame;
     const { machine, pc } = frame;
-    const mayBeRight = hasLed ? this.#fallback.mayFollowCall(pc) : false;
-    if (mayBeRight !== false) return mayBeRight === undefined ? 'pending' : 'no-rule';
+    const mayBeRight = end === 'stepped' ? this.#fallback.mayFollowCall(pc) : false;
+    if (mayBeRight !== false) return mayBeRight === undefined ? 'pending' : end;
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
     if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
     this.#byRule.copyFrom(frame.registers);
     this.#goBack();
-    const end = this.#fallback.recover(false);
-    if (end === 'stepped') {
+    const recovered = this.#fallback.recover(by);
+    if (recovered === 'stepped') {
       this.wasPlain = false;
       return this.#afterFallback();
     }
     frame.registers.copyFrom(this.#byRule);
     frame.pc = pc;
-    return end;
+    return recovered === 'pending' ? recovered : end;
   }
 
   #goBack(): void {
@@ -135,6 +137,7 @@ export class FrameStep {
     this.wasSignalFrame = false;
     this.ledToLandingPad = false;
     this.wasPlain = false;
+    this.wasFromCalled = false;
     if (module === undefined || module.registers !== frame.machine) return this.#stepWithoutRule();
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
     if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
@@ -144,6 +147,7 @@ export class FrameStep {
     const { stack } = this.#memory;
     const { registers, machine } = frame;
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
+    this.wasFromCalled = true;
     if (this.#shared.hasOnlySpAndFp && !this.wasPlain) return 'repeat';
     const cfaRegister = data[rule + RuleWord.cfaRegister];
     if (registers.known[cfaRegister] === 0) return this.#withoutCfaRegister(cfaRegister);
@@ -210,6 +214,7 @@ export class FrameStep {
     const sp = frame.registers.value(frame.machine.sp);
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
+    this.wasFromCalled = (flags & (RuleFlag.signalFrame | RuleFlag.toHandler)) === 0;
     if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, frame.registers.value(frame.machine.sp));
@@ -246,15 +251,6 @@ export class FrameStep {
     }
     const end = this.#exidxStep.step(module.exidx, start);
     return end === 'stepped' ? this.#takeReturnAddress(this.#frame.machine.pc, 0, 0) : end;
-  }
-
-  /** Steps from a frame whose rule has led to what is no return address: by its code, if that leads to one. */
-  stepWithDoubt(frames: UnwoundStack, module: UnwindModule | undefined, svma: number, isCall: boolean): StepEnd {
-    this.ledToLandingPad = false;
-    this.wasPlain = false;
-    const end = this.#fallback.stepByCode();
-    if (end === 'stepped') return this.#afterFallback();
-    return end === 'pending' ? end : this.step(frames, module, svma, isCall);
   }
 
   /** Steps from the last frame as if there were no rule for it. */

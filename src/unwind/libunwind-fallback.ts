@@ -116,11 +116,7 @@ export class LibunwindFallback implements FallbackSteps {
     return 'no-rule';
   }
 
-  stepByCode(): StepEnd {
-    return 'no-rule';
-  }
-
-  wronglyLeft(): number {
-    return -1;
+  isWronglyLeft(): boolean {
+    return false;
   }
 }

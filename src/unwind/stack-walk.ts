@@ -12,7 +12,6 @@ import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import { MACHINE_REGISTERS } from './unwind-machine.ts';
 import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 
 /** Maximum number of consecutive frames that use no stack because their return addresses are in registers. */
@@ -36,8 +35,8 @@ export class StackWalk {
   readonly #lastCall = new LastCall();
   /** Whether the leaf is in the system call that ends its thread. */
   #isInLastCall = false;
-  /** Numbers of frames whose rules are doubted. */
-  #doubted: readonly number[] = [];
+  /** Whether it is checked where rules lead. */
+  #checksRules = false;
   /** Created for the first stack that can be walked this way; null without WebAssembly. */
   #plainWalk: PlainWalk | null | undefined;
   /** {@link #plainWalk}, if it has begun the current stack. */
@@ -76,18 +75,20 @@ export class StackWalk {
   /**
    * Begins a stack and walks it as far as WebAssembly can. The registers of the frame need not be set for that.
    * @param stack receives the frames
-   * @param doubted numbers of frames that are left by their code, if possible: their rules have led to what is no return address
+   * @param checksRules whether functions are left by their code, if possible, whose rules lead to what is no return address. This is always so on i386, whose
+   *   C libraries have many: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their rules say; and so
+   *   do its `swapcontext` and musl's system calls with six arguments around the call of the vdso (observed, glibc 2.36 and musl 1.2.5)
    * @returns whether it is complete
    */
-  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace, doubted: readonly number[]): boolean {
+  begin(stack: UnwoundStack, input: UnwindInput, space: CodeSpace, checksRules: boolean): boolean {
     stack.clear();
     this.#stack = stack;
     this.endAddress = 0;
     this.endFile = -1;
     this.isDoubtful = false;
     this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
-    this.#doubted = doubted;
-    this.#begunPlain = this.#isInLastCall || doubted.length > 0 ? undefined : this.#beginPlain(input, space);
+    this.#checksRules = checksRules || input.machine === 'i386';
+    this.#begunPlain = this.#isInLastCall || checksRules ? undefined : this.#beginPlain(input, space);
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
@@ -189,11 +190,14 @@ export class StackWalk {
 
   /** Handles a return address at which there is no code. @returns how the stack ends; undefined if another caller of the leaf was found */
   #withoutCode(): UnwindEnd | undefined {
-    const frame = this.#frame;
-    const { pc, registers, machine } = frame;
-    // The supposed return address may be argc: then the previous frame is the program's first function, although its rule does not say so.
-    if (pc <= MAX_ARGUMENTS && !this.#followsLibunwind && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc)) return 'complete';
+    if (!this.#followsLibunwind && this.#hasLedToArguments()) return 'complete';
     return this.#isAfterLeaf ? this.#recoverLeaf() : 'unmapped';
+  }
+
+  /** Whether the supposed return address is argc: then the previous frame is the program's first function, although its rule does not say so. */
+  #hasLedToArguments(): boolean {
+    const { pc, registers, machine } = this.#frame;
+    return pc <= MAX_ARGUMENTS && hasArgumentsAt(this.#memory.stack, registers.value(machine.sp), pc);
   }
 
   /** Looks for another caller of the leaf, whose rule has led to what is no code. @returns how the stack ends; undefined if one was found */
@@ -232,16 +236,15 @@ export class StackWalk {
     const sp = frame.registers.value(machine.sp);
     const isAfterLeaf = this.#isAfterLeaf;
     this.#isAfterLeaf = !isCall;
-    const isChecked = machine === MACHINE_REGISTERS.i386 && module !== undefined;
+    const isChecked = this.#checksRules && module !== undefined;
     if (!isCall || isChecked) step.keepFrame(isCall);
     frame.isCall = isCall;
     this.#shortfall.forgetCallerSp();
     frame.entersUnknownCode = isCall && module === undefined && this.#isAfterModule;
     this.#isAfterModule = module !== undefined;
     this.#mayBePlain = true;
-    const isDoubted = this.#doubted.length > 0 && this.#doubted.includes(frames.count - 1);
-    const stepEnd = isDoubted ? step.stepWithDoubt(frames, module, svma, isCall) : step.step(frames, module, svma, isCall);
-    const end = isChecked && step.wasPlain ? this.#correct(stepEnd, isCall) : stepEnd;
+    const stepEnd = step.step(frames, module, svma, isCall);
+    const end = isChecked && step.wasFromCalled ? this.#correct(stepEnd, isCall) : stepEnd;
     if (end === 'truncated' && this.#landing.isPossible && frame.registers.known[machine.fp] === 0) {
       this.#land();
       return undefined;
@@ -258,15 +261,13 @@ export class StackWalk {
     return isOutermost ? 'complete' : end;
   }
 
-  /**
-   * Checks where a rule of i386 led: glibc's functions for memory and strings push and pop registers without saying so, or in other places than their rules say;
-   * and so do its `swapcontext` and musl's system calls with six arguments around the call of the vdso (observed, glibc 2.36 and musl 1.2.5).
-   * @returns how the step ends, which ended as given
-   */
+  /** Checks where a rule led. @returns how the step ends, which ended as given */
   #correct(end: StepEnd, isCall: boolean): StepEnd {
-    if (end !== 'stepped' && (isCall || (end !== 'truncated' && end !== 'bad-frame'))) return end;
-    const corrected = this.#frameStep.correct(end === 'stepped');
-    return corrected === 'stepped' || corrected === 'pending' || corrected === 'repeat' ? corrected : end;
+    const isUnusual = end === 'bad-frame' || (end === 'truncated' && !isCall);
+    if (end !== 'stepped' && !isUnusual) return end;
+    // Nothing may have called the function, or what did may not be in the dump.
+    const mayBeRight = end === 'truncated' || (end === 'stepped' && (this.#frame.pc === 0 || this.#hasLedToArguments()));
+    return this.#frameStep.correct(end, mayBeRight ? 'sure' : 'code');
   }
 
   /** Moves on to the frame whose handler is about to get an exception. */

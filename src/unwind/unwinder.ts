@@ -24,11 +24,8 @@ export interface UnwinderOptions {
 
 const DEFAULT_MAX_FRAMES = 8192;
 const WORD = 0x1_0000_0000;
-/** How many frames of a stack are left without their rules: one after the other, each time from the leaf on. */
-const MAX_DOUBTED_FRAMES = 16;
 /** Ends of stacks to which a wrong rule may have led. */
 const BROKEN: readonly UnwindEnd[] = ['unmapped', 'bad-frame', 'no-rule', 'no-module'];
-const NONE: readonly number[] = [];
 
 /** Unwinds user stacks. One unwinder serves many samples: each one overwrites the results of the one before. */
 export class Unwinder {
@@ -132,9 +129,9 @@ export class Unwinder {
    * @internal
    */
   unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace): UnwindEnd {
-    const end = this.#unwind(previous, input, space, NONE);
+    const end = this.#unwind(previous, input, space, false);
     // Rarely, registers are needed that the shared frames have not restored.
-    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space, NONE) as UnwindEnd) : end;
+    this.end = end === 'repeat' ? (this.#unwind(undefined, input, space, false) as UnwindEnd) : end;
     this.#mend(input, space);
     this.endAddress = this.#walk.endAddress;
     this.endFile = this.#walk.endFile;
@@ -153,27 +150,22 @@ export class Unwinder {
     return this.end;
   }
 
-  /** Unwinds a stack again without the rules that have led to what is no return address. */
+  /** Unwinds a stack again if a rule has led to what is no return address, and checks each rule. */
   #mend(input: UnwindInput, space: CodeSpace): void {
-    const doubted: number[] = [];
-    while (doubted.length < MAX_DOUBTED_FRAMES && this.#isDoubtful()) {
-      const frame = this.#fallback.wronglyLeft(this.#stack, (doubted.at(-1) ?? -1) + 1, this.end);
-      if (frame === 'pending') this.end = frame;
-      if (frame === 'pending' || frame < 0) return;
-      doubted.push(frame);
-      this.end = this.#unwind(undefined, input, space, doubted) as UnwindEnd;
-    }
+    const isWrong = this.#isDoubtful() ? this.#fallback.isWronglyLeft(this.#stack, this.end) : false;
+    if (isWrong === undefined) this.end = 'pending';
+    else if (isWrong) this.end = this.#unwind(undefined, input, space, true) as UnwindEnd;
   }
 
   #isDoubtful(): boolean {
     return this.end === 'complete' ? this.#walk.isDoubtful : BROKEN.includes(this.end) && !this.#isInGo();
   }
 
-  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, doubted: readonly number[]): UnwindEnd | 'repeat' {
+  #unwind(previous: UnwoundStack | undefined, input: UnwindInput, space: CodeSpace, checksRules: boolean): UnwindEnd | 'repeat' {
     this.endModule = undefined;
     this.#memory.begin(space);
     this.#shortfall.begin();
-    if (this.#walk.begin(this.#stack, input, space, doubted)) return 'complete';
+    if (this.#walk.begin(this.#stack, input, space, checksRules)) return 'complete';
     if (!this.#takeRegisters(input)) return 'no-registers';
     const end = this.#walk.walk(previous);
     return end === 'truncated' || end === 'unmapped' || end === 'bad-frame' ? this.#afterLast(end) : end;

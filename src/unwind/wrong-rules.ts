@@ -7,7 +7,7 @@ import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 
-/** Tells which frame of an x86-64 stack has a rule that does not say what its code does: it has led to what is no return address. */
+/** Tells whether a frame of an x86-64 stack has a rule that does not say what its code does: it has led to what is no return address. */
 export class WrongRules {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
@@ -23,19 +23,19 @@ export class WrongRules {
     this.#codeStep = codeStep;
   }
 
-  /** Like {@link FallbackSteps.wronglyLeft}. */
-  find(stack: UnwoundStack, from: number, end: UnwindEnd): number | 'pending' {
-    // Elsewhere, leaves keep return addresses in registers, and a call before an address says less.
-    if (this.#frame.machine.machine !== 'x86_64') return -1;
+  /** Like {@link FallbackSteps.isWronglyLeft}. */
+  have(stack: UnwoundStack, end: UnwindEnd): boolean | undefined {
+    // Elsewhere, leaves keep return addresses in registers, and a call before an address says less. On i386, each step has been checked.
+    if (this.#frame.machine.machine !== 'x86_64') return false;
     const { addresses, isCall, count } = stack;
     const code = this.#code;
     code.isPending = false;
-    for (let frame = from; frame < count && !code.isPending; frame++) {
+    let isWrong = false;
+    for (let frame = 0; frame < count && !isWrong && !code.isPending; frame++) {
       const module = this.#leadsOn(stack, frame, end) ? undefined : code.moduleAt(addresses[frame] - isCall[frame]);
-      const isWrong = module !== undefined && (frame < count - 1 || this.#hasLedNowhere(module, stack, end));
-      if (isWrong && !code.isPending) return frame;
+      isWrong = module !== undefined && (frame < count - 1 || this.#hasLedNowhere(module, stack, end));
     }
-    return code.isPending ? 'pending' : -1;
+    return code.isPending ? undefined : isWrong;
   }
 
   /** Whether there is no doubt where a frame of a stack was left to. The last one leads nowhere. */

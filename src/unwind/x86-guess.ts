@@ -75,14 +75,17 @@ export class X86Guess {
     return byEntry === 'truncated' && isNoEnd ? byEntry : end;
   }
 
-  /** Steps out of a frame whose rule is wrong: by what the code does straight up to its return, or has done since the function's entry. */
-  stepByCodeAlone(): StepEnd {
+  /**
+   * Steps out of a frame whose rule is wrong: by what the code does straight up to its return, or has done since the function's entry.
+   * @param mayPassCalls whether it may also be what the code does after a call or jump
+   */
+  stepByCodeAlone(mayPassCalls: boolean): StepEnd {
     const byReturn = this.#codeStep.step();
-    if (byReturn === 'stepped') {
-      if (this.#codeStep.isStraight) return byReturn;
-      this.#frame.goBack();
-    }
-    return this.#entryStep.stepByStart();
+    if (byReturn !== 'stepped') return this.#entryStep.stepByStart();
+    if (this.#codeStep.isStraight) return byReturn;
+    this.#frame.goBack();
+    const byStart = this.#entryStep.stepByStart();
+    return byStart === 'stepped' || !mayPassCalls ? byStart : this.#codeStep.step();
   }
 
   /** Steps by what the code does up to its return, unless the frame pointer gives a better answer. */

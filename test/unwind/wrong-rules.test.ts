@@ -21,6 +21,8 @@ const HALTS = [0xf4];
 
 interface Sample {
   readonly leaf?: readonly number[];
+  /** Where the caller's function begins, up to its call. */
+  readonly begins?: readonly number[];
   readonly caller?: readonly number[];
   readonly callerRule?: PlannedFde;
   readonly stack: Readonly<Record<number, number>>;
@@ -28,9 +30,10 @@ interface Sample {
 }
 
 /** Unwinds a stack of a leaf, a caller whose rule says that it has 8 bytes, and others, which have none; nothing calls the start. */
-async function unwind({ leaf = RET, caller = FREES_24, callerRule, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
+async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
   const bytes = new Uint8Array(0x400);
   bytes.set(leaf, LEAF - 0x1000);
+  bytes.set(begins, 0x100);
   bytes.set(caller, CALLER - 0x1000);
   bytes.set(RET, OTHER - 0x1000);
   for (const returnsTo of [CALLER, OTHER, START]) bytes.set([0xff, 0xd0], returnsTo - 0x1002);
@@ -73,6 +76,15 @@ describe('x86-64 callers whose rules are wrong', () => {
     expect(await unwind({ caller, stack: { ...stack, 16: 0 } })).toMatchObject({ end: 'complete', frames: frames(CALLER) });
     const callerRule = fde(0x1100, code().undefined(RIP));
     expect(await unwind({ callerRule, stack: { ...stack, 16: 7 } })).toMatchObject({ end: 'complete', frames: frames(CALLER) });
+  });
+
+  test('are left by what their code has done since it began if it leads to no return', async () => {
+    // push %rbx, three times
+    const begins = [0x53, 0x53, 0x53, ...Array<number>(11).fill(0x90)];
+    for (const found of [7, BIAS + NO_CALL]) {
+      const result = await unwind({ begins, caller: HALTS, stack: { 0: BIAS + CALLER, 16: found, 32: BIAS + START } });
+      expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+    }
   });
 
   test.each<[string, Sample, object]>([

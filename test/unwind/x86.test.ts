@@ -606,6 +606,17 @@ describe('i386 stacks', () => {
       }
     });
 
+    test('have callers whose code is followed beyond further calls, unless the rule leads to 0, which may be right', async () => {
+      const caller = BIAS_32 + 0x1130;
+      const pieces = { 304: [0xff, 0xd0, ...POPS] };
+      for (const pushed of [7, DATA + 8, BIAS_32 + 0x1120]) {
+        const result = await unwind([0xc3], { 0: caller, 4: pushed, 8: CALL }, PUSHED, {}, pieces);
+        expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001130', 'f7001210'] });
+      }
+      const result = await unwind([0xc3], { 0: caller, 4: 0, 8: CALL }, PUSHED, {}, pieces);
+      expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001130'] });
+    });
+
     test('go on by what the code does if the rule leads to below the stack pointer', async () => {
       const rule = fde(0x1000, code().defCfaOffset(0));
       expect(await unwind(POPS, { 0: 7, 4: CALL }, rule)).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001210'] });
