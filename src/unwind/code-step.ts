@@ -10,7 +10,7 @@ import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
 import { returnColumn, withoutSignature } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
-import { RuleFlag, RuleWord } from './unwind-rules.ts';
+import { NO_RULE, RuleFlag, RuleWord } from './unwind-rules.ts';
 
 /**
  * Steps on x86, arm64, RISC-V, PowerPC, LoongArch, MIPS and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address
@@ -68,22 +68,10 @@ export class CodeStep {
     return byOther === 'stepped' ? byOther : 'no-rule';
   }
 
-  /** Whether a rule of an x86 frame places the return address elsewhere, from the stack pointer, than code that leads straight to the function's return. */
-  contradicts(module: UnwindModule, svma: number, isCall: boolean): boolean {
-    const byRule = module.ruleAt(isCall ? svma - 1 : svma);
-    if (byRule < 0 || (module.rules.data[byRule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
-    const offsetByRule = this.#offsetFromSp(module, byRule);
-    // Code is followed only if its rule can be compared.
-    if (Number.isNaN(offsetByRule)) return false;
-    const byCode = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
-    if (byCode < 0 || (module.rules.data[byCode + RuleWord.flags] & RuleFlag.straight) === 0) return false;
-    const offset = this.#offsetFromSp(module, byCode);
-    return !Number.isNaN(offset) && offset !== offsetByRule;
-  }
-
-  /** Where a rule places the frame's end, from the stack pointer; NaN if it does not say so. */
-  #offsetFromSp({ rules: { data } }: UnwindModule, rule: number): number {
-    return data[rule + RuleWord.cfaRegister] === this.#frame.machine.sp ? data[rule + RuleWord.cfaOffset] : Number.NaN;
+  /** The rule of an x86 frame that follows from code that leads straight to the function's return; NO_RULE if there is none. */
+  straightRule(module: UnwindModule, svma: number, isCall: boolean): number {
+    const rule = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);
+    return rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.straight) !== 0 ? rule : NO_RULE;
   }
 
   /**

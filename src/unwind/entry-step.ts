@@ -128,12 +128,17 @@ export class EntryStep {
   stepByStart(): StepEnd {
     const module = this.#module();
     const { pc, isCall } = this.#frame;
-    const start = module?.functionStart(pc - this.#bias - (isCall ? 1 : 0));
-    if (module === undefined || start === undefined) return 'no-rule';
-    const rule = this.#rule(module, start + this.#bias);
+    if (module === undefined) return 'no-rule';
+    const rule = this.startRule(module, pc - this.#bias, isCall);
     const { stack } = this.#memory;
     if (rule < 0 || !stack.read(this.#returnSlot(module, rule))) return 'no-rule';
     return this.#returns.followsCall(stack.value) ? this.#stepByRule(module, rule) : 'no-rule';
+  }
+
+  /** The rule of a frame that follows from the code since the function's beginning, which rules tell; negative if there is none. */
+  startRule(module: UnwindModule, svma: number, isCall: boolean): number {
+    const start = module.functionStart(svma - (isCall ? 1 : 0));
+    return start === undefined || svma - start >= MAX_FUNCTION_BYTES ? NO_RULE : this.#scan.rule(module, start, svma, isCall);
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {

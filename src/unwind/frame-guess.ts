@@ -56,7 +56,7 @@ export class FrameGuess implements FallbackSteps {
     const setup = new X86FrameSetup(this.#code);
     this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
     const pushStep = new PushStep(frame, memory, shortfall, this.#code, this.#returns, thumbMode);
-    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, codeStep);
+    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, codeStep, entryStep);
     this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep, pushStep);
   }
 

@@ -22,7 +22,7 @@ export class StackWalk {
   /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
   endAddress = 0;
   endFile = -1;
-  /** Whether the stack may be wrong even if it is complete: it ends at a return address of 0, or has a caller in what may be data. */
+  /** Whether the stack may be wrong even if it is complete: it ends at a return address of 0 or at one that no call left, or has a caller in what may be data. */
   isDoubtful = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
@@ -254,7 +254,10 @@ export class StackWalk {
     const isInner = module?.memory.isOnlyCode === true;
     if (end === 'stepped') return isInner && frame.pc === 0 ? 'no-module' : this.#checkStep(pc, sp);
     // The instruction before the address made no call, so it must not name the frame.
-    if (end === 'uncalled') frames.markUncalled();
+    if (end === 'uncalled') {
+      frames.markUncalled();
+      this.isDoubtful = true;
+    }
     const isOutermost = end === 'outermost' || end === 'uncalled';
     if (isInner && (isOutermost || end === 'no-rule')) return 'no-module';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData, isAfterLeaf);

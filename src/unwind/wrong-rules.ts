@@ -1,10 +1,12 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
+import type { EntryStep } from './entry-step.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
+import { RuleFlag, RuleWord } from './unwind-rules.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 
 /** Tells whether a frame of an x86-64 stack has a rule that does not say what its code does: it has led to what is no return address. */
@@ -14,47 +16,57 @@ export class WrongRules {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #codeStep: CodeStep;
+  readonly #entryStep: EntryStep;
 
-  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses, codeStep: CodeStep) {
+  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses, codeStep: CodeStep, entryStep: EntryStep) {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
     this.#codeStep = codeStep;
+    this.#entryStep = entryStep;
   }
 
   /** Like {@link FallbackSteps.isWronglyLeft}. */
-  have(stack: UnwoundStack, end: UnwindEnd): boolean | undefined {
+  have({ addresses, isCall, count }: UnwoundStack, end: UnwindEnd): boolean | undefined {
     // Elsewhere, leaves keep return addresses in registers, and a call before an address says less. On i386, each step has been checked.
     if (this.#frame.machine.machine !== 'x86_64') return false;
-    const { addresses, isCall, count } = stack;
     const code = this.#code;
     code.isPending = false;
+    // Whoever made a stack may have put an address there for its first function to return to. It is the last frame.
+    const last = end === 'complete' && count > 1 && isCall[count - 1] === 0 ? count - 2 : count - 1;
     let isWrong = false;
-    for (let frame = 0; frame < count && !isWrong && !code.isPending; frame++) {
-      const module = this.#leadsOn(stack, frame, end) ? undefined : code.moduleAt(addresses[frame] - isCall[frame]);
-      isWrong = module !== undefined && (frame < count - 1 || this.#hasLedNowhere(module, stack, end));
+    for (let frame = 0; frame <= last && !isWrong && !code.isPending; frame++) {
+      const next = frame + 1;
+      if (frame < last && (isCall[next] === 0 || this.#returns.mayFollowCallInCode(addresses[next]))) continue;
+      const module = code.moduleAt(addresses[frame] - isCall[frame]);
+      if (module === undefined) continue;
+      isWrong = frame < last || end === 'unmapped' || end === 'bad-frame' || (end === 'complete' && this.#contradicts(module, addresses[frame], isCall[frame]));
     }
     return code.isPending ? undefined : isWrong;
   }
 
-  /** Whether there is no doubt where a frame of a stack was left to. The last one leads nowhere. */
-  #leadsOn({ addresses, isCall, count }: UnwoundStack, frame: number, end: UnwindEnd): boolean {
-    const next = frame + 1;
-    // Whoever made a stack may have put an address there for its first function to return to.
-    if (next === count) return end === 'complete' && frame > 0 && isCall[frame] === 0;
-    return isCall[next] === 0 || this.#returns.mayFollowCallInCode(addresses[next]);
+  /** Whether a rule places the return address elsewhere than the code does: it has led to what may be the stack's end, or not. */
+  #contradicts(module: UnwindModule, address: number, isCall: number): boolean {
+    const svma = address - this.#memory.space.bias;
+    const { wrongEnds } = module.code;
+    const key = svma * 2 + isCall;
+    const known = wrongEnds.get(key);
+    if (known !== undefined) return known === 1;
+    const isWrong = this.#differs(module, svma, isCall === 1);
+    if (!this.#code.isPending) wrongEnds.set(key, isWrong ? 1 : 0);
+    return isWrong;
   }
 
-  /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
-  #hasLedNowhere(module: UnwindModule, { addresses, isCall, count }: UnwoundStack, end: UnwindEnd): boolean {
-    if (end !== 'complete') return end === 'unmapped' || end === 'bad-frame';
-    const svma = addresses[count - 1] - this.#memory.space.bias;
-    const key = svma * 2 + isCall[count - 1];
-    const known = module.code.wrongEnds.get(key);
-    if (known !== undefined) return known === 1;
-    const isWrong = this.#codeStep.contradicts(module, svma, isCall[count - 1] === 1);
-    if (!this.#code.isPending) module.code.wrongEnds.set(key, isWrong ? 1 : 0);
-    return isWrong;
+  #differs(module: UnwindModule, svma: number, isCall: boolean): boolean {
+    const rule = module.ruleAt(isCall ? svma - 1 : svma);
+    const { data } = module.rules;
+    if (rule < 0 || (data[rule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
+    // Rules may be forgotten while code is followed.
+    const [register, offset] = [data[rule + RuleWord.cfaRegister], data[rule + RuleWord.cfaOffset]];
+    if (register < 0) return false;
+    const byReturn = this.#codeStep.straightRule(module, svma, isCall);
+    const byCode = byReturn >= 0 ? byReturn : this.#entryStep.startRule(module, svma, isCall);
+    return byCode >= 0 && (module.rules.data[byCode + RuleWord.cfaRegister] !== register || module.rules.data[byCode + RuleWord.cfaOffset] !== offset);
   }
 }

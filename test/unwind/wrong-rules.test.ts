@@ -9,6 +9,8 @@ const SP = 0x7ffc_f000_1000;
 const [LEAF, CALLER, OTHER, START] = [0x1010, 0x1110, 0x1210, 0x1310];
 /** An address in code, with no call before it. */
 const NO_CALL = 0x1280;
+/** Where a function begins. */
+const FUNCTION = BIAS + 0x1200;
 const DATA = 0x900_0000;
 
 const RET = [0xc3];
@@ -51,6 +53,7 @@ describe('x86-64 callers whose rules are wrong', () => {
     ['0', 0],
     ['a number', 7],
     ['an address in code that follows no call', BIAS + NO_CALL],
+    ['where a function begins', FUNCTION],
   ])('are left by what their code does if the rule leads to %s', async (_, found) => {
     const result = await unwind({ stack: { 0: BIAS + CALLER, 16: found, 24: 7, 32: BIAS + START } });
     expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
@@ -81,7 +84,7 @@ describe('x86-64 callers whose rules are wrong', () => {
   test('are left by what their code has done since it began if it leads to no return', async () => {
     // push %rbx, three times
     const begins = [0x53, 0x53, 0x53, ...Array<number>(11).fill(0x90)];
-    for (const found of [7, BIAS + NO_CALL]) {
+    for (const found of [0, 7, BIAS + NO_CALL, FUNCTION]) {
       const result = await unwind({ begins, caller: HALTS, stack: { 0: BIAS + CALLER, 16: found, 32: BIAS + START } });
       expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
     }
