@@ -18,8 +18,8 @@ export class CodeFindings {
   readonly trampolines = new CodeFacts();
   /** By svma of a return address: 1 where a thread ends there, else 0. */
   readonly threadEnds = new CodeFacts();
-  /** By twice the svma of an x86-64 stack's last frame, plus 1 for a caller: 1 where its rule is not what its code does, else 0. */
-  readonly wrongEnds = new CodeFacts();
+  /** By twice the svma of a frame of x86, plus 1 for a caller: 1 where its rule is not what its code does, else 0. */
+  readonly wrongRules = new CodeFacts();
   /** By svma of code of 32-bit Arm: 1 where it looks like Thumb, else 0. */
   readonly modes = new CodeFacts();
   /** By {@link FrameScan}'s key: the number of the rule that follows from the code up to the function's return, or NO_RULE. */

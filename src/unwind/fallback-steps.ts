@@ -11,6 +11,12 @@ import type { UnwoundStack } from './unwound-stack.ts';
  */
 export type RecoveryWay = 'sure' | 'code' | 'stack';
 
+/**
+ * What the code before an address calls: nothing; the function of a frame; another one, although the frame's code places the return address elsewhere than its
+ * rule does; or anything else, such as a stub, or a function that ends in a jump to that of the frame. `pending` if code has to be read first.
+ */
+export type Called = 'nothing' | 'own' | 'other' | 'any' | 'pending';
+
 /** Ways out of a frame that has no rule, or whose rule leads nowhere. Each returns `no-rule` if it does not apply. */
 export interface FallbackSteps {
   /** Whether the last step went from a signal trampoline to the interrupted code. */
@@ -23,8 +29,8 @@ export interface FallbackSteps {
   stepOverSignal(): StepEnd;
   /** Steps out of a leaf of 32-bit Arm, where rules only hold at calls. */
   stepOutOfLeaf(): StepEnd;
-  /** Whether an address follows a call, so that a function may return to it, as far as that is known; undefined if code has to be read first. */
-  mayFollowCall(address: number): boolean | undefined;
+  /** What the code before an address calls, to which the rule of a frame has led. @param callee, isCall that frame's address, and whether it is a caller's */
+  calledBefore(address: number, callee: number, isCall: boolean): Called;
   /** Steps out of a frame whose rule is wrong: a signal trampoline, or code that moves the stack pointer without saying so. */
   recover(by: RecoveryWay): StepEnd;
   /**

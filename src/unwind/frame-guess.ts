@@ -1,7 +1,7 @@
 import { CodeBytes } from './code-bytes.ts';
 import { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
-import type { FallbackSteps, RecoveryWay } from './fallback-steps.ts';
+import type { Called, FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
@@ -141,10 +141,10 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  mayFollowCall(address: number): boolean | undefined {
+  calledBefore(address: number, callee: number, isCall: boolean): Called {
     this.#code.isPending = false;
-    const mayFollow = this.#returns.mayFollowCallInCode(address);
-    return this.#code.isPending ? undefined : mayFollow;
+    const called = this.#wrongRules.calledBefore(address, callee, isCall);
+    return this.#code.isPending ? 'pending' : called;
   }
 
   recover(by: RecoveryWay): StepEnd {

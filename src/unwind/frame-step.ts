@@ -1,6 +1,6 @@
 import { ExidxStep } from './exidx-step.ts';
 import { CANT_UNWIND } from './exidx-table.ts';
-import type { FallbackSteps, RecoveryWay } from './fallback-steps.ts';
+import type { Called, FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { Frame } from './frame.ts';
 import type { Landing } from './landing.ts';
 import type { ProcessMemory } from './process-memory.ts';
@@ -106,21 +106,32 @@ export class FrameStep {
    */
   correct(end: StepEnd, by: RecoveryWay): StepEnd {
     const frame = this.#frame;
-    const { machine, pc } = frame;
-    const mayBeRight = end === 'stepped' ? this.#fallback.mayFollowCall(pc) : false;
-    if (mayBeRight !== false) return mayBeRight === undefined ? 'pending' : end;
+    const { machine, pc, pcLo, pcHi } = frame;
+    const called = end === 'stepped' ? this.#calledBefore(pc) : 'nothing';
+    if (called === 'pending') return called;
+    if (called === 'own' || called === 'any') return end;
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
     if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
     this.#byRule.copyFrom(frame.registers);
     this.#goBack();
-    const recovered = this.#fallback.recover(by);
+    const recovered = this.#fallback.recover(called === 'other' ? 'sure' : by);
     if (recovered === 'stepped') {
-      this.wasPlain = false;
-      return this.#afterFallback();
+      const { wasSignalFrame } = this;
+      const byCode = this.#afterFallback();
+      if (called !== 'other' || this.#calledBefore(frame.pc) === 'own') {
+        this.wasPlain = false;
+        return byCode;
+      }
+      this.wasSignalFrame = wasSignalFrame;
     }
     frame.registers.copyFrom(this.#byRule);
-    frame.pc = pc;
+    frame.setReturnAddress(pcLo, pcHi, 0);
     return recovered === 'pending' ? recovered : end;
+  }
+
+  /** What the code before an address calls, to which the saved frame may return. */
+  #calledBefore(address: number): Called {
+    return this.#fallback.calledBefore(address, this.#keptPc, this.#keptIsCall);
   }
 
   #goBack(): void {

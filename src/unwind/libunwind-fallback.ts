@@ -1,5 +1,5 @@
 import { CodeBytes } from './code-bytes.ts';
-import type { FallbackSteps } from './fallback-steps.ts';
+import type { Called, FallbackSteps } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { StepEnd } from './step-end.ts';
@@ -108,8 +108,8 @@ export class LibunwindFallback implements FallbackSteps {
     return 'no-rule';
   }
 
-  mayFollowCall(): boolean {
-    return true;
+  calledBefore(): Called {
+    return 'any';
   }
 
   recover(): StepEnd {

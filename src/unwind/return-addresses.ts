@@ -62,22 +62,15 @@ export class ReturnAddresses {
     }
   }
 
-  /** Whether a return address, given in two words, leads on: to after a call, as far as that is known, or to 0, beneath the outermost frame. */
+  /**
+   * Whether a return address, given in two words, leads on: to after a call, as far as that is known, or to 0, beneath the outermost frame. What is mapped as
+   * data ({@link isInData}) may be code.
+   */
   leadOn(lo: number, hi: number): boolean {
     const address = hi * 0x1_0000_0000 + ((lo & ~this.#frame.machine.pcMask) >>> 0);
     this.isInData = false;
-    return address === 0 || this.mayFollowCall(address);
-  }
-
-  /** Whether an address follows a call, as far as that is known; what is mapped as data ({@link isInData}) may be code. */
-  mayFollowCall(address: number): boolean {
-    const call = this.callBefore(address);
+    const call = address === 0 ? 'unknown' : this.callBefore(address);
     return call !== 'none' && call !== 'unmapped';
-  }
-
-  /** The same for an address in memory that was mapped as code. */
-  mayFollowCallInCode(address: number): boolean {
-    return this.mayFollowCall(address) && !this.isInData;
   }
 
   /** Whether an address is known to follow a call. */

@@ -1,6 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { EntryStep } from './entry-step.ts';
+import type { Called } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
@@ -36,25 +37,46 @@ export class WrongRules {
     // Whoever made a stack may have put an address there for its first function to return to. It is the last frame.
     const last = end === 'complete' && count > 1 && isCall[count - 1] === 0 ? count - 2 : count - 1;
     let isWrong = false;
-    for (let frame = 0; frame <= last && !isWrong && !code.isPending; frame++) {
+    for (let frame = 0; frame < last && !isWrong && !code.isPending; frame++) {
       const next = frame + 1;
-      if (frame < last && (isCall[next] === 0 || this.#returns.mayFollowCallInCode(addresses[next]))) continue;
-      const module = code.moduleAt(addresses[frame] - isCall[frame]);
-      if (module === undefined) continue;
-      isWrong = frame < last || end === 'unmapped' || end === 'bad-frame' || (end === 'complete' && this.#contradicts(module, addresses[frame], isCall[frame]));
+      if (isCall[next] === 0) continue;
+      const called = this.calledBefore(addresses[next], addresses[frame], isCall[frame] === 1);
+      isWrong = called === 'other' || (called === 'nothing' && code.moduleAt(addresses[frame] - isCall[frame]) !== undefined);
     }
+    if (!isWrong && !code.isPending) isWrong = this.#hasLedNowhere(addresses[last], isCall[last], end);
     return code.isPending ? undefined : isWrong;
   }
 
-  /** Whether a rule places the return address elsewhere than the code does: it has led to what may be the stack's end, or not. */
+  /** Whether the rule of a stack's last frame has led to what is no code; or to 0, although that is not where the code has its return address. */
+  #hasLedNowhere(address: number, isCall: number, end: UnwindEnd): boolean {
+    const module = this.#code.moduleAt(address - isCall);
+    if (module === undefined) return false;
+    return end === 'unmapped' || end === 'bad-frame' || (end === 'complete' && this.#contradicts(module, address, isCall));
+  }
+
+  /** Like {@link FallbackSteps.calledBefore}. */
+  calledBefore(address: number, callee: number, isCall: boolean): Called {
+    const returns = this.#returns;
+    const call = returns.callBefore(address);
+    if (call === 'none' || call === 'unmapped' || returns.isInData) return 'nothing';
+    const calleeAt = isCall ? callee - 1 : callee;
+    const module = call === 'direct' ? this.#code.moduleAt(calleeAt) : undefined;
+    const { bias } = this.#memory.space;
+    const start = module?.functionStart(calleeAt - bias);
+    if (module === undefined || start === undefined) return 'any';
+    if (start + bias === returns.target) return 'own';
+    return this.#contradicts(module, callee, isCall ? 1 : 0) ? 'other' : 'any';
+  }
+
+  /** Whether a rule places the return address elsewhere than the code does, of a frame in the current module. */
   #contradicts(module: UnwindModule, address: number, isCall: number): boolean {
     const svma = address - this.#memory.space.bias;
-    const { wrongEnds } = module.code;
+    const { wrongRules } = module.code;
     const key = svma * 2 + isCall;
-    const known = wrongEnds.get(key);
+    const known = wrongRules.get(key);
     if (known !== undefined) return known === 1;
     const isWrong = this.#differs(module, svma, isCall === 1);
-    if (!this.#code.isPending) wrongEnds.set(key, isWrong ? 1 : 0);
+    if (!this.#code.isPending) wrongRules.set(key, isWrong ? 1 : 0);
     return isWrong;
   }
 

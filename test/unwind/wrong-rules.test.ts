@@ -27,18 +27,24 @@ interface Sample {
   readonly begins?: readonly number[];
   readonly caller?: readonly number[];
   readonly callerRule?: PlannedFde;
+  /** By address that a call returns to: what it calls. */
+  readonly calls?: Readonly<Record<number, number>>;
   readonly stack: Readonly<Record<number, number>>;
   readonly followsLibunwind?: boolean;
 }
 
 /** Unwinds a stack of a leaf, a caller whose rule says that it has 8 bytes, and others, which have none; nothing calls the start. */
-async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
+async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, calls = {}, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
   const bytes = new Uint8Array(0x400);
   bytes.set(leaf, LEAF - 0x1000);
   bytes.set(begins, 0x100);
   bytes.set(caller, CALLER - 0x1000);
   bytes.set(RET, OTHER - 0x1000);
   for (const returnsTo of [CALLER, OTHER, START]) bytes.set([0xff, 0xd0], returnsTo - 0x1002);
+  for (const [at, target] of Object.entries(calls)) {
+    const distance = target - Number(at);
+    bytes.set([0xe8, distance & 0xff, (distance >> 8) & 0xff, (distance >> 16) & 0xff, distance >>> 24], Number(at) - 0x1005);
+  }
   const rules = [fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
   const content = assembleFrames([[CIE, rules]], { addr: 0x4000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
@@ -102,6 +108,24 @@ describe('x86-64 callers whose rules are wrong', () => {
   test('are left by the rule if it leads to after a call, whatever the code does', async () => {
     const result = await unwind({ stack: { 0: BIAS + CALLER, 16: BIAS + OTHER, 24: BIAS + START, 32: 7 } });
     expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, OTHER, START) });
+  });
+});
+
+describe('x86-64 callers whose rules lead to the return address of another function', () => {
+  const [AFTER_OTHER, AFTER_CALLER] = [0x1240, 0x1340];
+  const calls = { [AFTER_OTHER]: 0x1200, [AFTER_CALLER]: 0x1100 };
+
+  test('are left by what their code does if that leads to one of theirs, once the stack ends where it cannot', async () => {
+    const result = await unwind({ calls, stack: { 0: BIAS + CALLER, 16: BIAS + AFTER_OTHER, 24: 7, 32: BIAS + AFTER_CALLER } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, AFTER_CALLER) });
+  });
+
+  test('are left by the rule otherwise, as after a jump from one function to another', async () => {
+    const stack = { 0: BIAS + CALLER, 16: BIAS + AFTER_OTHER, 24: 7 };
+    const byRule = { end: 'unmapped', frames: frames(CALLER, AFTER_OTHER) };
+    expect(await unwind({ calls, stack: { ...stack, 32: BIAS + START } })).toMatchObject(byRule);
+    // pop %rcx; ret: the code places the return address where the rule does
+    expect(await unwind({ calls, caller: [0x59, 0xc3], stack: { ...stack, 32: BIAS + AFTER_CALLER } })).toMatchObject(byRule);
   });
 });
 
