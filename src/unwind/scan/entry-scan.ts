@@ -11,7 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventio
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
-import { addSavedRegisters } from './saved-registers.ts';
+import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 import type { X86Machine } from './x86-mode.ts';
@@ -156,12 +156,11 @@ export class EntryScan {
 
   #ruleOf({ rules }: UnwindModule): number {
     const state = this.#state;
-    const { bases, offsets } = state;
-    const { sp, fp, pc, addressSize } = this.#machine;
-    const register = bases[sp] === sp ? sp : fp;
+    const { sp, pc, addressSize } = this.#machine;
+    const register = frameRegister(state, sp, this.#convention.calleeSaved);
     // The return address is where the stack pointer was at the entry.
-    const distance = -offsets[register];
-    if (bases[register] !== sp || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
+    const distance = -state.offsets[register];
+    if (register < 0 || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     rules.begin(0, register, distance + addressSize, pc);
     rules.addRegister(pc, RegisterRule.offset, -addressSize);
     addSavedRegisters(rules, state, this.#convention.calleeSaved, addressSize);

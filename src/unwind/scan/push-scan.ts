@@ -13,7 +13,7 @@ import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
 import { type PushCode, PushSearch } from './push-search.ts';
-import { addSavedRegisters } from './saved-registers.ts';
+import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 
@@ -152,13 +152,12 @@ export class PushScan {
 
   #addRule({ rules }: UnwindModule): number {
     const state = this.#state;
-    const { bases, offsets } = state;
     const { sp, addressSize } = this.#machine;
     const { link, calleeSaved } = this.#convention;
-    const register = [sp, ...calleeSaved].find((candidate) => bases[candidate] === sp) ?? -1;
+    const register = frameRegister(state, sp, calleeSaved);
     const linkPlace = state.savedAt(link);
     // The caller's stack pointer is where it was at the push.
-    const distance = -offsets[register];
+    const distance = -state.offsets[register];
     if (register < 0 || linkPlace === undefined || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     const column = returnColumn(this.#machine);
     rules.begin(0, register, distance, column);

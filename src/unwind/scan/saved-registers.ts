@@ -14,3 +14,9 @@ export function addSavedRegisters(rules: UnwindRules, state: ScanState, register
     else rules.addRegister(register, RegisterRule.offset, place - toCfa);
   }
 }
+
+/** A register that points into the frame: the stack pointer, or else one that functions restore, so that calls leave it alone; −1 if there is none. */
+export function frameRegister({ bases }: ScanState, sp: number, calleeSaved: readonly number[]): number {
+  if (bases[sp] === sp) return sp;
+  return calleeSaved.find((register) => bases[register] === sp) ?? -1;
+}

@@ -62,7 +62,7 @@ function frames(...svmas: number[]): string[] {
 
 describe('x86-64 code without rules that leads to no return', () => {
   const unwind = async (listing: string, pc: number, stack: Readonly<Record<number, number>>, bp = 5): Promise<UnwoundSample> =>
-    unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp, ax: 1 }, stack }, await spaceOf({ 4096: listing }));
+    unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp, bx: bp, ax: 1 }, stack }, await spaceOf({ 4096: listing }));
   const caller = (at: number): Record<number, number> => ({ [at]: BIAS + OWN, [at + 16]: BIAS + OTHER, [at + 24]: 0 });
 
   test.each<[string, string, number, number]>([
@@ -86,6 +86,8 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['where it pushes an argument after a call and something else', '48 83 ec 08 ff d0 89 f8 53 90 eb fd', 0x100a, 16],
     // push rbp; mov rbp, rsp; sub rsp, rax; jmp *rax; nop; jmp *rax: the frame pointer is 0x40 on
     ['where the stack pointer was moved by an unknown amount', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
+    // push rbx; mov rbx, rsp; and rsp, -16; sub rsp, 32; nop; jmp back: rbx is 0x40 on
+    ['where the stack pointer was aligned, and another register keeps what it was', '53 48 89 e3 48 83 e4 f0 48 83 ec 20 90 eb fd', 0x100d, 72],
   ])('finds its caller by the code from its entry on: %s', async (_, listing, pc, at) => {
     expect(await unwind(listing, pc, { 64: 7, ...caller(at) }, SP + 0x40)).toMatchObject({ end: 'complete', frames: frames(pc, OWN, OTHER) });
   });
