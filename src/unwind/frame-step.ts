@@ -116,13 +116,14 @@ export class FrameStep {
     this.#goBack();
     const recovered = this.#fallback.recover(called === 'other' ? 'sure' : by);
     if (recovered === 'stepped') {
-      const { wasSignalFrame } = this;
       const byCode = this.#afterFallback();
-      if (called !== 'other' || this.#calledBefore(frame.pc) === 'own') {
+      const calledByCode = called === 'other' ? this.#calledBefore(frame.pc) : 'any';
+      if (calledByCode === 'pending') return calledByCode;
+      if (calledByCode === 'own' || calledByCode === 'any') {
         this.wasPlain = false;
         return byCode;
       }
-      this.wasSignalFrame = wasSignalFrame;
+      this.wasSignalFrame = false;
     }
     frame.registers.copyFrom(this.#byRule);
     frame.setReturnAddress(pcLo, pcHi, 0);

@@ -617,12 +617,18 @@ describe('i386 stacks', () => {
       expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001130'] });
     });
 
-    test('go on by what the code does if the rule leads to after a call of another function, and the code to after one of the leaf’s', async () => {
+    test('go on by what the code does if the rule leads to after a call of another function, and the code may not', async () => {
       // call of 0x1200, and of the leaf's function
       const pieces = { 331: [0xe8, 0xb0, 0, 0, 0], 587: [0xe8, 0xb0, 0xfd, 0xff, 0xff] };
       const [ofOther, own] = [BIAS_32 + 0x1150, BIAS_32 + 0x1250];
-      expect(await unwind(POPS, { 0: ofOther, 4: own }, PUSHED, {}, pieces)).toMatchObject({ end: 'complete', frames: ['!f7001010', 'f7001250'] });
-      expect(await unwind(POPS, { 0: ofOther, 4: CALL }, PUSHED, {}, pieces)).toMatchObject({ frames: ['!f7001010', 'f7001150', 'f7001210'] });
+      for (const at of [own, CALL]) {
+        const result = await unwind(POPS, { 0: ofOther, 4: at }, PUSHED, {}, pieces);
+        expect(result).toMatchObject({ end: 'complete', frames: ['!f7001010', at.toString(16)] });
+      }
+      for (const at of [ofOther, 0]) {
+        const result = await unwind(POPS, { 0: ofOther, 4: at, 8: CALL }, PUSHED, {}, pieces);
+        expect(result.frames).toEqual(['!f7001010', 'f7001150', ...(at === 0 ? [] : ['f7001150', 'f7001210'])]);
+      }
     });
 
     test('go on by what the code does if the rule leads to below the stack pointer', async () => {
