@@ -30,6 +30,7 @@ const LIMIT_OF_32_BITS = 2 ** 32;
 export class FrameGuess implements FallbackSteps {
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
+  readonly #shortfall: Shortfall;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #returnStep: ReturnStep;
@@ -44,6 +45,7 @@ export class FrameGuess implements FallbackSteps {
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall) {
     this.#frame = frame;
     this.#memory = memory;
+    this.#shortfall = shortfall;
     this.#code = new CodeBytes(memory);
     this.#returns = new ReturnAddresses(frame, memory, this.#code);
     this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
@@ -68,7 +70,8 @@ export class FrameGuess implements FallbackSteps {
     const bySignal = this.stepOverSignal();
     const end = bySignal === 'no-rule' ? this.#stepWithin() : bySignal;
     // Code that has not been read yet might give a better answer.
-    return this.#code.isPending ? 'pending' : end;
+    if (this.#code.isPending) return 'pending';
+    return end === 'no-rule' ? this.#shortfall.ofNoStep() : end;
   }
 
   #stepWithin(): StepEnd {

@@ -97,12 +97,18 @@ export class ReturnStep {
     return stack.read(sp - word) && stack.lo === lo && stack.hi === hi;
   }
 
-  /** Takes the first of some words that is at least as likely a return address as `least` says. */
+  /**
+   * Takes the first of some words that is at least as likely a return address as `least` says. If the dump ends before, it may be above. A dump of fewer words
+   * has the whole stack.
+   */
   scanStack(start: number, least: number): StepEnd {
+    const stack = this.#stack;
     const word = this.#frame.machine.addressSize;
-    for (let i = 0, at = start; i < MAX_SCANNED_WORDS; i++, at += word) {
+    const end = start + MAX_SCANNED_WORDS * word;
+    for (let at = start; at < end; at += word) {
       if (this.#returns.likelihood(at) >= least) return this.take(at, -1, at + word);
     }
+    if (start >= stack.start && end > stack.end && stack.sizeBytes >= MAX_SCANNED_WORDS * word) this.#shortfall.ofReturnAddress(stack.end + word);
     return 'no-rule';
   }
 

@@ -7,6 +7,8 @@ export class Shortfall {
    * from, or that a signal's frame has. NaN where the registers have the caller's stack pointer.
    */
   callerSp = Number.NaN;
+  /** The first {@link callerSp} of the steps without a rule that were tried. */
+  #firstSp = Number.NaN;
 
   /** To be called before each stack. */
   begin(): void {
@@ -16,6 +18,7 @@ export class Shortfall {
   /** To be called before each step, and after one without a rule that did not end with `truncated`. */
   forgetCallerSp(): void {
     this.callerSp = Number.NaN;
+    this.#firstSp = Number.NaN;
   }
 
   /** Outcome of a step that needs a register whose value is not known. @param register −1 if something else is missing */
@@ -33,6 +36,14 @@ export class Shortfall {
   /** Outcome of a step without a rule whose return address is not in the dump. @param callerSp the stack pointer above it */
   ofReturnAddress(callerSp: number): 'truncated' {
     this.callerSp = callerSp;
+    if (Number.isNaN(this.#firstSp)) this.#firstSp = callerSp;
+    return 'truncated';
+  }
+
+  /** Outcome of a frame that no step leads out of: if any would have led out of the dump, the stack may go on there. */
+  ofNoStep(): 'truncated' | 'no-rule' {
+    if (Number.isNaN(this.#firstSp)) return 'no-rule';
+    this.callerSp = this.#firstSp;
     return 'truncated';
   }
 }

@@ -103,6 +103,12 @@ describe('x86-64 code without rules', () => {
     expect(await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, callTo(0x1020, 0x1700))).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
   });
 
+  test('is cut off if the dump ends before the words that are searched do, unless it has fewer', async () => {
+    const unwindDump = (words: number): Promise<UnwoundSample> => unwind({ ip: BIAS + 0x1010, bp: 3 }, { 0: 7, [8 * (words - 1)]: 7 });
+    expect(await unwindDump(16)).toMatchObject({ end: 'truncated', endStackOffset: 136, frames: frames(0x1010) });
+    for (const words of [15, 17]) expect(await unwindDump(words)).toMatchObject({ end: 'no-rule', frames: frames(0x1010) });
+  });
+
   test('of a signal handler returns to the trampoline, which comes after no call', async () => {
     const trampoline = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
     const context = { [0x30 + 120]: 0, [0x30 + 160]: SP + 0x200, [0x30 + 168]: BIAS + 0x1010, 512: 0 };

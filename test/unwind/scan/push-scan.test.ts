@@ -72,6 +72,12 @@ describe('32-bit Arm code without rules that leads to no return', () => {
     expect(await unwind(set, listing, svma, stack)).toMatchObject({ end: 'complete', frames: frames(LEAF, svma, CALLER) });
   });
 
+  test('is cut off where its frame is larger than the dump, although what looks like a push tells of a smaller one', async () => {
+    // push {r4, lr}; sub sp, #508; b over two numbers that look like pushes; bl 0x1200; udf
+    const result = await unwind('T32', 'b510 b0ff e001 b5f0 b5f0 f000 f8f9 de00', 0x100e, { 0: 7, 16: 7, 36: 7 });
+    expect(result).toMatchObject({ end: 'truncated', endStackOffset: 516, frames: frames(LEAF, 0x100e) });
+  });
+
   test('has its frame where a register points that has kept the stack pointer', async () => {
     // push {r7, lr}; mov r7, sp; sub.w sp, sp, r0; bl 0x1200; udf
     const stack = { 0: 7, 4: 7, 32: 0, ...caller(36) };
