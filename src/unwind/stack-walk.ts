@@ -22,7 +22,10 @@ export class StackWalk {
   /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
   endAddress = 0;
   endFile = -1;
-  /** Whether the stack may be wrong even if it is complete: it ends at a return address of 0 or at one that no call left, or has a caller in what may be data. */
+  /**
+   * Whether the stack may be wrong even if it is complete: it ends at a return address of 0, at what may be the program's arguments or at an address
+   * that no call left, or has a caller in what may be data.
+   */
   isDoubtful = false;
   readonly #frame: Frame;
   readonly #memory: ProcessMemory;
@@ -190,7 +193,10 @@ export class StackWalk {
 
   /** Handles a return address at which there is no code. @returns how the stack ends; undefined if another caller of the leaf was found */
   #withoutCode(): UnwindEnd | undefined {
-    if (!this.#followsLibunwind && this.#hasLedToArguments()) return 'complete';
+    if (!this.#followsLibunwind && this.#hasLedToArguments()) {
+      this.isDoubtful = true;
+      return 'complete';
+    }
     return this.#isAfterLeaf ? this.#recoverLeaf() : 'unmapped';
   }
 

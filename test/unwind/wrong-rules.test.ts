@@ -96,6 +96,14 @@ describe('x86-64 callers whose rules are wrong', () => {
     }
   });
 
+  test('are left by what their code does, too, if the rule leads to what looks like the arguments of a program', async () => {
+    // push %rbx, four times
+    const begins = [0x53, 0x53, 0x53, 0x53, ...Array<number>(10).fill(0x90)];
+    const stack = { 0: BIAS + CALLER, 16: 1, 24: SP + 0x100, 32: 0, 40: BIAS + START };
+    expect(await unwind({ begins, caller: HALTS, stack })).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+    expect(await unwind({ caller: HALTS, stack })).toMatchObject({ end: 'complete', frames: frames(CALLER) });
+  });
+
   test.each<[string, Sample, object]>([
     ['their code leads nowhere', { caller: HALTS, stack: { 16: 7, 32: BIAS + START } }, { end: 'unmapped', endAddress: 7 }],
     ['their code leads to what is no return address', { stack: { 16: 7, 32: 8 } }, { end: 'unmapped', endAddress: 7 }],
