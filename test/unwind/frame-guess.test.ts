@@ -654,6 +654,18 @@ test('i386 code without rules finds its caller, even if the call through a point
   expect(result).toMatchObject({ end: 'complete', frames: ['!8001008', '8001400'] });
 });
 
+test.each<[string, number, string[]]>([
+  ['is found', 0x1300, ['800118f', '8001400']],
+  ['is not found if that may be any other function', 0x1310, ['800118f']],
+])('i386 code without rules: a function that never returns, and first calls one that tells where it is, %s', async (_, thunk, expected) => {
+  const [bias, sp] = [0x800_0000, 0xbf00_0000];
+  // add $5, %eax; push %ebx; sub $8, %esp; nop; jmp back. The thunk: mov (%esp), %eax; ret
+  const function_ = { ...callTo(thunk, 0x1185), 4485: [0x05, 5, 0, 0, 0, 0x53, 0x83, 0xec, 0x08, 0x90, 0xeb, 0xfd] };
+  const mapped = await space('i386', { ...function_, 4864: [0x8b, 0x04, 0x24, 0xc3], 4880: [0x8b, 0x44, 0x24, 0x04, 0xc3], 5118: [0xff, 0xd0] }, 0x90, bias);
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x118f, sp, bp: 3 }, stack: { 8: 7, 12: bias + 0x1400 } }, mapped);
+  expect(result.frames).toEqual(expected.map((address, i) => (i === 0 ? `!${address}` : address)));
+});
+
 test.each<[UnwindMachine, string, readonly number[]]>([
   ['i386', 'complete', [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80, 0xf4]],
   ['i386', 'no-rule', [0x89, 0xc3, 0x31, 0xc0, 0x48, 0xcd, 0x80, 0xf4]],

@@ -2,6 +2,7 @@ import type { CodeBytes } from '../code-bytes.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
+import { I386Callees } from './i386-callees.ts';
 import { ScanState } from './scan-state.ts';
 import { x86Decoders } from './x86-decoder.ts';
 import type { X86Machine } from './x86-mode.ts';
@@ -58,6 +59,7 @@ const MAX_FIRST_INSTRUCTIONS = 4;
 export class EntrySearch {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
+  readonly #i386Callees: I386Callees;
   readonly #decoders = x86Decoders();
   readonly #state = new ScanState();
   /** Of the module that is searched. */
@@ -68,6 +70,7 @@ export class EntrySearch {
   constructor(code: CodeBytes) {
     this.#code = code;
     this.#reader = new FileCode(code);
+    this.#i386Callees = new I386Callees(code);
   }
 
   /**
@@ -122,12 +125,19 @@ export class EntrySearch {
     const decoder = this.#decoders[machine as X86Machine];
     state.begin(sp);
     this.#reader.isMissing = false;
-    for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++, svma += decoder.sizeBytes) {
+    for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++) {
       module.code.enteredInstructions++;
-      if (decoder.decode(this.#reader, svma, state) !== 'next' || this.#reader.isMissing) return false;
+      const flow = decoder.decode(this.#reader, svma, state);
+      svma += decoder.sizeBytes;
+      if (this.#reader.isMissing || !(flow === 'next' || (flow === 'call' && this.#tellsWhereCodeIs(module, svma)))) return false;
       if (state.offsets[sp] < 0) return true;
     }
     return false;
+  }
+
+  /** Whether a call right before an svma only tells i386 code where it is: that may come before room is made on the stack. */
+  #tellsWhereCodeIs(module: UnwindModule, svma: number): boolean {
+    return this.#machine.machine === 'i386' && this.#i386Callees.onlyChangedBefore(module, svma) >= 0;
   }
 
   /** Whether a function may have ended before a byte of the block. */
