@@ -11,6 +11,9 @@ import type { UnwindMachine } from './unwind-machine.ts';
  */
 export type CallKind = 'call' | 'direct' | 'none' | 'unknown';
 
+/** POP of x86, in the lowest bits of which is the register. */
+const [POP, POP_MASK] = [0x58, 0xf8];
+
 /** Tells return addresses from other numbers: they follow a call. */
 export class CallSites {
   /** After `direct`: the address that is called. */
@@ -57,6 +60,8 @@ export class CallSites {
     if (bytes[2] === 0xe8) {
       const target = address + (code.word(3) | 0);
       this.target = isNarrow ? target >>> 0 : target;
+      // Code that takes off the stack what a call of the next instruction pushes only wants to know where it is.
+      if (this.target === address && code.read(address, 1) && (code.bytes[0] & POP_MASK) === POP) return 'none';
       if (isCode(this.target)) return 'direct';
     }
     // FF /2, whose length depends on its operand: register, [register], with SIB, with 8 or 32 bits of displacement.

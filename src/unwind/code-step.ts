@@ -28,6 +28,8 @@ export class CodeStep {
   readonly #ruleStep: RuleStep;
   /** Whether the last step was by code that leads straight to the function's return: see {@link RuleFlag.straight}. */
   isStraight = false;
+  /** Whether the last step was by what may be another function's code: see {@link RuleFlag.mayBeOthers}. */
+  mayBeOthers = false;
 
   constructor(
     frame: FrameView,
@@ -53,6 +55,7 @@ export class CodeStep {
   step(): StepEnd {
     const { pc, machine, isCall } = this.#frame;
     const module = this.#code.moduleOf(this.#frame);
+    this.mayBeOthers = false;
     if (module === undefined) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
     const isThumb = machine.machine === 'arm' && this.#thumbMode.isThumb(module, svma);
@@ -100,14 +103,16 @@ export class CodeStep {
     const { machine } = frame;
     const flags = module.rules.data[rule + RuleWord.flags];
     this.isStraight = (flags & RuleFlag.straight) !== 0;
+    this.mayBeOthers = (flags & RuleFlag.mayBeOthers) !== 0;
     const end = this.#ruleStep.step(module, rule);
     if (end !== 'stepped') return end;
     const column = returnColumn(machine);
     const { registers, previousRegisters } = frame;
-    const isBelow = registers.value(machine.sp) < previousRegisters.value(machine.sp);
-    if (isBelow || registers.known[column] === 0) {
+    const sp = registers.value(machine.sp);
+    const isNoFrame = sp < previousRegisters.value(machine.sp) || sp % machine.addressSize !== 0;
+    if (isNoFrame || registers.known[column] === 0) {
       frame.goBack();
-      return isBelow ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
+      return isNoFrame ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
     const hi = withoutSignature(registers.hi[column], machine);
     // At what may be the jump of a switch, 0 is not the end of the stack.

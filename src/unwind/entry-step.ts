@@ -159,21 +159,28 @@ export class EntryStep {
   }
 
   /**
-   * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of another function, which has
-   * left the stack, or of a stub.
+   * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of a stub, which says no more
+   * than one through a pointer, or of another function, which has left the stack.
    * @param isNearest whether no other such beginning is closer to the code that runs
    * @param isLimited whether something else tells of a caller: calls through pointers do not count then, since many are left over on stacks
    */
   #mayBeCalledFrom(address: number, isNearest: boolean, isLimited: boolean): boolean {
     const call = this.#returns.callBefore(address);
-    if (call === 'call') return !isLimited;
-    return call === 'direct' && isNearest && (!isLimited || this.#isPltStub(this.#returns.target));
+    if (call !== 'direct') return call === 'call' && !isLimited;
+    return this.#isPltStub(this.#returns.target) ? isNearest || !isLimited : isNearest && !isLimited;
   }
 
   /** Whether the code at an address only jumps to an address in memory: to a function that may be in another file. */
   #isPltStub(address: number): boolean {
     const stubs = this.#frame.machine.machine === 'i386' ? I386_STUBS : X86_64_STUBS;
     return stubs.some((code) => this.#code.is(address, code));
+  }
+
+  /** Whether the current frame is that of the function that begins at `entry`, with its return address at `at`. */
+  confirms(entry: number, at: number): boolean {
+    const module = this.#module();
+    const rule = module === undefined ? NO_RULE : this.#rule(module, entry);
+    return module !== undefined && rule >= 0 && this.#returnSlot(module, rule) === at;
   }
 
   /** Whether the current frame cannot be that of the function that begins at `entry`, with its return address at `at`. */

@@ -62,6 +62,8 @@ export const RuleFlag = {
   atJump: 8192,
   /** What the function calls runs on another stack: when it makes a call, the stack pointer is not in its frame. */
   leavesStack: 16384,
+  /** For a rule found in code: on the way was a call, and after it what may be another function: if the call does not return, the rule is that function's. */
+  mayBeOthers: 32768,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -205,7 +207,7 @@ export class UnwindRules {
 
   /**
    * Begins a rule that was found in code; {@link end} ends it.
-   * @param flags {@link RuleFlag.straight} and {@link RuleFlag.atJump}, if they hold
+   * @param flags {@link RuleFlag.straight}, {@link RuleFlag.atJump} and {@link RuleFlag.mayBeOthers}, if they hold
    * @param returnAddressRegister where the return address is to be afterwards
    */
   begin(flags: number, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {

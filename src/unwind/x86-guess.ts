@@ -93,7 +93,13 @@ export class X86Guess {
     const { registers, machine } = this.#frame;
     const fp = registers.value(machine.fp);
     const isFramePointer = this.#returnStep.isFramePointer(fp);
-    const byCode = this.#codeStep.step();
+    let byCode = this.#codeStep.step();
+    if (byCode !== 'no-rule' && this.#codeStep.mayBeOthers) {
+      // What the function itself has done says more than what may be the code of the next one.
+      if (byCode === 'stepped') this.#frame.goBack();
+      if (this.#entryStep.step() === 'stepped') return 'stepped';
+      byCode = this.#codeStep.step();
+    }
     if (byCode === 'stepped') return this.#checkStepByCode(fp, isFramePointer);
     // The code tells how the frame is left, but that leads out of the dump: it may be another function's return.
     const mayFollowFp = byCode !== 'no-rule' && isFramePointer && this.#returns.likelihood(fp + machine.addressSize) !== NO_CALL;
@@ -117,7 +123,7 @@ export class X86Guess {
     if (isDoubtfulEnd) {
       frame.goBack();
       if (this.#entryStep.step() === 'stepped') return 'stepped';
-      frame.goToNext();
+      this.#codeStep.step();
     }
     if (!isFramePointer) return 'stepped';
     // A frame that ends below the record's end has no record: that is an outer frame's. One that ends at the record's end is the same either way, but the code
@@ -139,9 +145,7 @@ export class X86Guess {
     // The call may be of any function up to 64 KB before. That function's code shows whether another one begins in between, or its frame would end elsewhere.
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, returnSlot);
     const byChain = isExcluded ? 'no-rule' : this.#takeChain();
-    if (byChain !== 'no-rule') return byChain;
-    frame.goToNext();
-    return 'stepped';
+    return byChain === 'no-rule' ? this.#codeStep.step() : byChain;
   }
 
   /** Whether the frame pointer and the return address that a step has found are also those of a record. */
@@ -165,6 +169,8 @@ export class X86Guess {
   #stepOutOfLeaf(): StepEnd {
     const bySetup = this.#stepBySetup();
     if (bySetup !== 'no-rule') return bySetup;
+    // Where a frame is larger than what was used of it, what earlier calls have pushed is left over on top of the stack.
+    if (this.#hasOwnRecord()) return this.#takeChain();
     const hasCode = this.#hasCode();
     // In the vdso, any register may look like a record's return address.
     const bySystemCall = hasCode || !this.#isI386() ? 'no-rule' : this.#stepOutOfSystemCall();
@@ -246,6 +252,14 @@ export class X86Guess {
   #hasFrameRecord(): boolean {
     const { machine, registers } = this.#frame;
     return this.#returnStep.hasFrameRecord(registers.value(machine.fp));
+  }
+
+  /** Whether the frame pointer points at a record whose return address follows a call of the function, according to what that has done since its entry. */
+  #hasOwnRecord(): boolean {
+    const { machine, registers } = this.#frame;
+    const returnSlot = registers.value(machine.fp) + machine.addressSize;
+    if (!this.#hasFrameRecord() || this.#returns.likelihood(returnSlot) < IS_OWN_CALL) return false;
+    return this.#entryStep.confirms(this.#returns.target, returnSlot);
   }
 
   #isI386(): boolean {

@@ -82,6 +82,14 @@ describe('before a return address', () => {
     const code = [...new Array<number>(8).fill(0), ...bytesOf(listing)];
     expect(new CallSites(new MadeCode(code)).before(START + code.length, 'i386', () => false)).toBe(kind);
   });
+
+  it.each<[string, string, string]>([
+    ['pop %ebx', '5b', 'none'],
+    ['push %ebx', '53', 'direct'],
+  ])('is a call of the next instruction only if that does not take the address off the stack: %s', (_, listing, kind) => {
+    const code = [...new Array<number>(8).fill(0), ...bytesOf('e8 00 00 00 00')];
+    expect(new CallSites(new MadeCode([...code, ...bytesOf(listing)])).before(START + code.length, 'i386', () => true)).toBe(kind);
+  });
 });
 
 describe('the frame record of x86', () => {

@@ -488,6 +488,65 @@ test.each([
   expect(result).toMatchObject({ end, frames: end === 'complete' ? made(0x1187, 0x1100) : frames(0x1187) });
 });
 
+describe('x86-64 code without rules, after a call that does not return,', () => {
+  // The return addresses of a call through a register, and of one of a function at 0x1310, which is left over on the stack.
+  const CALLS = { 5118: [0xff, 0xd0], ...callTo(0x1310, 0x1500) };
+  const framesOf = async (
+    pieces: Readonly<Record<number, readonly number[]>>,
+    ip: number,
+    stack: Readonly<Record<number, number>>,
+    bp = 3,
+  ): Promise<readonly string[]> =>
+    (await unwound({ machine: 'x86_64', registers: { ip: BIAS + ip, sp: SP, bp }, stack }, await space('x86_64', { ...CALLS, ...pieces }))).frames;
+
+  test.each<[string, number, number]>([
+    ['padding', 0x118b, 0x1190],
+    ['no padding before a function that makes room on the stack', 0x118b, 0x118b],
+  ])('is left by what it has done since its entry, rather than by what follows: %s', async (_, returnsTo, next) => {
+    // ret; push %rbx; sub $16, %rsp; nop; call. The next function: push %rbp; pop %rbp; ret
+    const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, returnsTo), [next]: [0x55, 0x5d, 0xc3] };
+    expect(await framesOf(code, 0x1185, { 0: BIAS + 0x1500, 24: BIAS + 0x1400 })).toEqual(frames(0x1185, 0x1400));
+    // Nothing tells of another caller.
+    expect(await framesOf(code, 0x1185, { 0: BIAS + 0x1500, 24: 7 })).toEqual(frames(0x1185, 0x1500));
+  });
+
+  test('is left by the branches that lead elsewhere', async () => {
+    // add $24, %rsp; ret. And: je to there; call. The next function: ret
+    const code = { 4464: [0x48, 0x83, 0xc4, 0x18, 0xc3], 4480: [0x74, 0xee], ...callTo(0x1300, 0x1187), 4496: [0xc3] };
+    expect(await framesOf(code, 0x1180, { 0: BIAS + 0x1500, 24: BIAS + 0x1400 })).toEqual(frames(0x1180, 0x1400));
+  });
+
+  test('is left by the frame pointer if its function was called there, whatever is left over on top of the stack', async () => {
+    // push %rbp; mov %rsp, %rbp; sub $64, %rsp; nop; call; hlt
+    const code = { 4480: [0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x40, 0x90], ...callTo(0x1300, 0x118e), 4494: [0xf4] };
+    const stack = { 0: SP + 0x40, 8: BIAS + 0x1500, 64: SP + 0x100, 72: BIAS + 0x1600 };
+    expect((await framesOf({ ...code, ...callTo(0x1180, 0x1600) }, 0x1188, stack, SP + 0x40)).slice(0, 2)).toEqual(frames(0x1188, 0x1600));
+    expect((await framesOf({ ...code, ...callTo(0x1320, 0x1600) }, 0x1188, stack, SP + 0x40)).slice(0, 2)).toEqual(frames(0x1188, 0x1500));
+  });
+
+  test.each<[string, readonly number[], number[]]>([
+    ['a stub of another file', [0xff, 0x25, 0, 0, 0, 0], [0x118b, 0x1500]],
+    ['another function', [0xc3], [0x118b]],
+  ])('has a caller that called %s, even if a nearer place looks like the entry', async (_, target, expected) => {
+    // ret; push %rbx; sub $16, %rsp; mov $0x9090_53c3, %eax, in which there are a ret and a push; nop; nop; jmp back
+    const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0xb8, 0xc3, 0x53, 0x90, 0x90, 0x90, 0x90, 0xeb, 0xfd], 4880: target };
+    expect(await framesOf(code, 0x118b, { 8: 7, 24: BIAS + 0x1500 })).toEqual(frames(...expected));
+  });
+});
+
+test.each<[string, number, number, string[]]>([
+  ['a leaf', 0x1180, 3, ['8001180', '8001400']],
+  ['a leaf only if that ends at a word', 0x1180, 4, ['8001180']],
+])('i386 code without rules may have a frame of any size in %s', async (_, ip, padding, expected) => {
+  const bias = 0x800_0000;
+  // add $19, %esp; ret
+  const mapped = await space('i386', { 4480: [0x83, 0xc4, 0x13, 0xc3], 5118: [0xff, 0xd0] }, 0x90, bias);
+  const sp = 0xbf00_0000 - 16 - padding;
+  const stack = { 19: bias + 0x1400 };
+  const result = await unwound({ machine: 'i386', registers: { ip: bias + ip, sp, bp: 3 }, stack }, mapped);
+  expect(result.frames).toEqual(expected.map((address, i) => (i === 0 ? `!${address}` : address)));
+});
+
 test('an i386 stack ends where its first function, which never returns, was begun by makecontext', async () => {
   const bias = 0x800_0000;
   // ret; push ebx; sub esp, 8; nop; jmp back. And: lea esp, [esp+ebx*4]; cmp dword [esp], 0

@@ -28,6 +28,8 @@ const MAX_INSTRUCTIONS = 1 << 14;
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
 /** How many branches are noted, to follow their targets later. */
 const MAX_BRANCHES = 64;
+/** The alignment of most functions. */
+const ALIGNMENT = 16;
 /** What the rule of a frame depends on besides its address. */
 export const ScanFlag = {
   /** The address is where a call returns to. */
@@ -70,6 +72,11 @@ export class FrameScan {
   readonly #targets = new Float64Array(MAX_BRANCHES);
   readonly #branches: ScanState[] = [];
   #branchCount = 0;
+  /** Where the first way goes on that may lead into another function, to be followed last; −1 for none. */
+  #otherTarget = -1;
+  readonly #otherState = new ScanState();
+  /** Whether the way that is followed is that one. */
+  #mayBeOthers = false;
 
   constructor(code: CodeBytes) {
     this.#code = code;
@@ -133,7 +140,7 @@ export class FrameScan {
 
   /**
    * Follows code, straight ahead first and then from the targets of branches in the order in which they were met, up to the first return that gives a rule.
-   * Without one, it is the first jump that may be a tail call.
+   * Without one, it is the first jump that may be a tail call. On x86, what may be another function after a call that does not return is followed last.
    * @returns the number of the rule, or NO_RULE
    */
   #scan(decoder: InstructionDecoder, start: number): number {
@@ -147,7 +154,10 @@ export class FrameScan {
     this.#isStraight = true;
     this.#visited.clear();
     this.#branchCount = 0;
+    this.#otherTarget = -1;
+    this.#mayBeOthers = false;
     let svma = start;
+    let isBehindCall = isCall;
     let next = 0;
     let ruleAtJump = NO_RULE;
     decoder.enter();
@@ -156,13 +166,19 @@ export class FrameScan {
       findings.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
+      const spBefore = state.offsets[sp];
       const flow = isNew ? decoder.decode(this.#reader, svma, state) : 'end';
       if (this.#code.isPending) return NO_RULE;
       const { sizeBytes, heldTarget = -1 } = decoder;
       if (heldTarget >= 0 && !isCall && this.#isStraight && this.#branchCount === 0) this.#keepJump(start, heldTarget, flow === 'may-leave');
+      const isBeginning = isBehindCall && flow === 'next' && !this.#mayBeOthers && this.#mayBegin(decoder, svma, spBefore);
+      isBehindCall = flow === 'call';
       svma += sizeBytes;
       if (this.#reader.isMissing || flow === 'end') svma = -1;
-      else if (flow === 'call') this.#returnTo(svma);
+      else if (isBeginning) {
+        this.#postpone(svma);
+        svma = -1;
+      } else if (flow === 'call') this.#returnTo(svma);
       else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
         svma = decoder.target;
@@ -177,13 +193,37 @@ export class FrameScan {
       }
       this.#reader.isMissing = false;
       if (svma >= 0) continue;
-      if (next === this.#branchCount) return ruleAtJump;
       this.#isStraight = false;
-      state.copyFrom(this.#branches[next]);
-      svma = this.#targets[next++];
+      if (next < this.#branchCount) {
+        state.copyFrom(this.#branches[next]);
+        svma = this.#targets[next++];
+      } else {
+        if (this.#otherTarget < 0 || ruleAtJump !== NO_RULE) return ruleAtJump;
+        this.#mayBeOthers = true;
+        state.copyFrom(this.#otherState);
+        svma = this.#otherTarget;
+        this.#otherTarget = -1;
+      }
       decoder.enter();
     }
     return ruleAtJump;
+  }
+
+  /**
+   * Whether another x86 function may begin at the instruction after a call, which was just decoded, or at the next one: there is padding, or room is made on
+   * the stack. On i386, that is common after calls, but not so where functions are aligned.
+   */
+  #mayBegin({ isPadding }: InstructionDecoder, svma: number, spBefore: number): boolean {
+    if (isPadding === undefined) return false;
+    const { machine, sp } = this.#machine;
+    return isPadding || (this.#state.offsets[sp] < spBefore && (machine === 'x86_64' || svma % ALIGNMENT === 0));
+  }
+
+  /** Leaves the way for the end. Only the first one is kept: it is either in this function, and leads to its return, or behind its end. */
+  #postpone(svma: number): void {
+    if (this.#otherTarget >= 0) return;
+    this.#otherTarget = svma;
+    this.#otherState.copyFrom(this.#state);
   }
 
   /** Takes into account what a function has changed that was called right before an svma. */
@@ -224,15 +264,16 @@ export class FrameScan {
     const { bases, offsets, pointerBase, pointerOffset } = state;
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
-    const isChained = (machine === 'x86_64' || machine === 'i386') && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
+    const isX86 = machine === 'x86_64' || machine === 'i386';
+    const isChained = isX86 && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isIndirect = cfaBase === INDIRECT;
     // If it is found by another register, it is usually the stack of another context, to which the code switches.
     if (isIndirect && ((pointerBase !== sp && pointerBase !== fp) || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
-    // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set.
-    if (cfa % addressSize !== 0) return NO_RULE;
+    // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set. But x86 functions that call nothing may have frames of any size.
+    if (cfa % addressSize !== 0 && (!isX86 || (this.#flags & ScanFlag.isCall) !== 0)) return NO_RULE;
     // A tail-called function returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;
@@ -252,7 +293,7 @@ export class FrameScan {
     if ((this.#flags & ScanFlag.isEmpty) !== 0 && !(isInLink && cfaBase === sp && cfa === 0)) return NO_RULE;
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
-    const flags = flag | (this.#isStraight ? RuleFlag.straight : 0);
+    const flags = flag | (this.#isStraight ? RuleFlag.straight : 0) | (this.#mayBeOthers ? RuleFlag.mayBeOthers : 0);
     if (isIndirect) rules.beginIndirect(flags, pointerBase, pointerOffset, cfa, column);
     else rules.begin(flags, cfaBase, cfa, column);
     if (isSaved) rules.addRegister(column, RegisterRule.offset, linkOffset - cfa);

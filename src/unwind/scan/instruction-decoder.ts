@@ -34,6 +34,8 @@ export interface InstructionDecoder {
   /** After `leave`: whether code may also go on right after the instruction. */
   readonly isConditional: boolean;
   readonly sizeBytes: number;
+  /** Whether the instruction only fills space, as between functions; undefined where decoders do not tell. */
+  readonly isPadding?: boolean;
   /** After a conditional instruction: the state if it takes effect. */
   readonly taken: ScanState;
   /** To be called before code is followed from anywhere but right after the last instruction. */
