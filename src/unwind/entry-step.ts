@@ -118,7 +118,7 @@ export class EntryStep {
         if (i === 0) end = this.#shortfall.ofReturnAddress(at + machine.addressSize);
         continue;
       }
-      if (this.#mayBeCalledFrom(stack.value, i === 0, limit !== NOWHERE)) return this.#stepByRule(module, rule);
+      if (this.#mayBeCalledFrom(stack.value, limit !== NOWHERE)) return this.#stepByRule(module, rule);
       if (this.#leadsToContext(module, rule)) return 'stepped';
     }
     return end;
@@ -159,15 +159,13 @@ export class EntryStep {
   }
 
   /**
-   * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of a stub, which says no more
-   * than one through a pointer, or of another function, which has left the stack.
-   * @param isNearest whether no other such beginning is closer to the code that runs
-   * @param isLimited whether something else tells of a caller: calls through pointers do not count then, since many are left over on stacks
+   * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of another function, which has
+   * left the stack, or of a stub.
+   * @param isLimited whether something else tells of a caller: then only calls of stubs count, since many others are left over on stacks
    */
-  #mayBeCalledFrom(address: number, isNearest: boolean, isLimited: boolean): boolean {
-    const call = this.#returns.callBefore(address);
-    if (call !== 'direct') return call === 'call' && !isLimited;
-    return this.#isPltStub(this.#returns.target) ? isNearest || !isLimited : isNearest && !isLimited;
+  #mayBeCalledFrom(address: number, isLimited: boolean): boolean {
+    if (!isLimited) return this.#returns.followsCall(address);
+    return this.#returns.callBefore(address) === 'direct' && this.#isPltStub(this.#returns.target);
   }
 
   /** Whether the code at an address only jumps to an address in memory: to a function that may be in another file. */
