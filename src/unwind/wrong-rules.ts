@@ -86,7 +86,8 @@ export class WrongRules {
     if (rule < 0 || (data[rule + RuleWord.flags] & RuleFlag.outermost) !== 0) return false;
     // Rules may be forgotten while code is followed.
     const [register, offset] = [data[rule + RuleWord.cfaRegister], data[rule + RuleWord.cfaOffset]];
-    if (register < 0) return false;
+    // By the frame pointer, the place is right even if the code moves the stack pointer without saying so.
+    if (register < 0 || register === this.#frame.machine.fp) return false;
     const byReturn = this.#codeStep.straightRule(module, svma, isCall);
     const byCode = byReturn >= 0 ? byReturn : this.#entryStep.startRule(module, svma, isCall);
     return byCode >= 0 && (module.rules.data[byCode + RuleWord.cfaRegister] !== register || module.rules.data[byCode + RuleWord.cfaOffset] !== offset);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assembleFrames, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
-import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
+import { CIE, code, fde, RBP, RIP } from '../support/x86-64-functions.ts';
 
 const BIAS = 0x7f00_f000_0000;
 const SP = 0x7ffc_f000_1000;
@@ -135,6 +135,10 @@ describe('x86-64 callers whose rules lead to the return address of another funct
     expect(await unwind({ calls, stack: { ...stack, 32: BIAS + AFTER_OTHER } })).toMatchObject(byRule);
     // pop %rcx; ret: the code places the return address where the rule does
     expect(await unwind({ calls, caller: [0x59, 0xc3], stack: { ...stack, 32: BIAS + AFTER_CALLER } })).toMatchObject(byRule);
+    // A rule by the frame pointer holds wherever the code has moved the stack pointer.
+    const callerRule = fde(0x1100, code().defCfa(RBP, 16));
+    const byFramePointer = { 0: BIAS + CALLER, 32: BIAS + AFTER_CALLER, 136: BIAS + AFTER_OTHER, 144: 7 };
+    expect(await unwind({ calls, callerRule, stack: byFramePointer })).toMatchObject(byRule);
   });
 });
 
