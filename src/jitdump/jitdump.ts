@@ -1,6 +1,5 @@
 import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
-import { GrowingBytes } from './growing-bytes.ts';
 import { JitLineCollector, type JitLineColumns } from './lines.ts';
 import { repeatedBytes } from './repeated-bytes.ts';
 import { UnwindingInfoCollector } from './unwinding-info.ts';
@@ -39,9 +38,6 @@ const MAX_NAME_BYTES = 1 << 16;
 const MAX_LOADS = 1 << 20;
 const MAX_LINES = 1 << 22;
 const MAX_NAMES_BYTES = 1 << 26;
-/** The most code that is kept of one function, and of one file. */
-const MAX_FUNCTION_BYTES = 1 << 17;
-const MAX_CODE_BYTES = 1 << 26;
 
 /** The largest buffer that may be written twice. Most have 4 KB. */
 const MAX_REPEATED_BYTES = 1 << 16;
@@ -76,14 +72,6 @@ export interface JitUnwinding {
   /** By function: where its bytes begin, and how many there are; 0 for none. */
   readonly offsets: readonly number[];
   readonly sizesBytes: readonly number[];
-}
-
-/** The code of functions whose unwinding the JIT has not told: what it does tells. */
-export interface JitCodeBytes {
-  /** One function after the other. */
-  readonly bytes: Uint8Array;
-  /** By function: where its bytes begin; −1 if they were not kept. */
-  readonly offsets: readonly number[];
 }
 
 /** When code was placed where: columns with an element for each LOAD and MOVE, in the order of the file. */
@@ -121,7 +109,7 @@ export interface RefusedJitDump {
   readonly refusal: string;
 }
 
-/** What a JIT dumped about its code. */
+/** What a JIT dumped about its code, without the code itself. */
 export interface JitDump {
   /** What it was read from. */
   readonly name: string;
@@ -134,7 +122,6 @@ export interface JitDump {
   readonly lines: JitLineColumns;
   readonly files: readonly string[];
   readonly unwinding: JitUnwinding;
-  readonly code: JitCodeBytes;
   /** How many records made no sense, and were left out. */
   readonly damagedRecords: number;
   /** What is wrong with the first of them, or with what follows the last record; empty if nothing is. */
@@ -142,7 +129,7 @@ export interface JitDump {
 }
 
 /**
- * Reads a jitdump file (`jit-PID.dump`). A file that is cut off, or still being written, is read as far as it goes.
+ * Reads a jitdump file (`jit-PID.dump`), except for the code. A file that is cut off, or still being written, is read as far as it goes.
  * @returns a text that says what is wrong if it is not a jitdump
  * @throws PerfconvError `io`
  */
@@ -164,8 +151,7 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const { offsets, lines, columns, files, fileNames } = reader.lines;
   const found = { functions, names, placements, lines: { offsets, lines, columns, files }, files: fileNames };
   const unwinding = { littleEndian, bytes: reader.unwinding.bytes, offsets: reader.unwinding.offsets, sizesBytes: reader.unwinding.sizesBytes };
-  const code = { bytes: reader.code.bytes, offsets: reader.codeOffsets };
-  return { name: source.name, hasArchTimes, ...found, unwinding, code, damagedRecords, damage };
+  return { name: source.name, hasArchTimes, ...found, unwinding, damagedRecords, damage };
 }
 
 /** Whether a dump is little-endian; undefined if it is not a dump. */
@@ -187,8 +173,6 @@ class JitDumpReader {
   readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
   readonly lines = new JitLineCollector();
   readonly unwinding = new UnwindingInfoCollector();
-  readonly code = new GrowingBytes();
-  readonly codeOffsets: number[] = [];
   damagedRecords = 0;
   damage = '';
   readonly #window: FileWindow;
@@ -199,7 +183,8 @@ class JitDumpReader {
   /** The last function of each code_index, among the first {@link #indexedCount}. Filled when something is moved, which few JITs do. */
   readonly #byCodeIndex = new Map<number, number>();
   #indexedCount = 0;
-  readonly #names = new GrowingBytes();
+  #names = new Uint8Array(1 << 12);
+  #namesBytes = 0;
   #lineCount = 0;
   #repeats = 0;
   #vainSearches = 0;
@@ -211,7 +196,7 @@ class JitDumpReader {
   }
 
   get names(): Uint8Array {
-    return this.#names.bytes;
+    return this.#names.subarray(0, this.#namesBytes);
   }
 
   /** Reads the records from `position` to the end of the file. */
@@ -247,7 +232,7 @@ class JitDumpReader {
   /** What there is already too much of; empty if there is room. */
   #excess(): string {
     if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are used`;
-    return this.#names.length + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are used` : '';
+    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are used` : '';
   }
 
   /**
@@ -314,23 +299,23 @@ class JitDumpReader {
     sizesBytes.push(sizeBytes);
     firstLines.push(this.lines.end);
     this.unwinding.take();
-    nameOffsets.push(this.#names.length);
+    nameOffsets.push(this.#namesBytes);
     nameLengths.push(nameBytes);
-    this.#names.add(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
+    this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
     this.#codeIndexes.push(record.u64(LOAD.codeIndex));
     this.#place(record, codeAddr, index);
-    // Reads on: `record` is no longer valid.
-    this.#keepCode(position + codeStart, sizeBytes, index);
     return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it do not belong to its code';
   }
 
-  /** Keeps the code of a function that has no unwinding information. */
-  #keepCode(position: number, sizeBytes: number, index: number): void {
-    const isKept = this.unwinding.sizesBytes[index] === 0 && sizeBytes <= MAX_FUNCTION_BYTES && this.code.length + sizeBytes <= MAX_CODE_BYTES;
-    const { bytes } = isKept ? this.#window.at(position, sizeBytes) : { bytes: undefined };
-    const isWhole = bytes?.length === sizeBytes;
-    this.codeOffsets.push(isWhole ? this.code.length : -1);
-    if (isWhole) this.code.add(bytes);
+  #addName(bytes: Uint8Array): void {
+    const end = this.#namesBytes + bytes.length;
+    if (end > this.#names.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * this.#names.length));
+      larger.set(this.names);
+      this.#names = larger;
+    }
+    this.#names.set(bytes, this.#namesBytes);
+    this.#namesBytes = end;
   }
 
   /** The last function of a code_index; undefined if none has it. */

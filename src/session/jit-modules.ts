@@ -18,15 +18,11 @@ interface JitModule {
   readonly start: number;
 }
 
-/** How code that JITs made is unwound: by the rules in their dumps, or else by the code, which is there, too. */
+/** Rules for code that JITs made, if their dumps say how to unwind it. */
 export class JitModules {
-  /** After {@link moduleAt}: what has to be subtracted from run-time addresses. */
-  bias = 0;
   readonly #dumps: ReadonlyMap<number, JitDump>;
   /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest is dropped first. */
   readonly #modules = new Map<number, JitModule | undefined>();
-  /** By DSO: the module of all its functions without rules. */
-  readonly #codeModules: UnwindModule[] = [];
   /** By DSO: where in the dump the code of its functions begins, which ascends. */
   readonly #starts: Float64Array[] = [];
   /** The function that was last asked for: its DSO, its offsets, and by how much its addresses differ from these. */
@@ -47,7 +43,7 @@ export class JitModules {
   }
 
   /**
-   * The module of the function at a run-time address; undefined if there is none. Rules are by run-time addresses, code is by its offset in the dump.
+   * The rules of the function at a run-time address, which are by run-time addresses; undefined if there are none.
    * @param offset of the address in the dump
    */
   moduleAt(dso: number, address: number, offset: number, machine: UnwindMachine): UnwindModule | undefined {
@@ -63,13 +59,7 @@ export class JitModules {
     this.#lastStart = starts[index];
     this.#lastEnd = starts[index] + sizesBytes[index];
     this.#lastDelta = address - offset;
-    this.bias = 0;
     this.#lastModule = this.#moduleOf(dump, keyOf(dso, index), index, starts[index] + address - offset, machine);
-    if (this.#lastModule === undefined && dump.code.offsets[index] >= 0) {
-      this.#codeModules[dso] ??= codeModule(dump, starts, machine);
-      this.#lastModule = this.#codeModules[dso];
-      this.bias = this.#lastDelta;
-    }
     return this.#lastModule;
   }
 
@@ -97,12 +87,6 @@ function ehFrameModule({ functions, unwinding }: JitDump, index: number, start: 
   const codeBytes = functions.sizesBytes[index];
   const modules = ALIGNMENTS.map((alignment) => UnwindModule.ofEhFrame({ machine, view, addr: start + Math.ceil(codeBytes / alignment) * alignment }));
   return modules.find((module) => module.functionStart(start) === start && module.ruleAt(start) >= 0);
-}
-
-/** Functions without rules are unwound by what their code does. */
-function codeModule({ functions, code, unwinding }: JitDump, starts: Float64Array, machine: UnwindMachine): UnwindModule {
-  const view = new ByteView(code.bytes, unwinding.littleEndian);
-  return UnwindModule.ofCode(machine, { view, starts, sizesBytes: functions.sizesBytes, offsets: code.offsets });
 }
 
 /** Both in one number: no dump has 2^32 functions. */

@@ -95,9 +95,10 @@ export class MappedCode implements CodeSpace {
     this.isVdso = kind === 'vdso';
     // JITs first map memory for data. A stack is not such memory.
     if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
+    // Rules of code that a JIT made are by run-time addresses.
     this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
-    this.bias = this.module === undefined ? 0 : this.#jitModules.bias;
-    this.codeBias = this.bias;
+    this.bias = 0;
+    this.codeBias = 0;
     return 'found';
   }
 

@@ -1,7 +1,6 @@
 import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { firstAbove } from '../base/first-above.ts';
 import { PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 
@@ -22,16 +21,6 @@ const PEEK_SIZE_BYTES = 8;
  * - `wanted`: they have to be read first, by {@link ModuleMemory.readWanted}
  */
 export type MemoryMatch = 'found' | 'absent' | 'wanted';
-
-/** Pieces of code that a JIT made. Their svmas ascend, with gaps between them. */
-export interface CodePieces {
-  /** All pieces. */
-  readonly view: ByteView;
-  /** By piece: its svma, its size, and where it is in the view; −1 if it is not there. */
-  readonly starts: Float64Array;
-  readonly sizesBytes: readonly number[];
-  readonly offsets: readonly number[];
-}
 
 /** A part of the file that is in memory unchanged. */
 interface MemoryPart {
@@ -54,7 +43,6 @@ export class ModuleMemory {
   /** The svma of the first byte that may be there. */
   readonly start: number;
   readonly #elf: ElfFile | undefined;
-  readonly #code: CodePieces | undefined;
   readonly #parts: readonly MemoryPart[];
   /** Those of {@link #parts} that are code although their segment may not say so. */
   readonly #writableCode: readonly MemoryPart[];
@@ -68,24 +56,15 @@ export class ModuleMemory {
   #reads = 0;
   readonly #peek: ByteView;
 
-  /**
-   * @param elf undefined: nothing is there but `code`
-   * @param code of which there is no file
-   */
-  constructor(elf: ElfFile | undefined, littleEndian: boolean, code?: CodePieces) {
+  /** @param elf undefined: nothing is there */
+  constructor(elf: ElfFile | undefined, littleEndian: boolean) {
     this.#elf = elf;
-    this.#code = code;
     const readOnly = elf === undefined ? [] : readOnlySegments(elf);
     this.#writableCode = elf === undefined ? [] : writableCode(elf, readOnly);
     this.#parts = [...readOnly, ...this.#writableCode];
-    this.start = this.#parts.reduce((start, { svma }) => Math.min(start, svma), code?.starts[0] ?? Number.MAX_SAFE_INTEGER);
+    this.start = this.#parts.reduce((start, { svma }) => Math.min(start, svma), Number.MAX_SAFE_INTEGER);
     this.#peek = new ByteView(new Uint8Array(PEEK_SIZE_BYTES), littleEndian);
     this.view = this.#peek;
-  }
-
-  /** Whether there is nothing but code that a JIT made. */
-  get isOnlyCode(): boolean {
-    return this.#code !== undefined;
   }
 
   get wantsBytes(): boolean {
@@ -108,7 +87,6 @@ export class ModuleMemory {
 
   /** Looks for up to 8 bytes at an svma. */
   find(svma: number, sizeBytes: number): MemoryMatch {
-    if (this.#code !== undefined) return this.#findInCode(this.#code, svma, sizeBytes);
     const part = this.#parts.find((each) => holds(each, svma, sizeBytes));
     if (part === undefined || sizeBytes > PEEK_SIZE_BYTES) return 'absent';
     const fileOffset = svma - part.svma + part.offset;
@@ -134,16 +112,6 @@ export class ModuleMemory {
     this.offset = 0;
     this.foundStart = svma;
     this.foundEnd = svma + sizeBytes;
-    return 'found';
-  }
-
-  #findInCode({ view, starts, sizesBytes, offsets }: CodePieces, svma: number, sizeBytes: number): MemoryMatch {
-    const piece = firstAbove(starts, svma, 0, starts.length) - 1;
-    if (piece < 0 || offsets[piece] < 0 || svma + sizeBytes > starts[piece] + sizesBytes[piece]) return 'absent';
-    this.view = view;
-    this.offset = offsets[piece] + svma - starts[piece];
-    this.foundStart = starts[piece];
-    this.foundEnd = starts[piece] + sizesBytes[piece];
     return 'found';
   }
 

@@ -8,7 +8,7 @@ import { CfaRows, RegisterRule } from './cfa-rows.ts';
 import { CodeFindings } from './code-findings.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
-import { type CodePieces, ModuleMemory } from './module-memory.ts';
+import { ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
@@ -80,14 +80,6 @@ export class UnwindModule {
     const { addressSize } = machineRegisters(machine);
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
     return new UnwindModule(machine, { ...NO_TABLES, frames: [new FrameIndex(section)] }, new ModuleMemory(undefined, view.littleEndian));
-  }
-
-  /**
-   * The module of code that a JIT made and that has no rules.
-   * @internal
-   */
-  static ofCode(machine: UnwindMachine, code: CodePieces): UnwindModule {
-    return new UnwindModule(machine, NO_TABLES, new ModuleMemory(undefined, code.view.littleEndian, code));
   }
 
   /**

@@ -3,15 +3,7 @@ import type { BlockingSource } from '../../src/base/blocking-source.ts';
 
 /** One record as a test writes it; the names are those of jitdump-specification.txt. Absent numbers are 0. */
 export type JitRecordSpec =
-  | {
-      readonly load: string;
-      readonly at: bigint;
-      readonly code: number;
-      readonly index?: bigint;
-      readonly time?: bigint;
-      readonly codeSize?: bigint;
-      readonly instructions?: readonly number[];
-    }
+  | { readonly load: string; readonly at: bigint; readonly code: number; readonly index?: bigint; readonly time?: bigint; readonly codeSize?: bigint }
   | { readonly move: bigint; readonly to: bigint; readonly time?: bigint }
   | { readonly debug: bigint; readonly lines: readonly (readonly [at: bigint, line: number, discriminator: number, file: string])[]; readonly count?: bigint }
   | { readonly other: number; readonly body: Uint8Array }
@@ -49,7 +41,6 @@ export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerB
     if ('raw' in spec) return spec.raw;
     if ('load' in spec) {
       const code = Buffer.alloc(spec.code, 0xcc);
-      code.set(spec.instructions ?? []);
       return record(0, spec.time ?? 0n, ...task, u64(spec.at), u64(spec.codeSize ?? BigInt(spec.code)), u64(spec.index ?? 0n), text(spec.load), code);
     }
     if ('move' in spec) return record(1, spec.time ?? 0n, ...task, u64(0n), u64(spec.to), u64(16n), u64(spec.move));
