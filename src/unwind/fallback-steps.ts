@@ -12,10 +12,11 @@ import type { UnwoundStack } from './unwound-stack.ts';
 export type RecoveryWay = 'sure' | 'code' | 'stack';
 
 /**
- * What the code before an address calls: nothing; the function of a frame; another one, although the frame's code places the return address elsewhere than its
- * rule does; or anything else, such as a stub, or a function that ends in a jump to that of the frame. `pending` if code has to be read first.
+ * What the code before an address calls: nothing; another function than that of a frame, although the frame's code places the return address elsewhere than its
+ * rule does (`other`); or anything else (`any`), such as the function itself, a stub, or a function that ends in a jump to it. `pending` if code has to be read
+ * first.
  */
-export type Called = 'nothing' | 'own' | 'other' | 'any' | 'pending';
+export type Called = 'nothing' | 'other' | 'any' | 'pending';
 
 /** Ways out of a frame that has no rule, or whose rule leads nowhere. Each returns `no-rule` if it does not apply. */
 export interface FallbackSteps {

@@ -109,7 +109,7 @@ export class FrameStep {
     const { machine, pc, pcLo, pcHi } = frame;
     const called = end === 'stepped' ? this.#calledBefore(pc) : 'nothing';
     if (called === 'pending') return called;
-    if (called === 'own' || called === 'any') return end;
+    if (called === 'any') return end;
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
     if (this.#byRule.lo.length !== machine.count) this.#byRule = new RegisterFile(machine.count);
     this.#byRule.copyFrom(frame.registers);
@@ -119,7 +119,7 @@ export class FrameStep {
       const byCode = this.#afterFallback();
       const calledByCode = called === 'other' ? this.#calledBefore(frame.pc) : 'any';
       if (calledByCode === 'pending') return calledByCode;
-      if (calledByCode === 'own' || calledByCode === 'any') {
+      if (calledByCode === 'any') {
         this.wasPlain = false;
         return byCode;
       }

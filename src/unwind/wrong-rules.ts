@@ -63,8 +63,7 @@ export class WrongRules {
     const module = call === 'direct' ? this.#code.moduleAt(calleeAt) : undefined;
     const { bias } = this.#memory.space;
     const start = module?.functionStart(calleeAt - bias);
-    if (module === undefined || start === undefined) return 'any';
-    if (start + bias === returns.target) return 'own';
+    if (module === undefined || start === undefined || start + bias === returns.target) return 'any';
     return this.#contradicts(module, callee, isCall ? 1 : 0) ? 'other' : 'any';
   }
 
