@@ -176,16 +176,21 @@ export class EntryStep {
 
   /** Whether the current frame is that of the function that begins at `entry`, with its return address at `at`. */
   confirms(entry: number, at: number): boolean {
-    const module = this.#module();
-    const rule = module === undefined ? NO_RULE : this.#rule(module, entry);
-    return module !== undefined && rule >= 0 && this.#returnSlot(module, rule) === at;
+    return this.#returnSlotFrom(entry) === at;
   }
 
   /** Whether the current frame cannot be that of the function that begins at `entry`, with its return address at `at`. */
   excludes(entry: number, at: number): boolean {
+    const slot = this.#returnSlotFrom(entry);
+    return !Number.isNaN(slot) && slot !== at;
+  }
+
+  /** Where the return address is if the frame is that of the function that begins at `entry`; NOWHERE if it is another one's, NaN if nothing tells. */
+  #returnSlotFrom(entry: number): number {
     const module = this.#module();
     const rule = module === undefined ? NO_RULE : this.#rule(module, entry);
-    return rule === OTHER_FUNCTION || (module !== undefined && rule >= 0 && this.#returnSlot(module, rule) !== at);
+    if (rule === OTHER_FUNCTION) return NOWHERE;
+    return module === undefined || rule < 0 ? Number.NaN : this.#returnSlot(module, rule);
   }
 
   #module(): UnwindModule | undefined {
