@@ -143,7 +143,7 @@ export class EntryStep {
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
     const end = this.#ruleStep.step(module, rule);
-    if (end === 'stepped') module.code.noteEnteredFrame();
+    if (end === 'stepped') module.code.effort.noteEnteredFrame();
     return end;
   }
 
@@ -154,7 +154,7 @@ export class EntryStep {
       this.#frame.goBack();
       return false;
     }
-    module.code.noteEnteredFrame();
+    module.code.effort.noteEnteredFrame();
     return true;
   }
 

@@ -48,7 +48,7 @@ export class PushStep {
       if (rule < 0) break;
       end = this.#stepByRule(module, rule);
       if (end === 'stepped') {
-        module.code.noteEnteredFrame();
+        module.code.effort.noteEnteredFrame();
         break;
       }
     }

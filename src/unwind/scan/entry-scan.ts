@@ -101,7 +101,7 @@ export class EntryScan {
     let mayBegin = false;
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
-      if (!module.code.mayEnterInstruction()) return false;
+      if (!module.code.effort.mayEnterInstruction()) return false;
       this.#walk.add(svma);
       if (this.#enter(svma, flow)) mayBegin = false;
       const before = state.offsets[sp];

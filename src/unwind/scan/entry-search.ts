@@ -92,8 +92,8 @@ export class EntrySearch {
 
   /** Searches a block; undefined if code has to be read first, or enough was looked at. */
   #look(module: UnwindModule, block: number): readonly number[] | undefined {
-    if (module.code.hasEnteredEnough) return undefined;
-    module.code.enteredInstructions += BLOCK_SIZE_BYTES;
+    if (module.code.effort.hasEnteredEnough) return undefined;
+    module.code.effort.enteredInstructions += BLOCK_SIZE_BYTES;
     const start = block * BLOCK_SIZE_BYTES;
     this.#readBlock(start);
     if (this.#code.isPending) return undefined;
@@ -126,7 +126,7 @@ export class EntrySearch {
     state.begin(sp);
     this.#reader.isMissing = false;
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++) {
-      module.code.enteredInstructions++;
+      module.code.effort.enteredInstructions++;
       const flow = decoder.decode(this.#reader, svma, state);
       svma += decoder.sizeBytes;
       if (this.#reader.isMissing || !(flow === 'next' || (flow === 'call' && this.#tellsWhereCodeIs(module, svma)))) return false;

@@ -161,9 +161,9 @@ export class FrameScan {
     let next = 0;
     let ruleAtJump = NO_RULE;
     decoder.enter();
-    const { code: findings } = this.#module;
-    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && findings.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
-      findings.scannedInstructions++;
+    const { effort } = this.#module.code;
+    for (let left = MAX_INSTRUCTIONS; left > 0 && !this.#code.isPending && effort.scannedInstructions < MAX_FILE_INSTRUCTIONS; left--) {
+      effort.scannedInstructions++;
       const isNew = !this.#visited.has(svma);
       if (isNew) this.#visited.add(svma);
       const spBefore = state.offsets[sp];

@@ -86,7 +86,7 @@ export class I386Callees {
     const { poppedArguments } = findings;
     const known = poppedArguments.get(start);
     if (known !== undefined) return known;
-    const found = findings.calledInstructions < MAX_FILE_INSTRUCTIONS ? this.#follow(findings, start) : -1;
+    const found = findings.effort.calledInstructions < MAX_FILE_INSTRUCTIONS ? this.#follow(findings, start) : -1;
     if (!this.#code.isPending) poppedArguments.set(start, found);
     return found;
   }
@@ -100,7 +100,7 @@ export class I386Callees {
       let svma = targets[next];
       while (svma >= 0 && left-- > 0 && !this.#visited.has(svma)) {
         this.#visited.add(svma);
-        findings.calledInstructions++;
+        findings.effort.calledInstructions++;
         this.#reader.isMissing = false;
         const flow = decoder.decode(this.#reader, svma, this.#state);
         if (this.#code.isPending || this.#reader.isMissing) break;

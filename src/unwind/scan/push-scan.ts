@@ -100,7 +100,7 @@ export class PushScan {
     let isReached = true;
     decoder.enter();
     for (let svma = push; ; ) {
-      if (!module.code.mayEnterInstruction()) return false;
+      if (!module.code.effort.mayEnterInstruction()) return false;
       if (!isReached) {
         const target = this.#branches.nearest(svma, end);
         if (target < 0) return this.#endInside(end) && !this.#search.beginsAnother(module, svma, end, code);

@@ -35,7 +35,7 @@ export class PushSearch {
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let at = svma - step; at >= least; at -= step) {
-      if (!module.code.mayEnterInstruction()) return -1;
+      if (!module.code.effort.mayEnterInstruction()) return -1;
       const isPush = this.#isPush(at, code);
       if (this.#reader.isMissing) return -1;
       if (isPush && isMips(code)) return this.#mipsFrame(at);

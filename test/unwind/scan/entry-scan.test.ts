@@ -318,7 +318,7 @@ describe('x86-64 code without rules that leads to no return', () => {
     ] as const) {
       const space = await spaceOf({ 4096: listing });
       space.find(BIAS + START);
-      space.module!.code.enteredInstructions = before;
+      space.module!.code.effort.enteredInstructions = before;
       expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + pc, sp: SP, bp: 5 }, stack }, space)).end).toBe(end);
     }
   });
@@ -333,10 +333,10 @@ describe('x86-64 code without rules that leads to no return', () => {
     const { code } = space.module!;
     // Frames that were found without reading more do not count.
     for (const readAtFrame of now === 2 ** 22 ? Array.from({ length: 1000 }, (_, i) => 1 + i) : [1, 1, 1]) {
-      code.enteredInstructions = readAtFrame;
-      code.noteEnteredFrame();
+      code.effort.enteredInstructions = readAtFrame;
+      code.effort.noteEnteredFrame();
     }
-    code.enteredInstructions = now;
+    code.effort.enteredInstructions = now;
     const stack = { 8: BIAS + OTHER, 16: 0 };
     expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1003, sp: SP, bp: 5 }, stack }, space)).end).toBe(end);
   });
@@ -369,10 +369,10 @@ describe('x86-64 code without rules that leads to no return', () => {
     for (let reads = 0; unwinder.unwind(input, space) === 'pending' && reads < 10; reads++) await unwinder.endModule?.readWanted();
     expect(unwinder.end).toBe('complete');
     const { module } = space;
-    const before = module?.code.enteredInstructions;
+    const before = module?.code.effort.enteredInstructions;
     expect(before).toBeGreaterThan(0);
     unwinder.unwind(input, space);
-    expect(module?.code.enteredInstructions).toBe(before);
+    expect(module?.code.effort.enteredInstructions).toBe(before);
   });
 
   test.each([0x1400, 0x14ff, 0x1500])('finds its caller, wherever it begins: %s', async (entry) => {
@@ -413,8 +413,8 @@ describe('x86-64 code without rules that leads to no return', () => {
     const space = await spaceOf({ 7936: '90 90 eb fd' });
     const stack = { 0: 7, 8: 7 };
     expect((await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1f02, sp: SP, bp: 5 }, stack }, space)).end).toBe('no-rule');
-    expect(space.module?.code.enteredInstructions).toBeGreaterThan(0xc00);
-    expect(space.module?.code.scannedInstructions).toBeLessThan(0x10);
+    expect(space.module?.code.effort.enteredInstructions).toBeGreaterThan(0xc00);
+    expect(space.module?.code.effort.scannedInstructions).toBeLessThan(0x10);
   });
 });
 

@@ -118,7 +118,7 @@ describe('RISC-V code without rules', () => {
       [2 ** 24, -1],
     ] as const) {
       const module = await madeModule('riscv64', [{ svma: START, bytes: textOf({ 4096: '0141 8082' }, [0]) }]);
-      module.code.scannedInstructions = before;
+      module.code.effort.scannedInstructions = before;
       const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
       await unwound({ machine: 'riscv64', registers: { pc: BIAS + START, ra: 5, s0: 1, sp: SP }, stack: { 0: 0 } }, space);
       expect(module.code.scanned.get(START * 8)).toBe(rule);
@@ -454,7 +454,7 @@ describe('i386 code without rules', () => {
         // sub 12, esp; call 0x1308; add 8, esp; ret
         const space = await spaceOf('i386', { ...CODE, ...FUNCTIONS, 4128: '83 ec 0c e8 e0 02 00 00 83 c4 08 c3' }, [0xcc]);
         space.find(BIAS + START);
-        space.module!.code.calledInstructions = before;
+        space.module!.code.effort.calledInstructions = before;
         await unwound({ machine: 'i386', registers: { ip: BIAS + 0x1023, bp: 5, sp: SP }, stack: { 0: 7, 12: CALL, 16: 0 } }, space);
         expect(space.module?.code.poppedArguments.get(0x1308)).toBe(expected);
       }
