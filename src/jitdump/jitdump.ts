@@ -1,5 +1,6 @@
 import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 import { JitLineCollector, type JitLineColumns } from './lines.ts';
 import { repeatedBytes } from './repeated-bytes.ts';
 import { UnwindingInfoCollector } from './unwinding-info.ts';
@@ -21,6 +22,8 @@ const JIT_CODE_UNWINDING_INFO = 4;
 
 /** Offsets in the header. */
 const HEADER = { magic: 0, version: 4, totalSize: 8, elfMach: 12, pad1: 16, pid: 20, timestamp: 24, flags: 32 } as const;
+/** In `elfMach`. */
+const EM_X86_64 = 62;
 /** Offsets in a record, its own header included. */
 const RECORD = { id: 0, totalSize: 4, timestamp: 8 } as const;
 const RECORD_HEADER_BYTES = 16;
@@ -38,6 +41,9 @@ const MAX_NAME_BYTES = 1 << 16;
 const MAX_LOADS = 1 << 20;
 const MAX_LINES = 1 << 22;
 const MAX_NAMES_BYTES = 1 << 26;
+/** The most code that is kept of one function, and of one file. The interpreter of Java's virtual machine has 90 KB. */
+const MAX_FUNCTION_BYTES = 1 << 17;
+const MAX_CODE_BYTES = 1 << 26;
 
 /** The largest buffer that may be written twice. Most have 4 KB. */
 const MAX_REPEATED_BYTES = 1 << 16;
@@ -72,6 +78,14 @@ export interface JitUnwinding {
   /** By function: where its bytes begin, and how many there are; 0 for none. */
   readonly offsets: readonly number[];
   readonly sizesBytes: readonly number[];
+}
+
+/** The code of functions without unwinding information: what it does tells how they are unwound. Only for x86-64, on which this was tried. */
+export interface JitCodeBytes {
+  /** One function after the other. */
+  readonly bytes: Uint8Array;
+  /** By function: where its bytes begin; −1 if they were not kept. */
+  readonly offsets: readonly number[];
 }
 
 /** When code was placed where: columns with an element for each LOAD and MOVE, in the order of the file. */
@@ -109,7 +123,7 @@ export interface RefusedJitDump {
   readonly refusal: string;
 }
 
-/** What a JIT dumped about its code, without the code itself. */
+/** What a JIT dumped about its code. */
 export interface JitDump {
   /** What it was read from. */
   readonly name: string;
@@ -122,6 +136,7 @@ export interface JitDump {
   readonly lines: JitLineColumns;
   readonly files: readonly string[];
   readonly unwinding: JitUnwinding;
+  readonly code: JitCodeBytes;
   /** How many records made no sense, and were left out. */
   readonly damagedRecords: number;
   /** What is wrong with the first of them, or with what follows the last record; empty if nothing is. */
@@ -129,7 +144,7 @@ export interface JitDump {
 }
 
 /**
- * Reads a jitdump file (`jit-PID.dump`), except for the code. A file that is cut off, or still being written, is read as far as it goes.
+ * Reads a jitdump file (`jit-PID.dump`). A file that is cut off, or still being written, is read as far as it goes.
  * @returns a text that says what is wrong if it is not a jitdump
  * @throws PerfconvError `io`
  */
@@ -144,14 +159,15 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const size = header.u32(HEADER.totalSize);
   if (size < HEADER_BYTES) return `its header says that it has ${size} bytes`;
   const isV8 = header.u32(HEADER.pad1) === V8_PAD1;
-  const reader = new JitDumpReader(window, source.sizeBytes, isV8);
+  const reader = new JitDumpReader(window, source.sizeBytes, isV8, header.u32(HEADER.elfMach) === EM_X86_64);
   const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
   reader.readFrom(size);
   const { functions, names, placements, damagedRecords, damage } = reader;
   const { offsets, lines, columns, files, fileNames } = reader.lines;
   const found = { functions, names, placements, lines: { offsets, lines, columns, files }, files: fileNames };
   const unwinding = { littleEndian, bytes: reader.unwinding.bytes, offsets: reader.unwinding.offsets, sizesBytes: reader.unwinding.sizesBytes };
-  return { name: source.name, hasArchTimes, ...found, unwinding, damagedRecords, damage };
+  const code = { bytes: reader.code.bytes, offsets: reader.codeOffsets };
+  return { name: source.name, hasArchTimes, ...found, unwinding, code, damagedRecords, damage };
 }
 
 /** Whether a dump is little-endian; undefined if it is not a dump. */
@@ -173,30 +189,33 @@ class JitDumpReader {
   readonly placements = { timeLo: [] as number[], timeHi: [] as number[], addresses: [] as number[], functions: [] as number[] };
   readonly lines = new JitLineCollector();
   readonly unwinding = new UnwindingInfoCollector();
+  readonly code = new GrowingBytes();
+  readonly codeOffsets: number[] = [];
   damagedRecords = 0;
   damage = '';
   readonly #window: FileWindow;
   readonly #sizeBytes: number;
   readonly #isV8: boolean;
+  readonly #keepsCode: boolean;
   /** The code_index of each function. */
   readonly #codeIndexes: number[] = [];
   /** The last function of each code_index, among the first {@link #indexedCount}. Filled when something is moved, which few JITs do. */
   readonly #byCodeIndex = new Map<number, number>();
   #indexedCount = 0;
-  #names = new Uint8Array(1 << 12);
-  #namesBytes = 0;
+  readonly #names = new GrowingBytes();
   #lineCount = 0;
   #repeats = 0;
   #vainSearches = 0;
 
-  constructor(window: FileWindow, sizeBytes: number, isV8: boolean) {
+  constructor(window: FileWindow, sizeBytes: number, isV8: boolean, keepsCode: boolean) {
     this.#window = window;
     this.#sizeBytes = sizeBytes;
     this.#isV8 = isV8;
+    this.#keepsCode = keepsCode;
   }
 
   get names(): Uint8Array {
-    return this.#names.subarray(0, this.#namesBytes);
+    return this.#names.bytes;
   }
 
   /** Reads the records from `position` to the end of the file. */
@@ -232,7 +251,7 @@ class JitDumpReader {
   /** What there is already too much of; empty if there is room. */
   #excess(): string {
     if (this.placements.functions.length >= MAX_LOADS) return `only the first ${MAX_LOADS} functions are used`;
-    return this.#namesBytes + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are used` : '';
+    return this.#names.length + this.lines.fileNamesLength >= MAX_NAMES_BYTES ? `only the first ${MAX_NAMES_BYTES} bytes of names are used` : '';
   }
 
   /**
@@ -299,23 +318,22 @@ class JitDumpReader {
     sizesBytes.push(sizeBytes);
     firstLines.push(this.lines.end);
     this.unwinding.take();
-    nameOffsets.push(this.#namesBytes);
+    nameOffsets.push(this.#names.length);
     nameLengths.push(nameBytes);
-    this.#addName(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
+    this.#names.add(record.bytes.subarray(LOAD.name, LOAD.name + nameBytes));
     this.#codeIndexes.push(record.u64(LOAD.codeIndex));
     this.#place(record, codeAddr, index);
+    // Reads on: `record` is no longer valid.
+    this.#keepCode(position + codeStart, sizeBytes, index);
     return this.lines.take(codeAddr, sizeBytes) ? undefined : 'JIT_CODE_LOAD: the lines before it do not belong to its code';
   }
 
-  #addName(bytes: Uint8Array): void {
-    const end = this.#namesBytes + bytes.length;
-    if (end > this.#names.length) {
-      const larger = new Uint8Array(Math.max(end, 2 * this.#names.length));
-      larger.set(this.names);
-      this.#names = larger;
-    }
-    this.#names.set(bytes, this.#namesBytes);
-    this.#namesBytes = end;
+  /** Keeps the code of a function that has no unwinding information. */
+  #keepCode(position: number, sizeBytes: number, index: number): void {
+    const isSmall = sizeBytes <= MAX_FUNCTION_BYTES && this.code.length + sizeBytes <= MAX_CODE_BYTES;
+    const isKept = this.#keepsCode && isSmall && this.unwinding.sizesBytes[index] === 0;
+    this.codeOffsets.push(isKept ? this.code.length : -1);
+    if (isKept) this.code.add(this.#window.at(position, sizeBytes).bytes);
   }
 
   /** The last function of a code_index; undefined if none has it. */

@@ -123,7 +123,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
       samples: madeAtRunTime,
       what: 'end in code that was made at run time',
       remedy:
-        'have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono',
+        'have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do',
     },
     { samples: unmapped, what: 'end where the recording does not say what was mapped', remedy: '' },
   ];

@@ -148,10 +148,10 @@ export class JitCode {
   }
 }
 
-/** How many bytes a dump needs: columns of 8-byte numbers, names, and unwinding information. */
-function keptBytes({ functions, placements, lines, names, unwinding }: JitDump): number {
-  const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines), unwinding.offsets, unwinding.sizesBytes];
-  return columns.reduce((sum, { length }) => sum + 8 * length, names.length + unwinding.bytes.length);
+/** How many bytes a dump needs: columns of 8-byte numbers, names, unwinding information, and code. */
+function keptBytes({ functions, placements, lines, names, unwinding, code }: JitDump): number {
+  const columns = [...Object.values(functions), ...Object.values(placements), ...Object.values(lines), unwinding.offsets, unwinding.sizesBytes, code.offsets];
+  return columns.reduce((sum, { length }) => sum + 8 * length, names.length + unwinding.bytes.length + code.bytes.length);
 }
 
 function isJitDump(path: string): boolean {

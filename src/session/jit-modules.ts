@@ -1,6 +1,7 @@
 import { ByteView } from '../base/byte-view.ts';
 import { firstAbove } from '../base/first-above.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
+import { CodeEffort } from '../unwind/code-effort.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import { UnwindModule } from '../unwind/unwind-module.ts';
 
@@ -18,10 +19,12 @@ interface JitModule {
   readonly start: number;
 }
 
-/** Rules for code that JITs made, if their dumps say how to unwind it. */
+/** How functions that JITs made are unwound: by the rules in their dumps or, without any, by their code, which is there, too. */
 export class JitModules {
   readonly #dumps: ReadonlyMap<number, JitDump>;
-  /** By DSO and function, see {@link keyOf}; undefined for a function without rules. The oldest is dropped first. */
+  /** By DSO: what its functions' code has been read for. */
+  readonly #efforts: CodeEffort[] = [];
+  /** By DSO and function, see {@link keyOf}; undefined for a function of which there is neither. The oldest is dropped first. */
   readonly #modules = new Map<number, JitModule | undefined>();
   /** By DSO: where in the dump the code of its functions begins, which ascends. */
   readonly #starts: Float64Array[] = [];
@@ -43,7 +46,7 @@ export class JitModules {
   }
 
   /**
-   * The rules of the function at a run-time address, which are by run-time addresses; undefined if there are none.
+   * The module of the function at a run-time address, in which svmas are run-time addresses; undefined if there is none.
    * @param offset of the address in the dump
    */
   moduleAt(dso: number, address: number, offset: number, machine: UnwindMachine): UnwindModule | undefined {
@@ -59,15 +62,16 @@ export class JitModules {
     this.#lastStart = starts[index];
     this.#lastEnd = starts[index] + sizesBytes[index];
     this.#lastDelta = address - offset;
-    this.#lastModule = this.#moduleOf(dump, keyOf(dso, index), index, starts[index] + address - offset, machine);
+    this.#lastModule = this.#moduleOf(dump, dso, index, starts[index] + address - offset, machine);
     return this.#lastModule;
   }
 
-  #moduleOf(dump: JitDump, key: number, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+  #moduleOf(dump: JitDump, dso: number, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+    const key = keyOf(dso, index);
     const known = this.#modules.get(key);
     // Moved code has other addresses.
     if (known === undefined ? this.#modules.has(key) : known.start === start) return known?.module;
-    const module = ehFrameModule(dump, index, start, machine);
+    const module = ehFrameModule(dump, index, start, machine) ?? this.#codeModule(dump, dso, index, start, machine);
     this.#modules.set(key, module && { module, start });
     if (this.#modules.size > MAX_MODULES) {
       for (const oldest of this.#modules.keys()) {
@@ -76,6 +80,14 @@ export class JitModules {
       }
     }
     return module;
+  }
+
+  #codeModule({ functions, code, unwinding }: JitDump, dso: number, index: number, start: number, machine: UnwindMachine): UnwindModule | undefined {
+    const from = code.offsets[index];
+    if (from < 0 || machine !== 'x86_64') return undefined;
+    this.#efforts[dso] ??= new CodeEffort();
+    const view = new ByteView(code.bytes.subarray(from, from + functions.sizesBytes[index]), unwinding.littleEndian);
+    return UnwindModule.ofFunction(machine, { view, addr: start }, this.#efforts[dso]);
   }
 }
 

@@ -95,7 +95,7 @@ export class MappedCode implements CodeSpace {
     this.isVdso = kind === 'vdso';
     // JITs first map memory for data. A stack is not such memory.
     if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
-    // Rules of code that a JIT made are by run-time addresses.
+    // Svmas of code that a JIT made are run-time addresses.
     this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
     this.bias = 0;
     this.codeBias = 0;

@@ -7,7 +7,10 @@ const FIRST_ENTERED_INSTRUCTIONS = 1 << 16;
 const ENTERED_INSTRUCTIONS_PER_FRAME = 1 << 14;
 const MAX_ENTERED_INSTRUCTIONS = 1 << 22;
 
-/** How much code of a file was read for frames without rules: it ends in files where nothing is to be found. */
+/**
+ * How much code was read for frames without rules, so that it ends in files where nothing is to be found. Most files have one of their own; what a JIT made is
+ * counted together.
+ */
 export class CodeEffort {
   /** How many instructions were followed up to the returns of functions, for `CodeFindings.scanned`. */
   scannedInstructions = 0;

@@ -1,10 +1,10 @@
-import { CodeEffort } from './code-effort.ts';
+import type { CodeEffort } from './code-effort.ts';
 import { CodeFacts } from './code-facts.ts';
 import type { EntryWalk } from './scan/entry-walk.ts';
 
 /** What was found out about the code of one file by looking at it. Whoever looks keeps it here, so that no place is looked at twice. */
 export class CodeFindings {
-  readonly effort = new CodeEffort();
+  readonly effort: CodeEffort;
   /** By svma of a return address: what is before it, see {@link ReturnAddresses}. */
   readonly calls = new CodeFacts();
   /** By svma: which signal trampoline is there. */
@@ -30,6 +30,10 @@ export class CodeFindings {
    * bytes.
    */
   readonly possibleEntries = new Map<number, readonly number[]>();
+  constructor(effort: CodeEffort) {
+    this.effort = effort;
+  }
+
   /** To be called when the rules of the module were forgotten, and their numbers with them. */
   forgetRules(): void {
     this.scanned.clear();

@@ -81,6 +81,7 @@ export class EntryStep {
     const { registers, machine, pc } = this.#frame;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
+    if (module.memory.isOneFunction) return this.#stepFromStart(module, limit);
     // Direct calls of the function are in the same file. Addresses in others need not be looked at.
     const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
@@ -93,6 +94,19 @@ export class EntryStep {
       if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#stepByRule(module, rule);
     }
     return this.#stepByBeginning(module, limit);
+  }
+
+  /** The same for a function of a JIT: it is known where that begins. */
+  #stepFromStart(module: UnwindModule, limit: number): StepEnd {
+    const { stack } = this.#memory;
+    const { registers, machine } = this.#frame;
+    const rule = this.#rule(module, module.memory.start + this.#bias);
+    if (rule < 0) return 'no-rule';
+    const at = this.#returnSlot(module, rule);
+    if (at < registers.value(machine.sp) || at >= limit) return 'no-rule';
+    if (!stack.read(at)) return this.#shortfall.ofReturnAddress(at + machine.addressSize);
+    const call = this.#returns.callBefore(stack.value);
+    return call === 'none' || call === 'unmapped' || this.#returns.isInData ? 'no-rule' : this.#stepByRule(module, rule);
   }
 
   /**

@@ -22,6 +22,13 @@ const PEEK_SIZE_BYTES = 8;
  */
 export type MemoryMatch = 'found' | 'absent' | 'wanted';
 
+/** The code of one function that a JIT made, of which there is no file. */
+export interface FunctionCode {
+  readonly view: ByteView;
+  /** The svma of the first byte. */
+  readonly addr: number;
+}
+
 /** A part of the file that is in memory unchanged. */
 interface MemoryPart {
   readonly svma: number;
@@ -43,6 +50,7 @@ export class ModuleMemory {
   /** The svma of the first byte that may be there. */
   readonly start: number;
   readonly #elf: ElfFile | undefined;
+  readonly #function: FunctionCode | undefined;
   readonly #parts: readonly MemoryPart[];
   /** Those of {@link #parts} that are code although their segment may not say so. */
   readonly #writableCode: readonly MemoryPart[];
@@ -56,15 +64,24 @@ export class ModuleMemory {
   #reads = 0;
   readonly #peek: ByteView;
 
-  /** @param elf undefined: nothing is there */
-  constructor(elf: ElfFile | undefined, littleEndian: boolean) {
+  /**
+   * @param elf undefined: nothing is there but the function
+   * @param code of the function; undefined: there is none
+   */
+  constructor(elf: ElfFile | undefined, littleEndian: boolean, code?: FunctionCode) {
     this.#elf = elf;
+    this.#function = code;
     const readOnly = elf === undefined ? [] : readOnlySegments(elf);
     this.#writableCode = elf === undefined ? [] : writableCode(elf, readOnly);
     this.#parts = [...readOnly, ...this.#writableCode];
-    this.start = this.#parts.reduce((start, { svma }) => Math.min(start, svma), Number.MAX_SAFE_INTEGER);
+    this.start = this.#parts.reduce((start, { svma }) => Math.min(start, svma), code?.addr ?? Number.MAX_SAFE_INTEGER);
     this.#peek = new ByteView(new Uint8Array(PEEK_SIZE_BYTES), littleEndian);
     this.view = this.#peek;
+  }
+
+  /** Whether there is nothing but one function, which a JIT made: it begins at {@link start}. */
+  get isOneFunction(): boolean {
+    return this.#function !== undefined;
   }
 
   get wantsBytes(): boolean {
@@ -87,6 +104,7 @@ export class ModuleMemory {
 
   /** Looks for up to 8 bytes at an svma. */
   find(svma: number, sizeBytes: number): MemoryMatch {
+    if (this.#function !== undefined) return this.#findInFunction(this.#function, svma, sizeBytes);
     const part = this.#parts.find((each) => holds(each, svma, sizeBytes));
     if (part === undefined || sizeBytes > PEEK_SIZE_BYTES) return 'absent';
     const fileOffset = svma - part.svma + part.offset;
@@ -112,6 +130,16 @@ export class ModuleMemory {
     this.offset = 0;
     this.foundStart = svma;
     this.foundEnd = svma + sizeBytes;
+    return 'found';
+  }
+
+  #findInFunction({ view, addr }: FunctionCode, svma: number, sizeBytes: number): MemoryMatch {
+    const offset = svma - addr;
+    if (offset < 0 || offset + sizeBytes > view.length) return 'absent';
+    this.view = view;
+    this.offset = offset;
+    this.foundStart = addr;
+    this.foundEnd = addr + view.length;
     return 'found';
   }
 

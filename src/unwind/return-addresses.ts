@@ -112,6 +112,8 @@ export class ReturnAddresses {
       kind = this.#calls.before(address, this.#frame.machine.machine, (target) => module.memory.isExecutable(target - bias));
       // The kernel makes a trampoline the return address of a signal handler.
       if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
+      // The interpreter of Java's virtual machine pushes a return address and jumps (observed, 17).
+      if (kind === 'none' && module.memory.isOneFunction) kind = 'unknown';
     }
     const target = this.#calls.target - bias;
     const fact = kind === 'direct' && target >= 0 ? target : -1 - CALL_KINDS.indexOf(kind === 'direct' ? 'call' : kind);

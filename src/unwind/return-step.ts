@@ -13,6 +13,8 @@ import { R10 } from './x86-64-registers.ts';
 const MAX_SCANNED_WORDS = 16;
 /** How many saved registers of an x86 function are searched for the stack pointer: it saves no more. */
 const MAX_SAVED_REGISTERS = 6;
+/** Methods of Java have up to 255 words of arguments; the stack is aligned to two words. Source: The Java Virtual Machine Specification, 4.3.3. */
+const MAX_ARGUMENT_WORDS = 256;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
 
@@ -53,14 +55,18 @@ export class ReturnStep {
     return stack.value === 0 || (stack.value > fp && stack.value - fp < MAX_FRAME_BYTES);
   }
 
-  /** Steps by the frame pointer. */
-  takeChain({ returnAt, savedAt }: FrameRecord): StepEnd {
+  /**
+   * Steps by the frame pointer.
+   * @param isMadeAtRunTime whether the frame's code is a JIT's
+   */
+  takeChain({ returnAt, savedAt }: FrameRecord, isMadeAtRunTime = false): StepEnd {
     const { registers, machine, isCall, entersUnknownCode } = this.#frame;
     if (registers.known[machine.fp] === 0) return this.#shortfall.ofRegister(machine.fp);
     const fp = registers.value(machine.fp);
     if (fp === 0 && isCall) return entersUnknownCode ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
-    const sp = machine.machine === 'x86_64' || machine.machine === 'i386' ? this.#realignedSp(fp) : -1;
+    const isX86 = machine.machine === 'x86_64' || machine.machine === 'i386';
+    const sp = !isX86 ? -1 : isMadeAtRunTime ? this.#senderSp(fp) : this.#realignedSp(fp);
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 
@@ -86,6 +92,19 @@ export class ReturnStep {
       if (this.#isRealigned(fp, sp)) return sp;
     }
     return -1;
+  }
+
+  /**
+   * The interpreter of Java's virtual machine has arguments between its frame and that of compiled code that calls it. It keeps the caller's stack pointer right
+   * below the frame record (observed, 17 and 25).
+   * @returns that stack pointer, or −1 if there is none
+   */
+  #senderSp(fp: number): number {
+    const stack = this.#stack;
+    const word = this.#frame.machine.addressSize;
+    if (!stack.read(fp - word)) return -1;
+    const argumentBytes = stack.value - (fp + 2 * word);
+    return argumentBytes > 0 && argumentBytes <= MAX_ARGUMENT_WORDS * word && argumentBytes % word === 0 ? stack.value : -1;
   }
 
   /** Whether the return address above where the frame pointer points was pushed once more, below a stack pointer. */

@@ -256,13 +256,16 @@ export class StackWalk {
       return undefined;
     }
     if (!step.wasPlain) frames.plainFrom = frames.count;
-    if (end === 'stepped') return this.#checkStep(pc, sp);
+    // No thread begins in what a JIT made: if its code seems to say so, it has led to another function's return.
+    const isInner = module?.memory.isOneFunction === true;
+    if (end === 'stepped') return isInner && frame.pc === 0 ? 'no-module' : this.#checkStep(pc, sp);
     // The instruction before the address made no call, so it must not name the frame.
     if (end === 'uncalled') {
       frames.markUncalled();
       this.isDoubtful = true;
     }
     const isOutermost = end === 'outermost' || end === 'uncalled';
+    if (isInner && (isOutermost || end === 'no-rule')) return 'no-module';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData, isAfterLeaf);
     return isOutermost ? 'complete' : end;
   }

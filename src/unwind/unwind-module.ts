@@ -5,10 +5,11 @@ import { FrameSection } from '../elf/frame-section.ts';
 import type { FrameTable } from '../elf/frame-table.ts';
 import type { GoFrames } from '../gopclntab/go-frames.ts';
 import { CfaRows, RegisterRule } from './cfa-rows.ts';
+import { CodeEffort } from './code-effort.ts';
 import { CodeFindings } from './code-findings.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
-import { ModuleMemory } from './module-memory.ts';
+import { type FunctionCode, ModuleMemory } from './module-memory.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
@@ -52,7 +53,7 @@ export class UnwindModule {
    * What was found out about its code where rules do not tell.
    * @internal
    */
-  readonly code = new CodeFindings();
+  readonly code: CodeFindings;
   /** How many addresses were looked up whose rule is damaged, each counted once. */
   damagedRules = 0;
   readonly #frames: readonly FrameIndex[];
@@ -62,10 +63,11 @@ export class UnwindModule {
   readonly #allRows: CfaRows;
 
   /** @internal */
-  constructor(machine: UnwindMachine | undefined, tables: UnwindTables, memory: ModuleMemory) {
+  constructor(machine: UnwindMachine | undefined, tables: UnwindTables, memory: ModuleMemory, effort = new CodeEffort()) {
     this.registers = machine && MACHINE_REGISTERS[machine];
     this.rules = new UnwindRules(this.registers ?? MACHINE_REGISTERS.x86_64);
     this.memory = memory;
+    this.code = new CodeFindings(effort);
     this.#frames = tables.frames;
     this.frameTable = tables.frameTable;
     this.#ranges = tables.frames.map(() => new RuleRanges());
@@ -80,6 +82,15 @@ export class UnwindModule {
     const { addressSize } = machineRegisters(machine);
     const section = new FrameSection({ view, addr, addressSize, textAddr: 0, dataAddr: 0, isDebugFrame: false, hasCodeAtZero: true });
     return new UnwindModule(machine, { ...NO_TABLES, frames: [new FrameIndex(section)] }, new ModuleMemory(undefined, view.littleEndian));
+  }
+
+  /**
+   * The module of one function without rules, which a JIT made.
+   * @param effort what was spent on the code of that JIT
+   * @internal
+   */
+  static ofFunction(machine: UnwindMachine, code: FunctionCode, effort: CodeEffort): UnwindModule {
+    return new UnwindModule(machine, NO_TABLES, new ModuleMemory(undefined, code.view.littleEndian, code), effort);
   }
 
   /**

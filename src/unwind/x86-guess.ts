@@ -246,7 +246,8 @@ export class X86Guess {
 
   /** The frame record is where the frame pointer points. */
   #takeChain(): StepEnd {
-    return this.#returnStep.takeChain(this.#isI386() ? I386_RECORD : X86_64_RECORD);
+    const isMadeAtRunTime = this.#memory.loadedModuleAt(this.#frame.pc)?.memory.isOneFunction === true;
+    return this.#returnStep.takeChain(this.#isI386() ? I386_RECORD : X86_64_RECORD, isMadeAtRunTime);
   }
 
   #hasFrameRecord(): boolean {

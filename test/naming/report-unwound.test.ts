@@ -161,7 +161,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
+      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
     ],
   ],
   [
@@ -173,7 +173,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
+      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
     ],
   ],
   [
@@ -225,7 +225,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (option symfs and option debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write unwinding information, as python -X perf_jit does with perf record -k mono)',
+      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (option symfs and option debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
     ],
   ],
   [

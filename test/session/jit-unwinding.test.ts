@@ -49,17 +49,21 @@ function infoBody(dataBytes: number, headerBytes: number, data: readonly Uint8Ar
 
 const load = (name: string, at = JIT, index = 1n, time = 1n): JitRecordSpec => ({ load: name, at, code: CODE_BYTES, index, time });
 
-/** A sample in code whose frame has this many bytes, called from MAIN. */
-function sample(time: bigint, ip: bigint, frameBytes: number): RecordSpec {
+/** A sample in code whose frame has this many bytes, called from MAIN. The frame pointer leads nowhere, and the caller of main does not matter. */
+function sample(time: bigint, ip: bigint, frameBytes: number, caller = MAIN): RecordSpec {
+  return sampleWith(time, ip, { [frameBytes - 8]: caller });
+}
+
+/** A sample with these words above the stack pointer. */
+function sampleWith(time: bigint, ip: bigint, words: Readonly<Record<number, bigint>>, fp = 0x1234n): RecordSpec {
   const data = Buffer.alloc(256, 0xee);
-  data.writeBigUInt64LE(MAIN, frameBytes - 8);
-  // The frame pointer leads nowhere, and the caller of main does not matter.
+  for (const [at, word] of Object.entries(words)) data.writeBigUInt64LE(word, Number(at));
   return record.sample({
     time,
     ip,
     pid: 12,
     callchain: [],
-    regsUser: { abi: 2, regs: [0x1234n, SP, ip] },
+    regsUser: { abi: 2, regs: [fp, SP, ip] },
     stackUser: { data: new Uint8Array(data), dynSize: 256n },
   });
 }
@@ -135,5 +139,93 @@ describe('JIT code without frame pointers', () => {
   it('does not get the rules of a function that has no code', async () => {
     const empty: JitRecordSpec = { load: 'empty', at: JIT, code: 0, time: 1n };
     expect(await stacksOf([unwinding({ frameBytes: 24 }), empty, load('f')], [sample(10n, ip, 24)])).toEqual([ALONE]);
+  });
+});
+
+describe('JIT code without rules', () => {
+  const NOPS = Array.from({ length: 0x20 }, () => 0x90);
+  const JUMP = [0xff, 0xe0]; // jmp *%rax
+  const LEAVE = [0x48, 0x83, 0xc4, 0x10, 0x5b, 0xc3]; // add $0x10, %rsp; pop %rbx; ret
+  const FRAME_BYTES = 32;
+  const ip = JIT + 0x10n;
+  const withCode = (name: string, instructions: readonly number[], at = JIT, index = 1n, time = 1n): JitRecordSpec & { readonly load: string } => ({
+    load: name,
+    at,
+    code: CODE_BYTES,
+    index,
+    time,
+    instructions,
+  });
+  const returning = withCode('f', [...NOPS, ...LEAVE]);
+
+  it('is unwound by what it does up to its return', async () => {
+    expect(await stacksOf([returning], [sample(10n, ip, FRAME_BYTES)])).toEqual([WHOLE]);
+  });
+
+  it('is not unwound by that on machines on which this was not tried', async () => {
+    expect(await stacksOf(encodeJitDump({ records: [returning], elfMach: 183 }), [sample(10n, ip, FRAME_BYTES)])).toEqual([ALONE]);
+  });
+
+  it('is unwound after it was moved, and among functions with rules', async () => {
+    const other = JIT + 0x200n;
+    const dump = [unwinding({ frameBytes: 40, at: other }), load('g', other, 2n), returning, { move: 1n, to: JIT + 0x1000n, time: 20n }];
+    const samples = [sample(10n, ip, FRAME_BYTES), sample(11n, other + 0x10n, 40), sample(30n, ip + 0x1000n, FRAME_BYTES), sample(31n, other + 0x10n, 40)];
+    expect(await stacksOf(dump, samples)).toEqual([WHOLE, WHOLE, WHOLE, WHOLE]);
+  });
+
+  it('is unwound by the code that is there at the time', async () => {
+    const small = withCode('g', [...NOPS, 0xc3], JIT, 2n, 20n);
+    expect(await stacksOf([returning, small], [sample(10n, ip, FRAME_BYTES), sample(30n, ip, 8)])).toEqual([WHOLE, WHOLE]);
+  });
+
+  it('is unwound by what it has done since its beginning if it does not return', async () => {
+    // sub $0x18, %rsp; nops; jmp back
+    const endless = withCode('f', [0x48, 0x83, 0xec, 0x18, ...NOPS, 0xeb, 0xf0]);
+    expect(await stacksOf([endless], [sample(10n, ip, FRAME_BYTES), sample(11n, JIT, 8)])).toEqual([WHOLE, WHOLE]);
+  });
+
+  it('is not followed beyond its end, into the next function', async () => {
+    const cut = { ...withCode('f', [...JUMP, ...NOPS]), code: 0x22 };
+    const next = withCode('g', LEAVE, JIT + 0x22n, 2n);
+    expect(await stacksOf([cut, next], [sample(10n, ip, FRAME_BYTES)])).toEqual([ALONE]);
+  });
+
+  it('is not followed to where another function is in the dump instead of in memory', async () => {
+    // The other function begins 0x100 later in memory, but right after the record of this one.
+    const jumping = { ...withCode('f', [...JUMP, ...NOPS, 0xe9, ...[0x3a, 0, 0, 0]]), code: 0x27 };
+    const next = withCode('g', [...NOPS, ...LEAVE], JIT + 0x100n, 2n);
+    expect(await stacksOf([jumping, next], [sample(10n, ip, FRAME_BYTES)])).toEqual([ALONE]);
+  });
+
+  it('has padding after calls, which does not begin another function', async () => {
+    // je 1f; call; nop; ud2; 1: call; nop; and the return.
+    const call = [0xe8, 0, 0x10, 0, 0, 0x90];
+    const calling = withCode('f', [...JUMP, ...NOPS, 0x74, 0x08, ...call, 0x0f, 0x0b, ...call, ...LEAVE]);
+    expect(await stacksOf([calling], [sample(10n, ip, FRAME_BYTES)])).toEqual([WHOLE]);
+  });
+
+  it('may have been returned to without having called', async () => {
+    const caller = withCode('g', [...NOPS, ...LEAVE], JIT + 0x100n, 2n);
+    const words = { [FRAME_BYTES - 8]: JIT + 0x110n, [2 * FRAME_BYTES - 8]: MAIN };
+    expect(await stacksOf([returning, caller], [sampleWith(10n, ip, words)])).toEqual([`${ALONE} < ${WHOLE}`]);
+  });
+
+  it('is left by the frame pointer if it leads nowhere, and keeps the stack pointer of its caller, like the interpreter of Java', async () => {
+    const interpreter = withCode('Interpreter', [...JUMP, ...NOPS, ...JUMP]);
+    const caller = withCode('g', [...NOPS, ...LEAVE], JIT + 0x100n, 2n);
+    // 16 bytes of arguments between the two frames.
+    const [record, sender] = [0x20, 0x40];
+    const words = { [record - 8]: SP + BigInt(sender), [record]: 0x1234n, [record + 8]: JIT + 0x110n, [sender + FRAME_BYTES - 8]: MAIN };
+    expect(await stacksOf([interpreter, caller], [sampleWith(10n, ip, words, SP + BigInt(record))])).toEqual([`${ALONE} < ${WHOLE}`]);
+    const own = { [record - 8]: 0x1000n, [record]: 0x1234n, [record + 8]: JIT + 0x110n, [record + 16 + FRAME_BYTES - 8]: MAIN };
+    expect(await stacksOf([interpreter, caller], [sampleWith(10n, ip, own, SP + BigInt(record))])).toEqual([`${ALONE} < ${WHOLE}`]);
+  });
+
+  it('is not kept of functions that are too large', async () => {
+    expect(await stacksOf([{ ...returning, code: 2 ** 17 + 1 }], [sample(10n, ip, FRAME_BYTES)])).toEqual([ALONE]);
+  });
+
+  it('is not where a thread begins, even if it leads to a return address of 0', async () => {
+    expect(await stacksOf([returning], [sample(10n, ip, FRAME_BYTES, 0n)], { truncated: 'mark' })).toEqual([`${ALONE} < 0`]);
   });
 });

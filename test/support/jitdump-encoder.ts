@@ -3,7 +3,15 @@ import type { BlockingSource } from '../../src/base/blocking-source.ts';
 
 /** One record as a test writes it; the names are those of jitdump-specification.txt. Absent numbers are 0. */
 export type JitRecordSpec =
-  | { readonly load: string; readonly at: bigint; readonly code: number; readonly index?: bigint; readonly time?: bigint; readonly codeSize?: bigint }
+  | {
+      readonly load: string;
+      readonly at: bigint;
+      readonly code: number;
+      readonly index?: bigint;
+      readonly time?: bigint;
+      readonly codeSize?: bigint;
+      readonly instructions?: readonly number[];
+    }
   | { readonly move: bigint; readonly to: bigint; readonly time?: bigint }
   | { readonly debug: bigint; readonly lines: readonly (readonly [at: bigint, line: number, discriminator: number, file: string])[]; readonly count?: bigint }
   | { readonly other: number; readonly body: Uint8Array }
@@ -11,6 +19,7 @@ export type JitRecordSpec =
 
 export interface JitDumpSpec {
   readonly bigEndian?: boolean;
+  readonly elfMach?: number;
   readonly pad1?: number;
   readonly flags?: bigint;
   readonly headerBytes?: number;
@@ -18,7 +27,7 @@ export interface JitDumpSpec {
 }
 
 /** Writes a jitdump file, independently of the reader. */
-export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerBytes = 40, records }: JitDumpSpec): Uint8Array {
+export function encodeJitDump({ bigEndian = false, elfMach = 62, pad1 = 0, flags = 0n, headerBytes = 40, records }: JitDumpSpec): Uint8Array {
   const u32 = (value: number): Buffer => {
     const bytes = Buffer.alloc(4);
     if (bigEndian) bytes.writeUInt32BE(value);
@@ -41,6 +50,7 @@ export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerB
     if ('raw' in spec) return spec.raw;
     if ('load' in spec) {
       const code = Buffer.alloc(spec.code, 0xcc);
+      code.set(spec.instructions ?? []);
       return record(0, spec.time ?? 0n, ...task, u64(spec.at), u64(spec.codeSize ?? BigInt(spec.code)), u64(spec.index ?? 0n), text(spec.load), code);
     }
     if ('move' in spec) return record(1, spec.time ?? 0n, ...task, u64(0n), u64(spec.to), u64(16n), u64(spec.move));
@@ -50,7 +60,17 @@ export function encodeJitDump({ bigEndian = false, pad1 = 0, flags = 0n, headerB
     }
     return record(spec.other, 0n, spec.body);
   };
-  const header = Buffer.concat([u32(0x4a695444), u32(1), u32(headerBytes), u32(62), u32(pad1), u32(12), u64(0n), u64(flags), Buffer.alloc(headerBytes - 40)]);
+  const header = Buffer.concat([
+    u32(0x4a695444),
+    u32(1),
+    u32(headerBytes),
+    u32(elfMach),
+    u32(pad1),
+    u32(12),
+    u64(0n),
+    u64(flags),
+    Buffer.alloc(headerBytes - 40),
+  ]);
   // Not a Buffer, whose slices share its memory.
   return new Uint8Array(Buffer.concat([header, ...records.map(encode)]));
 }

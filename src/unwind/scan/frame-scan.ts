@@ -214,7 +214,8 @@ export class FrameScan {
    * the stack. On i386, that is common after calls, but not so where functions are aligned.
    */
   #mayBegin({ isPadding }: InstructionDecoder, svma: number, spBefore: number): boolean {
-    if (isPadding === undefined) return false;
+    // What a JIT made is one function. Java has padding after each call (observed, 25).
+    if (isPadding === undefined || this.#module.memory.isOneFunction) return false;
     const { machine, sp } = this.#machine;
     return isPadding || (this.#state.offsets[sp] < spBefore && (machine === 'x86_64' || svma % ALIGNMENT === 0));
   }

@@ -1,0 +1,21 @@
+/** Bytes that are added to, one piece after the other. */
+export class GrowingBytes {
+  length = 0;
+  #bytes = new Uint8Array(0);
+
+  /** All bytes so far. Valid until the next ones are added. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  add(piece: Uint8Array): void {
+    const end = this.length + piece.length;
+    if (end > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(end, 2 * this.#bytes.length));
+      larger.set(this.bytes);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(piece, this.length);
+    this.length = end;
+  }
+}
