@@ -87,6 +87,7 @@ export class FrameGuess implements FallbackSteps {
     if (isStart && (isCall || machine.lr < 0)) return 'outermost';
     const end = this.#guess();
     if (isStart && end === 'no-rule') return 'outermost';
+    if (isCall && (end === 'no-rule' || end === 'outermost') && this.#stackEnds.beginsStackOfJit(pc)) return 'uncalled';
     if (!isCall || (end !== 'no-rule' && end !== 'truncated') || this.#memory.isGo(pc - 1)) return end;
     if (end === 'no-rule' && this.#stackEnds.followsRegisterJump(pc)) return 'uncalled';
     if (this.#stackEnds.endsThreadByCode(pc)) return 'outermost';

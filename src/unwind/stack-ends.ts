@@ -84,6 +84,16 @@ export class StackEnds {
   }
 
   /**
+   * The same for a function that a JIT made, if nothing leads out of its frame: other code of JITs, too, may be returned to without having called. Erlang's
+   * processes begin like this (observed, 25).
+   */
+  beginsStackOfJit(address: number): boolean {
+    const module = this.#code.moduleAt(address);
+    const isBeginning = module?.memory.isOneFunction === true && module.memory.start === address - this.#memory.space.bias;
+    return isBeginning && !this.#returns.followsCall(address);
+  }
+
+  /**
    * Whether the frame is where glibc's makecontext has a context's function return to: the start of a function that finds the next context by rbx (observed,
    * 2.36). rbx points above the return address, and above any arguments on the stack. On i386, the code there tells.
    */

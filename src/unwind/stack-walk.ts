@@ -265,7 +265,7 @@ export class StackWalk {
       this.isDoubtful = true;
     }
     const isOutermost = end === 'outermost' || end === 'uncalled';
-    if (isInner && (isOutermost || end === 'no-rule')) return 'no-module';
+    if (isInner && (end === 'outermost' || end === 'no-rule')) return 'no-module';
     if (module === undefined && (isOutermost || end === 'no-rule')) return this.#endWithoutModule(isOutermost, mayBeData, isAfterLeaf);
     return isOutermost ? 'complete' : end;
   }

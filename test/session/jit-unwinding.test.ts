@@ -225,6 +225,15 @@ describe('JIT code without rules', () => {
     expect(await stacksOf([{ ...returning, code: 2 ** 17 + 1 }], [sample(10n, ip, FRAME_BYTES)])).toEqual([ALONE]);
   });
 
+  it('begins a stack whose first function returns to its beginning, as those of Erlang do', async () => {
+    const before = { ...withCode('g', [...JUMP, ...NOPS], JIT + 0xc0n, 2n), code: 0x40 };
+    const first = withCode('normal_exit', [...JUMP, ...NOPS], JIT + 0x100n, 3n);
+    const stacks = await stacksOf([returning, before, first], [sample(10n, ip, FRAME_BYTES, JIT + 0x100n)], { truncated: 'mark' });
+    expect(stacks).toEqual([`${ALONE} < ${ALONE}`]);
+    const inside = await stacksOf([returning, before, first], [sample(10n, ip, FRAME_BYTES, JIT + 0x101n)], { truncated: 'mark' });
+    expect(inside).toEqual([`${ALONE} < ${ALONE} < 0`]);
+  });
+
   it('is not where a thread begins, even if it leads to a return address of 0', async () => {
     expect(await stacksOf([returning], [sample(10n, ip, FRAME_BYTES, 0n)], { truncated: 'mark' })).toEqual([`${ALONE} < 0`]);
   });
