@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import { wordList } from '../base/word-list.ts';
-import { baseName } from '../profile/names.ts';
+import { baseName, isJitFile } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
 import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
@@ -93,9 +93,12 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
   for (const [file, { noRule, noModule }] of byFile) {
     const mapping: Mapping | undefined = mappings[file];
     const name = mapping === undefined ? 'an unknown file' : baseName(mapping.name);
+    if (mapping !== undefined && (mapping.kind === 'anon' || jitDumps.has(file) || isJitFile(mapping.name))) {
+      madeAtRunTime += noRule + noModule;
+      continue;
+    }
     add(withoutRule, name, noRule);
     if (mapping === undefined) unmapped += noModule;
-    else if (mapping.kind === 'anon' || jitDumps.has(file)) madeAtRunTime += noModule;
     // These are not real return addresses, or the file is not the one that ran.
     else add(mapping.wasFound ? withoutCode : absent, name, noModule);
   }

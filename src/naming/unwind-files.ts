@@ -1,4 +1,5 @@
 import type { Features } from '../perfdata/features.ts';
+import { isJitFile } from '../profile/names.ts';
 import { type Dso, listedBuildId } from '../session/dsos.ts';
 import type { UnwindFile, UnwindFiles } from '../session/unwind-files.ts';
 import type { CodeObject } from '../symbolizer/code-object.ts';
@@ -18,7 +19,7 @@ export class SymbolizerUnwindFiles implements UnwindFiles {
   }
 
   async load(dso: Dso, features: Features): Promise<UnwindFile | undefined> {
-    const rules = await this.#symbols.unwindRulesFor(objectOf(dso, features), this.#readsLines);
+    const rules = await this.#symbols.unwindRulesFor(objectOf(dso, features), this.#readsLines, isJitFile(dso.name));
     if (rules !== undefined) this.#opened.push(() => rules.close());
     return rules;
   }

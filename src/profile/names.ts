@@ -18,6 +18,14 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
+/** Files with code made at run time: jitdump files, and what `perf inject --jit` makes of them. */
+const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
+
+/** Whether a file holds code that was made at run time, by its path. */
+export function isJitFile(path: string): boolean {
+  return JIT_FILE.test(baseName(path));
+}
+
 /** Stands for an empty name, which formats that list or separate names cannot show. */
 export const NAMELESS = '[unknown]';
 

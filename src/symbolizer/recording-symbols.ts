@@ -94,16 +94,20 @@ export class RecordingSymbols {
   /**
    * The rules for unwinding a file's or a vdso's code; undefined if none were found. The file stays open until `close` is called.
    * @param lines see {@link CodeQuestion}: whether servers are queried for a file with debug information, too, which may have rules of its own
+   * @param isJitCode whether the file has nothing but a function that was made at run time
    * @internal
    */
-  async unwindRulesFor(object: CodeObject, lines: boolean): Promise<UnwindRules | undefined> {
+  async unwindRulesFor(object: CodeObject, lines: boolean, isJitCode = false): Promise<UnwindRules | undefined> {
     // What is wrong with the file is reported when its symbols are asked for.
     const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
     let rules: UnwindRules | undefined;
     try {
       const wanted = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
       const found = wanted ?? (this.#options.compatPerf ? await this.#anyBuildOf(object, files) : undefined);
-      if (found !== undefined) rules = { ...(await readRules(found, this.#files, !this.#options.compatPerf)), close: () => files.close() };
+      const options = { usesAllTables: !this.#options.compatPerf, isOneFunction: isJitCode && !this.#options.compatPerf };
+      const read = found && (await readRules(found, this.#files, options));
+      const isKnown = !options.isOneFunction || read?.module.hasRules || read?.module.memory.isOneFunction;
+      if (read !== undefined && isKnown) rules = { ...read, close: () => files.close() };
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('unwind-rules-damaged', 'warning', error.message);

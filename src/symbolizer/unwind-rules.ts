@@ -2,6 +2,7 @@ import type { Decompressor } from '../base/decompressor.ts';
 import { PF_X, PT_LOAD } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { readUnwindModule, type UnwindModule } from '../unwind/unwind-module.ts';
+import type { UnwindModuleOptions } from '../unwind/unwind-tables.ts';
 import type { ObjectFiles } from './search/object-files.ts';
 
 /** How the code of a file is unwound. */
@@ -17,11 +18,11 @@ export interface UnwindRules {
 export async function readRules(
   { runtime, symbols, debugInfo }: ObjectFiles,
   decompressor: Decompressor,
-  usesAllTables: boolean,
+  options: Pick<UnwindModuleOptions, 'usesAllTables' | 'isOneFunction'>,
 ): Promise<Omit<UnwindRules, 'close'>> {
   // There are two kinds of debug files, one with symbols only; either may hold what strip removed.
   const debug = [debugInfo, symbols].find((file) => file !== undefined && file !== runtime);
-  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, usesAllTables });
+  const module = await readUnwindModule(runtime, { ...(debug && { debug }), decompressor, ...options });
   return { module, segments: segmentsOf(runtime) };
 }
 

@@ -23,6 +23,11 @@ export interface UnwindModuleOptions {
    * program's runtime where nothing else has rules for its functions. Default: yes.
    */
   readonly usesAllTables?: boolean;
+  /**
+   * Whether the file has nothing but one function that a JIT made, as those of `perf inject --jit`: it may be returned to without having called, and what it
+   * calls or jumps to is in other files. Default: no.
+   */
+  readonly isOneFunction?: boolean;
 }
 
 /** Where rules come from, in the order in which they are searched. */

@@ -8,7 +8,7 @@ import { UnwindEnds } from '../../src/session/unwind-ends.ts';
 import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
-const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so', '/tmp/jit-7.dump'].map((name): Mapping => {
+const MAPPINGS = ['/opt/app', '/lib/libasm.so', '/tmp/perf-7.map', '/lib/ld.so', '/tmp/jit-7.dump', '/tmp/jitted-7-1.so'].map((name): Mapping => {
   const kind = name.startsWith('/tmp/perf-') ? 'anon' : 'file';
   return { name, kind, buildId: '', bias: 0, start: 0, limit: 1, hasSymbols: false, wasFound: name === '/lib/ld.so' };
 });
@@ -170,6 +170,19 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       [
         [80, 'complete'],
         [20, 'no-module', 4],
+      ],
+    ],
+    [
+      'warning: 20 % …: 20 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
+    ],
+  ],
+  [
+    'that code was made at run time if it is in a file that perf inject made of it',
+    [
+      [
+        [80, 'complete'],
+        [15, 'no-module', 5],
+        [5, 'no-rule', 5],
       ],
     ],
     [

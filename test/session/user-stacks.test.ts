@@ -150,6 +150,35 @@ describe('stacks of samples with registers and a dump', () => {
     expect(session.unwindEnds).toMatchObject({ complete: 0, cut: 1 });
   });
 
+  it('go through the files that perf inject makes of JIT functions by their rules, or by what their code does, or else by frame pointers', async () => {
+    const [code, rsp, rip] = [0x501000n, 7, 16];
+    const cie = { returnAddress: rip, code: new CfaCode().defCfa(rsp, 16).offset(rip, 1) };
+    const { bytes } = assembleFrames([[cie, [{ start: TEXT.vaddr, sizeBytes: TEXT.sizeBytes, code: new CfaCode() }]]], { addr: TEXT.vaddr + 0x900 });
+    const rules = { moreSections: [{ name: '.eh_frame', addr: TEXT.vaddr + 0x900, content: bytes }] };
+    const ips = [code + 0x10n, code + 0x110n, MAIN];
+    const whole = sample(10n, ips);
+    const { regsUser } = dumpedStack(ips);
+    const withoutFp = sample(10n, ips, { regsUser: { abi: 2, regs: regsUser?.regs?.with(0, 0x1234n) ?? [] } });
+    const stackOf = async (path: string, taken: RecordSpec, plan = {}, end: readonly number[] = []): Promise<string[]> => {
+      const files = new MadeFiles();
+      const elf = buildElf({ classBits: 64, littleEndian: true, ...plan });
+      elf.set(end, TEXT.offset + 0x200);
+      files.content.set(path, elf);
+      const map = record.mmap2({ pid: 100, addr: code, len: 0x1000n, pgoff: BigInt(TEXT.offset), filename: path }, { sampleId: { time: 2n } });
+      const symbolizer = new Symbolizer(files, { debugDirs: [], compatPerf: false }, new Diagnostics());
+      return shown((await decodeAll([mapped(1n, 0x400000n, APP), map, taken], { symbolizer, truncated: 'keep' })).samples);
+    };
+    const jitted = '/home/u/.debug/jit/jitted-100-7.so';
+    expect(await stackOf(jitted, whole)).toEqual(['10: 1010 1110 100']);
+    expect(await stackOf(jitted, withoutFp)).toEqual(['10: 1010']);
+    expect(await stackOf(jitted, withoutFp, rules)).toEqual(['10: 1010 1110 100']);
+    const popAndReturn = [0x5d, 0xc3];
+    expect(await stackOf(jitted, withoutFp, {}, popAndReturn)).toEqual(['10: 1010 1110 100']);
+    // No call is before the return address.
+    expect(await stackOf(LIBRARY, whole)).toEqual(['10: 1010']);
+    expect(await stackOf(LIBRARY, withoutFp, {}, popAndReturn)).toEqual(['10: 1010']);
+  });
+
   it('replace the user part of the callchain, unless that shows more', async () => {
     const callchain = [context.user, 0x500010n, 0x500444n, 0x400444n];
     const { samples, session } = await decodeAll([

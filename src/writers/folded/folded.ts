@@ -5,7 +5,7 @@ import { ExactSums } from '../../base/exact-sums.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
+import { inputLabel, isJitFile, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { leftOutEvents } from '../../profile/shown-events.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
@@ -100,13 +100,10 @@ function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle
   };
 }
 
-/** Files with JIT-compiled code: jitdump files, and what `perf inject --jit` makes of them. */
-const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
-
 /** Whether a location with a function is JIT-compiled code: of memory that is not a file's, only such code has names. */
 function isMadeAtRunTime({ locations, mappings }: Profile, location: number): boolean {
   const mapping = locations.mapping(location);
-  return mapping >= 0 && (mappings[mapping].kind === 'anon' || JIT_FILE.test(baseName(mappings[mapping].name)));
+  return mapping >= 0 && (mappings[mapping].kind === 'anon' || isJitFile(mappings[mapping].name));
 }
 
 function inputOf(profile: Profile, { thread }: ProfileTask): string {
