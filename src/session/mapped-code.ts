@@ -18,12 +18,10 @@ export class MappedCode implements CodeSpace {
   mayBeData = false;
   isVdso = false;
   file = -1;
-  /** The rules that take precedence, to be set before each stack. */
+  /** The rules that take precedence, if there are any. */
   keptRules: RuleKeeper | undefined;
-  /** The process's, to be set before each stack. */
-  space: AddressSpace | undefined;
-  /** That of the process, to be set before each stack. */
-  machine: UnwindMachine = 'x86_64';
+  #space: AddressSpace | undefined;
+  #machine: UnwindMachine = 'x86_64';
   readonly #jitModules: JitModules;
   readonly #dsos: readonly Dso[];
   /** By DSO: its rules; null if it has none, undefined until they are loaded. */
@@ -45,13 +43,24 @@ export class MappedCode implements CodeSpace {
     this.#perfBases = compatPerf ? new PerfBases() : undefined;
   }
 
+  /** Turns to the process of the next stack, for which no rules take precedence at first. */
+  enter(space: AddressSpace, machine: UnwindMachine): void {
+    this.#space = space;
+    this.#machine = machine;
+    this.keptRules = undefined;
+  }
+
+  get machine(): UnwindMachine {
+    return this.#machine;
+  }
+
   get generation(): number | undefined {
-    return this.space?.generation;
+    return this.#space?.generation;
   }
 
   /** The part of the map at an address that is in one segment of the file, and in no other. */
   extent(address: number): CodeExtent | undefined {
-    const range = this.space?.wholeMapAt(address);
+    const range = this.#space?.wholeMapAt(address);
     const file = range && this.#files[range.dso];
     if (range === undefined || file === undefined || file === null) return undefined;
     const { delta } = range;
@@ -68,7 +77,7 @@ export class MappedCode implements CodeSpace {
 
   find(address: number): CodeMatch {
     // hot
-    for (let maps = this.space; maps !== undefined; maps = maps.fallback) {
+    for (let maps = this.#space; maps !== undefined; maps = maps.fallback) {
       const at = maps.find(address);
       if (at < 0) continue;
       const dso = maps.dsoAt(at);
@@ -96,7 +105,7 @@ export class MappedCode implements CodeSpace {
     // JITs first map memory for data. A stack is not such memory.
     if (this.mayBeData && (kind !== 'anon' || name === '[stack]')) return this.#findNothing();
     // Svmas of code that a JIT made are run-time addresses.
-    this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.machine);
+    this.module = this.#jitModules.isEmpty ? undefined : this.#jitModules.moduleAt(dso, address, offset, this.#machine);
     this.bias = 0;
     this.codeBias = 0;
     return 'found';
@@ -124,9 +133,9 @@ export class MappedCode implements CodeSpace {
       this.#segments[dso] = segment;
     }
     this.codeBias = address - offset - segment.delta;
-    this.bias = this.#perfBases?.biasOf(file, dso, this.space) ?? this.codeBias;
+    this.bias = this.#perfBases?.biasOf(file, dso, this.#space) ?? this.codeBias;
     // perf 6.1 finds rules only by an `.eh_frame_hdr`, and ends at the first frame without one (observed on x86-64).
-    if (this.#perfBases !== undefined && this.machine === 'x86_64' && !this.#findsTable(file.module)) return 'found';
+    if (this.#perfBases !== undefined && this.#machine === 'x86_64' && !this.#findsTable(file.module)) return 'found';
     this.module = file.module;
     return 'found';
   }
@@ -137,7 +146,7 @@ export class MappedCode implements CodeSpace {
    */
   #findsTable({ frameTable }: UnwindModule): boolean {
     if (frameTable === undefined || frameTable.count === 0) return frameTable !== undefined;
-    for (let maps = this.space; maps !== undefined; maps = maps.fallback) if (maps.find(frameTable.addr + this.bias) >= 0) return true;
+    for (let maps = this.#space; maps !== undefined; maps = maps.fallback) if (maps.find(frameTable.addr + this.bias) >= 0) return true;
     return false;
   }
 }

@@ -151,9 +151,7 @@ export class UserStacks {
   /** Removes from a recorded callchain what is no caller. perf only does so where the sampled code is user code (observed, 6.1). */
   #mendChain(row: RecordRow, space: AddressSpace, unwinder: Unwinder): boolean {
     if (row.chain < 0 || (this.#options.compatPerf && !this.#chains.startsInUserCode(row.chain))) return true;
-    this.#code.space = space;
-    this.#code.machine = 'ppc64';
-    this.#code.keptRules = undefined;
+    this.#code.enter(space, 'ppc64');
     const mended = this.#powerpcChains.withoutFalseCaller(row.chain, unwinder, this.#code);
     if (this.#hasToWait(mended === undefined)) return false;
     row.chain = mended ?? row.chain;
@@ -165,9 +163,7 @@ export class UserStacks {
     const { stackDump, chain } = row;
     const { machine, maskLo } = this.#registers.of(attr, dumps.abi(stackDump), this.#features.arch ?? '');
     if (machine === 'aarch64' && chain >= 0) {
-      this.#code.space = space;
-      this.#code.machine = machine;
-      this.#code.keptRules = undefined;
+      this.#code.enter(space, machine);
       const whole = this.#leafCallers.withCaller(chain, dumps.viewOf(stackDump), dumps.regsOffset(stackDump), maskLo, unwinder, this.#code);
       if (this.#hasToWait(whole === undefined)) return false;
       row.chain = whole ?? chain;
@@ -190,11 +186,10 @@ export class UserStacks {
     if (input === undefined) {
       this.ends.notUnwound++;
     } else {
-      this.#code.space = space;
-      this.#code.machine = input.machine;
+      this.#code.enter(space, input.machine);
       const kept = this.#processRules?.of(process);
       const isKept = kept?.differFrom(this.#code) === true;
-      this.#code.keptRules = isKept ? kept : undefined;
+      if (isKept) this.#code.keptRules = kept;
       const last = this.#lastStacks.of(row.tid);
       if (last.generation !== space.generation) last.stackCount = 0;
       const before = last.generation === space.generation ? last.unwound : undefined;

@@ -18,7 +18,7 @@ function mapped(segments: readonly UnwindSegment[], fileOffset = 0, at = MAP, co
   space.map(at, at + 0x10000, fileOffset - at, 0);
   const mappedCode = new MappedCode([{ kind: 'file', name: 'x' } as Dso], new Map(), compatPerf);
   mappedCode.setFile(0, { module: MODULE, segments });
-  mappedCode.space = space;
+  mappedCode.enter(space, 'x86_64');
   return { mapped: mappedCode, space };
 }
 
