@@ -1,16 +1,12 @@
-import { ByteView } from '../base/byte-view.ts';
 import type { CodeSpace } from '../unwind/code-space.ts';
-import type { UnwindInput } from '../unwind/unwind-input.ts';
 import type { Unwinder } from '../unwind/unwinder.ts';
 import { FRAME_WORDS, FrameWord } from '../unwind/unwound-stack.ts';
 import type { CallchainTable } from './callchains.ts';
+import { ANY_SP, LoneRegisters } from './lone-registers.ts';
 
 const WORD = 0x1_0000_0000;
-const WORD_BYTES = 8;
 /** Bits of r0, r1, r31, the next instruction's address and the link register. Source: the kernel's `asm/perf_regs.h` of powerpc. */
 const [R0_BIT, SP_BIT, FP_BIT, NIP_BIT, LINK_BIT] = [0, 1, 31, 32, 36];
-/** No stack was recorded: what the stack pointer is does not matter. */
-const ANY_SP = 0x10000;
 
 /**
  * Removes from callchains of PowerPC what is no caller. The kernel follows the back chain and does not know what the sampled function has done so far: after
@@ -19,22 +15,13 @@ const ANY_SP = 0x10000;
  */
 export class PowerpcChains {
   readonly #chains: CallchainTable;
-  readonly #data = new DataView(new ArrayBuffer(5 * WORD_BYTES));
-  readonly #input: UnwindInput = {
-    machine: 'ppc64',
-    view: new ByteView(new Uint8Array(this.#data.buffer), true),
-    regsOffset: 0,
-    regsMaskLo: ((1 << R0_BIT) | (1 << SP_BIT) | (1 << FP_BIT)) >>> 0,
-    regsMaskHi: (1 << (NIP_BIT - 32)) | (1 << (LINK_BIT - 32)),
-    stackOffset: 5 * WORD_BYTES,
-    stackSizeBytes: 0,
-  };
+  readonly #registers = new LoneRegisters('ppc64', [R0_BIT, SP_BIT, FP_BIT, NIP_BIT, LINK_BIT]);
 
   constructor(chains: CallchainTable) {
     this.#chains = chains;
-    this.#put(1, ANY_SP, 0);
+    this.#registers.set(SP_BIT, ANY_SP, 0);
     // Functions that find their frame by r31 have moved the stack pointer there.
-    this.#put(2, ANY_SP, 0);
+    this.#registers.set(FP_BIT, ANY_SP, 0);
   }
 
   /**
@@ -47,10 +34,10 @@ export class PowerpcChains {
     if (chains.userDepth(chain) < 2) return chain;
     const leaf = chains.userPartOf(chain) + 2;
     const link = leaf + 2;
-    this.#put(0, words[link], words[link + 1]);
-    this.#put(3, words[leaf], words[leaf + 1]);
-    this.#put(4, words[link], words[link + 1]);
-    const end = unwinder.unwind(this.#input, space);
+    this.#registers.set(R0_BIT, words[link], words[link + 1]);
+    this.#registers.set(NIP_BIT, words[leaf], words[leaf + 1]);
+    this.#registers.set(LINK_BIT, words[link], words[link + 1]);
+    const end = unwinder.unwind(this.#registers.input, space);
     if (end === 'pending') return undefined;
     const linkEntry = (link - chains.startOf(chain)) / 2;
     // The return address is in the stack, of which there is nothing: above the stack pointer, or at it.
@@ -59,10 +46,5 @@ export class PowerpcChains {
     const hasFrame = isInLink && unwinder.stack.words[FRAME_WORDS + FrameWord.sp] > ANY_SP;
     // What is not set may even look like a marker.
     return hasFrame && link + 2 < chains.endOf(chain) ? chains.internWithout(chain, linkEntry + 1) : chain;
-  }
-
-  #put(word: number, lo: number, hi: number): void {
-    this.#data.setUint32(word * WORD_BYTES, lo, true);
-    this.#data.setUint32(word * WORD_BYTES + 4, hi, true);
   }
 }
