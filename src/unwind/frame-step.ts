@@ -150,9 +150,9 @@ export class FrameStep {
     this.ledToLandingPad = false;
     this.wasPlain = false;
     this.wasFromCalled = false;
-    if (module === undefined || module.registers !== frame.machine) return this.#stepWithoutRule();
+    if (module === undefined || module.registers !== frame.machine) return this.stepWithoutRule();
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
-    if (rule < 0) return rule === NO_RULE ? this.#stepWithoutRule() : 'bad-frame';
+    if (rule < 0) return rule === NO_RULE ? this.stepWithoutRule() : 'bad-frame';
     const { data } = module.rules;
     const flags = data[rule + RuleWord.flags];
     if ((flags & RARE) !== 0) return this.#stepByRareRule(frames, module, rule, flags);
@@ -251,7 +251,7 @@ export class FrameStep {
   }
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {
-    if (start === CANT_UNWIND || module.exidx === undefined) return this.#stepWithoutRule();
+    if (start === CANT_UNWIND || module.exidx === undefined) return this.stepWithoutRule();
     // Their entries hold as at a call: the interrupted instruction would be taken for a return address.
     const bySignal = this.#fallback.stepOverSignal();
     if (bySignal === 'stepped') return this.#afterFallback();
@@ -268,10 +268,6 @@ export class FrameStep {
   /** Steps from the last frame as if there were no rule for it. */
   stepWithoutRule(): StepEnd {
     this.wasPlain = false;
-    return this.#stepWithoutRule();
-  }
-
-  #stepWithoutRule(): StepEnd {
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
     const end = this.#fallback.step();
     if (end !== 'truncated') this.#shortfall.forgetCallerSp();
