@@ -22,7 +22,6 @@ const AUTIA1716 = 0xd503_219f;
 /** b . */
 const MIPS_ENDLESS_LOOP = 0x1000_ffff;
 
-/** The same with 32 bits. */
 const { calleeSaved: POWERPC_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
@@ -106,14 +105,12 @@ export class LinkGuess {
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const stack = this.#stack;
-    const { registers, machine, isCall, pc } = this.#frame;
+    const { registers, machine, isCall } = this.#frame;
     if (!isCall && isInStub()) return this.#returnStep.takeLink(0);
     const fp = registers.value(machine.fp);
     if (!isCall && registers.known[machine.lr] === 1) {
-      const link = registers.value(machine.lr);
       const isSaved = stack.read(fp + RISCV64_RECORD.returnAt) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
-      // After a call the link register points back into the function itself.
-      if (!isSaved && Math.abs(link - pc) > MAX_FUNCTION_BYTES) return this.#returnStep.takeLink(0);
+      if (!isSaved && this.#linkLeadsOut()) return this.#returnStep.takeLink(0);
     }
     const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
     // Without frame pointers, a leaf without a rule is usually a library function that calls no other.
@@ -185,15 +182,14 @@ export class LinkGuess {
   /** Whether the return address of a leaf is in the link register: nothing seems to have been saved or called. */
   #isInPowerpcLink(): boolean {
     const stack = this.#stack;
-    const { registers, machine, pc } = this.#frame;
+    const { registers, machine } = this.#frame;
     if (registers.known[machine.lr] === 0) return false;
     const isSaved =
       stack.read(registers.value(machine.sp)) &&
       stack.read(stack.value + powerpcLinkSlot(machine)) &&
       stack.lo === registers.lo[machine.lr] &&
       stack.hi === registers.hi[machine.lr];
-    // After a call the link register points back into the function itself.
-    return !isSaved && Math.abs(registers.value(machine.lr) - pc) > MAX_FUNCTION_BYTES;
+    return !isSaved && this.#linkLeadsOut();
   }
 
   /** Steps by the back chain. */
@@ -214,14 +210,19 @@ export class LinkGuess {
   /** On MIPS nothing leads from frame to frame but code and rules. glibc's first function of a program has an endless loop after its only call. */
   stepMips(): StepEnd {
     const code = this.#code;
-    const { registers, machine, isCall, pc } = this.#frame;
+    const { isCall, pc } = this.#frame;
     if (isCall && code.read(pc, 4) && code.orderedWord(0) === MIPS_ENDLESS_LOOP) return 'outermost';
     const byCode = this.#codeStep.step();
     if (byCode !== 'no-rule') return byCode;
     const byPush = this.#pushStep.step();
     if (byPush !== 'no-rule' || isCall) return byPush;
-    // After a call the link register points back into the function itself.
-    return Math.abs(registers.value(machine.lr) - pc) > MAX_FUNCTION_BYTES ? this.#returnStep.takeLink(0) : 'no-rule';
+    return this.#linkLeadsOut() ? this.#returnStep.takeLink(0) : 'no-rule';
+  }
+
+  /** Whether the link register may hold the leaf's return address: after a call, it points back into the function itself. */
+  #linkLeadsOut(): boolean {
+    const { registers, machine, pc } = this.#frame;
+    return Math.abs(registers.value(machine.lr) - pc) > MAX_FUNCTION_BYTES;
   }
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */
