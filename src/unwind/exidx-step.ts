@@ -1,11 +1,9 @@
+import { ARM_LR as LR, ARM_PC as PC, ARM_SP as SP } from './arm-registers.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import type { FrameView } from './frame.ts';
 import type { StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
 
-const SP = 13;
-const LR = 14;
-const PC = 15;
 const WORD_BYTES = 4;
 /** An offset of 32 bits takes at most this many bytes. */
 const MAX_LEB_SIZE_BYTES = 5;

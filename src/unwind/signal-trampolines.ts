@@ -1,4 +1,6 @@
+import { EAX, EBP, EBX, ECX, EDI, EDX, EIP, ESI, ESP } from './i386-registers.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
+import { R8, RAX, RBP, RBX, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from './x86-64-registers.ts';
 
 /** Code that returns from a signal handler, and where the registers of the interrupted code are then. */
 export interface SignalTrampoline {
@@ -16,23 +18,23 @@ function consecutive(first: number, count: number, at: number, sizeBytes: number
   return Array.from({ length: count }, (_, i) => [first + i, at + i * sizeBytes]);
 }
 
-// The handler has popped `pretcode`: the stack pointer is at `uc`. 40 bytes on are r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip
+// The handler has popped `pretcode`: the stack pointer is at `uc`. 40 bytes on are r8 … r15 and the others
 // (arch/x86/include/uapi/asm/sigcontext.h, ucontext.h).
 const X86_64_SAVED: [number, number][] = [
-  ...consecutive(8, 8, 40, 8),
-  ...[5, 4, 6, 3, 1, 0, 2, 7, 16].map((register, i): [number, number] => [register, 104 + 8 * i]),
+  ...consecutive(R8, 8, 40, 8),
+  ...[RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RETURN_ADDRESS].map((register, i): [number, number] => [register, 104 + 8 * i]),
 ];
-/** i386: edi, esi, ebp, esp, ebx, edx, ecx, eax, eip, and where they are in a sigcontext (arch/x86/include/uapi/asm/sigcontext.h). */
+/** Where the registers of i386 are in a sigcontext (arch/x86/include/uapi/asm/sigcontext.h). */
 export const I386_CONTEXT = [
-  [7, 16],
-  [6, 20],
-  [5, 24],
-  [4, 28],
-  [3, 32],
-  [2, 36],
-  [1, 40],
-  [0, 44],
-  [8, 56],
+  [EDI, 16],
+  [ESI, 20],
+  [EBP, 24],
+  [ESP, 28],
+  [EBX, 32],
+  [EDX, 36],
+  [ECX, 40],
+  [EAX, 44],
+  [EIP, 56],
 ] as const;
 // sig, pinfo, puc, siginfo (128 bytes), uc_flags, uc_link, uc_stack (arch/x86/include/asm/sigframe.h).
 const I386_WITH_SIGINFO = I386_CONTEXT.map(([register, at]): [number, number] => [register, 12 + 128 + 20 + at]);

@@ -14,6 +14,9 @@ import {
   EM_X86_64,
 } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
+import { ARM_LR, ARM_PC, ARM_SP } from './arm-registers.ts';
+import { EAX, EBP, EIP, ESP } from './i386-registers.ts';
+import { RAX, RBP, RETURN_ADDRESS, RSP } from './x86-64-registers.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
 export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips';
@@ -84,14 +87,14 @@ const X86_64: MachineRegisters = {
   count: 17,
   perfBits: bits(0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8),
   pcBit: 8,
-  sp: 7,
-  fp: 6,
+  sp: RSP,
+  fp: RBP,
   lr: -1,
-  pc: 16,
-  signalPc: 16,
+  pc: RETURN_ADDRESS,
+  signalPc: RETURN_ADDRESS,
   cfaBias: 0,
   pcMask: 0,
-  ehData: 0,
+  ehData: RAX,
 };
 const I386: MachineRegisters = {
   machine: 'i386',
@@ -99,14 +102,14 @@ const I386: MachineRegisters = {
   count: 9,
   perfBits: bits(0, 2, 3, 1, 7, 6, 4, 5, 8),
   pcBit: 8,
-  sp: 4,
-  fp: 5,
+  sp: ESP,
+  fp: EBP,
   lr: -1,
-  pc: 8,
-  signalPc: 8,
+  pc: EIP,
+  signalPc: EIP,
   cfaBias: 0,
   pcMask: 0,
-  ehData: 0,
+  ehData: EAX,
 };
 // arm64: X0 … X29 LR SP PC; DWARF for the Arm 64-bit Architecture: 0 … 30 X, 31 SP, 32 PC, 34 RA_SIGN_STATE.
 const AARCH64: MachineRegisters = {
@@ -131,11 +134,11 @@ const ARM: MachineRegisters = {
   count: 16,
   perfBits: sameBits(16, 16),
   pcBit: 15,
-  sp: 13,
+  sp: ARM_SP,
   fp: 11,
-  lr: 14,
-  pc: 15,
-  signalPc: 15,
+  lr: ARM_LR,
+  pc: ARM_PC,
+  signalPc: ARM_PC,
   cfaBias: 0,
   pcMask: 1,
   ehData: -1,

@@ -1,4 +1,5 @@
-import { ARM_IP, ARM_LR, ARM_PC, blockMode, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
+import { ARM_IP, ARM_LR, ARM_PC } from '../arm-registers.ts';
+import { blockMode, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 

@@ -1,12 +1,8 @@
 import { bitCount } from '../../base/bit-count.ts';
+import { ARM_PC } from '../arm-registers.ts';
 import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 
-/** PLT stubs compute a library function's address in it. Source: AAPCS32, 6.1.1. */
-export const ARM_IP = 12;
-export const ARM_SP = 13;
-export const ARM_LR = 14;
-export const ARM_PC = 15;
 const WORD_BYTES = 4;
 
 /** Where code goes on after a conditional instruction. @param flow where it goes on if the condition holds */

@@ -1,3 +1,4 @@
+import { ARM_IP, ARM_PC } from '../arm-registers.ts';
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
@@ -5,7 +6,6 @@ import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { ArmDecoder } from './arm-decoder.ts';
-import { ARM_IP, ARM_PC } from './arm-transfers.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
