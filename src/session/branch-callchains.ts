@@ -1,7 +1,7 @@
 import { ByteView } from '../base/byte-view.ts';
 import { BRANCH_ENTRY_BYTES } from '../perfdata/branch-stack.ts';
-import * as abi from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
+import { MARKER_HIGH, USER_MARKER } from './callchain-entries.ts';
 
 const ENTRY_BYTES = 8;
 /** Records have at most 64 KB, and a branch's address may take two entries of a chain. */
@@ -41,7 +41,7 @@ export class BranchCallchains {
     const hasAddress = marker + 1 < callchainCount;
     this.#put(view, isAsPerf || !hasAddress ? branchEntries + ENTRY_BYTES : callchainIps + (marker + 1) * ENTRY_BYTES);
     for (let i = 0; i < branches; i++) {
-      if (!isAsPerf) this.#putWords(abi.PERF_CONTEXT_USER >>> 0, 0xffffffff);
+      if (!isAsPerf) this.#putWords(USER_MARKER, MARKER_HIGH);
       this.#put(view, branchEntries + i * BRANCH_ENTRY_BYTES);
     }
     return true;
@@ -62,7 +62,7 @@ export class BranchCallchains {
 function userMarker(view: ByteView, ips: number, count: number): number {
   for (let i = 0; i < count; i++) {
     const at = ips + i * ENTRY_BYTES;
-    if (view.hi(at) === 0xffffffff && (view.lo(at) | 0) === abi.PERF_CONTEXT_USER) return i;
+    if (view.hi(at) === MARKER_HIGH && view.lo(at) === USER_MARKER) return i;
   }
   return -1;
 }

@@ -104,8 +104,8 @@ export class CallchainTable {
     if (count === 0 || !isMarker(view.lo(offset), view.hi(offset))) {
       const marker = markerOf(cpumode);
       words[at++] = marker;
-      words[at++] = 0xffffffff;
-      hash = mix(hash, marker, 0xffffffff);
+      words[at++] = MARKER_HIGH;
+      hash = mix(hash, marker, MARKER_HIGH);
     }
     return this.#internTail(start, at + count * 2, this.#append(view, offset, count, at, hash));
   }
@@ -120,10 +120,10 @@ export class CallchainTable {
     const { words } = this;
     const marker = markerOf(cpumode);
     words[start] = marker;
-    words[start + 1] = 0xffffffff;
+    words[start + 1] = MARKER_HIGH;
     words[start + 2] = lo;
     words[start + 3] = hi;
-    const hash = mix(mix(0, marker, 0xffffffff), lo, hi);
+    const hash = mix(mix(0, marker, MARKER_HIGH), lo, hi);
     return this.#internTail(start, start + 4 + count * 2, this.#append(view, offset, count, start + 4, hash));
   }
 
@@ -169,10 +169,10 @@ export class CallchainTable {
     const { words } = this;
     const marker = markerOf(cpumode);
     words[start] = marker;
-    words[start + 1] = 0xffffffff;
+    words[start + 1] = MARKER_HIGH;
     words[start + 2] = lo;
     words[start + 3] = hi;
-    return this.#internTail(start, start + 4, mix(mix(0, marker, 0xffffffff), lo, hi));
+    return this.#internTail(start, start + 4, mix(mix(0, marker, MARKER_HIGH), lo, hi));
   }
 
   /**
