@@ -1,3 +1,25 @@
+/** How far B and BL lead on arm64, in bytes. @see Arm Architecture Reference Manual for A-profile, C6.2 "B", "BL" */
+export function aarch64Distance(word: number): number {
+  return (word << 6) >> 4;
+}
+
+/** Where B, BL and BLX of A32 at an address lead; what BLX adds is left out. @see Arm Architecture Reference Manual for ARMv7-A, A8.8.18, A8.8.25 */
+export function armBranchTarget(word: number, address: number): number {
+  return address + 8 + ((word << 8) >> 6);
+}
+
+/**
+ * The distance of Thumb's longest branches (B.W, BL and BLX), in bytes from the end of the instruction.
+ * @param first, second the instruction's halves
+ * @see Arm Architecture Reference Manual for ARMv7-A, A8.8.18 "B" (encoding T4), A8.8.25 "BL, BLX (immediate)"
+ */
+export function thumbBranchDistance(first: number, second: number): number {
+  const sign = (first >>> 10) & 1;
+  // Two bits of the distance are stored as whether they equal its sign.
+  const [i1, i2] = [1 - (((second >>> 13) & 1) ^ sign), 1 - (((second >>> 11) & 1) ^ sign)];
+  return (-sign << 24) | (i1 << 23) | (i2 << 22) | ((first & 0x3ff) << 12) | ((second & 0x7ff) << 1);
+}
+
 /** How far b and bl lead on LoongArch, in bytes: the upper ten of the 26 bits are the lowest ones. @see LoongArch Reference Manual, volume 1, 2.2.5 */
 export function loongarchDistance(word: number): number {
   return (((word << 22) >> 6) | ((word >>> 10) & 0xffff)) * 4;

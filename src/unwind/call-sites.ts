@@ -1,6 +1,13 @@
-import { loongarchDistance, mipsBranchTarget, mipsJumpTarget, powerpcDistance } from './branch-distance.ts';
+import {
+  aarch64Distance,
+  armBranchTarget,
+  loongarchDistance,
+  mipsBranchTarget,
+  mipsJumpTarget,
+  powerpcDistance,
+  thumbBranchDistance,
+} from './branch-distance.ts';
 import type { CodeBytes } from './code-bytes.ts';
-import { thumbBranchDistance } from './thumb-branch.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
 
 /**
@@ -77,7 +84,7 @@ export class CallSites {
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
     if (word >>> 26 === 0x25) {
-      this.target = address - 4 + ((word << 6) >> 4);
+      this.target = address - 4 + aarch64Distance(word);
       return 'direct';
     }
     const isRegister = (word & 0xffff_fc1f) >>> 0 === 0xd63f_0000 || (word & 0xfeff_f800) >>> 0 === 0xd63f_0800;
@@ -98,13 +105,13 @@ export class CallSites {
     }
     if ((second & 0xff87) === 0x4780) return 'call';
     if (address % 4 !== 0) return 'none';
-    const distance = ((word << 8) >> 6) + 4;
+    const target = armBranchTarget(word, address - 4);
     if ((word & 0x0f00_0000) === 0x0b00_0000 && word >>> 28 !== 0xf) {
-      this.target = address + distance;
+      this.target = target;
       return 'direct';
     }
     if ((word & 0xfe00_0000) >>> 0 === 0xfa00_0000) {
-      this.target = address + distance + ((word >>> 23) & 2);
+      this.target = target + ((word >>> 23) & 2);
       return 'direct';
     }
     return (word & 0x0fff_fff0) >>> 0 === 0x012f_ff30 ? 'call' : 'none';

@@ -1,3 +1,4 @@
+import { aarch64Distance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -98,7 +99,7 @@ export class A64Decoder implements InstructionDecoder {
 
   #branch(word: number, svma: number, state: ScanState): CodeFlow {
     if ((word & 0x7c00_0000) === 0x1400_0000) {
-      this.target = svma + ((word << 6) >> 6) * 4;
+      this.target = svma + aarch64Distance(word);
       return word < 0 ? 'call' : 'jump';
     }
     if ((word & 0xff00_0000) >>> 0 === 0x5400_0000 || (word & 0x7e00_0000) === 0x3400_0000) {

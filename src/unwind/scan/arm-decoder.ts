@@ -1,4 +1,5 @@
 import { ARM_IP, ARM_LR, ARM_PC } from '../arm-registers.ts';
+import { armBranchTarget } from '../branch-distance.ts';
 import { blockMode, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
@@ -59,7 +60,7 @@ export class ArmDecoder implements InstructionDecoder {
         this.via = ARM_PC;
         return isLoad && (word & (1 << ARM_PC)) !== 0 ? 'leave' : 'next';
       case 5: // B, BL
-        this.target = svma + PC_AHEAD + ((word << 8) >> 6);
+        this.target = armBranchTarget(word, svma);
         return isBefore ? 'call' : 'jump';
       case 6: // VLDM, VSTM and those of other coprocessors; VMOV between register files where no bit of the mode is set
         if (writesBack) state.add(rn, rn, sign * 4 * (word & 0xff));
