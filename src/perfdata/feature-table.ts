@@ -5,21 +5,16 @@ import { SP_FEATURE_START } from '../simpleperf/constants.ts';
 import { loadProtobuf } from '../simpleperf/protobuf-reader.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';
 import { type Features, readFeature, reportDamagedFeature } from './features.ts';
+import { FILE_HEADER, FILE_SECTION_BYTES, type FileSection, readSection } from './file-header-layout.ts';
 
-/** struct perf_file_section: offset and size. */
-const SECTION_BYTES = 16;
-/** Where the header's feature bitmap is. */
-const FEATURE_BITMAP_OFFSET = 72;
 /**
  * Maximum size of the sections of all features together; those of simpleperf list the symbols of libraries. The file's size does not limit them: it may have
  * holes.
  */
 const MAX_SECTIONS_BYTES = 256 << 20;
 
-interface FeatureSection {
+interface FeatureSection extends FileSection {
   readonly feature: number;
-  readonly offset: number;
-  readonly size: number;
 }
 
 /** Follows the data: one section descriptor per set bit of the feature bitmap, in the order of the bits. */
@@ -35,17 +30,17 @@ export interface FeatureTable {
 /** Reads whatever is at `start` as a feature table. */
 export async function readFeatureTable(source: ByteSource, header: ByteView, start: number): Promise<FeatureTable> {
   const features = featureBits(header);
-  const view = new ByteView(await readRange(source, start, features.length * SECTION_BYTES), header.littleEndian);
+  const view = new ByteView(await readRange(source, start, features.length * FILE_SECTION_BYTES), header.littleEndian);
   const sections: FeatureSection[] = [];
-  for (let at = 0; at + SECTION_BYTES <= view.length; at += SECTION_BYTES) {
-    sections.push({ feature: features[at / SECTION_BYTES], offset: view.u64(at), size: view.u64(at + 8) });
+  for (let at = 0; at + FILE_SECTION_BYTES <= view.length; at += FILE_SECTION_BYTES) {
+    sections.push({ feature: features[at / FILE_SECTION_BYTES], ...readSection(view, at) });
   }
-  return { start, end: start + features.length * SECTION_BYTES, sections, isWhole: sections.length === features.length };
+  return { start, end: start + features.length * FILE_SECTION_BYTES, sections, isWhole: sections.length === features.length };
 }
 
 /** The table of a stream, where what follows the records cannot be read before them. */
 export function unreadFeatureTable(header: ByteView, start: number): FeatureTable {
-  return { start, end: start + featureBits(header).length * SECTION_BYTES, sections: [], isWhole: false };
+  return { start, end: start + featureBits(header).length * FILE_SECTION_BYTES, sections: [], isWhole: false };
 }
 
 /** Where the last of the table's sections ends, and with it the file, as perf writes it. */
@@ -79,7 +74,7 @@ export async function readFeatureSections(
   for (const [i, { feature, offset, size }] of table.sections.entries()) {
     // Not filled in: if the recording was followed, the table may have been read while it was being written.
     if (offset === 0) continue;
-    const place = table.start + i * SECTION_BYTES;
+    const place = table.start + i * FILE_SECTION_BYTES;
     bytesSum += source.sizeBytes === undefined ? 0 : Math.min(size, Math.max(0, source.sizeBytes - offset));
     // Sections that overlap each other would be read once for each feature.
     if (source.sizeBytes !== undefined && bytesSum > source.sizeBytes) {
@@ -109,9 +104,9 @@ function featureBits(header: ByteView): number[] {
     for (let bit = 0; bit < HEADER_FEAT_BITS; bit++) if (isSet(bit)) bits.push(bit);
     return bits;
   };
-  const in64 = collect((bit) => ((header.big(FEATURE_BITMAP_OFFSET + Math.floor(bit / 64) * 8) >> BigInt(bit % 64)) & 1n) === 1n);
+  const in64 = collect((bit) => ((header.big(FILE_HEADER.features + Math.floor(bit / 64) * 8) >> BigInt(bit % 64)) & 1n) === 1n);
   if (in64.length === 0 || in64.includes(HEADER_HOSTNAME)) return in64;
-  const in32 = collect((bit) => ((header.u32(FEATURE_BITMAP_OFFSET + Math.floor(bit / 32) * 4) >>> (bit % 32)) & 1) === 1);
+  const in32 = collect((bit) => ((header.u32(FILE_HEADER.features + Math.floor(bit / 32) * 4) >>> (bit % 32)) & 1) === 1);
   if (in32.includes(HEADER_HOSTNAME)) return in32;
   return in32[in32.length - 1] < in64[in64.length - 1] ? in32 : in64;
 }

@@ -2,16 +2,16 @@ import { type ByteSource, type RecordingSource, readRange } from '../base/byte-s
 import { ByteView } from '../base/byte-view.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { type AttrWithIds, readAttr, readIds } from './attr.ts';
-import { endOf, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
+import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from './attr.ts';
+import { endOf, type FeatureTable, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';
 import type { Features } from './features.ts';
+import { FILE_HEADER, FILE_HEADER_BYTES, FILE_SECTION, FILE_SECTION_BYTES, OLDEST_FILE_HEADER_BYTES, readSection } from './file-header-layout.ts';
 import { magicOf, PIPE_HEADER_BYTES, type RecordingMagic, readMagic, reportSecondRecording } from './recording-magic.ts';
 
-const FILE_HEADER_BYTES = 104;
-/** perf 2.6.31 wrote no feature bitmap. */
-const OLDEST_FILE_HEADER_BYTES = 72;
-/** struct perf_file_section: offset and size. */
-const SECTION_BYTES = 16;
+/** The kernel takes no attr that is larger than a page (`perf_copy_attr`). */
+const MAX_ATTR_ENTRY_BYTES = 4096;
+/** Where the header says how much data there is. */
+const DATA_SIZE_OFFSET = FILE_HEADER.data + FILE_SECTION.size;
 /** struct perf_trace_event_type: config (u64) and name (64 bytes). */
 const EVENT_TYPE_BYTES = 72;
 const MAX_EVENT_TYPES = 4096;
@@ -57,7 +57,7 @@ export interface LateFeatures {
 export async function readHeader(source: ByteSource, diagnostics: Diagnostics): Promise<RecordingHeader> {
   const start = await readRange(source, 0, PIPE_HEADER_BYTES);
   const { littleEndian, version } = (start.length === PIPE_HEADER_BYTES ? readMagic(start) : undefined) ?? (await refuse(source, start));
-  const headerSize = new ByteView(start, littleEndian).u64(8);
+  const headerSize = new ByteView(start, littleEndian).u64(FILE_HEADER.size);
   if (headerSize === PIPE_HEADER_BYTES) {
     const features: Features = { present: new Set() };
     return { mode: 'pipe', version, littleEndian, attrs: [], eventTypes: [], features, dataStart: PIPE_HEADER_BYTES, dataEnd: Number.POSITIVE_INFINITY };
@@ -76,37 +76,22 @@ async function readFileHeader(
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const read = await readRange(source, 0, neededBytes);
   if (read.length < neededBytes || headerSize < neededBytes) {
-    throw new PerfconvError('damaged', `a file of ${read.length} bytes says that its header has ${headerSize}`, { offset: 8, record: 'perf_file_header' });
+    throw damaged(`a file of ${read.length} bytes says that its header has ${headerSize}`, FILE_HEADER.size);
   }
   bytes.set(read);
   const view = new ByteView(bytes, littleEndian);
   const attrs = await readAttrs(source, view, diagnostics);
-  const dataStart = view.u64(40);
+  const { offset: dataStart, size: dataSize } = readSection(view, FILE_HEADER.data);
   if (source.sizeBytes !== undefined && dataStart > source.sizeBytes) {
-    throw new PerfconvError('damaged', `data begins at 0x${dataStart.toString(16)}, beyond the end of the file`, { offset: 40, record: 'perf_file_header' });
+    throw damaged(`data begins at 0x${dataStart.toString(16)}, beyond the end of the file`, FILE_HEADER.data);
   }
   const features: Features = { present: new Set() };
-  const dataSize = view.u64(48);
   const dataEnd = dataStart + dataSize;
   const table = source.sizeBytes === undefined ? unreadFeatureTable(view, dataEnd) : await readFeatureTable(source, view, dataEnd);
   const common = { mode: 'file', version, littleEndian, attrs, features, dataStart } as const;
   if (dataSize === 0 && !startsItsSections(table)) {
     // perf fills in the size when it ends: either it was killed, so that no features were written, or it has not ended yet.
-    const reportMissing = (): void =>
-      diagnostics.add(
-        'unfinished',
-        'warning',
-        'the recording was not finished properly (perf was killed, or is still recording): it is read up to the end of the file, and its header features are missing',
-        48,
-      );
-    const lateFeatures: LateFeatures = {
-      tableBytes: table.end - table.start,
-      read: async (rest, position) => {
-        const late = new PlacedSource(rest, position, source.name);
-        await readFeatureSections(late, await readFeatureTable(late, view, position), littleEndian, features, diagnostics);
-      },
-      reportMissing,
-    };
+    const lateFeatures = lateFeaturesOf(source, view, table, features, diagnostics);
     return { ...common, eventTypes: [], dataEnd: Number.POSITIVE_INFINITY, lateFeatures };
   }
   const eventTypes = await readEventTypes(source, view);
@@ -119,13 +104,36 @@ async function readFileHeader(
       'bad-data-size',
       'warning',
       'the records do not end where the header says, because its features do not begin there: records are looked for up to the end of the file, and the header features are missing',
-      48,
+      DATA_SIZE_OFFSET,
     );
     return { ...common, eventTypes, dataEnd: Number.POSITIVE_INFINITY };
   }
   await readFeatureSections(source, table, littleEndian, features, diagnostics);
   await reportFollower(source, endOf(table), diagnostics);
   return { ...common, eventTypes, dataEnd };
+}
+
+/** @param header that of the file @param table what was taken for a feature table, where the header says that there are no data */
+function lateFeaturesOf(source: ByteSource, header: ByteView, table: FeatureTable, features: Features, diagnostics: Diagnostics): LateFeatures {
+  return {
+    tableBytes: table.end - table.start,
+    read: async (rest, position) => {
+      const late = new PlacedSource(rest, position, source.name);
+      await readFeatureSections(late, await readFeatureTable(late, header, position), header.littleEndian, features, diagnostics);
+    },
+    reportMissing: () =>
+      diagnostics.add(
+        'unfinished',
+        'warning',
+        'the recording was not finished properly (perf was killed, or is still recording): it is read up to the end of the file, and its header features are missing',
+        DATA_SIZE_OFFSET,
+      ),
+  };
+}
+
+/** What is thrown if a field of the header cannot be right. @param offset the field's */
+function damaged(message: string, offset: number): PerfconvError {
+  return new PerfconvError('damaged', message, { offset, record: 'perf_file_header' });
 }
 
 async function reportFollower(source: ByteSource, end: number, diagnostics: Diagnostics): Promise<void> {
@@ -192,30 +200,32 @@ function describeOther(start: Uint8Array, tarMagic: Uint8Array): string {
 
 /** The attrs section: structs of `attr_size` bytes, each an attr followed by the section that holds its ids. `perf sched stats record` writes none. */
 async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diagnostics): Promise<AttrWithIds[]> {
-  const stride = header.u64(16);
-  const start = header.u64(24);
-  const size = header.u64(32);
-  const place = { offset: 16, record: 'perf_file_header' };
-  if (stride < 64 + SECTION_BYTES || stride > 4096) throw new PerfconvError('damaged', `attr_size is ${stride}`, place);
+  const stride = header.u64(FILE_HEADER.attrSize);
+  const { offset: start, size } = readSection(header, FILE_HEADER.attrs);
+  if (stride < PERF_ATTR_SIZE_VER0 + FILE_SECTION_BYTES || stride > MAX_ATTR_ENTRY_BYTES) throw damaged(`attr_size is ${stride}`, FILE_HEADER.attrSize);
   if (source.sizeBytes !== undefined && size > 0 && start + size > source.sizeBytes) {
-    throw new PerfconvError('damaged', `attrs of ${size} bytes overrun the file`, place);
+    throw damaged(`attrs of ${size} bytes overrun the file`, FILE_HEADER.attrSize);
   }
-  if (size > MAX_ATTRS_BYTES) throw new PerfconvError('damaged', `attrs of ${size} bytes are too many for any recording`, { ...place, offset: 32 });
+  if (size > MAX_ATTRS_BYTES) throw damaged(`attrs of ${size} bytes are too many for any recording`, FILE_HEADER.attrs + FILE_SECTION.size);
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];
   let idBytesLeft = Math.min(MAX_IDS_BYTES, source.sizeBytes ?? MAX_IDS_BYTES);
   for (let at = 0; at + stride <= bytes.length; at += stride) {
-    const attr = readAttr(view, at, stride - SECTION_BYTES, start + at);
-    const idsPlace = start + at + stride - SECTION_BYTES;
-    const idsStart = view.u64(at + stride - 16);
-    const idsSize = view.u64(at + stride - 8);
+    const attr = readAttr(view, at, stride - FILE_SECTION_BYTES, start + at);
+    const idsAt = at + stride - FILE_SECTION_BYTES;
+    const { offset: idsStart, size: idsSize } = readSection(view, idsAt);
     const isInside = source.sizeBytes === undefined || idsStart + idsSize <= source.sizeBytes;
     // Sections that overlap each other would be read once for each attr.
     const isRead = isInside && idsSize <= idBytesLeft;
     if (isRead) idBytesLeft -= idsSize;
     else
-      diagnostics.add('ids-damaged', 'warning', `the ids of attr ${attrs.length} overrun the file, or are too many; the event is read without them`, idsPlace);
+      diagnostics.add(
+        'ids-damaged',
+        'warning',
+        `the ids of attr ${attrs.length} overrun the file, or are too many; the event is read without them`,
+        start + idsAt,
+      );
     const idBytes = isRead ? await readRange(source, idsStart, idsSize) : new Uint8Array(0);
     attrs.push({ attr, ids: readIds(new ByteView(idBytes, header.littleEndian), 0, idBytes.length) });
   }
@@ -224,9 +234,9 @@ async function readAttrs(source: ByteSource, header: ByteView, diagnostics: Diag
 
 /** The event_types section that perf wrote before Linux 3.11. What does not fit the format is ignored. */
 async function readEventTypes(source: ByteSource, header: ByteView): Promise<EventType[]> {
-  const size = header.u64(64);
+  const { offset, size } = readSection(header, FILE_HEADER.eventTypes);
   if (size === 0 || size % EVENT_TYPE_BYTES !== 0 || size > MAX_EVENT_TYPES * EVENT_TYPE_BYTES) return [];
-  const view = new ByteView(await readRange(source, header.u64(56), size), header.littleEndian);
+  const view = new ByteView(await readRange(source, offset, size), header.littleEndian);
   const types: EventType[] = [];
   for (let at = 0; at + EVENT_TYPE_BYTES <= view.length; at += EVENT_TYPE_BYTES) types.push(readEventType(view, at, at + EVENT_TYPE_BYTES));
   return types;
