@@ -1,7 +1,7 @@
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import type { Diagnostic } from '../base/diagnostics.ts';
 import type { ExactInteger } from '../base/exact-integer.ts';
-import { FEATURE_NAMES, recordTypeNameOf } from '../perfdata/constants.ts';
+import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
 import type { Profile } from '../profile/profile.ts';
 import { listedBuildId } from '../session/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
@@ -115,7 +115,7 @@ export function recordingInfo({ source, profile, session, samplesOutOfOrder, mod
     hasBranchStacks: features.hasBranchStack ?? false,
     isStat: features.isStat ?? false,
     simpleperf: features.simpleperf && [...features.simpleperf.metaInfo].map(([name, value]) => ({ name, value })),
-    features: [...features.present].sort((a, b) => a - b).map((bit) => FEATURE_NAMES[bit] ?? `feature ${bit}`),
+    features: [...features.present].sort((a, b) => a - b).map(featureName),
     events: eventInfos(session, profile.events),
     groups: groupInfos(features, session.events),
     records: Object.fromEntries(counts.entries().map(([type, count]) => [recordTypeNameOf(type) ?? `type ${type}`, count])),

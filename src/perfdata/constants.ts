@@ -314,3 +314,8 @@ export const FEATURE_NAMES: readonly (string | undefined)[] = [
   ...new Array<undefined>(SP_FEATURE_START - HEADER_CLN_SIZE - 1).fill(undefined),
   ...SP_FEATURE_NAMES,
 ];
+
+/** `HOSTNAME`, or `feature 99` for a bit that is not known. */
+export function featureName(bit: number): string {
+  return FEATURE_NAMES[bit] ?? `feature ${bit}`;
+}

@@ -2,7 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { type FeatureReaders, SectionReader } from '../base/section-reader.ts';
 import { SIMPLEPERF_READERS, type SimpleperfFeatures } from '../simpleperf/features.ts';
-import { FEATURE_NAMES } from './constants.ts';
+import { FEATURE_NAMES, featureName } from './constants.ts';
 import { BPF_READERS, type BpfFeatures } from './features/bpf.ts';
 import { BUILD_ID_READERS, type BuildIdFeatures } from './features/build-ids.ts';
 import { CLOCK_READERS, type ClockFeatures } from './features/clocks.ts';
@@ -63,7 +63,7 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
     return;
   }
   try {
-    reader(features, new SectionReader(bytes, littleEndian, fileOffset, nameOf(feature), diagnostics));
+    reader(features, new SectionReader(bytes, littleEndian, fileOffset, featureName(feature), diagnostics));
   } catch (error) {
     if (!isDamage(error)) throw error;
     if (bytes.length > 0) reportDamagedFeature(feature, fileOffset, diagnostics);
@@ -72,12 +72,8 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
 
 /** @param fileOffset where the damage is, or what leads to it */
 export function reportDamagedFeature(feature: number, fileOffset: number, diagnostics: Diagnostics): void {
-  const message = `the header's ${nameOf(feature)} section is cut off or damaged; only what comes before the damage is used`;
+  const message = `the header's ${featureName(feature)} section is cut off or damaged; only what comes before the damage is used`;
   diagnostics.add('feature-damaged', 'warning', message, fileOffset);
-}
-
-function nameOf(feature: number): string {
-  return FEATURE_NAMES[feature] ?? `feature ${feature}`;
 }
 
 /** Whether the error means that a section ends too early, or has something in it that is not an attr. */

@@ -148,5 +148,5 @@ function readForeign(place: RecordPlace): LegacyHeaderRecord | SimpleperfRecord 
   const data = view.bytes.slice(at + RECORD_HEADER_BYTES, at + size);
   if (!abi.isLegacyHeaderType(type - abi.LEGACY_HEADER_OFFSET)) return { type: 'UNKNOWN', ...head, number: type, data };
   const feature = abi.featureOfLegacyHeader(type);
-  return { type: 'LEGACY_HEADER', ...head, feature, name: abi.FEATURE_NAMES[feature] ?? `feature ${feature}`, data };
+  return { type: 'LEGACY_HEADER', ...head, feature, name: abi.featureName(feature), data };
 }

@@ -105,10 +105,6 @@ type TimeConvFields = ValuesIn<typeof TIME_CONV> & Partial<Omit<ValuesIn<typeof 
 
 const readTimeConv: FieldsReader<TimeConvFields> = (view, at, end) => (end - at < TIME_CONV_CYCLES.minBytes ? TIME_CONV : TIME_CONV_CYCLES).read(view, at, end);
 
-function featureName(bit: number): string {
-  return abi.FEATURE_NAMES[bit] ?? `feature ${bit}`;
-}
-
 /** The records that the perf tool writes. */
 export const TOOL_RECORDS = {
   HEADER_ATTR: { type: abi.PERF_RECORD_HEADER_ATTR, read: readHeaderAttr },
@@ -129,7 +125,7 @@ export const TOOL_RECORDS = {
   TIME_CONV: { type: abi.PERF_RECORD_TIME_CONV, read: readTimeConv },
   HEADER_FEATURE: {
     type: abi.PERF_RECORD_HEADER_FEATURE,
-    read: mapped(HEADER_FEATURE, ({ feature, data }) => ({ feature, name: featureName(feature), data })),
+    read: mapped(HEADER_FEATURE, ({ feature, data }) => ({ feature, name: abi.featureName(feature), data })),
   },
   COMPRESSED: { type: abi.PERF_RECORD_COMPRESSED, read: plain(COMPRESSED) },
   FINISHED_INIT: { type: abi.PERF_RECORD_FINISHED_INIT, read: plain(EMPTY) },
