@@ -5,7 +5,8 @@ import * as abi from './constants.ts';
 
 /** Bits of misc that no kernel sets in a record; perf's own records have none at all, except for build ids. */
 const UNUSED_MISC_BITS = 0x0ff8;
-const LAST_CPUMODE = 5;
+/** The largest cpumode that there is. */
+const LAST_CPUMODE = abi.PERF_RECORD_MISC_GUEST_USER;
 
 /** Minimum sizes of the kernel's records, by type, header included. Source: perf_event.h. */
 const KERNEL_RECORD_BYTES = [0, 40, 24, 16, 24, 32, 32, 24, 16, 8, 64, 32, 16, 16, 8, 16, 24, 24, 16, 24, 24, 16, 24];

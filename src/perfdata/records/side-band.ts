@@ -1,6 +1,7 @@
 import type { ByteView } from '../../base/byte-view.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/name-limits.ts';
+import { fieldsOverrun } from '../../base/record-layout.ts';
 import * as abi from '../constants.ts';
 import { deferredCallchainBytes } from './callchain-records.ts';
 import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
@@ -64,7 +65,7 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
  */
 export function readSideBand(view: ByteView, at: number, end: number, type: number, misc: number, files: MappedFiles<MappedFile>): SideBand | string {
   const needed = fixedBytesOf(view, at, end, type, misc);
-  if (end - at < needed) return `fields of ${needed} bytes overrun record of ${end - at} bytes`;
+  if (end - at < needed) return fieldsOverrun(needed, end - at);
   switch (type) {
     case abi.PERF_RECORD_MMAP:
     case abi.PERF_RECORD_MMAP2:
