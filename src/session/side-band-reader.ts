@@ -14,6 +14,7 @@ import type { RecordingClock } from './clock.ts';
 import type { EventList } from './events.ts';
 import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
+import { reportUnknownRecord } from './unknown-records.ts';
 
 /** Reads the kernel's records that are not samples, in file order. */
 export class SideBandReader {
@@ -62,7 +63,8 @@ export class SideBandReader {
     const record = this.#decode(cursor, trailer);
     if (record === undefined) return false;
     if (record.kind === 'other') {
-      reportUnused(type, fileOffset, this.#diagnostics);
+      // Most records that are not used are about the recording itself.
+      if (abi.recordTypeNameOf(type) === undefined) reportUnknownRecord(type, fileOffset, this.#diagnostics);
       if (!this.#readsAll) return false;
     }
     reportLoss(record, fileOffset, this.#diagnostics);
@@ -112,12 +114,5 @@ function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnosti
     diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose by a BPF filter while recording', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
     diagnostics.add('lost-samples', 'loss', "samples were lost while recording, by perf's count at the end", fileOffset, record.record.lost);
-  }
-}
-
-/** Reports records that this version does not know; most other records that are not used are about the recording itself. */
-function reportUnused(type: number, fileOffset: number, diagnostics: Diagnostics): void {
-  if (abi.recordTypeNameOf(type) === undefined) {
-    diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
   }
 }

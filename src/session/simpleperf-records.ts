@@ -6,6 +6,7 @@ import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simplep
 import type { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
 import { readSimpleperfRecord } from '../simpleperf/records.ts';
 import type { EventList } from './events.ts';
+import { reportUnknownRecord } from './unknown-records.ts';
 
 /** Reads only the record of simpleperf that says which ids belong to which event, for readers that need nothing else. */
 export function readEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
@@ -32,7 +33,7 @@ export class SimpleperfRecordReader {
     if (type === SP_SPLIT || type === SP_SPLIT_END || type === SP_TRACING_DATA) return;
     const record = readSimpleperfRecord(view, offset, offset + size, type);
     if (record === undefined) {
-      this.#diagnostics.add('unknown-record', 'loss', `${recordTypeName(type)} is not known and was skipped`, fileOffset);
+      reportUnknownRecord(type, fileOffset, this.#diagnostics);
       return;
     }
     if (typeof record === 'string') {

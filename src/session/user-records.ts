@@ -18,6 +18,7 @@ import {
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
+import { reportUnknownRecord } from './unknown-records.ts';
 
 /** The tid of ids that count for every thread: the low word of −1. */
 const ANY_TASK = 0xffffffff;
@@ -91,7 +92,7 @@ export class UserRecordReader {
           return;
         }
         if (abi.recordTypeNameOf(type) === undefined) {
-          this.#diagnostics.add('unknown-record', 'loss', `${abi.recordTypeName(type)} is not known and was skipped`, fileOffset);
+          reportUnknownRecord(type, fileOffset, this.#diagnostics);
         }
     }
   }
