@@ -1,5 +1,6 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
 import type { OptionWords } from '../base/option-words.ts';
+import { perfMapPid } from '../base/perf-map-name.ts';
 import { commaList } from '../base/word-list.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';
@@ -38,7 +39,7 @@ function hasSymbols({ namedLocations, places }: DsoSymbols): boolean {
 
 /** Memory without code, and code that no perf map can name, is not expected to have names. */
 function isExpectedToHaveNames({ kind, unnamedSamples, name }: DsoSymbols): boolean {
-  return kind !== 'anon' || (unnamedSamples > 0 && /^\/tmp\/perf-\d+\.map$/.test(name));
+  return kind !== 'anon' || (unnamedSamples > 0 && perfMapPid(name) !== undefined);
 }
 
 function listed(dsos: readonly DsoSymbols[]): string {

@@ -1,4 +1,5 @@
 import type { OptionWords } from '../base/option-words.ts';
+import { perfMapPid } from '../base/perf-map-name.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
 import { DELETED } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
@@ -107,7 +108,7 @@ function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbo
   const refused = places.find(({ outcome }) => outcome === 'refused')?.place;
   if (refused !== undefined)
     return `${option('perfMapDir', refused.slice(0, refused.lastIndexOf('/')))} trusts what is there, whoever wrote it: check it first`;
-  if (!/^\/tmp\/perf-\d+\.map$/.test(name)) return '';
+  if (perfMapPid(name) === undefined) return '';
   const options = jitOptions(dsos.map((dso) => dso.name));
   return `code made at run time has names if ${name} is written and kept: ${options}`;
 }

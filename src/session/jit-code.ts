@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { perfMapName } from '../base/perf-map-name.ts';
 import { type JitDump, jitDumpPid, type OpenJitDump, type RefusedJitDump, readJitDump } from '../jitdump/jitdump.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
@@ -129,7 +130,7 @@ export class JitCode {
       return undefined;
     }
     if ('refusal' in source) {
-      this.refused.set(`/tmp/perf-${pid}.map`, source);
+      this.refused.set(perfMapName(pid), source);
       this.#diagnostics.add('jit-file-refused', 'warning', `${source.name} is not used: ${source.refusal}; ${what}`);
       return undefined;
     }

@@ -1,5 +1,6 @@
 import { readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
+import { perfMapName, perfMapPid } from '../../base/perf-map-name.ts';
 import type { RecordingContext } from '../../base/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
@@ -37,7 +38,7 @@ export class PerfMapFiles {
    * @param name of the DSO that stands for the memory, as perf names it: `/tmp/perf-PID.map`
    */
   async read(name: string, search: SymbolSearch): Promise<SymbolTable | undefined> {
-    const pid = /^\/tmp\/perf-(\d{1,10})\.map$/.exec(name)?.[1];
+    const pid = perfMapPid(name);
     if (pid === undefined) return undefined;
     const { perfMapDir, symfs } = this.#directories;
     const named = [...(perfMapDir === undefined ? [] : [`${perfMapDir}/perf-${pid}.map`]), ...(symfs === undefined ? [] : [symfs + name])];
@@ -87,7 +88,7 @@ async function namespacedPlaces(pid: string, files: SymbolFiles): Promise<string
   try {
     const text = new TextDecoder().decode(await readRange(status, 0, MAX_STATUS_SIZE_BYTES));
     const own = namespacedPid(text);
-    return own === undefined || own === pid ? [] : [`/proc/${pid}/root/tmp/perf-${own}.map`];
+    return own === undefined || own === pid ? [] : [`/proc/${pid}/root${perfMapName(own)}`];
   } finally {
     await status.close();
   }

@@ -1,4 +1,5 @@
 import { highWord } from '../../base/addresses.ts';
+import { perfMapPid } from '../../base/perf-map-name.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import { baseName, inputLabel, mappingText, moduleName, NAMELESS } from '../../profile/names.ts';
@@ -75,7 +76,7 @@ function perfShortName({ name, kind }: Mapping): string {
   if (kind === 'module') return moduleName(name) ?? name;
   const base = baseName(name);
   if (kind === 'kernel' && base.startsWith('vmlinux')) return '[kernel.vmlinux]';
-  const [, tid] = /^\/tmp\/perf-(\d+)\.map$/.exec(name) ?? [];
+  const tid = perfMapPid(name);
   return tid === undefined ? base : `[JIT] tid ${tid}`;
 }
 
