@@ -1,4 +1,4 @@
-import { DELETED } from '../symbolizer/search/candidates.ts';
+import { withoutDeleted } from '../symbolizer/search/candidates.ts';
 
 /** Options with which runtimes' JITs leave the names of their functions, and the names of binaries that identify the runtime. */
 const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; readonly isCommon: boolean }[] = [
@@ -21,7 +21,7 @@ const RUNTIMES: readonly { readonly binary: RegExp; readonly option: string; rea
  * @returns options of the runtimes among them; those of the common runtimes if there are none
  */
 export function jitOptions(binaries: readonly string[]): string {
-  const names = binaries.map((path) => (path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path).replace(/^.*\//s, ''));
+  const names = binaries.map((path) => withoutDeleted(path).replace(/^.*\//s, ''));
   const found = RUNTIMES.filter(({ binary }) => names.some((name) => binary.test(name)));
   if (found.length > 0) return `${listed(found)}, or the equivalent for another runtime`;
   return listed(RUNTIMES.filter(({ isCommon }) => isCommon));

@@ -1,7 +1,7 @@
 import type { OptionWords } from '../base/option-words.ts';
 import { perfMapPid } from '../base/perf-map-name.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
-import { DELETED } from '../symbolizer/search/candidates.ts';
+import { DELETED, withoutDeleted } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { jitOptions } from './jit-options.ts';
@@ -87,7 +87,7 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
     return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
   if (damaged !== undefined) return `${damaged.place} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
-    const kept = name.slice(name.lastIndexOf('/') + 1, -DELETED.length);
+    const kept = withoutDeleted(name.slice(name.lastIndexOf('/') + 1));
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
     return `${why}: put the file that ran at DIR/${kept} and give ${option('symfs', 'DIR')}`;
   }

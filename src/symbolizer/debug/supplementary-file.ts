@@ -2,7 +2,7 @@ import { hexOf } from '../../base/byte-view.ts';
 import { LineCursor } from '../../dwarf/line-cursor.ts';
 import { joinSourcePath } from '../../dwarf/line-path.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { isStoredPath } from '../search/candidates.ts';
+import { debugFilesById, isStoredPath } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 
 /** A path and a build id or checksum are all that such a section holds. */
@@ -73,7 +73,7 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
     ...(path.startsWith('/') ? [] : [directory + path]),
     `${directory}${baseName}`,
     ...debugDirs.flatMap((dir) => [...absolute.map((one) => dir + one), ...placesInDwz(dir, path)]),
-    ...(kind === 'build-id' ? debugDirs.map((dir) => `${dir}/.build-id/${id.slice(0, 2)}/${id.slice(2)}.debug`) : []),
+    ...(kind === 'build-id' ? debugFilesById(debugDirs, id) : []),
   ];
   return baseName === '' ? [] : [...new Set(places)].filter((place) => place !== debugFile);
 }

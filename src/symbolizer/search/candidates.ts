@@ -210,7 +210,8 @@ function pathsOf({ path, buildId }: RecordedFile): string[] {
   return path.endsWith(DELETED) && isKnownBuildId(buildId) ? [withoutDeleted(path), path] : [path];
 }
 
-function withoutDeleted(path: string): string {
+/** A path without what the kernel appends to names of deleted files. */
+export function withoutDeleted(path: string): string {
   return path.endsWith(DELETED) ? path.slice(0, -DELETED.length) : path;
 }
 
