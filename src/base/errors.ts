@@ -49,6 +49,11 @@ function placeText(place: ErrorPlace): string {
   return [place.file, spot].map((part) => (part ? `${part}: ` : '')).join('');
 }
 
+/** An error's message without the name of the file it is about, where the reader knows that already. */
+export function messageWithout(file: string, { message }: Error): string {
+  return message.startsWith(file) ? message.slice(file.length).replace(/^[: ]+/, '') : message;
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../base/byte-source.ts';
 import { BufferSource, readRange } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { messageWithout, PerfconvError } from '../../base/errors.ts';
 import type { SplitRequest } from '../../dwarf/debug-info.ts';
 import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { DwarfFile } from '../../dwarf/dwarf-file.ts';
@@ -170,8 +170,7 @@ export class SplitUnits {
       return await read();
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;
-      const { message } = error;
-      this.#complain(place, 'damaged', message.startsWith(place) ? message.slice(place.length).replace(/^[: ]+/, '') : message);
+      this.#complain(place, 'damaged', messageWithout(place, error));
       return undefined;
     }
   }

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { messageWithout, PerfconvError } from '../../base/errors.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
@@ -96,10 +96,10 @@ export class CheckedFiles {
   }
 
   /** Notes that the file at a place cannot be read. */
-  noteDamage(place: string, { message }: PerfconvError): void {
-    const isNamed = message.startsWith(place);
-    this.search.note(place, 'damaged', isNamed ? message.slice(place.length).replace(/^[: ]+/, '') : message);
-    this.#diagnostics.add('symbol-file-damaged', 'warning', isNamed ? message : `${place}: ${message}`);
+  noteDamage(place: string, error: PerfconvError): void {
+    const damage = messageWithout(place, error);
+    this.search.note(place, 'damaged', damage);
+    this.#diagnostics.add('symbol-file-damaged', 'warning', `${place}: ${damage}`);
   }
 
   /** Reports that a file may be the wrong one of several that were recorded under the same path. */
