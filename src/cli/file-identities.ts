@@ -1,8 +1,8 @@
 import { fstatSync } from 'node:fs';
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import { FilesRead } from '../host/files-read.ts';
 import { identityOf, statsIdentity } from '../host/output-target.ts';
 import { displayName } from './messages.ts';
-import { STANDARD_STREAM } from './outputs.ts';
 import type { NamedSymbolFile } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,12 +1,13 @@
 import type { Diagnostic } from '../base/diagnostics.ts';
 import { messageOf, PerfconvError } from '../base/errors.ts';
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import { printable } from '../base/printable.ts';
 
 /** One line that states why a command failed. */
 export function errorText(error: unknown, input?: string): string {
   if (!(error instanceof PerfconvError)) return `internal error: ${messageOf(error)}`;
   const isAboutInput = input !== undefined && error.code !== 'usage' && error.file === undefined;
-  return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName('-')}: `);
+  return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName(STANDARD_STREAM)}: `);
 }
 
 /** Findings as lines, one for each kind. Notes are left out unless asked for. */
@@ -40,5 +41,5 @@ function diagnosticText({ message, count, firstOffset, bytes }: Diagnostic): str
 
 /** The name of an input in messages. */
 export function displayName(input: string): string {
-  return input === '-' ? 'standard input' : printable(input);
+  return input === STANDARD_STREAM ? 'standard input' : printable(input);
 }

@@ -1,10 +1,11 @@
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import { GzipSink } from '../host/gzip-sink.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import type { InPlaceOutput } from '../host/output-commit.ts';
 import { OutputStage } from '../host/output-stage.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { ConvertOutput } from '../pipeline/convert.ts';
-import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import type { PlannedOutput } from './outputs.ts';
 import { isReaderGone, standardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 

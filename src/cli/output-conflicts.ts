@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { PerfconvError } from '../base/errors.ts';
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import type { FilesRead } from '../host/files-read.ts';
 import { identityOf } from '../host/output-target.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { Arguments } from './arguments.ts';
 import { filesReadBy, inputIdentity, redirectedIdentity } from './file-identities.ts';
 import { displayName } from './messages.ts';
-import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import type { PlannedOutput } from './outputs.ts';
 import { namedSymbolFiles } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 

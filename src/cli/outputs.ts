@@ -1,8 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
 import { DEFAULT_SUFFIXES, defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
-
-/** Standard input or standard output, as a path. */
-export const STANDARD_STREAM = '-';
 
 /** One output of a conversion: its format and its path. */
 export interface PlannedOutput extends OutputFormat {
@@ -28,7 +26,7 @@ export function planOutputs(input: string, outputs: readonly string[], format: F
 function planDefault(input: string, format: Format): PlannedOutput {
   const isStream = input === STANDARD_STREAM;
   // The tables are files, even if the input is standard input.
-  const path = isStream && format !== 'csv' ? STANDARD_STREAM : defaultOutputName(isStream ? 'perf.data' : input, format);
+  const path = isStream && format !== 'csv' ? STANDARD_STREAM : defaultOutputName(isStream ? DEFAULT_RECORDING : input, format);
   return { format, gzip: format === 'pprof', path, isChosen: path === STANDARD_STREAM };
 }
 

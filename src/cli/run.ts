@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
 import { COMMAND_LINE_OPTIONS } from '../base/option-words.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { openFile, openStandardInput } from '../host/open-input.ts';
@@ -17,16 +18,13 @@ import { reportFailure } from './failures.ts';
 import { inputLabels } from './input-labels.ts';
 import { displayName, lossLines, summaryLines } from './messages.ts';
 import { OpenOutputs } from './open-outputs.ts';
-import { type PlannedOutput, STANDARD_STREAM } from './outputs.ts';
+import type { PlannedOutput } from './outputs.ts';
 import { printMessage, redrawLine } from './standard-error.ts';
 import { EXIT_DONE, EXIT_FAILED, EXIT_LOSS, EXIT_USAGE, type Terminal } from './terminal.ts';
 
-/** The name that perf gives a recording by default. */
-const DEFAULT_INPUT = 'perf.data';
-
 /** The inputs that a command line names. */
 export function inputsOf(args: Arguments): readonly string[] {
-  return args.inputs.length > 0 ? args.inputs : [DEFAULT_INPUT];
+  return args.inputs.length > 0 ? args.inputs : [DEFAULT_RECORDING];
 }
 
 export interface RunSettings {
@@ -241,7 +239,7 @@ export class Run<Options extends object> {
 /** @param diagnostics gets what is wrong with a compressed input or a directory */
 async function openInput(input: string, terminal: Terminal, diagnostics: Diagnostics): Promise<OpenInput> {
   if (input === STANDARD_STREAM) return openStandardInput(terminal.stdin, diagnostics);
-  if (input === DEFAULT_INPUT && !existsSync(input)) {
+  if (input === DEFAULT_RECORDING && !existsSync(input)) {
     // This happens to people who run the program without arguments to see what it does.
     throw new PerfconvError('io', 'no such file or directory; name a recording, or - for standard input (see perfconv --help)', { file: input });
   }

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { type BlobLike, BlobSource, isBlob } from '../base/blob-source.ts';
 import { BufferSource, type ByteSource } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { SharedSource } from '../base/shared-source.ts';
 import { FileSource } from './file-source.ts';
@@ -18,9 +19,6 @@ import { systemPath } from './system-path.ts';
 
 /** A path, `-` for standard input, a descriptor, a stream, a Blob, or the bytes themselves. */
 export type InputHandle = string | number | Readable | BlobLike | Uint8Array;
-
-/** Standard input, as a path. */
-const STANDARD_INPUT = '-';
 
 /**
  * Opens an input for one reading.
@@ -59,7 +57,7 @@ export class RepeatableInput {
     if (handle instanceof Uint8Array) return RepeatableInput.#ofStored(new BufferSource(handle, name));
     if (isBlob(handle)) return RepeatableInput.#ofStored(new BlobSource(handle, name));
     if (handle instanceof Readable) return RepeatableInput.#ofStream(handle, name);
-    if (typeof handle === 'string' && handle !== STANDARD_INPUT) return RepeatableInput.#ofPath(handle);
+    if (typeof handle === 'string' && handle !== STANDARD_STREAM) return RepeatableInput.#ofPath(handle);
     const descriptor = typeof handle === 'string' ? process.stdin.fd : handle;
     if (isRegularFile(descriptor)) {
       const identity = statsIdentity(fstatSync(descriptor, { bigint: true }));

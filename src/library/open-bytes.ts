@@ -1,6 +1,7 @@
 import { type BlobLike, BlobSource, isBlob, modifiedNsOf } from '../base/blob-source.ts';
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { DEFAULT_RECORDING } from '../base/input-names.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { SharedSource } from '../base/shared-source.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
@@ -24,8 +25,6 @@ export interface Recording extends RecordingBase {
   /** Decodes the recording and names its functions. @throws PerfconvError when it is too damaged, or the options contradict each other */
   profile(options?: ProfileOptions): Promise<Profile>;
 }
-
-const DEFAULT_NAME = 'perf.data';
 
 /**
  * Opens a recording in memory: bytes, or a web page's Blob or File.
@@ -86,7 +85,7 @@ class BytesInput implements RepeatableInput {
   constructor(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions) {
     const isBytes = input instanceof Uint8Array;
     const file: Pick<BlobLike, 'name' | 'lastModified'> = isBytes ? {} : input;
-    this.name = name ?? file.name ?? DEFAULT_NAME;
+    this.name = name ?? file.name ?? DEFAULT_RECORDING;
     this.#source = isBytes ? new BufferSource(input, this.name) : new BlobSource(input, this.name);
     this.#modifiedNs = modifiedNs ?? modifiedNsOf(file);
   }

@@ -1,5 +1,6 @@
 import { isBlob, modifiedNsOf } from '../base/blob-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { OpenedFiles } from '../host/opened-files.ts';
 import { identityOf } from '../host/output-target.ts';
@@ -10,10 +11,6 @@ interface InputOptions {
   readonly name?: string;
   readonly modifiedNs?: bigint;
 }
-
-const DEFAULT_NAME = 'perf.data';
-/** Standard input, as a path. */
-export const STANDARD_INPUT = '-';
 
 /** An input on this machine, and the symbol files that were read for it. */
 export class FilesInput {
@@ -52,6 +49,6 @@ export class FilesInput {
 
 /** What an input is called that has neither a path nor another name. */
 function nameOf(handle: InputHandle): string {
-  if (handle === STANDARD_INPUT) return STANDARD_INPUT;
-  return (isBlob(handle) ? handle.name : undefined) ?? DEFAULT_NAME;
+  if (handle === STANDARD_STREAM) return STANDARD_STREAM;
+  return (isBlob(handle) ? handle.name : undefined) ?? DEFAULT_RECORDING;
 }

@@ -1,10 +1,11 @@
 import { sep } from 'node:path';
+import { STANDARD_STREAM } from '../base/input-names.ts';
 import { availableMemory } from '../host/available-memory.ts';
 import { absolutePath } from '../host/system-path.ts';
 import { texts } from '../library/check-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
-import { type FilesInput, STANDARD_INPUT } from './files-input.ts';
+import type { FilesInput } from './files-input.ts';
 import { FileProfile, gzip, type Profile } from './profile.ts';
 import type { ServerOptions, SymbolNaming } from './symbol-naming.ts';
 
@@ -35,7 +36,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
   }
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {
-    const path = this.name === STANDARD_INPUT ? ['standard input'] : absolutePath(this.name).split(sep);
+    const path = this.name === STANDARD_STREAM ? ['standard input'] : absolutePath(this.name).split(sep);
     return new FileProfile([await this.readPart(options, path)], [], gzip);
   }
 }
