@@ -1,8 +1,8 @@
-import pc from 'picocolors';
 import { showRawBytes } from '../base/text.ts';
 import { availableMemory } from '../host/available-memory.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import type { Arguments } from './arguments.ts';
+import { outputColors } from './colors.ts';
 import { infoText } from './info-text.ts';
 import { checkPrinting } from './output-conflicts.ts';
 import { inputsOf, Run } from './run.ts';
@@ -24,11 +24,7 @@ export async function runInfo(args: Arguments, terminal: Terminal): Promise<numb
     const info = await run.read(({ source, options, diagnostics }) => readRecordingInfo(source, options, diagnostics));
     const text = args.flag('json')
       ? `${JSON.stringify(info, (_, value) => (typeof value === 'string' ? showRawBytes(value) : value), 2)}\n`
-      : infoText(info, { verbose: args.flag('verbose'), heading: headingPainter(terminal) });
+      : infoText(info, { verbose: args.flag('verbose'), heading: outputColors(terminal).bold });
     await stdout.write(new TextEncoder().encode(text));
   });
-}
-
-function headingPainter({ stdout, env }: Terminal): (text: string) => string {
-  return pc.createColors(stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb').bold;
 }

@@ -1,8 +1,8 @@
-import pc from 'picocolors';
 import { REPORT_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { reportNeeds } from '../pipeline/reading-needs.ts';
 import { REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
+import { outputColors } from './colors.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
 import { planReading, readOptions } from './reading.ts';
 import { inputsOf, Run } from './run.ts';
@@ -60,7 +60,7 @@ async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
   }
 }
 
-function percentPainter({ stdout, env }: Terminal): (text: string, percent: number) => string {
-  const colors = pc.createColors(stdout.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb');
+function percentPainter(terminal: Terminal): (text: string, percent: number) => string {
+  const colors = outputColors(terminal);
   return (text, percent) => (percent >= HOT_PERCENT ? colors.red(text) : percent >= WARM_PERCENT ? colors.green(text) : text);
 }
