@@ -1,3 +1,5 @@
+import { wordWrap } from './word-wrap.ts';
+
 /** A name and its value: one line or several; undefined if it is not known. */
 export type Fact = readonly [name: string, value: string | readonly string[] | undefined];
 
@@ -41,12 +43,7 @@ export function inlineList(entries: readonly (string | number)[], verbose: boole
 /** Text after a label, wrapped at spaces or at another separator; further lines begin below its first letter. */
 export function wrapped(label: string, text: string, separator = ' '): string[] {
   const width = Math.max(MIN_WRAPPED_WIDTH, LINE_WIDTH - label.length);
-  const lines: string[] = [];
-  for (const part of text.split(separator)) {
-    const line = lines.at(-1);
-    if (line === undefined || line.length + separator.length + part.length > width) lines.push(part);
-    else lines[lines.length - 1] = `${line}${separator}${part}`;
-  }
+  const lines = wordWrap(text, width, separator);
   const last = lines.length - 1;
   return lines.map((line, i) => `${i === 0 ? label : ' '.repeat(label.length)}${line}${i < last ? separator.trimEnd() : ''}`);
 }

@@ -3,6 +3,7 @@ import { printable } from '../base/printable.ts';
 import { wordList } from '../base/word-list.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import { symbolHelp } from '../naming/symbol-help.ts';
+import { wordWrap } from './word-wrap.ts';
 
 type Place = DsoSymbols['places'][number];
 
@@ -47,10 +48,10 @@ function dsoLines(dso: DsoSymbols, dsos: readonly DsoSymbols[], columns: number)
     lines.push(entry(label === before ? '' : label, place.place));
     before = label;
     const detail = detailOf(place, found.uses);
-    if (detail !== '') lines.push(...wrapped(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
+    if (detail !== '') lines.push(...wordWrap(detail, columns - LABEL_COLUMNS - 3).map((line) => entry('', line)));
   }
   const help = symbolHelp(dso, dsos, COMMAND_LINE_OPTIONS);
-  if (help !== '') lines.push(...wrapped(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
+  if (help !== '') lines.push(...wordWrap(help, columns - LABEL_COLUMNS - 3).map((line, i) => entry(i === 0 ? 'what helps' : '', line)));
   return lines;
 }
 
@@ -103,15 +104,4 @@ function detailOf({ outcome, detail, uses, holds }: Place, taken: Place['uses'])
   ];
   const unusedText = unused.length > 0 ? [unused.join(', and ')] : [];
   return [...used, ...unusedText, ...(lacks.length > 0 ? [`it has ${wordList(lacks)}`] : []), ...(detail === '' ? [] : [detail])].join('; ');
-}
-
-/** Wraps a text between words. */
-function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.length - 1;
-    if (last >= 0 && lines[last].length + 1 + word.length <= columns) lines[last] += ` ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }
