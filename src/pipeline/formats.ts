@@ -1,6 +1,7 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
 export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox'] as const;
 
+/** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
 
 /** A format that is one stream of bytes; CSV is a directory of tables. */

@@ -10,6 +10,7 @@ export interface UnwindInput {
   readonly regsOffset: number;
   /** Lower half of `sample_regs_user`. Bits are numbered as in the machine's `asm/perf_regs.h`. */
   readonly regsMaskLo: number;
+  /** The upper half. */
   readonly regsMaskHi: number;
   /** Offset of the stack dump, which begins at the stack pointer. */
   readonly stackOffset: number;

@@ -15,6 +15,7 @@ import { UnwoundStack } from './unwound-stack.ts';
 
 export type { UnwindEnd } from './unwind-end.ts';
 
+/** How far stacks are unwound, and what is tried where no rule tells. */
 export interface UnwinderOptions {
   /** Maximum number of frames in a stack; less than 1 counts as 1. Default 8192. */
   readonly maxFrames?: number;
@@ -29,8 +30,9 @@ const BROKEN: readonly UnwindEnd[] = ['unmapped', 'bad-frame', 'no-rule', 'no-mo
 
 /** Unwinds user stacks. One unwinder serves many samples: each one overwrites the results of the one before. */
 export class Unwinder {
+  /** How the last unwinding ended; `no-registers` before the first one. */
   end: UnwindEnd = 'no-registers';
-  /** Address of the last frame, which has no rule or whose caller could not be read. After `unmapped`: the return address at which there is no code. */
+  /** Address of the last frame, which has no rule or whose caller could not be read; 0 if there are no frames. After `unmapped`: the return address at which there is no code. */
   endAddress = 0;
   /** {@link CodeSpace.file} of the last frame; −1 for none. After `pending` without an {@link endModule}: that of the file to load. */
   endFile = -1;
@@ -72,6 +74,7 @@ export class Unwinder {
     return this.#stack.isCall;
   }
 
+  /** How many frames the stack has; 0 after `no-registers` without the instruction or stack pointer. After `pending` they are not all. */
   get frameCount(): number {
     return this.#stack.count;
   }

@@ -41,6 +41,7 @@ export interface RecordedEvent {
   readonly attr: PerfEventAttr;
 }
 
+/** A sample, and the event that it is of. */
 export interface SampleRecord extends RecordHead<'SAMPLE'>, Sample {
   readonly event: RecordedEvent;
 }
