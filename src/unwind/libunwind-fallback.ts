@@ -5,7 +5,7 @@ import type { ProcessMemory } from './process-memory.ts';
 import type { StepEnd } from './step-end.ts';
 
 /** libunwind takes no frame pointer that is farther from the stack pointer than this. */
-const MAX_FRAME_BYTES = 0x4000;
+const MAX_FP_DISTANCE_BYTES = 0x4000;
 
 /** A PLT stub's instructions, by distance from its start: jmp *n(%rip), push $n, jmp. Source: x86-64 psABI, figure 5.2. */
 const PLT_STUB = [
@@ -79,7 +79,7 @@ export class LibunwindFallback implements FallbackSteps {
     if (registers.known[machine.fp] === 0) return 'no-rule';
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);
-    if (fp < sp || fp - sp > MAX_FRAME_BYTES) return 'no-rule';
+    if (fp < sp || fp - sp > MAX_FP_DISTANCE_BYTES) return 'no-rule';
     if (!stack.read(fp)) return 'truncated';
     const [savedLo, savedHi] = [stack.lo, stack.hi];
     if (!stack.read(fp + machine.addressSize) || (stack.lo === 0 && stack.hi === 0)) return 'truncated';
