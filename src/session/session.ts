@@ -215,7 +215,8 @@ class Session implements RecordVisitor {
       diagnostics,
     );
     const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
-    this.#sideBand = new SideBandReader(events, chains, clock, extras, isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT, readsAll, diagnostics);
+    const commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
+    this.#sideBand = new SideBandReader({ events, chains, clock, extras, commLimit, readsAll }, diagnostics);
     this.#userRecords = new UserRecordReader(events, features, header.littleEndian, diagnostics);
     this.#simpleperfRecords = new SimpleperfRecordReader(events, this.#recordedSymbols, diagnostics);
 

@@ -16,6 +16,20 @@ import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
 import { reportUnknownRecord } from './unknown-records.ts';
 
+/** What reading such records works with. */
+export interface SideBandReaderParts {
+  readonly events: EventList;
+  /** Gets the callchains that come in separate records. */
+  readonly chains: CallchainTable;
+  readonly clock: RecordingClock;
+  /** Gets the records. */
+  readonly extras: RecordExtras;
+  /** How long the recorder's thread names may be. */
+  readonly commLimit: NameLimit;
+  /** Whether to read also records that do not change what runs or is mapped. */
+  readonly readsAll: boolean;
+}
+
 /** Reads the kernel's records that are not samples, in file order. */
 export class SideBandReader {
   readonly #events: EventList;
@@ -27,21 +41,7 @@ export class SideBandReader {
   readonly #mappedFiles = new MappedFiles<MappedFile>();
   readonly #diagnostics: Diagnostics;
 
-  /**
-   * @param chains gets the callchains that come in separate records
-   * @param extras gets the records
-   * @param commLimit how long the recorder's thread names may be
-   * @param readsAll whether to read also records that do not change what runs or is mapped
-   */
-  constructor(
-    events: EventList,
-    chains: CallchainTable,
-    clock: RecordingClock,
-    extras: RecordExtras,
-    commLimit: NameLimit,
-    readsAll: boolean,
-    diagnostics: Diagnostics,
-  ) {
+  constructor({ events, chains, clock, extras, commLimit, readsAll }: SideBandReaderParts, diagnostics: Diagnostics) {
     this.#events = events;
     this.#chains = chains;
     this.#clock = clock;
