@@ -1,3 +1,5 @@
+import { grown } from '../base/growable.ts';
+
 /** Bytes that are added to, one piece after the other. */
 export class GrowingBytes {
   length = 0;
@@ -10,11 +12,7 @@ export class GrowingBytes {
 
   add(piece: Uint8Array): void {
     const end = this.length + piece.length;
-    if (end > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(end, 2 * this.#bytes.length));
-      larger.set(this.bytes);
-      this.#bytes = larger;
-    }
+    this.#bytes = grown(this.#bytes, end);
     this.#bytes.set(piece, this.length);
     this.length = end;
   }

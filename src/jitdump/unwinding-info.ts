@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { grown } from '../base/growable.ts';
 
 /** Offsets in a JIT_CODE_UNWINDING_INFO record, its header included. Source: jitdump-specification.txt, version 2. */
 const INFO = { unwindDataSize: 16, ehFrameHdrSize: 24, data: 40 } as const;
@@ -37,7 +38,7 @@ export class UnwindingInfoCollector {
     const frameBytes = dataBytes - headerBytes;
     if (frameBytes > MAX_RECORD_BYTES || INFO.data + frameBytes > record.length) return `JIT_CODE_UNWINDING_INFO of ${size} bytes is not used`;
     if (this.#end + frameBytes > MAX_BYTES) return `only the first ${MAX_BYTES} bytes of unwinding information are used`;
-    this.#makeRoom(frameBytes);
+    this.#bytes = grown(this.#bytes, this.#end + frameBytes);
     this.#bytes.set(record.bytes.subarray(INFO.data, INFO.data + frameBytes), this.#end);
     this.#pending = frameBytes;
     return undefined;
@@ -54,13 +55,5 @@ export class UnwindingInfoCollector {
   /** Forgets what was read since the last function. */
   drop(): void {
     this.#pending = 0;
-  }
-
-  #makeRoom(bytes: number): void {
-    const needed = this.#end + bytes;
-    if (needed <= this.#bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length));
-    larger.set(this.bytes);
-    this.#bytes = larger;
   }
 }

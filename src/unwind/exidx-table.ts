@@ -1,4 +1,5 @@
 import { ByteView } from '../base/byte-view.ts';
+import { grown } from '../base/growable.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../elf/exidx-entries.ts';
 
 /** The word of an entry that has nothing to unwind by. */
@@ -128,11 +129,7 @@ export class ExidxTable {
     const sizeBytes = count + 4 * moreWords;
     const start = this.#end;
     if (start + 2 + sizeBytes > MAX_INSTRUCTIONS_SIZE_BYTES) return -1;
-    if (start + 2 + sizeBytes > this.instructions.length) {
-      const larger = new Uint8Array(2 * this.instructions.length + 2 + sizeBytes);
-      larger.set(this.instructions);
-      this.instructions = larger;
-    }
+    this.instructions = grown(this.instructions, start + 2 + sizeBytes);
     const { instructions } = this;
     let at = start;
     instructions[at++] = sizeBytes >>> 8;
