@@ -12,6 +12,7 @@ import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import { LinesBesideGo } from './debug/lines-beside-go.ts';
 import { openAhead, openLines } from './debug/open-lines.ts';
+import { type FileRules, readRules } from './file-rules.ts';
 import { PerfMapFiles } from './jit/perf-map-files.ts';
 import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
@@ -25,7 +26,6 @@ import { findObjectFiles, type ObjectFiles } from './search/object-files.ts';
 import { SymbolSearch } from './search/search-log.ts';
 import type { SymbolFiles } from './symbol-files.ts';
 import type { SymbolizerOptions } from './symbolizer-options.ts';
-import { readRules, type UnwindRules } from './unwind-rules.ts';
 
 /** Each guest has its own copy of a symbol list. No machine runs this many guests, but a damaged recording may claim so. */
 const MAX_GUESTS = 64;
@@ -97,10 +97,10 @@ export class RecordingSymbols {
    * @param isJitCode whether the file has nothing but a function that was made at run time
    * @internal
    */
-  async unwindRulesFor(object: CodeObject, lines: boolean, isJitCode = false): Promise<UnwindRules | undefined> {
+  async unwindRulesFor(object: CodeObject, lines: boolean, isJitCode = false): Promise<FileRules | undefined> {
     // What is wrong with the file is reported when its symbols are asked for.
     const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
-    let rules: UnwindRules | undefined;
+    let rules: FileRules | undefined;
     try {
       const wanted = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
       const found = wanted ?? (this.#options.compatPerf ? await this.#anyBuildOf(object, files) : undefined);

@@ -1,7 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
-import { InstructionSet } from './scan/instruction-set.ts';
+import { ThumbGuess } from './scan/thumb-guess.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /** How far from the start of a function that was just called an address is taken to be in that function. */
@@ -16,13 +16,13 @@ export class ThumbMode {
   readonly #frame: FrameView;
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
-  readonly #instructionSet: InstructionSet;
+  readonly #thumbGuess: ThumbGuess;
 
   constructor(frame: FrameView, code: CodeBytes, returns: ReturnAddresses) {
     this.#frame = frame;
     this.#code = code;
     this.#returns = returns;
-    this.#instructionSet = new InstructionSet(code);
+    this.#thumbGuess = new ThumbGuess(code);
   }
 
   /**
@@ -54,6 +54,6 @@ export class ThumbMode {
     }
     // A call that has returned nearby was one of this function.
     if (isKnown && pc >= link && pc - link < MAX_CALLED_BYTES) return mode !== 0;
-    return this.#instructionSet.isThumb(module, svma);
+    return this.#thumbGuess.isThumb(module, svma);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { CodeBytes } from '../../../src/unwind/code-bytes.ts';
 import { ProcessMemory } from '../../../src/unwind/process-memory.ts';
-import { InstructionSet } from '../../../src/unwind/scan/instruction-set.ts';
+import { ThumbGuess } from '../../../src/unwind/scan/thumb-guess.ts';
 import { madeModule } from '../../support/unwound.ts';
 
 const START = 0x1000;
@@ -17,15 +17,15 @@ async function isThumb(at: number, words: Readonly<Record<number, number>>, else
   for (const [distance, word] of Object.entries(words)) view.setUint32(at - START + 4 * Number(distance), word, true);
   const module = await madeModule('arm', [{ svma: START, bytes }]);
   const code = new CodeBytes(new ProcessMemory());
-  const set = new InstructionSet(code);
-  let found = set.isThumb(module, at);
+  const guess = new ThumbGuess(code);
+  let found = guess.isThumb(module, at);
   for (let reads = 0; code.isPending && reads < 10; reads++) {
     await module.memory.readWanted();
     code.isPending = false;
-    found = set.isThumb(module, at);
+    found = guess.isThumb(module, at);
   }
   // It is looked at only once.
-  expect([code.isPending, set.isThumb(module, at), module.code.modes.get(at)]).toEqual([false, found, found ? 1 : 0]);
+  expect([code.isPending, guess.isThumb(module, at), module.code.modes.get(at)]).toEqual([false, found, found ? 1 : 0]);
   return found;
 }
 

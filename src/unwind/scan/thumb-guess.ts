@@ -13,7 +13,7 @@ const ALWAYS = 0xe;
 const LEAST_ALWAYS = 0.3;
 
 /** Tells the two instruction sets of 32-bit Arm apart, by what code looks like. */
-export class InstructionSet {
+export class ThumbGuess {
   readonly #code: CodeBytes;
   readonly #reader: FileCode;
 
