@@ -1,7 +1,7 @@
 import { withTheirBytes } from '../host/system-path.ts';
 import { runInThread } from '../host/work-thread.ts';
 import { runProgram } from './run-program.ts';
-import { printMessage } from './standard-error.ts';
+import { printInternalError, printMessage } from './standard-error.ts';
 import { EXIT_FAILED } from './terminal.ts';
 
 /** Requests that are answered faster than a thread starts. */
@@ -18,11 +18,10 @@ async function runInWorker(args: readonly string[]): Promise<number | undefined>
   try {
     return await runInThread(new URL('./worker.cjs', import.meta.url), args);
   } catch (error) {
-    const { code, syscall, stack = String(error) } = error as NodeJS.ErrnoException;
+    const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall !== undefined) throw error;
-    const isHeapFull = code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const text = isHeapFull ? 'not enough memory; NODE_OPTIONS=--max-old-space-size=MiB allows more' : `internal error, please report it: ${stack}`;
-    for (const line of `perfconv: ${text}`.split('\n')) printMessage(process, line);
+    if (code === 'ERR_WORKER_OUT_OF_MEMORY') printMessage(process, 'perfconv: not enough memory; NODE_OPTIONS=--max-old-space-size=MiB allows more');
+    else printInternalError(process, error);
     return EXIT_FAILED;
   }
 }

@@ -1,7 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { reportFailure } from './failures.ts';
-import { printMessage } from './standard-error.ts';
+import { printInternalError } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 
@@ -15,8 +15,7 @@ export async function main(args: readonly string[], terminal: Terminal): Promise
   try {
     return await run(args, terminal).catch((error: unknown) => reportFailure(error, undefined, terminal));
   } catch (error) {
-    const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    for (const line of `perfconv: internal error, please report it: ${detail}`.split('\n')) printMessage(terminal, line);
+    printInternalError(terminal, error);
     return EXIT_FAILED;
   }
 }

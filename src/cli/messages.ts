@@ -1,11 +1,10 @@
 import type { Diagnostic } from '../base/diagnostics.ts';
-import { messageOf, PerfconvError } from '../base/errors.ts';
+import type { PerfconvError } from '../base/errors.ts';
 import { STANDARD_STREAM } from '../base/input-names.ts';
 import { printable } from '../base/printable.ts';
 
-/** One line that states why a command failed. */
-export function errorText(error: unknown, input?: string): string {
-  if (!(error instanceof PerfconvError)) return `internal error: ${messageOf(error)}`;
+/** One line that states why a command failed. @param input the input that was read, if it was only one */
+export function errorText(error: PerfconvError, input: string | undefined): string {
   const isAboutInput = input !== undefined && error.code !== 'usage' && error.file === undefined;
   return isAboutInput ? `${displayName(input)}: ${error.message}` : error.message.replace(/^-: /, `${displayName(STANDARD_STREAM)}: `);
 }

@@ -12,6 +12,12 @@ export function printMessage({ stderr }: Pick<Terminal, 'stderr'>, line: string)
   stderr.write(`${printable(line)}\n`);
 }
 
+/** Reports a bug in this program, with what shows where it is. */
+export function printInternalError(terminal: Pick<Terminal, 'stderr'>, thrown: unknown): void {
+  const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  for (const line of `perfconv: internal error, please report it: ${detail}`.split('\n')) printMessage(terminal, line);
+}
+
 /** Replaces the current line of a terminal by a text, and leaves the cursor after it. */
 export function redrawLine({ stderr }: Pick<Terminal, 'stderr'>, text: string): void {
   stderr.write(CLEAR_LINE + printable(text));
