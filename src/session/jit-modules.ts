@@ -74,10 +74,8 @@ export class JitModules {
     const module = ehFrameModule(dump, index, start, machine) ?? this.#codeModule(dump, dso, index, start, machine);
     this.#modules.set(key, module && { module, start });
     if (this.#modules.size > MAX_MODULES) {
-      for (const oldest of this.#modules.keys()) {
-        this.#modules.delete(oldest);
-        break;
-      }
+      const [oldest] = this.#modules.keys();
+      this.#modules.delete(oldest);
     }
     return module;
   }
