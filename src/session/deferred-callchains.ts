@@ -12,6 +12,10 @@ import { WaitingSamples } from './waiting-samples.ts';
  */
 export const MAX_WAITING_SAMPLES = 1 << 15;
 
+/** Words that are kept of a thread's last record; of the chain, its number + 1, so that 0 stands for none. */
+const LastWord = { cookieLo: 0, cookieHi: 1, chain: 2 } as const;
+const LAST_WORDS = 3;
+
 /**
  * Called with each sample whose stack is now known.
  * @param place what {@link DeferredCallchains.add} returned
@@ -33,7 +37,7 @@ export class DeferredCallchains {
   readonly #leafIsSampleIp: boolean;
   readonly #onFinish: FinishSample | undefined;
   readonly #samples = new WaitingSamples();
-  /** The last record of each thread: the cookie's words, and the chain + 1 (0 for none). */
+  /** The last record of each thread: {@link LAST_WORDS} words, which {@link LastWord} names. */
   #last = new Int32Array(0);
   #unjoinedCount = 0;
   #unusedCount = 0;
@@ -74,7 +78,7 @@ export class DeferredCallchains {
   add(row: RecordRow, thread: number, task: number, space: AddressSpace): number {
     const { cookieLo, cookieHi } = row;
     if (this.#isLast(thread, cookieLo, cookieHi)) {
-      row.chain = this.#chains.internJoined(row.chain, row.kernelChain, this.#last[thread * 3 + 2] - 1, this.#leafIsSampleIp);
+      row.chain = this.#chains.internJoined(row.chain, row.kernelChain, this.#last[thread * LAST_WORDS + LastWord.chain] - 1, this.#leafIsSampleIp);
       row.kernelChain = -1;
       return -1;
     }
@@ -104,10 +108,11 @@ export class DeferredCallchains {
    */
   join({ chain: userChain, cookieLo, cookieHi }: RecordRow, thread: number, space: AddressSpace | undefined): void {
     if (this.#isLast(thread, cookieLo, cookieHi)) return;
-    this.#last = grown(this.#last, thread * 3 + 3);
-    this.#last[thread * 3] = cookieLo;
-    this.#last[thread * 3 + 1] = cookieHi;
-    this.#last[thread * 3 + 2] = userChain + 1;
+    const at = thread * LAST_WORDS;
+    this.#last = grown(this.#last, at + LAST_WORDS);
+    this.#last[at + LastWord.cookieLo] = cookieLo;
+    this.#last[at + LastWord.cookieHi] = cookieHi;
+    this.#last[at + LastWord.chain] = userChain + 1;
     const samples = this.#samples;
     const first = samples.take(thread, cookieLo, cookieHi);
     if (first < 0) this.#unusedCount++;
@@ -127,9 +132,10 @@ export class DeferredCallchains {
   }
 
   #isLast(thread: number, cookieLo: number, cookieHi: number): boolean {
-    const at = thread * 3;
+    const at = thread * LAST_WORDS;
     const last = this.#last;
-    return at < last.length && last[at + 2] > 0 && last[at] === (cookieLo | 0) && last[at + 1] === (cookieHi | 0);
+    const isJoined = at < last.length && last[at + LastWord.chain] > 0;
+    return isJoined && last[at + LastWord.cookieLo] === (cookieLo | 0) && last[at + LastWord.cookieHi] === (cookieHi | 0);
   }
 
   #giveUp(group: number): void {
