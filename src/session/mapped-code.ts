@@ -58,11 +58,12 @@ export class MappedCode implements CodeSpace {
     return this.#space?.generation;
   }
 
-  /** The part of the map at an address that is in one segment of the file, and in no other. */
+  /** The map at an address; of a file that is loaded, the part that is in one of its segments, and in no other. */
   extent(address: number): CodeExtent | undefined {
     const range = this.#space?.wholeMapAt(address);
-    const file = range && this.#files[range.dso];
-    if (range === undefined || file === undefined || file === null) return undefined;
+    if (range === undefined) return undefined;
+    const file = this.#files[range.dso];
+    if (file === undefined || file === null) return this.#mayHaveFile(range.dso) ? undefined : range;
     const { delta } = range;
     // Sums of larger numbers are rounded, differently for each address.
     if (!Number.isSafeInteger(delta) || !Number.isSafeInteger(range.end + delta)) return undefined;

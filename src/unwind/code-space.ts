@@ -55,7 +55,7 @@ export interface CodeSpace {
    */
   readonly keptRules?: RuleKeeper | undefined;
   /**
-   * After {@link find} found a module at an address: the addresses around it with the same `module`, `bias` and `file`, if they are known. Absent: they are
+   * After {@link find} found something at an address: the addresses around it with the same `module`, `bias` and `file`, if they are known. Absent: they are
    * not.
    */
   extent?(address: number): CodeExtent | undefined;

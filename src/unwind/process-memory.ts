@@ -4,6 +4,9 @@ import type { MemoryMatch } from './module-memory.ts';
 import { StackMemory, wordOf } from './stack-memory.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
+/** Few stacks are larger. */
+const MAX_STACK_BYTES = 1 << 26;
+
 /**
  * The memory of the process as far as it is known: the stack dump, and the files that are mapped. Look-ups never wait: what has to be loaded first is noted for
  * whoever loads it, and the stack ends with `pending`.
@@ -45,6 +48,17 @@ export class ProcessMemory implements ExpressionMemory {
   /** Whether the code at an address is that of a Go function, as far as the table of Go's runtime is used. */
   isGo(address: number): boolean {
     return this.loadedModuleAt(address)?.isGo(address - this.space.bias) === true;
+  }
+
+  /**
+   * Whether an address of memory without a file is in the map of the stack. Such a map is recorded if the stack may hold code (for nested functions in GNU C), but
+   * that only jumps: nothing returns there.
+   */
+  isInMapOfStack(address: number): boolean {
+    const { space, stack } = this;
+    if (Math.abs(address - stack.start) > MAX_STACK_BYTES) return false;
+    const map = space.extent?.(address);
+    return map !== undefined && map.start < stack.end && map.end > stack.start;
   }
 
   /** Looks for bytes of a file at an svma, and notes it if they have to be read first. If found, they are where `module.memory` says. */

@@ -90,11 +90,11 @@ export class ReturnAddresses {
   callBefore(address: number): CallKind | 'unmapped' {
     const { space, stack } = this.#memory;
     this.isInData = false;
-    // A stack may hold code, too (for nested functions in GNU C), but that only jumps: nothing returns there.
     if (address <= 0 || (address >= stack.start && address < stack.end)) return 'unmapped';
     if (this.#code.find(address - 1) !== 'found') return 'unmapped';
     const { module, bias } = space;
     if (module === undefined) {
+      if (this.#memory.isInMapOfStack(address - 1)) return 'unmapped';
       this.isInData = space.mayBeData === true;
       return 'unknown';
     }

@@ -187,7 +187,8 @@ export class StackWalk {
     if (!this.#isCall) return this.#memory.find(pc);
     const match = this.#memory.find(pc - 1);
     const { module, bias } = this.#memory.space;
-    if (match !== 'found' || module === undefined || this.#followsLibunwind) return match;
+    if (match !== 'found' || this.#followsLibunwind) return match;
+    if (module === undefined) return this.#memory.isInMapOfStack(pc - 1) ? 'unmapped' : match;
     return module.memory.isExecutable(pc - 1 - bias) ? match : 'unmapped';
   }
 

@@ -12,6 +12,8 @@ const NO_CALL = 0x1280;
 /** Where a function begins. */
 const FUNCTION = BIAS + 0x1200;
 const DATA = 0x900_0000;
+/** In the map of the stack, which may hold code, but not in the dump. */
+const STACK_CODE = SP - 0x800;
 
 const RET = [0xc3];
 /** add $24, %rsp; ret */
@@ -48,7 +50,10 @@ async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, 
   const rules = [fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
   const content = assembleFrames([[CIE, rules]], { addr: 0x4000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).mapData(DATA, DATA + 0x1000);
+  const space = new MadeSpace()
+    .map(BIAS, BIAS + 0x10000, module, BIAS)
+    .mapData(DATA, DATA + 0x1000)
+    .map(SP - 0x1000, SP + 0x1000);
   return unwound({ machine: 'x86_64', registers: { ip: BIAS + LEAF, sp: SP, bp: SP + 0x80 }, stack }, space, { followsLibunwind });
 }
 
@@ -71,6 +76,12 @@ describe('x86-64 callers whose rules are wrong', () => {
     expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
     const byChain = [...frames(CALLER), (DATA + 8).toString(16), ...frames(OTHER, START).slice(1)];
     expect(await unwind({ caller: HALTS, stack: { 0: BIAS + CALLER, 16: DATA + 8, ...chain } })).toMatchObject({ end: 'complete', frames: byChain });
+  });
+
+  test('are left by what their code does if the rule leads to code on the stack, even if a frame pointer leads on from there', async () => {
+    const chain = { 128: 0, 136: BIAS + OTHER, 144: BIAS + START };
+    const result = await unwind({ stack: { 0: BIAS + CALLER, 16: STACK_CODE, 32: BIAS + START, ...chain } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
   });
 
   test('are left like this each time they were called', async () => {
