@@ -18,6 +18,8 @@ import type { X86Machine } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;
+/** How many instructions of what may be another function are looked at to see whether they belong to the one before. */
+const MAX_INSTRUCTIONS_AHEAD = 64;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
 
@@ -31,8 +33,10 @@ export class EntryScan {
   readonly #reader: FileCode;
   readonly #callEffects: CallEffects;
   readonly #decoders = x86Decoders();
+  readonly #decodersAhead = x86Decoders();
   readonly #state = new ScanState();
   readonly #last = new ScanState();
+  readonly #ahead = new ScanState();
   readonly #branches = new BranchStates();
   /** Of the module that is read. */
   #machine!: MachineRegisters;
@@ -102,16 +106,22 @@ export class EntryScan {
     let isBehindCall = false;
     for (let svma = entry; svma < end; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
-      this.#walk.add(svma);
       if (this.#enter(svma, flow)) mayBegin = false;
+      this.#walk.add(svma, !mayBegin);
       const before = state.offsets[sp];
       flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending) return false;
-      const isOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
+      const mayBeOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
+      const isOther = mayBeOther && !this.#walk.isInner(svma) && !this.#isStillInside(module, svma);
+      if (this.#code.isPending) return false;
       if (reader.isMissing || isOther) {
         this.#walk.stop = svma;
         this.#walk.isOther = isOther;
         return false;
+      }
+      if (mayBeOther) {
+        mayBegin = false;
+        this.#walk.add(svma, true);
       }
       svma += decoder.sizeBytes;
       // After a call, too, arguments may be pushed, but not right after it.
@@ -124,12 +134,35 @@ export class EntryScan {
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);
       if (isInside) this.#last.copyFrom(state);
-      if (svma >= end) this.#walk.add(svma);
+      if (svma >= end) this.#walk.add(svma, false);
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
     }
     this.#enter(end, flow);
     return !isCall;
+  }
+
+  /**
+   * Whether code that makes room on the stack after a jump is not the beginning of another function, but a case of a switch, for instance: it gives back room that
+   * it has not made, or soon after it there is a jump back to what is certain to be of the function.
+   */
+  #isStillInside(module: UnwindModule, start: number): boolean {
+    const reader = this.#reader;
+    const decoder = this.#decodersAhead[this.#machine.machine as X86Machine];
+    const state = this.#ahead;
+    const { sp, fp } = this.#machine;
+    state.begin(sp);
+    let isStraight = true;
+    for (let i = 0, svma = start; i < MAX_INSTRUCTIONS_AHEAD && module.code.effort.mayEnterInstruction(); i++, svma += decoder.sizeBytes) {
+      const flow = decoder.decode(reader, svma, state);
+      if (this.#code.isPending || reader.isMissing) break;
+      const isBack = (flow === 'branch' || flow === 'jump') && decoder.target < start;
+      if (isBack && this.#walk.isInner(decoder.target)) return true;
+      isStraight &&= flow === 'next' || flow === 'call' || flow === 'branch';
+      if (isStraight && (state.bases[sp] === fp || (state.bases[sp] === sp && state.offsets[sp] > 0))) return true;
+    }
+    reader.isMissing = false;
+    return false;
   }
 
   /**

@@ -84,6 +84,12 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['after an end of the function, where nothing leads', '53 ff d0 5b ff e0 90 ff e0', 0x1007, 8],
     // sub rsp, 8; call *rax; mov eax, edi; push rbx; nop; jmp back
     ['where it pushes an argument after a call and something else', '48 83 ec 08 ff d0 89 f8 53 90 eb fd', 0x100a, 16],
+    // push rbx; nop; jmp *rax; sub rsp, 16; call *rax; add rsp, 16; jmp to the NOP
+    ['where a case of a switch makes room and jumps back', '53 90 ff e0 48 83 ec 10 ff d0 48 83 c4 10 eb f1', 0x1008, 24],
+    // The same with jmp *rax, and with NOP and the jump in the next case
+    ['where a case of a switch makes room, and the next one jumps back', '53 90 ff e0 48 83 ec 10 ff d0 48 83 c4 10 ff e0 90 eb ee', 0x1008, 24],
+    // sub rsp, 16; jmp *rax; sub rsp, 8; call *rax; add rsp, 24; UD2
+    ['where a case of a switch makes room and gives back more', '48 83 ec 10 ff e0 48 83 ec 08 ff d0 48 83 c4 18 0f 0b', 0x100a, 24],
     // push rbp; mov rbp, rsp; sub rsp, rax; jmp *rax; nop; jmp *rax: the frame pointer is 0x40 on
     ['where the stack pointer was moved by an unknown amount', '55 48 89 e5 48 29 c4 ff e0 90 ff e0', 0x100a, 72],
     // push rbx; mov rbx, rsp; and rsp, -16; sub rsp, 32; nop; jmp back: rbx is 0x40 on
@@ -167,6 +173,8 @@ describe('x86-64 code without rules that leads to no return', () => {
     ['a return', '48 83 ec 08 ff d0 48 83 c4 08 c3 53 ff d0 eb fc', 0x100e],
     // The same with a call that does not return, and NOPs
     ['a call', '48 83 ec 08 ff d0 66 90 0f 1f 00 53 ff d0 eb fc', 0x100e],
+    // sub rsp, 8; call *rax; add rsp, 8; ret; a function that goes round: nop; jmp back; and another: push rbx; call *rax; pop rbx; jmp to the one before
+    ['a jump, if it goes on as a function in between', '48 83 ec 08 ff d0 48 83 c4 08 c3 90 eb fd 53 ff d0 5b eb f7', 0x1011],
   ])('is not taken for part of the function before it, after %s', async (_, listing, returnAddress) => {
     const space = await spaceOf({ 4096: listing, 4160: 'c3' });
     const stack = { 0: BIAS + returnAddress, 8: 7, 16: 7, ...caller(24) };
