@@ -145,10 +145,11 @@ export interface JitDump {
 
 /**
  * Reads a jitdump file (`jit-PID.dump`). A file that is cut off, or still being written, is read as far as it goes.
+ * @param keepsCode whether the code is kept of functions without unwinding information, see {@link JitCodeBytes}
  * @returns a text that says what is wrong if it is not a jitdump
  * @throws PerfconvError `io`
  */
-export function readJitDump(source: BlockingSource): JitDump | string {
+export function readJitDump(source: BlockingSource, keepsCode: boolean): JitDump | string {
   // Observed: dumps of children that CPython forks and that end with os._exit.
   if (source.sizeBytes === 0) return 'it is empty';
   const littleEndian = byteOrderOf(source);
@@ -159,7 +160,7 @@ export function readJitDump(source: BlockingSource): JitDump | string {
   const size = header.u32(HEADER.totalSize);
   if (size < HEADER_BYTES) return `its header says that it has ${size} bytes`;
   const isV8 = header.u32(HEADER.pad1) === V8_PAD1;
-  const reader = new JitDumpReader(window, source.sizeBytes, isV8, header.u32(HEADER.elfMach) === EM_X86_64);
+  const reader = new JitDumpReader(window, source.sizeBytes, isV8, keepsCode && header.u32(HEADER.elfMach) === EM_X86_64);
   const hasArchTimes = (header.u32(HEADER.flags + (littleEndian ? 0 : 4)) & JITDUMP_FLAGS_ARCH_TIMESTAMP) !== 0;
   reader.readFrom(size);
   const { functions, names, placements, damagedRecords, damage } = reader;

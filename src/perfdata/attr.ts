@@ -1,6 +1,6 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_TYPE_SOFTWARE } from './constants.ts';
+import { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_SAMPLE_STACK_USER, PERF_TYPE_SOFTWARE } from './constants.ts';
 
 /** Size of the first published struct (PERF_ATTR_SIZE_VER0): no attr can be smaller. */
 export const PERF_ATTR_SIZE_VER0 = 64;
@@ -183,4 +183,9 @@ export function isClockEvent(attr: PerfEventAttr): boolean {
 /** Whether this is perf's dummy event, opened only for side-band records. */
 export function isDummyEvent(attr: PerfEventAttr): boolean {
   return attr.type === PERF_TYPE_SOFTWARE && attr.config === BigInt(PERF_COUNT_SW_DUMMY);
+}
+
+/** Whether any of the events copies the stack with each sample, so that stacks can be unwound (`--call-graph dwarf`). */
+export function dumpStacks(events: readonly { readonly attr: PerfEventAttr }[]): boolean {
+  return events.some(({ attr }) => (attr.sampleType & PERF_SAMPLE_STACK_USER) !== 0);
 }

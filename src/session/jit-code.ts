@@ -2,6 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { perfMapName } from '../base/perf-map-name.ts';
 import { type JitDump, jitDumpPid, type OpenJitDump, type RefusedJitDump, readJitDump } from '../jitdump/jitdump.ts';
+import { dumpStacks } from '../perfdata/attr.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { RecordingClock } from './clock.ts';
@@ -135,7 +136,7 @@ export class JitCode {
       return undefined;
     }
     try {
-      const dump = readJitDump(source);
+      const dump = readJitDump(source, dumpStacks(this.#events));
       const complaint = typeof dump === 'string' ? dump : dump.damage;
       if (complaint !== '') this.#diagnostics.add('jitdump-damaged', 'warning', `${source.name}: ${complaint}`);
       return typeof dump === 'string' ? undefined : dump;

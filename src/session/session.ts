@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
 import type { JitDump, OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
+import { dumpStacks } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readTracingDataRecord } from '../perfdata/features/tracing.ts';
 import type { Features } from '../perfdata/features.ts';
@@ -130,7 +131,7 @@ const STACK_DUMP_SHARE = 16;
 function recordBytes(source: RecordingSource, { attrs, dataStart, dataEnd }: RecordingHeader): number {
   const own = Math.max(0, Math.min(dataEnd, source.sizeBytes ?? 0) - dataStart);
   const all = (source.parts ?? []).reduce((sum, part) => sum + (part.sizeBytes ?? 0), own);
-  return attrs.some(({ attr }) => (attr.sampleType & abi.PERF_SAMPLE_STACK_USER) !== 0) ? all / STACK_DUMP_SHARE : all;
+  return dumpStacks(attrs) ? all / STACK_DUMP_SHARE : all;
 }
 
 /** The times off the CPU of simpleperf's switches, if they were asked for and recorded; marks the events of these switches. */

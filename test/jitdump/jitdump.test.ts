@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeText } from '../../src/base/text.ts';
@@ -5,7 +6,7 @@ import { type JitDump, readJitDump } from '../../src/jitdump/jitdump.ts';
 import { blockingSource, encodeJitDump, type JitDumpSpec, type JitRecordSpec } from '../support/jitdump-encoder.ts';
 
 function read(records: readonly JitRecordSpec[], more: Partial<JitDumpSpec> = {}): JitDump {
-  const dump = readJitDump(blockingSource(encodeJitDump({ records, ...more })));
+  const dump = readJitDump(blockingSource(encodeJitDump({ records, ...more })), false);
   if (typeof dump === 'string') throw new Error(dump);
   return dump;
 }
@@ -44,6 +45,20 @@ describe('readJitDump', () => {
     ]);
     expect([dump.damagedRecords, dump.damage, dump.hasArchTimes, dump.name]).toEqual([0, '', false, '/tmp/jit-12.dump']);
     expect(read([], { bigEndian, flags: 1n }).hasArchTimes).toBe(true);
+  });
+
+  it('keeps the code of functions without unwinding information, if it is asked for', () => {
+    const instructions = [0x55, 0xc3];
+    const info = { other: 4, body: Buffer.concat([Buffer.from([4, 0, 0, 0, 0, 0, 0, 0]), new Uint8Array(20)]) };
+    const withRules: JitRecordSpec = { load: 'b', at: 0x2000n, code: 1, index: 2n };
+    const bytes = encodeJitDump({ records: [{ load: 'a', at: 0x1000n, code: 2, index: 1n, instructions }, info, withRules, { ...withRules, load: 'c' }] });
+    const kept = readJitDump(blockingSource(bytes), true) as JitDump;
+    expect([[...kept.code.bytes], kept.code.offsets]).toEqual([
+      [...instructions, 0xcc],
+      [0, -1, 2],
+    ]);
+    const dropped = readJitDump(blockingSource(bytes), false) as JitDump;
+    expect([dropped.code.bytes.length, dropped.code.offsets]).toEqual([0, [-1, -1, -1]]);
   });
 
   it('moves the last function with an index', () => {
@@ -208,7 +223,7 @@ describe('readJitDump', () => {
           for (let child = 0; child < children && ends[i] - position >= 16; child++) written.push(plain.subarray(position, ends[i]));
         });
         written.push(plain.subarray(position));
-        const dump = readJitDump(blockingSource(Buffer.concat(written)));
+        const dump = readJitDump(blockingSource(Buffer.concat(written)), false);
         if (typeof dump === 'string') throw new Error(dump);
         // If whole records were written twice, that cannot be distinguished from two such records.
         expect([...new Set(placements(dump))]).toEqual(placements(read(records)));
@@ -221,7 +236,7 @@ describe('readJitDump', () => {
     const records = ['large', 'f', 'g'].map((load, i): JitRecordSpec => ({ load, at: BigInt((i + 1) << 20), code: i === 0 ? 1 << 18 : 16, index: BigInt(i) }));
     const plain = encodeJitDump({ records });
     const end = encodeJitDump({ records: records.slice(0, 2) }).length;
-    const dump = readJitDump(blockingSource(Buffer.concat([plain.subarray(0, end), plain.subarray(end - 40)])));
+    const dump = readJitDump(blockingSource(Buffer.concat([plain.subarray(0, end), plain.subarray(end - 40)])), false);
     if (typeof dump === 'string') throw new Error(dump);
     expect(placements(dump)).toEqual(placements(read(records)));
     expect([dump.damagedRecords, dump.damage]).toEqual([0, '']);
@@ -230,7 +245,7 @@ describe('readJitDump', () => {
   it('reports zeros after the last record as damage, even if they also end that record', () => {
     const plain = encodeJitDump({ records: [{ load: 'f', at: 0x1000n, code: 32, index: 0n, time: LONG_AGO }] });
     plain.fill(0, plain.length - 32);
-    const dump = readJitDump(blockingSource(Buffer.concat([plain, new Uint8Array(100)])));
+    const dump = readJitDump(blockingSource(Buffer.concat([plain, new Uint8Array(100)])), false);
     expect(typeof dump === 'string' ? dump : dump.damage).toBe(`a record says that it has 0 bytes at 0x${plain.length.toString(16)}`);
   });
 
@@ -240,14 +255,14 @@ describe('readJitDump', () => {
     const many = new Uint8Array(header + 1200 * (record - header));
     many.set(one);
     for (let at = record; at < many.length; at += record - header) many.set(one.subarray(header), at);
-    const dump = readJitDump(blockingSource(many));
+    const dump = readJitDump(blockingSource(many), false);
     if (typeof dump === 'string') throw new Error(dump);
     expect(dump.names.length).toBeLessThan(2 ** 26 + 2 ** 16);
     expect(dump.damage).toMatch(/^only the first 67108864 bytes of names are used at 0x/);
   });
 
   it('says why a file is not a jitdump file', () => {
-    const complaint = (bytes: Uint8Array) => readJitDump(blockingSource(bytes));
+    const complaint = (bytes: Uint8Array) => readJitDump(blockingSource(bytes), false);
     expect(complaint(new Uint8Array(0))).toBe('it is empty');
     expect(complaint(new Uint8Array(3))).toBe('it is not a jitdump file: it does not begin with JiTD');
     expect(complaint(new TextEncoder().encode('\x7fELF and more'))).toBe('it is not a jitdump file: it does not begin with JiTD');
@@ -262,7 +277,7 @@ describe('readJitDump', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.integer({ min: 0, max: 4 }), (bytes, id) => {
         if (bytes.length >= 8) bytes.set([id, 0, 0, 0, bytes.length & 0xff, bytes.length >> 8, 0, 0]);
-        expect(typeof readJitDump(blockingSource(Buffer.concat([start, bytes])))).toBe('object');
+        expect(typeof readJitDump(blockingSource(Buffer.concat([start, bytes])), false)).toBe('object');
       }),
     );
   });
