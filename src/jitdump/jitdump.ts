@@ -1,5 +1,6 @@
 import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteView } from '../base/byte-view.ts';
+import { MAX_JIT_FUNCTION_BYTES } from '../base/jit-limits.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import { JitLineCollector, type JitLineColumns } from './lines.ts';
 import { repeatedBytes } from './repeated-bytes.ts';
@@ -41,8 +42,7 @@ const MAX_NAME_BYTES = 1 << 16;
 const MAX_LOADS = 1 << 20;
 const MAX_LINES = 1 << 22;
 const MAX_NAMES_BYTES = 1 << 26;
-/** The most code that is kept of one function, and of one file. The interpreter of Java's virtual machine has 90 KB. */
-const MAX_FUNCTION_BYTES = 1 << 17;
+/** The most code that is kept of one file. */
 const MAX_CODE_BYTES = 1 << 26;
 
 /** The largest buffer that may be written twice. Most have 4 KB. */
@@ -331,7 +331,7 @@ class JitDumpReader {
 
   /** Keeps the code of a function that has no unwinding information. */
   #keepCode(position: number, sizeBytes: number, index: number): void {
-    const isSmall = sizeBytes <= MAX_FUNCTION_BYTES && this.code.length + sizeBytes <= MAX_CODE_BYTES;
+    const isSmall = sizeBytes <= MAX_JIT_FUNCTION_BYTES && this.code.length + sizeBytes <= MAX_CODE_BYTES;
     const isKept = this.#keepsCode && isSmall && this.unwinding.sizesBytes[index] === 0;
     this.codeOffsets.push(isKept ? this.code.length : -1);
     if (isKept) this.code.add(this.#window.at(position, sizeBytes).bytes);

@@ -1,7 +1,7 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import { wordList } from '../base/word-list.ts';
-import { baseName, isJitFile } from '../profile/names.ts';
+import { baseName, isMadeAtRunTime } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
 import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
@@ -93,7 +93,7 @@ function causesInFiles(mappings: Profile['mappings'], jitDumps: SessionResult['j
   for (const [file, { noRule, noModule }] of byFile) {
     const mapping: Mapping | undefined = mappings[file];
     const name = mapping === undefined ? 'an unknown file' : baseName(mapping.name);
-    if (mapping !== undefined && (mapping.kind === 'anon' || jitDumps.has(file) || isJitFile(mapping.name))) {
+    if (mapping !== undefined && (jitDumps.has(file) || isMadeAtRunTime(mapping))) {
       madeAtRunTime += noRule + noModule;
       continue;
     }

@@ -1,4 +1,4 @@
-import type { Profile, ProfileProcess } from './profile.ts';
+import type { Mapping, Profile, ProfileProcess } from './profile.ts';
 
 /** 64 bits given as two words, in lower-case hex without leading zeros. */
 export function hexAddress(lo: number, hi: number): string {
@@ -24,6 +24,11 @@ const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
 /** Whether a file holds code that was made at run time, by its path. */
 export function isJitFile(path: string): boolean {
   return JIT_FILE.test(baseName(path));
+}
+
+/** Whether a mapping may hold code that was made at run time: it is of no file, or of one that only holds such code. */
+export function isMadeAtRunTime({ kind, name }: Pick<Mapping, 'kind' | 'name'>): boolean {
+  return kind === 'anon' || isJitFile(name);
 }
 
 /** Stands for an empty name, which formats that list or separate names cannot show. */

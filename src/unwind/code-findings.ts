@@ -30,6 +30,7 @@ export class CodeFindings {
    * bytes.
    */
   readonly possibleEntries = new Map<number, readonly number[]>();
+
   constructor(effort: CodeEffort) {
     this.effort = effort;
   }

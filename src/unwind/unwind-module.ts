@@ -1,6 +1,7 @@
 import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { PerfconvError } from '../base/errors.ts';
+import { MAX_JIT_FUNCTION_BYTES } from '../base/jit-limits.ts';
 import { SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
@@ -24,9 +25,6 @@ export interface EhFrameBytes {
   /** The svma of the first byte. */
   readonly addr: number;
 }
-
-/** The largest function that a JIT made of which the code is used. The interpreter of Java's virtual machine has 90 KB. */
-const MAX_FUNCTION_BYTES = 1 << 17;
 
 /** Most call frame instructions that are followed for all addresses of one file: a hundred for each of ten million. A file that needs more was crafted to. */
 const MAX_STEPS = 2 ** 30;
@@ -259,7 +257,7 @@ export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOption
 /** The code of a file with one function that a JIT made, if it is needed: where there are no rules. That was only tried on x86-64. */
 async function memoryOfFunction(elf: ElfFile, machine: UnwindMachine | undefined, { frames }: UnwindTables): Promise<ModuleMemory> {
   const text = elf.sections.find(({ type, flags }) => type !== SHT_NOBITS && (flags & SHF_EXECINSTR) !== 0);
-  if (machine !== 'x86_64' || frames.length > 0 || text === undefined || text.sizeBytes > MAX_FUNCTION_BYTES)
+  if (machine !== 'x86_64' || frames.length > 0 || text === undefined || text.sizeBytes > MAX_JIT_FUNCTION_BYTES)
     return new ModuleMemory(undefined, elf.littleEndian);
   const bytes = await readRange(elf.source, text.offset, text.sizeBytes);
   return new ModuleMemory(undefined, elf.littleEndian, { view: new ByteView(bytes, elf.littleEndian), addr: text.addr });

@@ -97,13 +97,9 @@ public class Paths {
 }
 `;
 
-/** The headers of the Java that runs; undefined without a JDK. */
-function javaHeaders(): string | undefined {
-  try {
-    return join(dirname(dirname(realpathSync(runTool('sh', ['-c', 'command -v javac']).stdout.trim()))), 'include');
-  } catch {
-    return undefined;
-  }
+/** Where the headers of the JDK are. */
+function javaHeaders(): string {
+  return join(dirname(dirname(realpathSync(runTool('sh', ['-c', 'command -v javac']).stdout.trim()))), 'include');
 }
 
 const whyNoAgent = whyNot ?? whyMissing('gcc') ?? (process.arch === 'x64' ? undefined : 'this is not x86-64');
@@ -114,7 +110,7 @@ describe.skipIf(whyNoAgent !== undefined)('stacks of Java without rules', () => 
   beforeAll(() => {
     directory = makeTempDir();
     writeFileSync(join(directory, 'Paths.java'), PATHS);
-    const headers = javaHeaders() ?? '';
+    const headers = javaHeaders();
     const agent = ['-shared', '-fPIC', `-I${headers}`, `-I${join(headers, 'linux')}`, '-o', 'libagent.so', AGENT];
     for (const [tool, args] of [['javac', ['Paths.java']] as const, ['gcc', agent] as const]) {
       const { status, stderr } = runTool(tool, args, { cwd: directory });

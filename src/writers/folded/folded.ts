@@ -5,7 +5,7 @@ import { ExactSums } from '../../base/exact-sums.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { inputLabel, isJitFile, mappingText, NAMELESS } from '../../profile/names.ts';
+import { inputLabel, isMadeAtRunTime, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { leftOutEvents } from '../../profile/shown-events.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
@@ -93,7 +93,7 @@ function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle
   return {
     functionText: (name, location, isInlined) => {
       // flamegraph.pl looks at the last mark.
-      const otherMark = () => (marksInlined && isInlined ? '_[i]' : marksJit && isMadeAtRunTime(profile, location) ? '_[j]' : '');
+      const otherMark = () => (marksInlined && isInlined ? '_[i]' : marksJit && isJitCompiled(profile, location) ? '_[j]' : '');
       return clean(name) + (kernelMark(location) || otherMark());
     },
     addressSuffix: (location) => clean(mappingText(profile, profile.locations.mapping(location))) + kernelMark(location),
@@ -101,9 +101,9 @@ function foldedStyle(profile: Profile, marks: readonly FoldedMark[]): FrameStyle
 }
 
 /** Whether a location with a function is JIT-compiled code: of memory that is not a file's, only such code has names. */
-function isMadeAtRunTime({ locations, mappings }: Profile, location: number): boolean {
+function isJitCompiled({ locations, mappings }: Profile, location: number): boolean {
   const mapping = locations.mapping(location);
-  return mapping >= 0 && (mappings[mapping].kind === 'anon' || isJitFile(mappings[mapping].name));
+  return mapping >= 0 && isMadeAtRunTime(mappings[mapping]);
 }
 
 function inputOf(profile: Profile, { thread }: ProfileTask): string {
