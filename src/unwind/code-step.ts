@@ -1,5 +1,6 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
@@ -31,15 +32,7 @@ export class CodeStep {
   /** Whether the last step was by what may be another function's code: see {@link RuleFlag.mayBeOthers}. */
   mayBeOthers = false;
 
-  constructor(
-    frame: FrameView,
-    memory: ProcessMemory,
-    shortfall: Shortfall,
-    code: CodeBytes,
-    returns: ReturnAddresses,
-    stackEnds: StackEnds,
-    thumbMode: ThumbMode,
-  ) {
+  constructor({ frame, memory, shortfall, code, returns, stackEnds }: GuessContext, thumbMode: ThumbMode) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;

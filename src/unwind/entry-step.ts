@@ -1,6 +1,7 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { CodeExtent } from './code-space.ts';
 import type { FrameView } from './frame.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
@@ -54,7 +55,7 @@ export class EntryStep {
   /** How many words of the stack may still be searched. */
   #wordsLeft = 0;
 
-  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, stackEnds: StackEnds) {
+  constructor({ frame, memory, shortfall, code, returns, stackEnds }: GuessContext) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;

@@ -3,6 +3,7 @@ import { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
 import type { Called, FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
+import type { GuessContext } from './guess-context.ts';
 import { I386Vdso } from './i386-vdso.ts';
 import { LinkGuess } from './link-guess.ts';
 import type { ProcessMemory } from './process-memory.ts';
@@ -18,7 +19,6 @@ import { ThumbMode } from './thumb-mode.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwoundStack } from './unwound-stack.ts';
 import { WrongRules } from './wrong-rules.ts';
-import { X86FrameSetup } from './x86-frame-setup.ts';
 import { X86Guess } from './x86-guess.ts';
 
 const LIMIT_OF_32_BITS = 2 ** 32;
@@ -49,17 +49,18 @@ export class FrameGuess implements FallbackSteps {
     this.#code = new CodeBytes(memory);
     this.#returns = new ReturnAddresses(frame, memory, this.#code);
     this.#stackEnds = new StackEnds(frame, memory, this.#code, this.#returns);
-    this.#returnStep = new ReturnStep(frame, memory.stack, shortfall, this.#returns, this.#stackEnds);
     this.#signalStep = new SignalStep(frame, memory, shortfall, this.#code);
     this.#vdso = new I386Vdso(frame, memory, this.#code);
     const thumbMode = new ThumbMode(frame, this.#code, this.#returns);
-    const codeStep = new CodeStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds, thumbMode);
-    const entryStep = new EntryStep(frame, memory, shortfall, this.#code, this.#returns, this.#stackEnds);
-    const setup = new X86FrameSetup(this.#code);
-    this.#x86 = new X86Guess(frame, memory, this.#returns, this.#returnStep, codeStep, entryStep, setup, this.#vdso);
-    const pushStep = new PushStep(frame, memory, shortfall, this.#code, this.#returns, thumbMode);
-    this.#wrongRules = new WrongRules(frame, memory, this.#code, this.#returns, codeStep, entryStep);
-    this.#links = new LinkGuess(frame, memory.stack, this.#code, this.#returns, this.#returnStep, codeStep, pushStep);
+    const context: GuessContext = { frame, memory, shortfall, code: this.#code, returns: this.#returns, stackEnds: this.#stackEnds };
+    const returnStep = new ReturnStep(context);
+    const codeStep = new CodeStep(context, thumbMode);
+    const entryStep = new EntryStep(context);
+    const pushStep = new PushStep(context, thumbMode);
+    this.#returnStep = returnStep;
+    this.#x86 = new X86Guess(context, { returnStep, codeStep, entryStep, vdso: this.#vdso });
+    this.#links = new LinkGuess(context, { returnStep, codeStep, pushStep });
+    this.#wrongRules = new WrongRules(context, codeStep, entryStep);
   }
 
   begin(): void {

@@ -20,6 +20,18 @@ const WORD = 0x1_0000_0000;
 /** Rules with any of these flags are handled apart from the usual ones. */
 const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
 
+/** What a step works with. */
+interface FrameStepContext {
+  readonly frame: Frame;
+  readonly memory: ProcessMemory;
+  readonly shortfall: Shortfall;
+  readonly fallback: FallbackSteps;
+  readonly shared: SharedFrames;
+  readonly landing: Landing;
+  /** The option of the unwinder. */
+  readonly followsLibunwind: boolean;
+}
+
 /** Steps from a frame to its caller. Applies the usual rules itself, and leaves other rules, and frames without one, to the classes for them. */
 export class FrameStep {
   /** Whether the last step left a signal frame. */
@@ -50,16 +62,7 @@ export class FrameStep {
   /** Number of frames up to and including the last signal frame. */
   #handlerFrames = 0;
 
-  /** @param followsLibunwind as the unwinder's option */
-  constructor(
-    frame: Frame,
-    memory: ProcessMemory,
-    shortfall: Shortfall,
-    fallback: FallbackSteps,
-    shared: SharedFrames,
-    landing: Landing,
-    followsLibunwind: boolean,
-  ) {
+  constructor({ frame, memory, shortfall, fallback, shared, landing, followsLibunwind }: FrameStepContext) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;

@@ -2,6 +2,7 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { CodeStep } from './code-step.ts';
 import type { FrameView } from './frame.ts';
 import { AARCH64_RECORD, ARM_CLANG_RECORD, ARM_GCC_RECORD, powerpcLinkSlot, RISCV64_RECORD } from './frame-records.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { PushStep } from './push-step.ts';
 import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
@@ -24,6 +25,13 @@ const MIPS_ENDLESS_LOOP = 0x1000_ffff;
 
 const { calleeSaved: POWERPC_CALLEE_SAVED } = CALLING_CONVENTIONS.ppc64;
 
+/** The ways of stepping that {@link LinkGuess} chooses from. */
+interface LinkWays {
+  readonly returnStep: ReturnStep;
+  readonly codeStep: CodeStep;
+  readonly pushStep: PushStep;
+}
+
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
 export class LinkGuess {
   readonly #frame: FrameView;
@@ -34,9 +42,9 @@ export class LinkGuess {
   readonly #codeStep: CodeStep;
   readonly #pushStep: PushStep;
 
-  constructor(frame: FrameView, stack: StackMemory, code: CodeBytes, returns: ReturnAddresses, returnStep: ReturnStep, codeStep: CodeStep, pushStep: PushStep) {
+  constructor({ frame, memory, code, returns }: GuessContext, { returnStep, codeStep, pushStep }: LinkWays) {
     this.#frame = frame;
-    this.#stack = stack;
+    this.#stack = memory.stack;
     this.#code = code;
     this.#returns = returns;
     this.#returnStep = returnStep;

@@ -1,5 +1,6 @@
 import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
@@ -25,7 +26,7 @@ export class PushStep {
   readonly #scan: PushScan;
   readonly #ruleStep: RuleStep;
 
-  constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, code: CodeBytes, returns: ReturnAddresses, thumbMode: ThumbMode) {
+  constructor({ frame, memory, shortfall, code, returns }: GuessContext, thumbMode: ThumbMode) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;

@@ -1,5 +1,6 @@
 import type { FrameView } from './frame.ts';
 import type { FrameRecord } from './frame-records.ts';
+import type { GuessContext } from './guess-context.ts';
 import { ECX } from './i386-registers.ts';
 import { NO_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { Shortfall } from './shortfall.ts';
@@ -29,9 +30,9 @@ export class ReturnStep {
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
 
-  constructor(frame: FrameView, stack: StackMemory, shortfall: Shortfall, returns: ReturnAddresses, stackEnds: StackEnds) {
+  constructor({ frame, memory, shortfall, returns, stackEnds }: GuessContext) {
     this.#frame = frame;
-    this.#stack = stack;
+    this.#stack = memory.stack;
     this.#shortfall = shortfall;
     this.#returns = returns;
     this.#stackEnds = stackEnds;

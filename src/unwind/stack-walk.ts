@@ -17,6 +17,17 @@ import { FRAME_WORDS, FrameWord, UnwoundStack } from './unwound-stack.ts';
 /** Maximum number of consecutive frames that use no stack because their return addresses are in registers. */
 const MAX_EMPTY_FRAMES = 4;
 
+/** What a walk works with. */
+interface StackWalkContext {
+  readonly frame: Frame;
+  readonly memory: ProcessMemory;
+  readonly shortfall: Shortfall;
+  readonly fallback: FallbackSteps;
+  /** The options of the unwinder. */
+  readonly maxFrames: number;
+  readonly followsLibunwind: boolean;
+}
+
 /** Walks a stack from frame to frame: in WebAssembly where possible, otherwise step by step. */
 export class StackWalk {
   /** Like {@link Unwinder.endAddress} and {@link Unwinder.endFile}, for the last frame that was reached. */
@@ -57,14 +68,7 @@ export class StackWalk {
   /** Whether a step has been taken since WebAssembly had to stop, so that it may be able to go on. */
   #mayBePlain = false;
 
-  /** @param maxFrames, followsLibunwind as the unwinder's options */
-  constructor(
-    frame: Frame,
-    memory: ProcessMemory,
-    shortfall: Shortfall,
-    fallback: FallbackSteps,
-    { maxFrames, followsLibunwind }: { readonly maxFrames: number; readonly followsLibunwind: boolean },
-  ) {
+  constructor({ frame, memory, shortfall, fallback, maxFrames, followsLibunwind }: StackWalkContext) {
     this.#frame = frame;
     this.#memory = memory;
     this.#shortfall = shortfall;
@@ -72,7 +76,7 @@ export class StackWalk {
     this.#followsLibunwind = followsLibunwind;
     this.#landing = new Landing(frame, memory.stack);
     this.#shared = new SharedFrames(frame, memory.stack);
-    this.#frameStep = new FrameStep(frame, memory, shortfall, fallback, this.#shared, this.#landing, followsLibunwind);
+    this.#frameStep = new FrameStep({ frame, memory, shortfall, fallback, shared: this.#shared, landing: this.#landing, followsLibunwind });
   }
 
   /**

@@ -56,9 +56,11 @@ export class Unwinder {
   #stack = new UnwoundStack();
 
   constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
-    this.#fallback = followsLibunwind ? new LibunwindFallback(this.#frame, this.#memory) : new FrameGuess(this.#frame, this.#memory, this.#shortfall);
+    const [frame, memory, shortfall] = [this.#frame, this.#memory, this.#shortfall];
+    const fallback = followsLibunwind ? new LibunwindFallback(frame, memory) : new FrameGuess(frame, memory, shortfall);
+    this.#fallback = fallback;
     this.#followsLibunwind = followsLibunwind;
-    this.#walk = new StackWalk(this.#frame, this.#memory, this.#shortfall, this.#fallback, { maxFrames, followsLibunwind });
+    this.#walk = new StackWalk({ frame, memory, shortfall, fallback, maxFrames, followsLibunwind });
   }
 
   /** Addresses, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount} are valid. */

@@ -3,6 +3,7 @@ import type { CodeStep } from './code-step.ts';
 import type { EntryStep } from './entry-step.ts';
 import type { Called } from './fallback-steps.ts';
 import type { FrameView } from './frame.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { UnwindEnd } from './unwind-end.ts';
@@ -19,7 +20,7 @@ export class WrongRules {
   readonly #codeStep: CodeStep;
   readonly #entryStep: EntryStep;
 
-  constructor(frame: FrameView, memory: ProcessMemory, code: CodeBytes, returns: ReturnAddresses, codeStep: CodeStep, entryStep: EntryStep) {
+  constructor({ frame, memory, code, returns }: GuessContext, codeStep: CodeStep, entryStep: EntryStep) {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = code;

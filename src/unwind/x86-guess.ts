@@ -2,15 +2,24 @@ import type { CodeStep } from './code-step.ts';
 import type { EntryStep } from './entry-step.ts';
 import type { FrameView } from './frame.ts';
 import { I386_RECORD, X86_64_RECORD } from './frame-records.ts';
+import type { GuessContext } from './guess-context.ts';
 import type { I386Vdso } from './i386-vdso.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { IS_CALL, IS_OWN_CALL, NO_CALL, type ReturnAddresses } from './return-addresses.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { StepEnd } from './step-end.ts';
-import type { X86FrameSetup } from './x86-frame-setup.ts';
+import { X86FrameSetup } from './x86-frame-setup.ts';
 
 /** The caller's frame pointer, and the return address above it. */
 const FRAME_RECORD_WORDS = 2;
+
+/** The ways of stepping that {@link X86Guess} chooses from. */
+interface X86Ways {
+  readonly returnStep: ReturnStep;
+  readonly codeStep: CodeStep;
+  readonly entryStep: EntryStep;
+  readonly vdso: I386Vdso;
+}
 
 /**
  * Steps without a rule on x86-64 and i386. What tells where the return address is, the most trusted first:
@@ -35,23 +44,14 @@ export class X86Guess {
   /** Whether the frame pointer was 0 where the sample was taken: code that keeps none may have left it so since the program's start. */
   #beganWithoutFp = false;
 
-  constructor(
-    frame: FrameView,
-    memory: ProcessMemory,
-    returns: ReturnAddresses,
-    returnStep: ReturnStep,
-    codeStep: CodeStep,
-    entryStep: EntryStep,
-    setup: X86FrameSetup,
-    vdso: I386Vdso,
-  ) {
+  constructor({ frame, memory, code, returns }: GuessContext, { returnStep, codeStep, entryStep, vdso }: X86Ways) {
     this.#frame = frame;
     this.#memory = memory;
     this.#returns = returns;
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
     this.#entryStep = entryStep;
-    this.#setup = setup;
+    this.#setup = new X86FrameSetup(code);
     this.#vdso = vdso;
   }
 
