@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { jitDumpPid } from '../base/jit-file-names.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
-import { jitDumpPid, type OpenJitDump, type RefusedJitDump } from '../jitdump/jitdump.ts';
+import type { OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
 import { namespacedPid } from '../symbolizer/jit/namespaced-pid.ts';
 import { openJitFile } from './jit-file.ts';
 import type { OpenedFiles } from './opened-files.ts';

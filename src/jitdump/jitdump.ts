@@ -100,14 +100,6 @@ export interface JitPlacements {
 }
 
 /**
- * The id, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed: Bun 1.4). Undefined
- * for other names.
- */
-export function jitDumpPid(name: string): string | undefined {
-  return /^jit-(?:\d{1,10}-)?(\d{1,10})\.dump$/.exec(name)?.[1];
-}
-
-/**
  * Opens the jitdump file that a process has mapped.
  * @param path as recorded; its name is one that {@link jitDumpPid} knows
  * @param pid of that process

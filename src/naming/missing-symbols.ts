@@ -1,6 +1,6 @@
 import type { Diagnostics, Severity } from '../base/diagnostics.ts';
+import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
-import { perfMapPid } from '../base/perf-map-name.ts';
 import { commaList } from '../base/word-list.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';

@@ -1,5 +1,5 @@
+import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
-import { perfMapPid } from '../base/perf-map-name.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
 import { DELETED, withoutDeleted } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';

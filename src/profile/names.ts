@@ -1,3 +1,4 @@
+import { jitDumpPid } from '../base/jit-file-names.ts';
 import type { Mapping, Profile, ProfileProcess } from './profile.ts';
 
 /** 64 bits given as two words, in lower-case hex without leading zeros. */
@@ -18,12 +19,13 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
-/** Files with code made at run time: jitdump files, and what `perf inject --jit` makes of them. */
-const JIT_FILE = /^(?:jit-\d+\.dump|jitted-\d+-\d+\.so)$/;
+/** The files that `perf inject --jit` makes of jitdump files, one for each function. */
+const JITTED_FILE = /^jitted-\d+-\d+\.so$/;
 
-/** Whether a file holds code that was made at run time, by its path. */
+/** Whether a file holds code that was made at run time, by its path: it is a jitdump file, or was made of one. */
 export function isJitFile(path: string): boolean {
-  return JIT_FILE.test(baseName(path));
+  const name = baseName(path);
+  return jitDumpPid(name) !== undefined || JITTED_FILE.test(name);
 }
 
 /** Whether a mapping may hold code that was made at run time: it is of no file, or of one that only holds such code. */

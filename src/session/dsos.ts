@@ -1,4 +1,4 @@
-import { perfMapName } from '../base/perf-map-name.ts';
+import { perfMapName } from '../base/jit-file-names.ts';
 import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
 import { moduleName } from '../profile/names.ts';
 

@@ -1,6 +1,6 @@
 import { readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
-import { perfMapName, perfMapPid } from '../../base/perf-map-name.ts';
+import { perfMapName, perfMapPid } from '../../base/jit-file-names.ts';
 import type { RecordingContext } from '../../base/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../search/search-log.ts';

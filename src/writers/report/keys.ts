@@ -1,5 +1,5 @@
 import { highWord } from '../../base/addresses.ts';
-import { perfMapPid } from '../../base/perf-map-name.ts';
+import { perfMapPid } from '../../base/jit-file-names.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import { baseName, inputLabel, mappingText, moduleName, NAMELESS } from '../../profile/names.ts';

@@ -65,6 +65,7 @@ describe('folded stacks: lines', () => {
           jit('Foo.run', '/tmp/perf-7.map'),
           jit('Bar.run', '/home/me/.debug/jit/jit-7.dump'),
           jit('Baz.run', '/tmp/jitted-7-1.so'),
+          jit('Qux.run', '/tmp/jit-8-7.dump'),
           { name: 'x', dso: '/tmp/perf-7.map', unresolved: true, address: 0x10 },
           { name: 'read', dso: '[kernel.kallsyms]', inlined: [{ name: 'fdget' }] },
         ],
@@ -72,7 +73,7 @@ describe('folded stacks: lines', () => {
     ]);
     const mappings = profile.mappings.map((one) => (one.name === '/tmp/perf-7.map' ? { ...one, kind: 'anon' as const } : one));
     const marked = async (marks: FoldedOptions['marks']): Promise<string> => (await foldedText({ ...profile, mappings }, { marks })).replace(/ \d+\n$/, '');
-    const plain = 'app;main;helper;deep;Foo.run;Bar.run;Baz.run;0x10 (perf-7.map);read;fdget';
+    const plain = 'app;main;helper;deep;Foo.run;Bar.run;Baz.run;Qux.run;0x10 (perf-7.map);read;fdget';
     expect(await marked([])).toBe(plain);
     expect(await marked(undefined)).toBe(plain.replace('read;fdget', 'read_[k];fdget_[k]'));
     expect(await marked(['inlined'])).toBe(plain.replace('helper;deep', 'helper_[i];deep_[i]').replace('fdget', 'fdget_[i]'));

@@ -7,3 +7,11 @@ export function perfMapName(pid: number | string): string {
 export function perfMapPid(name: string): string | undefined {
   return /^\/tmp\/perf-(\d{1,10})\.map$/.exec(name)?.[1];
 }
+
+/**
+ * The id, as text, of the process that writes a jitdump file of this name: `jit-PID.dump`, or `jit-TID-PID.dump` (JavaScriptCore; observed: Bun 1.4). Undefined
+ * for other names.
+ */
+export function jitDumpPid(name: string): string | undefined {
+  return /^jit-(?:\d{1,10}-)?(\d{1,10})\.dump$/.exec(name)?.[1];
+}
