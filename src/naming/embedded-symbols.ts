@@ -1,3 +1,4 @@
+import { moduleNameOf } from '../base/module-names.ts';
 import type { EmbeddedTable } from '../session/embedded-symbols.ts';
 import type { SessionResult } from '../session/session.ts';
 import { type SymbolColumns, SymbolTable } from '../symbol-table/symbol-table.ts';
@@ -26,7 +27,7 @@ export class EmbeddedSymbolTables {
     this.#kallsyms ??= Kallsyms.parse(embeddedSymbols.kallsyms);
     if (this.#kallsyms.isHidden) return;
     // The list and the samples are of the same boot: nothing was relocated in between.
-    const listed = kind === 'kernel' ? this.#kallsyms.kernel(0) : this.#kallsyms.module(name.replace(/^\[|\]$/g, ''));
+    const listed = kind === 'kernel' ? this.#kallsyms.kernel(0) : this.#kallsyms.module(moduleNameOf(name));
     if (listed !== undefined) yield listed;
   }
 

@@ -7,12 +7,6 @@ export function hexAddress(lo: number, hi: number): string {
   return hi === 0 ? low : (hi >>> 0).toString(16) + low.padStart(8, '0');
 }
 
-/** What perf calls a kernel module, by its file: `[nf_tables]` for `/lib/modules/6.1.0/kernel/net/nf-tables.ko.xz`; undefined for other files. */
-export function moduleName(path: string): string | undefined {
-  const name = /^(.+)\.ko(?:\.(?:gz|xz|zst))?$/s.exec(path.slice(path.lastIndexOf('/') + 1))?.[1];
-  return name === undefined ? undefined : `[${name.replaceAll('-', '_')}]`;
-}
-
 /** The part of a path after the last slash; the whole text if that part is empty or the text is in brackets. */
 export function baseName(path: string): string {
   if (path.startsWith('[')) return path;

@@ -1,6 +1,6 @@
 import { perfMapName } from '../base/jit-file-names.ts';
+import { bracketedModuleName } from '../base/module-names.ts';
 import type { BuildIdRecord, MmapRecord } from '../perfdata/records/mapping-records.ts';
-import { moduleName } from '../profile/names.ts';
 
 /** What a range of code belongs to. See the profile's MappingKind, which has the same values. */
 export type DsoKind = 'file' | 'kernel' | 'module' | 'vdso' | 'anon' | 'guest';
@@ -211,7 +211,7 @@ export function classifyGuestMap(filename: string): { name: string; isImage: boo
 export function classifyKernelMap(filename: string): { kind: DsoKind; name: string; referenceSymbol: string } {
   if (filename.startsWith(KERNEL_NAME)) return { kind: 'kernel', name: KERNEL_NAME, referenceSymbol: filename.slice(KERNEL_NAME.length) };
   if (filename.startsWith('[') || filename.startsWith('/')) {
-    const name = moduleName(filename);
+    const name = bracketedModuleName(filename);
     if (name !== undefined) return { kind: 'module', name, referenceSymbol: '' };
     if (filename.startsWith('/') || filename.startsWith('[kernel')) return { kind: 'kernel', name: filename, referenceSymbol: '' };
   }

@@ -1,6 +1,6 @@
 import { grown } from '../../base/growable.ts';
 import { HexNumber } from '../../base/hex-digits.ts';
-import { canonicalModuleName } from './kernel-modules.ts';
+import { canonicalModuleName } from '../../base/module-names.ts';
 import type { PlainLines } from './plain-lines.ts';
 
 const NEWLINE = 0x0a;

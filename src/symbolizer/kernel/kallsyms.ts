@@ -1,11 +1,11 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import { HexNumber } from '../../base/hex-digits.ts';
+import { canonicalModuleName } from '../../base/module-names.ts';
 import { lastSymbolSize, type SymbolRank } from '../../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../symbol-table/symbol-rank.ts';
 import { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import { SymbolTableBuilder } from '../../symbol-table/symbol-table-builder.ts';
 import { equals, IMAGE, KallsymsLines } from './kallsyms-lines.ts';
-import { canonicalModuleName } from './kernel-modules.ts';
 import { ListedImage } from './listed-image.ts';
 import { PlainLines } from './plain-lines.ts';
 

@@ -1,23 +1,5 @@
 import { addressOfBig } from '../../base/addresses.ts';
-
-/** A module's name as the kernel spells it: `nf-tables` and `nf_tables` are the same module. */
-export function canonicalModuleName(name: string): string {
-  return name.replaceAll('-', '_');
-}
-
-/** Ending of a module's file, and how it is compressed, if it is. */
-const MODULE_FILE = /\.ko(?:\.(gz|xz|zst))?$/;
-
-/** The module that a name means, `[nf_tables]` or a path `…/nf-tables.ko.xz`, as the kernel spells it: `nf_tables`. */
-export function moduleNameOf(name: string): string {
-  const plain = name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name.slice(name.lastIndexOf('/') + 1).replace(MODULE_FILE, '');
-  return canonicalModuleName(plain);
-}
-
-/** Whether a path has the ending of a module's file, compressed or not. */
-export function isModulePath(path: string): boolean {
-  return path.startsWith('/') && MODULE_FILE.test(path);
-}
+import { canonicalModuleName } from '../../base/module-names.ts';
 
 /**
  * The addresses of modules: `/proc/modules` or a copy of it, with a line per module: name, size, users, names of users,

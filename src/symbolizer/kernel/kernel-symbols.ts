@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { moduleNameOf } from '../../base/module-names.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { ET_REL } from '../../elf/elf-constants.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
@@ -12,7 +13,6 @@ import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { RecordedKernel } from './kernel-identity.ts';
 import { type FittingList, KernelLists } from './kernel-lists.ts';
-import { moduleNameOf } from './kernel-modules.ts';
 import type { LastList } from './last-list.ts';
 import { ModuleFiles, type RecordedModule } from './module-files.ts';
 import { ModuleLayout } from './module-layout.ts';

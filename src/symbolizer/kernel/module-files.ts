@@ -1,6 +1,7 @@
 import { BufferSource, type ByteSource, readRange } from '../../base/byte-source.ts';
 import type { Compression } from '../../base/decompressor.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { isModulePath, moduleNameOf } from '../../base/module-names.ts';
 import { decodeText } from '../../base/text.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
@@ -9,7 +10,6 @@ import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import { isPlainRelease } from './kernel-identity.ts';
-import { isModulePath, moduleNameOf } from './kernel-modules.ts';
 
 /** A module as the recording knows it. */
 export interface RecordedModule {

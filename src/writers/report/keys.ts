@@ -1,8 +1,9 @@
 import { highWord } from '../../base/addresses.ts';
 import { perfMapPid } from '../../base/jit-file-names.ts';
+import { bracketedModuleName } from '../../base/module-names.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { baseName, inputLabel, mappingText, moduleName, NAMELESS } from '../../profile/names.ts';
+import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
 
@@ -73,7 +74,7 @@ export class ReportTexts {
 
 /** The name that perf report shows for a file: without directories, the kernel and its modules in brackets, perf maps as JIT code. Observed: perf 6.1. */
 function perfShortName({ name, kind }: Mapping): string {
-  if (kind === 'module') return moduleName(name) ?? name;
+  if (kind === 'module') return bracketedModuleName(name) ?? name;
   const base = baseName(name);
   if (kind === 'kernel' && base.startsWith('vmlinux')) return '[kernel.vmlinux]';
   const tid = perfMapPid(name);
