@@ -103,7 +103,7 @@ class RecordCollector implements RecordVisitor {
     const record = type === abi.PERF_RECORD_SAMPLE ? this.#readSample(place) : this.#readOther(place);
     if (record.type === 'DAMAGED') this.#diagnostics.add('bad-record', 'loss', `${abi.recordTypeName(type)}: ${record.problem}`, fileOffset);
     else if (DESCRIBING_TYPES.has(type)) this.#userRecords.read(cursor);
-    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#events.addIds(record.content.ids);
+    else if (record.type === 'SIMPLEPERF' && record.content.type === 'eventId') this.#events.ids.addByPosition(record.content.ids);
     this.#records.push(record);
   }
 
@@ -111,7 +111,7 @@ class RecordCollector implements RecordVisitor {
 
   #readSample(place: RecordPlace): PerfRecord {
     const { view, at, size, misc, fileOffset } = place;
-    const index = this.#events.findForSample(view, at + RECORD_HEADER_BYTES, at + size);
+    const index = this.#events.ids.findForSample(view, at + RECORD_HEADER_BYTES, at + size);
     if (index < 0) return damaged(place, this.#events.events.length === 0 ? 'it comes before any event attr' : 'its id belongs to no event');
     const sample = readSample(view, at, at + size, this.#events.events[index].layout, misc);
     if (typeof sample === 'string') return damaged(place, sample);
@@ -123,7 +123,7 @@ class RecordCollector implements RecordVisitor {
     const { view, at, size, type } = place;
     if (type >= abi.PERF_RECORD_USER_TYPE_START) return readRecord(place, 0, 0);
     const end = at + size;
-    const trailer = this.#events.trailerOf(view, at + RECORD_HEADER_BYTES, end);
+    const trailer = this.#events.ids.trailerOf(view, at + RECORD_HEADER_BYTES, end);
     if (trailer === undefined || trailer.sizeBytes === 0) return readRecord(place, 0, this.#readFormatOf(place, end, undefined));
     if (at + RECORD_HEADER_BYTES + trailer.sizeBytes > end) return readRecord(place, trailer.sizeBytes, 0);
     const sampleId = readSampleId(view, end, trailer);
@@ -138,14 +138,14 @@ class RecordCollector implements RecordVisitor {
   #readFormatOf({ view, at, type }: RecordPlace, end: number, id: bigint | undefined): number {
     if (type !== abi.PERF_RECORD_READ) return 0;
     const { events } = this.#events;
-    const known = id === undefined ? -1 : this.#events.findById(Number(id));
+    const known = id === undefined ? -1 : this.#events.ids.find(Number(id));
     if (known >= 0) return events[known]?.attr.readFormat ?? 0;
     const start = at + READ_VALUES;
     if (start + 8 > end) return 0;
     const fitting = [...this.#distinctReadFormats()].filter((readFormat) => start + readFormatSize(readFormat, view, start) === end);
     const isOwn = (readFormat: number): boolean => {
       const own = readFormatValues(readFormat, view, start).values[0]?.id;
-      const event = own === undefined ? undefined : events[this.#events.findById(Number(own))];
+      const event = own === undefined ? undefined : events[this.#events.ids.find(Number(own))];
       return event !== undefined && (event.attr.readFormat & KNOWN_READ_FORMAT) === readFormat;
     };
     return fitting.find(isOwn) ?? fitting[0] ?? events[0]?.attr.readFormat ?? 0;

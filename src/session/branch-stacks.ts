@@ -5,8 +5,8 @@ import type { Piece } from '../perfdata/pieces.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { AddressSpace } from './address-space.ts';
-import type { SessionEvent } from './events.ts';
 import type { FrameResolver } from './frames.ts';
+import type { SessionEvent } from './session-event.ts';
 import { WaitingBytes } from './waiting-bytes.ts';
 
 /**

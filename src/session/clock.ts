@@ -1,6 +1,6 @@
 import { CLOCK_REALTIME } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionEvent } from './session-event.ts';
 
 /**
  * What to add to a recording's times to get Unix time, in nanoseconds. Known if perf noted one moment in both clocks (CLOCK_DATA, with `perf record -k`), or if

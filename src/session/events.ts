@@ -1,68 +1,20 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { type AttrWithIds, isClockEvent, isDummyEvent, type PerfEventAttr } from '../perfdata/attr.ts';
+import type { AttrWithIds, PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { EventDescription } from '../perfdata/features.ts';
 import type { EventType, RecordingHeader } from '../perfdata/file-header.ts';
-import { compileSampleId, type SampleIdLayout } from '../perfdata/sample-id.ts';
-import { emptySampleOffsets, SampleLayout } from '../perfdata/sample-layout.ts';
-import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 import type { TraceFormat } from '../tracing/format.ts';
+import { EventIds } from './event-ids.ts';
 import { eventModifiers, nameFromAttr } from './event-names.ts';
 import { perfNameFromAttr } from './perf-event-names.ts';
-import { AARCH64_LR_BIT } from './stack-machine.ts';
-
-/** One event of the recording, ready to decode its samples. */
-export interface SessionEvent {
-  readonly attr: PerfEventAttr;
-  readonly layout: SampleLayout;
-  readonly sampleId: SampleIdLayout;
-  /** As perf prints it. */
-  name: string;
-  /** The period of samples that carry none: the one that was asked for; 1 if a frequency was. */
-  readonly fixedPeriod: number;
-  readonly isClock: boolean;
-  readonly isDummy: boolean;
-  /** Whether the user part of stacks was recorded as branches (`--call-graph lbr`). */
-  readonly hasBranchCallStacks: boolean;
-  /** Whether the user part of callchains comes in separate records (`defer_callchain`). */
-  readonly hasDeferredCallchains: boolean;
-  /** Whether its samples have arm64's link register besides their callchains, and no stack: see LeafCallers. */
-  readonly hasLinkRegisters: boolean;
-  /** Whether a copy of the user stack was recorded with any of its samples. */
-  hasStackDumps: boolean;
-  /** Whether its samples' periods are times that a thread was off the CPU, in nanoseconds. */
-  isOffCpuTime: boolean;
-  /** What is read from its samples beyond their fields; `unknown` until its first sample, by which time its name is known. */
-  payload: PayloadUse;
-}
-
-/**
- * - `none`: nothing
- * - `off-cpu`: a sample of `perf record --off-cpu`, in the payload
- * - `sched_switch`, `context-switches`: that a thread leaves its CPU
- */
-export type PayloadUse = 'unknown' | 'none' | 'off-cpu' | 'sched_switch' | 'context-switches';
-
-/** Whether samples of an event are taken when threads leave a CPU. */
-export function isSampledAtSwitches({ payload }: SessionEvent): boolean {
-  return payload === 'sched_switch' || payload === 'context-switches';
-}
-
-/** How a thread waited off the CPU, according to switches. Of one that was not preempted, a SWITCH record says no more than `waiting`. */
-export type OffCpuState = 'sleeping' | 'blocked' | 'preempted' | 'waiting';
+import { type OffCpuState, offCpuEvent, recordedEvent, type SessionEvent } from './session-event.ts';
 
 type TracepointName = Pick<TraceFormat, 'system' | 'name'>;
 
-/** Size of the field that every tracepoint's payload begins with. */
-const COMMON_TYPE_BYTES = 2;
-
-/** The events of a recording, and which record belongs to which. */
+/** The events of a recording, with the names that its parts give them. */
 export class EventList {
   readonly events: SessionEvent[] = [];
-  /** By position of an attr in the recording: the index of its event. Events that are not here were not recorded. */
-  readonly #recorded: number[] = [];
-  readonly #eventOf = new Map<number, number>();
+  readonly ids = new EventIds(this.events);
   /** By config: the events that EVENT_TYPE may still name, with the names that their attrs give them. */
   readonly #unnamed = new Map<bigint, { readonly event: SessionEvent; readonly ownName: string }[]>();
   /**
@@ -77,15 +29,7 @@ export class EventList {
   readonly #hasIds: boolean[] = [];
   /** By number: what the tracing data calls a tracepoint. */
   #tracepoints: ReadonlyMap<number, TracepointName> = new Map();
-  /** By number of a tracepoint: its first event. */
-  readonly #eventOfTracepoint = new Map<number, number>();
-  readonly #taskIds = new Set<number>();
-  readonly #offsets = emptySampleOffsets();
   readonly #compatPerf: boolean;
-  #lastId = -1;
-  #lastEvent = -1;
-  /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 if samples carry none. */
-  #sampleIdOffset = -1;
 
   /** @param compatPerf whether events that the recording does not name get the names that perf 6.1 gives them */
   constructor(compatPerf: boolean) {
@@ -93,32 +37,14 @@ export class EventList {
   }
 
   add({ attr, ids }: AttrWithIds): void {
-    const index = this.events.length;
-    this.#recorded.push(index);
     const ownName = this.#ownNameOf(attr);
-    const event: SessionEvent = {
-      attr,
-      layout: new SampleLayout(attr),
-      sampleId: compileSampleId(attr),
-      name: ownName,
-      fixedPeriod: attr.samplePeriod > 0n ? Number(attr.samplePeriod) : 1,
-      isClock: isClockEvent(attr),
-      isDummy: isDummyEvent(attr),
-      hasBranchCallStacks: hasBranchCallStacks(attr),
-      hasDeferredCallchains: attr.flags.has('defer_callchain'),
-      hasLinkRegisters: hasLinkRegisters(attr),
-      hasStackDumps: false,
-      isOffCpuTime: false,
-      payload: 'unknown',
-    };
-    this.events.push(event);
+    const event = recordedEvent(attr, ownName);
+    const index = this.events.push(event) - 1;
+    this.ids.add(index, ids);
     const sameConfig = this.#unnamed.get(attr.config);
     if (sameConfig === undefined) this.#unnamed.set(attr.config, [{ event, ownName }]);
     else sameConfig.push({ event, ownName });
     this.#hasIds.push(ids.length > 0);
-    for (const id of ids) this.addId(Number(id), index);
-    if (this.#recorded.length === 1) this.#sampleIdOffset = sampleIdOffset(attr.sampleType);
-    if (attr.type === abi.PERF_TYPE_TRACEPOINT && !this.#eventOfTracepoint.has(Number(attr.config))) this.#eventOfTracepoint.set(Number(attr.config), index);
     this.#applyEarlierDescriptions(index, ids);
   }
 
@@ -131,7 +57,7 @@ export class EventList {
       this.applyEventTypes([{ config: attr.config, name: typeName }]);
     }
     const described = ids.length > 0 ? this.#descriptionOf.get(Number(ids[0])) : undefined;
-    const position = described ?? this.#recorded.length - 1;
+    const position = described ?? this.ids.recordedCount - 1;
     if (this.#placeOf(position) === index) this.#applyDescription(position);
     for (const id of ids) {
       const name = this.#comingNames.get(Number(id));
@@ -141,62 +67,12 @@ export class EventList {
   }
 
   /**
-   * Adds events for the times off the CPU that follow from switches, as if perf had recorded them.
+   * Adds events for the times off the CPU that follow from switches.
    * @returns their indexes, by how the thread waited
    */
   addOffCpuEvents(): Readonly<Record<OffCpuState, number>> {
-    const [{ attr: first, sampleId }] = this.events;
-    const sampleType = abi.PERF_SAMPLE_IP | abi.PERF_SAMPLE_TID | abi.PERF_SAMPLE_TIME | abi.PERF_SAMPLE_CPU | abi.PERF_SAMPLE_PERIOD;
-    const sources = this.events.filter(isSampledAtSwitches);
-    const hasCallchain = sources.some(({ layout }) => layout.hasCallchain);
-    const attr: PerfEventAttr = {
-      ...first,
-      type: abi.PERF_TYPE_SOFTWARE,
-      config: BigInt(abi.PERF_COUNT_SW_CONTEXT_SWITCHES),
-      sampleType: hasCallchain ? sampleType | abi.PERF_SAMPLE_CALLCHAIN : sampleType,
-      samplePeriod: 0n,
-      sampleFreq: 0n,
-    };
-    const layout = new SampleLayout(attr);
-    const add = (state: OffCpuState): number => {
-      const event: SessionEvent = {
-        attr,
-        layout,
-        sampleId,
-        name: OFF_CPU_PREFIX + state,
-        fixedPeriod: 1,
-        isClock: false,
-        isDummy: false,
-        hasBranchCallStacks: sources.some((event) => event.hasBranchCallStacks),
-        hasDeferredCallchains: false,
-        hasLinkRegisters: false,
-        hasStackDumps: sources.some((event) => event.hasStackDumps),
-        isOffCpuTime: true,
-        payload: 'none',
-      };
-      return this.events.push(event) - 1;
-    };
+    const add = (state: OffCpuState): number => this.events.push(offCpuEvent(state, this.events)) - 1;
     return { sleeping: add('sleeping'), blocked: add('blocked'), preempted: add('preempted'), waiting: add('waiting') };
-  }
-
-  addId(id: number, event: number): void {
-    this.#eventOf.set(id, event);
-    this.#lastId = -1;
-  }
-
-  /** Adds ids that come with the position of their event's attr; those of no attr are left out. */
-  addIds(ids: readonly { readonly attr: bigint; readonly id: bigint }[]): void {
-    for (const { attr, id } of ids) if (attr < BigInt(this.#recorded.length)) this.addId(Number(id), this.#recorded[Number(attr)]);
-  }
-
-  /** Notes that the event of this id was opened for a task, not for a CPU and whatever runs there. */
-  noteTaskId(id: number): void {
-    this.#taskIds.add(id);
-  }
-
-  /** Whether the recording says that this id is of a task, and of those that inherit the event from it. */
-  isTaskId(id: number): boolean {
-    return this.#taskIds.has(id);
   }
 
   /**
@@ -215,7 +91,7 @@ export class EventList {
   /** Index of the event that a description is about; −1 if it has not come yet. */
   #placeOf(position: number): number {
     const [id] = this.#descriptions[position]?.ids ?? [];
-    return (id === undefined ? undefined : this.#eventOf.get(Number(id))) ?? this.#recorded[position] ?? -1;
+    return (id === undefined ? undefined : this.ids.known(Number(id))) ?? this.ids.atPosition(position);
   }
 
   #applyDescription(position: number): void {
@@ -226,7 +102,7 @@ export class EventList {
     if (name !== '') event.name = name;
     if (this.#hasIds[index] || event.attr.type !== attr.type || event.attr.config !== attr.config) return;
     this.#hasIds[index] = true;
-    for (const id of ids) this.addId(Number(id), index);
+    for (const id of ids) this.ids.set(Number(id), index);
   }
 
   /**
@@ -274,8 +150,8 @@ export class EventList {
   /** Names the event with this id, now or when its attr comes. If there is only one event, it is meant whatever the id: some recordings give none. */
   applyName(id: number, name: string): void {
     if (name === '') return;
-    const index = this.findById(id);
-    const event = this.events[this.#recorded.length === 1 ? 0 : index];
+    const index = this.ids.find(id);
+    const event = this.events[this.ids.recordedCount === 1 ? 0 : index];
     if (event !== undefined) event.name = name;
     if (index < 0) this.#comingNames.set(id, name);
   }
@@ -296,49 +172,6 @@ export class EventList {
       if (name !== undefined) event.name = name + eventModifiers(event.attr);
     }
   }
-
-  /** Event of an id; id 0 means the first one. −1 when no event has it. */
-  findById(id: number): number {
-    // hot
-    if (id === this.#lastId) return this.#lastEvent;
-    const event = id === 0 ? 0 : (this.#eventOf.get(id) ?? -1);
-    this.#lastId = id;
-    this.#lastEvent = event;
-    return event;
-  }
-
-  /** Event of a sample whose payload lies between `start` and `end`; −1 if it is unknown. */
-  findForSample(view: ByteView, start: number, end: number): number {
-    // hot
-    if (this.#recorded.length === 1) return 0;
-    const idOffset = this.#sampleIdOffset;
-    if (idOffset < 0) return this.#recorded.length > 1 ? this.#findByPayload(view, start, end) : -1;
-    return start + idOffset + 8 <= end ? this.findById(view.u64(start + idOffset)) : -1;
-  }
-
-  /**
-   * Early perf (2.6.31) may record samples of several events without ids. Then tracepoints are told apart by the tracepoint's number, with which their payloads
-   * begin (tracing format: `common_type`); all other samples go to the first event.
-   */
-  #findByPayload(view: ByteView, start: number, end: number): number {
-    const { attr, layout } = this.events[0];
-    const isTold = attr.type === abi.PERF_TYPE_TRACEPOINT && layout.has('raw') && layout.locate(view, start, end, this.#offsets) === undefined;
-    if (!isTold || view.u32(this.#offsets.raw) < COMMON_TYPE_BYTES) return 0;
-    return this.#eventOfTracepoint.get(view.u16(this.#offsets.raw + 4)) ?? 0;
-  }
-
-  /**
-   * The sample_id trailer of a kernel record that ends at `end`: that of the event whose id is in it. The id is equally far from the end in every event's
-   * trailer; other fields need not be. Undefined before there is any event.
-   */
-  trailerOf(view: ByteView, start: number, end: number): SampleIdLayout | undefined {
-    const first = this.events[0]?.sampleId;
-    if (first === undefined || this.#recorded.length === 1) return first;
-    const idFromEnd = first.identifier >= 0 ? first.identifier : first.id;
-    if (idFromEnd < 0 || end - idFromEnd < start) return first;
-    const event = this.findById(view.u64(end - idFromEnd));
-    return event < 0 ? first : this.events[event].sampleId;
-  }
 }
 
 /** The events of a header, named as it describes them. None in pipe mode, where they come as records. */
@@ -350,22 +183,4 @@ export function eventsOf(header: RecordingHeader, compatPerf = false): EventList
   events.applySimpleperfTypes(simpleperfEventTypes(header.features));
   if (header.features.tracingData !== undefined) events.applyTracepoints(header.features.tracingData.formats);
   return events;
-}
-
-/** IDENTIFIER comes first; ID follows IP, TID, TIME and ADDR (perf_event.h, PERF_SAMPLE_IDENTIFIER). */
-function sampleIdOffset(sampleType: number): number {
-  if ((sampleType & abi.PERF_SAMPLE_IDENTIFIER) !== 0) return 0;
-  if ((sampleType & abi.PERF_SAMPLE_ID) === 0) return -1;
-  const before = [abi.PERF_SAMPLE_IP, abi.PERF_SAMPLE_TID, abi.PERF_SAMPLE_TIME, abi.PERF_SAMPLE_ADDR];
-  return before.filter((bit) => (sampleType & bit) !== 0).length * 8;
-}
-
-function hasBranchCallStacks({ sampleType, branchSampleType }: PerfEventAttr): boolean {
-  return (sampleType & abi.PERF_SAMPLE_BRANCH_STACK) !== 0 && Math.floor(branchSampleType / abi.PERF_SAMPLE_BRANCH_CALL_STACK) % 2 === 1;
-}
-
-function hasLinkRegisters({ sampleType, sampleRegsUser }: PerfEventAttr): boolean {
-  const has = (field: number): boolean => (sampleType & field) !== 0;
-  if (!has(abi.PERF_SAMPLE_CALLCHAIN) || !has(abi.PERF_SAMPLE_REGS_USER) || has(abi.PERF_SAMPLE_STACK_USER)) return false;
-  return ((sampleRegsUser >> BigInt(AARCH64_LR_BIT)) & 1n) === 1n;
 }

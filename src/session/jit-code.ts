@@ -6,7 +6,7 @@ import { dumpStacks } from '../perfdata/attr.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
 import type { RecordingClock } from './clock.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionEvent } from './session-event.ts';
 import type { TaskTable } from './tasks.ts';
 
 /** More processes that dump their code, and more pieces of code put into place, than any recording has; so many pieces need 200 MB. */

@@ -3,11 +3,12 @@ import { isSwitch, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { SwitchState } from '../tracing/sched-switch.ts';
 import type { DeferredCallchains } from './deferred-callchains.ts';
-import type { EventList, OffCpuState } from './events.ts';
+import type { EventList } from './events.ts';
 import type { CompiledFilter } from './filter.ts';
 import type { FrameResolver } from './frames.ts';
 import { BY_RECORD, bySampleOf, OffCpuWaits, type WaitSample } from './off-cpu-waits.ts';
 import { hasStack, type RecordRow } from './record-row.ts';
+import type { OffCpuState } from './session-event.ts';
 import type { SwitchSample } from './switch-samples.ts';
 import type { SessionThread, TaskTable } from './tasks.ts';
 

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionEvent } from './session-event.ts';
 
 /** Whether an event is that of `perf record --off-cpu`: its samples' periods are nanoseconds that a thread was off the CPU. */
 export function isPerfOffCpuEvent({ attr: { type, config }, name }: Pick<SessionEvent, 'attr' | 'name'>): boolean {

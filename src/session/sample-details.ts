@@ -2,7 +2,7 @@ import type { ByteView } from '../base/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { DETAIL_VALUES, type DetailName, type DetailValue, type SampleDetails } from '../profile/sample-details.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionEvent } from './session-event.ts';
 
 /** Which details to keep, and where. */
 export interface DetailOptions {

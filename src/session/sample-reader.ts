@@ -10,12 +10,14 @@ import type { BranchStacks } from './branch-stacks.ts';
 import { beginsWith, beginsWithAddress, COOKIE_ENTRIES, endsWithCookie } from './callchain-entries.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
-import type { EventList, PayloadUse, SessionEvent } from './events.ts';
+import type { EventIds } from './event-ids.ts';
+import type { EventList } from './events.ts';
 import { isPerfOffCpuEvent, readEmbeddedSample } from './off-cpu-samples.ts';
 import type { ReadSample } from './read-growth.ts';
 import type { RecordExtras } from './record-extras.ts';
 import { NOT_UNWOUND, OWN_ADDRESS, type RecordRow } from './record-row.ts';
 import type { DetailReader } from './sample-details.ts';
+import type { PayloadUse, SessionEvent } from './session-event.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import type { SwitchSampleReader } from './switch-samples.ts';
 
@@ -56,7 +58,8 @@ const MAX_LEADING_WORDS = 18;
  * afterwards.
  */
 export class SampleReader {
-  readonly #events: EventList;
+  readonly #events: readonly SessionEvent[];
+  readonly #ids: EventIds;
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
   readonly #extras: RecordExtras;
@@ -73,7 +76,8 @@ export class SampleReader {
   #branchChains: BranchCallchains | undefined;
 
   constructor(parts: SampleReaderParts, diagnostics: Diagnostics) {
-    this.#events = parts.events;
+    this.#events = parts.events.events;
+    this.#ids = parts.events.ids;
     this.#chains = parts.chains;
     this.#clock = parts.clock;
     this.#extras = parts.extras;
@@ -96,12 +100,12 @@ export class SampleReader {
     const { view, misc } = record;
     const start = record.offset + RECORD_HEADER_BYTES;
     const end = record.offset + record.size;
-    const event = this.#events.findForSample(view, start, end);
+    const event = this.#ids.findForSample(view, start, end);
     if (event < 0) {
       this.#reportNoEvent(record);
       return false;
     }
-    const sampled = this.#events.events[event];
+    const sampled = this.#events[event];
     const { layout } = sampled;
 
     // Fields whose places differ from sample to sample are located; the leading ones have the same places in all samples of an event.
@@ -230,7 +234,7 @@ export class SampleReader {
 
   #reportNoEvent({ fileOffset }: RecordCursor): void {
     const [code, problem] =
-      this.#events.events.length === 0
+      this.#events.length === 0
         ? (['sample-without-attr', 'PERF_RECORD_SAMPLE before any event attr'] as const)
         : (['unknown-event-id', 'PERF_RECORD_SAMPLE has an id that belongs to no event'] as const);
     this.#diagnostics.add(code, 'loss', `${problem}: the sample is skipped`, fileOffset);
@@ -247,7 +251,7 @@ export class SampleReader {
       const at = fields.first + i * fields.stride;
       // Ids count from 1; without them, each event has only one value.
       const id = fields.idOffset < 0 ? -1 - sampledEvent : view.u64(at + fields.idOffset);
-      const event = fields.idOffset < 0 ? sampledEvent : this.#events.findById(id);
+      const event = fields.idOffset < 0 ? sampledEvent : this.#ids.find(id);
       if (event < 0) {
         this.#diagnostics.add('unknown-event-id', 'loss', 'PERF_RECORD_SAMPLE reads a value whose id belongs to no event: it is skipped', fileOffset);
         continue;
@@ -258,7 +262,7 @@ export class SampleReader {
       lows.push(view.lo(at));
     }
     // If perf recorded CPUs, `inherit` may be set but has no effect.
-    const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#events.isTaskId(ids[0]) ? tid : -1;
+    const thread = sampled.attr.flags.has('inherit') && ids.length > 0 && this.#ids.isTaskId(ids[0]) ? tid : -1;
     return { kind: 'read', event: sampledEvent, thread, fileOffset, events, ids, highs, lows };
   }
 }

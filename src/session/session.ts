@@ -20,7 +20,7 @@ import { CallchainTable } from './callchains.ts';
 import { RecordingClock } from './clock.ts';
 import type { Dso } from './dsos.ts';
 import { type EmbeddedSymbols, embeddedSymbolsOf } from './embedded-symbols.ts';
-import { type EventList, eventsOf, type SessionEvent } from './events.ts';
+import { type EventList, eventsOf } from './events.ts';
 import { CompiledFilter, needsSampleTimes, type SampleFilter } from './filter.ts';
 import { reportAtEnd } from './findings-at-end.ts';
 import { type FrameOptions, FrameResolver } from './frames.ts';
@@ -34,6 +34,7 @@ import { RecordRow } from './record-row.ts';
 import { type RecordObserver, Replay } from './replay.ts';
 import { type DetailOptions, DetailReader } from './sample-details.ts';
 import { type LeafRule, SampleReader } from './sample-reader.ts';
+import type { SessionEvent } from './session-event.ts';
 import { SideBandReader } from './side-band-reader.ts';
 import { SimpleperfRecordReader } from './simpleperf-records.ts';
 import { StackDumps } from './stack-dumps.ts';
@@ -217,9 +218,9 @@ class Session implements RecordVisitor {
     );
     const readsAll = observer !== undefined || this.#simpleperfOffCpu !== undefined || findsOffCpu || profile.threadEvents !== undefined;
     const commLimit = isSimpleperf ? SIMPLEPERF_COMM_LIMIT : COMM_LIMIT;
-    this.#sideBand = new SideBandReader({ events, chains, clock, extras, commLimit, readsAll }, diagnostics);
+    this.#sideBand = new SideBandReader({ eventIds: events.ids, chains, clock, extras, commLimit, readsAll }, diagnostics);
     this.#userRecords = new UserRecordReader(events, features, header.littleEndian, diagnostics);
-    this.#simpleperfRecords = new SimpleperfRecordReader(events, this.#recordedSymbols, diagnostics);
+    this.#simpleperfRecords = new SimpleperfRecordReader(events.ids, this.#recordedSymbols, diagnostics);
 
     const frameRules = { ...options, callersAreCalls: isSimpleperf, leafIsSampleIp: leaf === 'ip', showsCutAsPerf: compatPerf && options.truncated === 'keep' };
     const frames = new FrameResolver(chains, this.#machine.kernels, profile, frameRules, diagnostics);

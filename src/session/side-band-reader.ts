@@ -11,14 +11,14 @@ import { isSwitch, readSideBand, type SideBand, withNamesInLimits } from '../per
 import type { SampleIdLayout } from '../perfdata/sample-id.ts';
 import type { CallchainTable } from './callchains.ts';
 import type { RecordingClock } from './clock.ts';
-import type { EventList } from './events.ts';
+import type { EventIds } from './event-ids.ts';
 import type { RecordExtras } from './record-extras.ts';
 import type { RecordRow } from './record-row.ts';
 import { reportUnknownRecord } from './unknown-records.ts';
 
 /** What reading such records works with. */
 export interface SideBandReaderParts {
-  readonly events: EventList;
+  readonly eventIds: EventIds;
   /** Gets the callchains that come in separate records. */
   readonly chains: CallchainTable;
   readonly clock: RecordingClock;
@@ -32,7 +32,7 @@ export interface SideBandReaderParts {
 
 /** Reads the kernel's records that are not samples, in file order. */
 export class SideBandReader {
-  readonly #events: EventList;
+  readonly #eventIds: EventIds;
   readonly #chains: CallchainTable;
   readonly #clock: RecordingClock;
   readonly #extras: RecordExtras;
@@ -41,8 +41,8 @@ export class SideBandReader {
   readonly #mappedFiles = new MappedFiles<MappedFile>();
   readonly #diagnostics: Diagnostics;
 
-  constructor({ events, chains, clock, extras, commLimit, readsAll }: SideBandReaderParts, diagnostics: Diagnostics) {
-    this.#events = events;
+  constructor({ eventIds, chains, clock, extras, commLimit, readsAll }: SideBandReaderParts, diagnostics: Diagnostics) {
+    this.#eventIds = eventIds;
     this.#chains = chains;
     this.#clock = clock;
     this.#extras = extras;
@@ -93,7 +93,7 @@ export class SideBandReader {
   }
 
   #trailerOf({ view, offset, size }: RecordCursor): SampleIdLayout | undefined {
-    return this.#events.trailerOf(view, offset + RECORD_HEADER_BYTES, offset + size);
+    return this.#eventIds.trailerOf(view, offset + RECORD_HEADER_BYTES, offset + size);
   }
 
   #decode({ view, offset, size, type, misc, fileOffset }: RecordCursor, trailer: SampleIdLayout | undefined): SideBand | undefined {

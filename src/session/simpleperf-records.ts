@@ -5,24 +5,24 @@ import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
 import type { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
 import { readSimpleperfRecord } from '../simpleperf/records.ts';
-import type { EventList } from './events.ts';
+import type { EventIds } from './event-ids.ts';
 import { reportUnknownRecord } from './unknown-records.ts';
 
 /** Reads only the record of simpleperf that says which ids belong to which event, for readers that need nothing else. */
-export function readEventIds({ view, offset, size, type }: RecordCursor, events: EventList): void {
+export function readEventIds({ view, offset, size, type }: RecordCursor, eventIds: EventIds): void {
   if (type !== SP_EVENT_ID) return;
   const record = readSimpleperfRecord(view, offset, offset + size, type);
-  if (typeof record === 'object' && record.type === 'eventId') events.addIds(record.ids);
+  if (typeof record === 'object' && record.type === 'eventId') eventIds.addByPosition(record.ids);
 }
 
 /** Reads what a session needs of simpleperf's own records: which ids belong to which event, and symbols. */
 export class SimpleperfRecordReader {
-  readonly #events: EventList;
+  readonly #eventIds: EventIds;
   readonly #symbols: RecordedSymbols;
   readonly #diagnostics: Diagnostics;
 
-  constructor(events: EventList, symbols: RecordedSymbols, diagnostics: Diagnostics) {
-    this.#events = events;
+  constructor(eventIds: EventIds, symbols: RecordedSymbols, diagnostics: Diagnostics) {
+    this.#eventIds = eventIds;
     this.#symbols = symbols;
     this.#diagnostics = diagnostics;
   }
@@ -42,7 +42,7 @@ export class SimpleperfRecordReader {
     }
     switch (record.type) {
       case 'eventId':
-        this.#events.addIds(record.ids);
+        this.#eventIds.addByPosition(record.ids);
         break;
       case 'kernelSymbol':
         if (record.kallsyms.length > 0) this.#symbols.kallsyms = record.kallsyms;

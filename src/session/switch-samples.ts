@@ -3,8 +3,8 @@ import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
 import { SchedSwitchPayloads, type SwitchState } from '../tracing/sched-switch.ts';
-import type { SessionEvent } from './events.ts';
 import type { ReadSample } from './read-growth.ts';
+import type { SessionEvent } from './session-event.ts';
 
 /** A sample that was taken because a thread leaves its CPU. */
 export interface SwitchSample {

@@ -54,12 +54,12 @@ class SampleTimeScan implements RecordVisitor {
   visit(record: RecordCursor): void {
     const { view, offset, size, type } = record;
     if (type !== abi.PERF_RECORD_SAMPLE) {
-      if (type >= SIMPLEPERF_TYPE_START) readEventIds(record, this.#events);
+      if (type >= SIMPLEPERF_TYPE_START) readEventIds(record, this.#events.ids);
       else if (type >= abi.PERF_RECORD_USER_TYPE_START) this.#userRecords.read(record);
       return;
     }
     const start = offset + RECORD_HEADER_BYTES;
-    const event = this.#events.findForSample(view, start, offset + size);
+    const event = this.#events.ids.findForSample(view, start, offset + size);
     const at = event < 0 ? -1 : this.#events.events[event].layout.time;
     if (at < 0 || start + at + 8 > offset + size) return;
     const timeNs = this.#clock.relative(view.lo(start + at), view.hi(start + at));

@@ -103,8 +103,8 @@ export class UserRecordReader {
     const last = Math.min(offset + size, first + count * ID_INDEX_ENTRY_BYTES) - ID_INDEX_ENTRY_BYTES;
     for (let entry = first; entry <= last; entry += ID_INDEX_ENTRY_BYTES) {
       const id = view.u64(entry + ID_INDEX_ENTRY_AT.id);
-      if (view.lo(entry + ID_INDEX_ENTRY_AT.tid) !== ANY_TASK) this.#events.noteTaskId(id);
-      this.cpus.noteOpened(this.#events.findById(id), view.lo(entry + ID_INDEX_ENTRY_AT.cpu) | 0);
+      if (view.lo(entry + ID_INDEX_ENTRY_AT.tid) !== ANY_TASK) this.#events.ids.noteTaskId(id);
+      this.cpus.noteOpened(this.#events.ids.find(id), view.lo(entry + ID_INDEX_ENTRY_AT.cpu) | 0);
     }
   }
 
