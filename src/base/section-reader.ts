@@ -1,5 +1,6 @@
 import { ByteView } from './byte-view.ts';
 import type { Diagnostics } from './diagnostics.ts';
+import { PerfconvError } from './errors.ts';
 import { type ExactInteger, exactInteger } from './exact-integer.ts';
 import { type NameLimit, withinLimit } from './name-limits.ts';
 
@@ -12,7 +13,7 @@ export type FeatureReader<Features> = (features: Features, section: SectionReade
 /** Readers by feature bit. A table for fewer features fits wherever one for all of them is expected. */
 export type FeatureReaders<Features> = Readonly<Record<number, FeatureReader<Features>>>;
 
-/** Reads a section's values one after another; throws RangeError if it ends too early. */
+/** Reads a section's values one after another; throws PerfconvError `damaged` if it ends too early. */
 export class SectionReader {
   readonly view: ByteView;
   /** Where the section is in the input, for messages. */
@@ -84,7 +85,7 @@ export class SectionReader {
   }
 
   #step(bytes: number): number {
-    if (bytes > this.remaining) throw new RangeError('value overruns section');
+    if (bytes > this.remaining) throw new PerfconvError('damaged', 'value overruns section');
     const start = this.at;
     this.at += bytes;
     return start;

@@ -65,7 +65,8 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
   try {
     reader(features, new SectionReader(bytes, littleEndian, fileOffset, featureName(feature), diagnostics));
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    // A section ends too early, or has something in it that is not an attr.
+    if (!(error instanceof PerfconvError)) throw error;
     if (bytes.length > 0) reportDamagedFeature(feature, fileOffset, diagnostics);
   }
 }
@@ -74,9 +75,4 @@ export function readFeature(features: Features, feature: number, bytes: Uint8Arr
 export function reportDamagedFeature(feature: number, fileOffset: number, diagnostics: Diagnostics): void {
   const message = `the header's ${featureName(feature)} section is cut off or damaged; only what comes before the damage is used`;
   diagnostics.add('feature-damaged', 'warning', message, fileOffset);
-}
-
-/** Whether the error means that a section ends too early, or has something in it that is not an attr. */
-function isDamage(error: unknown): boolean {
-  return error instanceof RangeError || error instanceof PerfconvError;
 }

@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { EVENT_LIMIT, type NameLimit } from '../base/name-limits.ts';
 import type { FeatureReaders, SectionReader } from '../base/section-reader.ts';
 import * as sp from './constants.ts';
@@ -73,6 +74,9 @@ const EVENT_TYPE_INFO = 'event_type_info';
 /** Limit of a line of it: a name, and two numbers of up to ten and twenty digits, separated by commas. */
 const EVENT_TYPE_LIMIT: NameLimit = { ...EVENT_LIMIT, kind: 'event type', bytes: EVENT_LIMIT.bytes + 32 };
 
+/** simpleperf writes some twenty. */
+const MAX_META_INFO = 1 << 16;
+
 /** Pairs of key and value, each ended by NUL. */
 function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
   const { view } = section;
@@ -80,7 +84,8 @@ function readMetaInfo(section: SectionReader, info: Map<string, string>): void {
   for (let at = 0; at < bytes.length; ) {
     const keyEnd = bytes.indexOf(0, at);
     const valueEnd = keyEnd < 0 ? -1 : bytes.indexOf(0, keyEnd + 1);
-    if (valueEnd < 0) throw new RangeError('unterminated text');
+    if (valueEnd < 0) throw new PerfconvError('damaged', 'unterminated text');
+    if (info.size >= MAX_META_INFO) throw new PerfconvError('damaged', `more than ${MAX_META_INFO} entries`);
     const key = view.text(at, keyEnd);
     const value = view.text(keyEnd + 1, valueEnd);
     const lines = key === EVENT_TYPE_INFO ? value.split('\n').map((line) => section.limited(line, EVENT_TYPE_LIMIT, keyEnd + 1)) : [value];

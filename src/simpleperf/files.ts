@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL_MODULE, DSO_UNKNOWN_FILE } from './constants.ts';
 import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 
@@ -55,7 +56,7 @@ const UNKNOWN_OFFSET = 2 ** 64;
 
 /**
  * Reads the FILE feature into `files`: successive structs, each after a u32 with its size. What was read before a damaged one stays.
- * @throws RangeError if the section is damaged
+ * @throws PerfconvError `damaged` if the section is
  */
 export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
   eachSized(view, (start, end) => files.push(readFileStruct(view, start, end)));
@@ -63,7 +64,7 @@ export function readFileFeature(view: ByteView, files: SimpleperfFile[]): void {
 
 /**
  * Reads the FILE2 feature, in which each struct is a protobuf message.
- * @throws RangeError if the section is damaged
+ * @throws PerfconvError `damaged` if the section is
  */
 export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void {
   eachSized(view, (start, end) => files.push(readProtobuf(() => readFileMessage(view, start, end))));
@@ -72,8 +73,8 @@ export function readFile2Feature(view: ByteView, files: SimpleperfFile[]): void 
 function eachSized(view: ByteView, read: (start: number, end: number) => void): void {
   for (let at = 0; at < view.length; ) {
     const start = at + 4;
-    const end = start + view.u32(at);
-    if (end > view.length) throw new RangeError('file overruns section');
+    const end = start > view.length ? start : start + view.u32(at);
+    if (end > view.length) throw new PerfconvError('damaged', 'file overruns section');
     read(start, end);
     at = end;
   }
@@ -86,11 +87,11 @@ const SYMBOL_MIN_BYTES = 13;
 function readFileStruct(view: ByteView, start: number, end: number): SimpleperfFile {
   let at = start;
   const need = (bytes: number): void => {
-    if (bytes > end - at) throw new RangeError('field overruns file');
+    if (bytes > end - at) throw new PerfconvError('damaged', 'field overruns file');
   };
   const nameEnd = (): number => {
     const nul = view.bytes.indexOf(0, at);
-    if (nul < 0 || nul >= end) throw new RangeError('unterminated text');
+    if (nul < 0 || nul >= end) throw new PerfconvError('damaged', 'unterminated text');
     return nul;
   };
   const pathEnd = nameEnd();
@@ -101,7 +102,7 @@ function readFileStruct(view: ByteView, start: number, end: number): SimpleperfF
   const minVaddr = view.i64(at + 4);
   const symbolCount = view.u32(at + 12);
   at += 16;
-  if (type > DSO_UNKNOWN_FILE) throw new RangeError(`file type ${type}`);
+  if (type > DSO_UNKNOWN_FILE) throw new PerfconvError('damaged', `file type ${type}`);
   need(symbolCount * SYMBOL_MIN_BYTES);
   const symbols = new SymbolList(view.bytes);
   for (let i = 0; i < symbolCount; i++) {
@@ -181,7 +182,7 @@ function readNumbers(message: ProtobufReader, end: number, numbers: number[]): v
     else if (message.isBytes(1)) {
       const packedEnd = message.bytesEnd(end);
       while (message.at < packedEnd) numbers.push(message.u64());
-      if (message.at > packedEnd) throw new RangeError('number overruns its field');
+      if (message.at > packedEnd) throw new PerfconvError('damaged', 'number overruns its field');
     } else message.skip();
   }
 }

@@ -1,5 +1,6 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
 import { addressOfBig } from '../base/addresses.ts';
+import { PerfconvError } from '../base/errors.ts';
 
 // Wire types of the encoding that protobuf.dev documents.
 const WIRE_VARINT = 0;
@@ -23,7 +24,7 @@ export async function loadProtobuf(): Promise<void> {
  * }
  * ```
  *
- * All damage throws RangeError if the code runs inside {@link readProtobuf}.
+ * All damage throws PerfconvError `damaged` if the code runs inside {@link readProtobuf}.
  */
 export class ProtobufReader {
   /** Number and wire type of the current field. */
@@ -33,10 +34,10 @@ export class ProtobufReader {
 
   /**
    * @param bytes in which the messages are; offsets are from their start
-   * @throws RangeError if {@link loadProtobuf} was not awaited, as in a record, where simpleperf never writes protobuf
+   * @throws PerfconvError `damaged` if {@link loadProtobuf} was not awaited, as in a record, where simpleperf never writes protobuf
    */
   constructor(bytes: Uint8Array, start: number) {
-    if (wire === undefined) throw new RangeError('protobuf where there is none');
+    if (wire === undefined) throw new PerfconvError('damaged', 'protobuf where there is none');
     this.#reader = new wire.BinaryReader(bytes);
     this.#reader.pos = start;
   }
@@ -50,7 +51,7 @@ export class ProtobufReader {
   next(end: number): boolean {
     const reader = this.#reader;
     if (reader.pos >= end) {
-      if (reader.pos > end) throw new RangeError('field overruns its message');
+      if (reader.pos > end) throw new PerfconvError('damaged', 'field overruns its message');
       return false;
     }
     [this.#field, this.#wireType] = reader.tag();
@@ -85,7 +86,7 @@ export class ProtobufReader {
   /** Begins bytes, text or a message, whose first byte is then {@link at}, in a message that ends at `end`. @returns where they end */
   bytesEnd(end: number): number {
     const length = this.#reader.uint32();
-    if (length > end - this.#reader.pos) throw new RangeError('field overruns its message');
+    if (length > end - this.#reader.pos) throw new PerfconvError('damaged', 'field overruns its message');
     return this.#reader.pos + length;
   }
 
@@ -100,12 +101,12 @@ export class ProtobufReader {
   }
 }
 
-/** Runs code that reads protobuf. @throws RangeError for all damage: the package itself throws that only if bytes end too early */
+/** Runs code that reads protobuf. @throws PerfconvError `damaged` for all damage: the package itself throws RangeError if bytes end too early, else Error */
 export function readProtobuf<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Error && error.constructor === Error) throw new RangeError(error.message);
+    if (error instanceof RangeError || (error instanceof Error && error.constructor === Error)) throw new PerfconvError('damaged', error.message);
     throw error;
   }
 }

@@ -25,6 +25,8 @@ const MAGIC = [0x17, 0x08, 0x44, 0x74, 0x72, 0x61, 0x63, 0x69, 0x6e, 0x67];
 
 /** Linux has about 2,500. */
 const MAX_FORMATS = 100_000;
+/** How many strings of the kernel, and how many names of threads, are kept. The kernel keeps 128 names by default, and has some thousand strings. */
+const MAX_LINES = 1 << 18;
 
 /**
  * Reads the TRACING_DATA feature, or the payload of a PERF_RECORD_HEADER_TRACING_DATA: formats of tracepoints, and what else is needed for their texts. If the
@@ -51,13 +53,13 @@ export function readTracingData(bytes: Uint8Array): TracingData {
   try {
     readSections(new Sections(view, versionEnd + 7), version, formats, printkFormats, cmdlines);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof PerfconvError)) throw error;
     problem = error.message;
   }
   return { version, littleEndian, longSize, pageSize, formats, printkFormats, cmdlines, problem };
 }
 
-/** Reads the sections into the maps, in their order. @throws RangeError with the end of a sentence if one does not fit */
+/** Reads the sections into the maps, in their order. @throws PerfconvError `damaged`, with the end of a sentence, if one does not fit */
 function readSections(
   sections: Sections,
   version: string,
@@ -68,7 +70,7 @@ function readSections(
   const add = (system: string, text: string): void => {
     const format = parseTraceFormat(system, text);
     if (format === undefined) return;
-    if (formats.size >= MAX_FORMATS) throw new RangeError(`it has more than ${MAX_FORMATS} formats`);
+    if (formats.size >= MAX_FORMATS) throw new PerfconvError('damaged', `it has more than ${MAX_FORMATS} formats`);
     formats.set(format.id, format);
   };
   sections.expectName('header_page');
@@ -87,7 +89,9 @@ function readSections(
   if (Number.parseFloat(version) < 0.6 || sections.isAtEnd) return;
   for (const line of sections.sized(8).split('\n')) {
     const match = /^(\d{1,10}) (.*)$/.exec(line);
-    if (match !== null) cmdlines.set(Number(match[1]), match[2]);
+    if (match === null) continue;
+    if (cmdlines.size >= MAX_LINES) throw new PerfconvError('damaged', `it has more than ${MAX_LINES} names of threads`);
+    cmdlines.set(Number(match[1]), match[2]);
   }
 }
 
@@ -96,6 +100,7 @@ function readPrintkFormats(text: string, printkFormats: Map<Word, string>): void
   for (const line of text.split('\n')) {
     const match = /^(?:0x)?([0-9a-f]{1,16})\s*:\s*"(.*)"\s*$/i.exec(line);
     if (match === null) continue;
+    if (printkFormats.size >= MAX_LINES) throw new PerfconvError('damaged', `it has more than ${MAX_LINES} strings of the kernel`);
     const digits = match[1].padStart(16, '0');
     const address = wordOfHalves(Number.parseInt(digits.slice(8), 16), Number.parseInt(digits.slice(0, 8), 16));
     printkFormats.set(address, match[2].replace(/\\n$/, '').replaceAll('\\"', '"'));
@@ -135,7 +140,7 @@ class Sections {
   /** Text that a NUL ends. */
   name(): string {
     const end = this.#view.bytes.indexOf(0, this.#at);
-    if (end < 0) throw new RangeError('a name is not terminated');
+    if (end < 0) throw new PerfconvError('damaged', 'a name is not terminated');
     const text = this.#view.text(this.#at, end);
     this.#at = end + 1;
     return text;
@@ -143,10 +148,10 @@ class Sections {
 
   expectName(expected: string): void {
     const name = this.name();
-    if (name !== expected) throw new RangeError(`${expected} is missing`);
+    if (name !== expected) throw new PerfconvError('damaged', `${expected} is missing`);
   }
 
   #need(bytes: number): void {
-    if (bytes > this.#view.length - this.#at) throw new RangeError('it ends in the middle of a section');
+    if (bytes > this.#view.length - this.#at) throw new PerfconvError('damaged', 'it ends in the middle of a section');
   }
 }

@@ -59,3 +59,13 @@ describe('DEBUG_UNWIND', () => {
     expect(await read(overrun)).toEqual({ files: [], damaged: 1 });
   });
 });
+
+describe('META_INFO', () => {
+  it('with more entries than anybody writes keeps the first ones, and is damaged', () => {
+    const entries = Array.from({ length: (1 << 16) + 1 }, (_, i) => `${i}\0a\0`).join('');
+    const features: Features = { present: new Set() };
+    const diagnostics = new Diagnostics();
+    readFeature(features, 129, new TextEncoder().encode(entries), true, 0, diagnostics);
+    expect([features.simpleperf?.metaInfo.size, diagnostics.count('feature-damaged')]).toEqual([1 << 16, 1]);
+  });
+});

@@ -123,6 +123,14 @@ describe('tracing data', () => {
     ).toEqual(['b']);
   });
 
+  it('keeps the first of more names and strings than any kernel has', () => {
+    const lines = (line: (number: number) => string): string => Array.from({ length: (1 << 18) + 1 }, (_, i) => line(i)).join('\n');
+    const named = readTracingData(encodeTracingData({ systems, cmdlines: lines((i) => `${i} a`) }));
+    expect([named.cmdlines.size, named.problem]).toEqual([1 << 18, 'it has more than 262144 names of threads']);
+    const printed = readTracingData(encodeTracingData({ systems, printkFormats: lines((i) => `0x${i.toString(16)} : "a"`) }));
+    expect([printed.printkFormats.size, printed.problem]).toEqual([1 << 18, 'it has more than 262144 strings of the kernel']);
+  });
+
   it('ends at a size beyond all memory', () => {
     const bytes = encodeTracingData({ systems });
     const at = bytes.findIndex((_, i) => new TextDecoder().decode(bytes.subarray(i, i + 12)) === 'header_page\0') + 12;

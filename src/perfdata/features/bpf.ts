@@ -1,4 +1,5 @@
 import { type ByteView, hexOf } from '../../base/byte-view.ts';
+import { PerfconvError } from '../../base/errors.ts';
 import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import { readBtfString, readFunctionNames } from './btf.ts';
@@ -147,7 +148,7 @@ function readProgram(section: SectionReader): BpfProgram {
   const infoBytes = section.u32();
   const dataBytes = section.u32();
   section.u64();
-  if (infoBytes < MIN_INFO_BYTES) throw new RangeError('bpf_prog_info is too small');
+  if (infoBytes < MIN_INFO_BYTES) throw new PerfconvError('damaged', 'bpf_prog_info is too small');
   const { view } = section;
   const at = section.skip(infoBytes);
   const data = section.skip(dataBytes);

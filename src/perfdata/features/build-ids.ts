@@ -1,4 +1,5 @@
 import { ByteView } from '../../base/byte-view.ts';
+import { PerfconvError } from '../../base/errors.ts';
 import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
 import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
@@ -16,7 +17,7 @@ export const BUILD_ID_READERS: FeatureReaders<BuildIdFeatures> = {
     const { starts, isWhole } = findEntries(view);
     const hasPids = !starts.every((at) => isNameAt(view, at + NAME_WITHOUT_PID));
     for (const at of starts) records.push(hasPids ? readBuildId(view, at, at + view.u16(at + 6), view.u16(at + 4)) : readWithoutPid(view, at));
-    if (!isWhole) throw new RangeError('entry overruns section');
+    if (!isWhole) throw new PerfconvError('damaged', 'entry overruns section');
   },
 };
 

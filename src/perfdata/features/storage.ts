@@ -1,3 +1,4 @@
+import { PerfconvError } from '../../base/errors.ts';
 import { type ExactInteger, exactInteger } from '../../base/exact-integer.ts';
 import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
@@ -30,7 +31,7 @@ export const STORAGE_READERS: FeatureReaders<StorageFeatures> = {
       sizeBytes += section.u64();
     }
     features.auxtrace = { entries, sizeBytes: exactInteger(sizeBytes) };
-    if (entries < count) throw new RangeError('index overruns section');
+    if (entries < count) throw new PerfconvError('damaged', 'index overruns section');
   },
   [abi.HEADER_DIR_FORMAT]: (features, section) => {
     features.dirFormatVersion = section.exact();

@@ -13,7 +13,7 @@ export interface TracingFeatures {
 export const TRACING_READERS: FeatureReaders<TracingFeatures> = {
   [abi.HEADER_TRACING_DATA]: (features, section) => {
     features.tracingData = readTracingData(section.view.bytes);
-    if (features.tracingData.problem !== undefined) throw new RangeError(features.tracingData.problem);
+    if (features.tracingData.problem !== undefined) throw new PerfconvError('damaged', features.tracingData.problem);
   },
 };
 
