@@ -4,7 +4,6 @@ import { readEhFrame, readFrameTable } from './eh-frame.ts';
 import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
-import type { FrameBytes } from './frame-cursor.ts';
 import { FrameSection } from './frame-section.ts';
 import type { FrameTable } from './frame-table.ts';
 import { type MappedBytes, readTable } from './mapped-bytes.ts';
@@ -39,7 +38,7 @@ async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<Wanted
   const section = new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true });
   if (table !== undefined && listsAll(table, section) && wanted.takeListed(table, section)) return wanted;
   const walked = new WantedStarts(svmas);
-  visitRanges(section, walked.take);
+  visitFrameRanges(section, walked.take);
   return walked;
 }
 
@@ -135,11 +134,7 @@ class WantedStarts {
  * is skipped; one whose length overruns the section ends the walk.
  * @param visit gets the first address, and the one just after the last
  */
-export function visitFrameRanges(frames: FrameBytes, visit: (start: number, end: number) => void): void {
-  visitRanges(new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true }), visit);
-}
-
-function visitRanges(section: FrameSection, visit: (start: number, end: number) => void): void {
+export function visitFrameRanges(section: FrameSection, visit: (start: number, end: number) => void): void {
   for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) {
     // hot
     if (section.readFde(at) && section.hasCode) visit(section.start, section.end);

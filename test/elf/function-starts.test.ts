@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
+import { FrameSection } from '../../src/elf/frame-section.ts';
 import { findFunctionStarts, visitFrameRanges } from '../../src/elf/function-starts.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
@@ -57,7 +58,7 @@ function put(section: ByteFields, entry: ByteFields): void {
 function rangesIn(bytes: Uint8Array, { littleEndian, classBits }: Pick<Form, 'littleEndian' | 'classBits'> = PLAIN, addr = ADDR): number[][] {
   const found: number[][] = [];
   const frames = { view: new ByteView(bytes, littleEndian), addr, addressSize: classBits === 64 ? 8 : 4, textAddr: 0, dataAddr: 0 } as const;
-  visitFrameRanges(frames, (start, end) => found.push([start, end]));
+  visitFrameRanges(new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true }), (start, end) => found.push([start, end]));
   return found;
 }
 
