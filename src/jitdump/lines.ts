@@ -1,13 +1,4 @@
-/** Lines of all functions: columns, ascending by offset within a function. */
-export interface JitLineColumns {
-  /** Offset of the line's code from its function's start. */
-  readonly offsets: readonly number[];
-  readonly lines: readonly number[];
-  /** 0 where unknown. */
-  readonly columns: readonly number[];
-  /** Index into `JitDump.files`. */
-  readonly files: readonly number[];
-}
+import type { JitLineColumns } from './jitdump.ts';
 
 /** How long the head before a function's code may be. */
 const MAX_HEAD_BYTES = 64;
@@ -99,7 +90,7 @@ export class JitLineCollector implements JitLineColumns {
     const from = this.#end;
     const { offsets } = this;
     const order = Uint32Array.from({ length: offsets.length - from }, (_, i) => from + i).sort((a, b) => offsets[a] - offsets[b] || a - b);
-    for (const column of [offsets, this.lines, this.columns, this.files]) {
+    for (const column of this.#columns) {
       const values = Array.from(order, (row) => column[row]);
       for (let i = 0; i < values.length; i++) column[from + i] = values[i];
     }

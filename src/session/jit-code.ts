@@ -1,7 +1,8 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { jitDumpPid, perfMapName } from '../base/jit-file-names.ts';
-import { type JitDump, type OpenJitDump, type RefusedJitDump, readJitDump } from '../jitdump/jitdump.ts';
+import type { JitDump, OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
+import { readJitDump } from '../jitdump/read-jitdump.ts';
 import { dumpStacks } from '../perfdata/attr.ts';
 import { CLOCK_MONOTONIC } from '../perfdata/attr-names.ts';
 import type { MmapRecord } from '../perfdata/records/mapping-records.ts';
