@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -136,6 +136,22 @@ describe('all relative links lead to a file, and to a heading in it, in', () => 
     });
     expect(broken).toEqual([]);
   });
+});
+
+test('CONTRIBUTING.md names only files and identifiers that there are', () => {
+  const inFolders = ['assembly', 'bench', 'fuzz', 'src', 'test', 'tools'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path).split(sep).join('/')),
+  );
+  const paths = [...readdirSync(root), ...inFolders];
+  const words = new Set(paths.filter((path) => /\.(?:ts|mjs)$/.test(path)).flatMap((path) => read(path).match(/[A-Za-z_$][\w$]*/g) ?? []));
+  // An example of how a field is named.
+  words.add('residencyNs');
+  const codes = [...withoutBlocks(read('CONTRIBUTING.md')).matchAll(/`([\w.#/-]+)`/g)].map(([, code]) => code);
+  const files = codes.filter((code) => /\w\.(?:ts|mjs)$/.test(code));
+  const identifiers = codes.filter((code) => !files.includes(code)).flatMap((code) => code.match(/[A-Za-z]*[a-z][A-Z]\w*/g) ?? []);
+  expect(files.filter((file) => !paths.some((path) => path === file || path.endsWith(`/${file}`)))).toEqual([]);
+  expect(identifiers.filter((word) => !words.has(word))).toEqual([]);
+  expect(Math.min(files.length, identifiers.length)).toBeGreaterThan(50);
 });
 
 test("options in the documentation are perfconv's, or known to be another program's", () => {
