@@ -234,7 +234,7 @@ describe('samples', () => {
     expect(threads[0].samples.map(({ timeMs }) => timeMs)).toEqual([0, 1, 100]);
   });
 
-  test('of happenings, and of counters beside a clock, show no CPU use; without a clock, the viewer decides', async () => {
+  test('of page faults, of switches, and of counters beside a clock show no CPU use; without a clock, the viewer decides', async () => {
     const cpuUse = async (...events: string[]): Promise<(readonly number[] | undefined)[]> => {
       const samples = events.map((event, i): SampleSpec => ({ timeNs: i, event, period: MS, stack: ['main'] }));
       const profile = buildProfile(samples);
