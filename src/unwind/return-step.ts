@@ -7,7 +7,7 @@ import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
-import { withoutSignature } from './unwind-machine.ts';
+import { isX86, withoutSignature } from './unwind-machine.ts';
 import { R10 } from './x86-64-registers.ts';
 
 /** How many words on top of the stack are searched for a return address. */
@@ -66,8 +66,7 @@ export class ReturnStep {
     const fp = registers.value(machine.fp);
     if (fp === 0 && isCall) return entersUnknownCode ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
-    const isX86 = machine.machine === 'x86_64' || machine.machine === 'i386';
-    const sp = !isX86 ? -1 : isMadeAtRunTime ? this.#senderSp(fp) : this.#realignedSp(fp);
+    const sp = !isX86(machine.machine) ? -1 : isMadeAtRunTime ? this.#senderSp(fp) : this.#realignedSp(fp);
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 

@@ -3,7 +3,7 @@ import type { FrameView } from './frame.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { ReturnAddresses } from './return-addresses.ts';
 import type { StepEnd } from './step-end.ts';
-import type { UnwindMachine } from './unwind-machine.ts';
+import { isX86, type UnwindMachine } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RAX, RBX, RDX, RSI } from './x86-64-registers.ts';
 
@@ -125,7 +125,7 @@ export class StackEnds {
    */
   followsRegisterJump(address: number): boolean {
     const { machine } = this.#frame.machine;
-    if ((machine !== 'x86_64' && machine !== 'i386') || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
+    if (!isX86(machine) || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
     const { bytes } = this.#code;
     // FF /4 with a register.
     return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;

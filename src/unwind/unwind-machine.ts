@@ -21,6 +21,13 @@ import { RAX, RBP, RETURN_ADDRESS, RSP } from './x86-64-registers.ts';
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
 export type UnwindMachine = 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 's390x' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips';
 
+/** x86: 64 or 32 bits. */
+export type X86Machine = Extract<UnwindMachine, 'x86_64' | 'i386'>;
+
+export function isX86(machine: UnwindMachine): machine is X86Machine {
+  return machine === 'x86_64' || machine === 'i386';
+}
+
 /** MIPS: n64 and n32, or o32. */
 export type MipsMachine = Extract<UnwindMachine, 'mips64' | 'mips'>;
 

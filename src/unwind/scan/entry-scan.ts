@@ -2,7 +2,7 @@ import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import type { MachineRegisters, X86Machine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
@@ -14,7 +14,6 @@ import type { CodeFlow } from './instruction-decoder.ts';
 import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
-import type { X86Machine } from './x86-mode.ts';
 
 /** In place of a rule: another function begins between the entry and the svma. */
 export const OTHER_FUNCTION = -2;

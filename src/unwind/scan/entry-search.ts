@@ -1,11 +1,10 @@
 import type { CodeBytes } from '../code-bytes.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import type { MachineRegisters, X86Machine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 import { I386Callees } from './i386-callees.ts';
 import { ScanState } from './scan-state.ts';
 import { x86Decoders } from './x86-decoder.ts';
-import type { X86Machine } from './x86-mode.ts';
 
 /** How far back a function's entry is looked for. Few functions are longer. */
 const MAX_BYTES = 1 << 14;

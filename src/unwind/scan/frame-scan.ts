@@ -2,7 +2,7 @@ import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { powerpcLinkSlot } from '../frame-records.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
+import { isX86, type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { A64Decoder } from './a64-decoder.ts';
@@ -265,8 +265,8 @@ export class FrameScan {
     const { bases, offsets, pointerBase, pointerOffset } = state;
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
-    const isX86 = machine === 'x86_64' || machine === 'i386';
-    const isChained = isX86 && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
+    const isOnX86 = isX86(machine);
+    const isChained = isOnX86 && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const cfaBase = isChained ? fp : bases[sp];
     const cfa = isChained ? 2 * addressSize : offsets[sp];
     const isIndirect = cfaBase === INDIRECT;
@@ -274,7 +274,7 @@ export class FrameScan {
     if (isIndirect && ((pointerBase !== sp && pointerBase !== fp) || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return NO_RULE;
     if (cfaBase < 0 || cfaBase >= SAVED || Math.abs(cfa) > MAX_FRAME_BYTES || (cfaBase === sp && cfa < 0)) return NO_RULE;
     // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set. But x86 functions that call nothing may have frames of any size.
-    if (cfa % addressSize !== 0 && (!isX86 || (this.#flags & ScanFlag.isCall) !== 0)) return NO_RULE;
+    if (cfa % addressSize !== 0 && (!isOnX86 || (this.#flags & ScanFlag.isCall) !== 0)) return NO_RULE;
     // A tail-called function returns by the link register.
     const isReturn = via === lr || via === pc;
     const link = isReturn ? via : lr;

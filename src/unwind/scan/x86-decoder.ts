@@ -1,10 +1,11 @@
+import type { X86Machine } from '../unwind-machine.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
 import { SAVED, ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
-import { I386_MODE, X86_64_MODE, type X86Machine, type X86Mode } from './x86-mode.ts';
+import { I386_MODE, X86_64_MODE, type X86Mode } from './x86-mode.ts';
 import { ANYTHING, change, pop, push, sum, sumWithNumber, takeReturnAddress } from './x86-operations.ts';
 
 /** PAUSE, LFENCE, a jump back, and up to 15 bytes of padding. */
