@@ -116,10 +116,10 @@ export class X86Guess {
    */
   #checkStepByCode(fp: number, isFramePointer: boolean): StepEnd {
     const frame = this.#frame;
-    const { machine, registers } = frame;
+    const { machine, registers, isCall } = frame;
     const { isStraight } = this.#codeStep;
     // After a call that does not return, a word of 0 does not end the stack.
-    const isDoubtfulEnd = !isStraight && registers.value(machine.pc) === 0;
+    const isDoubtfulEnd = (isCall || !isStraight) && registers.value(machine.pc) === 0;
     if (isDoubtfulEnd) {
       frame.goBack();
       if (this.#entryStep.step() === 'stepped') return 'stepped';

@@ -484,6 +484,12 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(await framesOf(code, 0x1185, { 0: BIAS + 0x1500, 24: 7 })).toEqual(frames(0x1185, 0x1500));
   });
 
+  test('does not end the stack at a word of 0 that it has not used, although the next function would return to that', async () => {
+    // ret; push %rbx; sub $16, %rsp; nop; call. The next function: mov %edi, %eax; ret. The called one: ret
+    const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x118b), 4491: [0x89, 0xf8, 0xc3], 4864: [0xc3] };
+    expect(await framesOf(code, 0x1300, { 0: BIAS + 0x118b, 8: 0, 32: BIAS + 0x1400 })).toEqual(frames(0x1300, 0x118b, 0x1400));
+  });
+
   test('is left by the branches that lead elsewhere', async () => {
     // add $24, %rsp; ret. And: je to there; call. The next function: ret
     const code = { 4464: [0x48, 0x83, 0xc4, 0x18, 0xc3], 4480: [0x74, 0xee], ...callTo(0x1300, 0x1187), 4496: [0xc3] };
