@@ -530,6 +530,28 @@ test.each<[string, number, number, string[]]>([
   expect(result.frames).toEqual(expected.map((address, i) => (i === 0 ? `!${address}` : address)));
 });
 
+describe('x86-64 code without rules, in which only an indirect jump leads to the return,', () => {
+  // push %rbx; sub $16, %rsp; nop; jmp *%rax. The called function: ret
+  const FUNCTION = { 4992: [0x53, 0x48, 0x83, 0xec, 0x10, 0x90, 0xff, 0xe0], ...callTo(0x1380, 0x1480), 4864: [0xc3] };
+  const framesOf = async (pieces: Readonly<Record<number, readonly number[]>>, stack: Readonly<Record<number, number>>): Promise<readonly string[]> =>
+    (await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1300, sp: SP, bp: 3 }, stack }, await space('x86_64', { ...FUNCTION, ...pieces }))).frames;
+
+  test('has the frame of that jump, not that of a call with arguments on the stack', async () => {
+    // sub $16, %rsp; call; add $32, %rsp; pop %rbx; ret. And: call; jmp *%rax
+    const code = { 5000: [0x48, 0x83, 0xec, 0x10], ...callTo(0x1300, 0x1391), 5009: [0x48, 0x83, 0xc4, 0x20, 0x5b, 0xc3], ...callTo(0x1300, 0x139c) };
+    expect(await framesOf({ ...code, 5020: [0xff, 0xe0] }, { 0: BIAS + 0x139c, 32: BIAS + 0x1480 })).toEqual(frames(0x1300, 0x139c, 0x1480));
+  });
+
+  test.each([
+    ['pop %rdx; add %eax, %ebx', [0x5a, 0x01, 0xc3, 0xff, 0xe0]],
+    ['the same after a jump', [0xeb, 0x02, 0xcc, 0xcc, 0x5a, 0x01, 0xc3, 0xff, 0xe0]],
+  ])('is not taken for another function if it pushes a register, but does not keep it: %s', async (_, rest) => {
+    // push %rbx; call
+    const code = { 5000: [0x53], ...callTo(0x1300, 0x138e), 5006: rest };
+    expect(await framesOf(code, { 0: BIAS + 0x138e, 40: BIAS + 0x1480 })).toEqual(frames(0x1300, 0x138e, 0x1480));
+  });
+});
+
 test('an i386 stack ends where its first function, which never returns, was begun by makecontext', async () => {
   const bias = 0x800_0000;
   // ret; push ebx; sub esp, 8; nop; jmp back. And: lea esp, [esp+ebx*4]; cmp dword [esp], 0

@@ -11,7 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventio
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
-import { addSavedRegisters, frameRegister } from './saved-registers.ts';
+import { addSavedRegisters, frameRegister, isFirstValue } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 
@@ -19,13 +19,15 @@ import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 export const OTHER_FUNCTION = -2;
 /** How many instructions of what may be another function are looked at to see whether they belong to the one before. */
 const MAX_INSTRUCTIONS_AHEAD = 64;
+/** In place of where a register was saved: below all frames. */
+const UNSAVED = Number.NEGATIVE_INFINITY;
 /** How many entries of one file are remembered with what is known of reading from there. */
 const MAX_WALKS = 1 << 12;
 
 /**
  * Finds out how large the frame of an x86 function is at an address, and where it has saved what, by reading its code from the entry up to there, so that
- * the function need not return. Code after a jump has the frame of an earlier jump or branch that leads there. Without one, it has the frame of the last call,
- * branch or jump inside the function: after the jump of a switch, for instance, there is usually a case of it.
+ * the function need not return. Code after a jump has the frame of an earlier jump or branch that leads there. Without one, it is usually a case of a switch or
+ * the target of a computed goto, with the frame of the last jump of this kind; or else it has the frame of the last call, branch or jump inside the function.
  */
 export class EntryScan {
   readonly #code: CodeBytes;
@@ -103,11 +105,13 @@ export class EntryScan {
     // Whether another function may begin here: after a jump or a return, or after a call, which may not return.
     let mayBegin = false;
     let isBehindCall = false;
+    let hasSwitch = false;
     for (let svma = entry; svma < end; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
       if (this.#enter(svma, flow)) mayBegin = false;
       this.#walk.add(svma, !mayBegin);
       const before = state.offsets[sp];
+      const isRightBehindCall = flow === 'call';
       flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending) return false;
       const mayBeOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
@@ -123,6 +127,9 @@ export class EntryScan {
         this.#walk.add(svma, true);
       }
       svma += decoder.sizeBytes;
+      // Of a call that does not return, arguments may still be on the stack.
+      const isSwitch = flow === 'end' && !isRightBehindCall && state.offsets[sp] < 0;
+      hasSwitch ||= isSwitch;
       // After a call, too, arguments may be pushed, but not right after it.
       if (flow === 'next') mayBegin = isBehindCall ? decoder.isPadding && (mayBegin || machine === 'i386') : mayBegin;
       // On i386, room for arguments is often made right after a call.
@@ -132,7 +139,7 @@ export class EntryScan {
       if ((flow === 'branch' || flow === 'jump') && decoder.target >= svma && decoder.target <= end) this.#branches.add(decoder.target, state);
       // A jump without a frame leaves the function.
       const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);
-      if (isInside) this.#last.copyFrom(state);
+      if (isSwitch || (isInside && !hasSwitch)) this.#last.copyFrom(state);
       if (svma >= end) this.#walk.add(svma, false);
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
@@ -143,7 +150,7 @@ export class EntryScan {
 
   /**
    * Whether code that makes room on the stack after a jump is not the beginning of another function, but a case of a switch, for instance: it gives back room that
-   * it has not made, or soon after it there is a jump back to what is certain to be of the function.
+   * it has not made, or changes a register that it would have to save first, or soon after it there is a jump back to what is certain to be of the function.
    */
   #isStillInside(module: UnwindModule, start: number): boolean {
     const reader = this.#reader;
@@ -152,16 +159,25 @@ export class EntryScan {
     const { sp, fp } = this.#machine;
     state.begin(sp);
     let isStraight = true;
-    for (let i = 0, svma = start; i < MAX_INSTRUCTIONS_AHEAD && module.code.effort.mayEnterInstruction(); i++, svma += decoder.sizeBytes) {
+    for (let i = 0, svma = start; i < MAX_INSTRUCTIONS_AHEAD && module.code.effort.mayEnterInstruction(); i++) {
       const flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending || reader.isMissing) break;
       const isBack = (flow === 'branch' || flow === 'jump') && decoder.target < start;
       if (isBack && this.#walk.isInner(decoder.target)) return true;
-      isStraight &&= flow === 'next' || flow === 'call' || flow === 'branch';
-      if (isStraight && (state.bases[sp] === fp || (state.bases[sp] === sp && state.offsets[sp] > 0))) return true;
+      if (isStraight && (state.bases[sp] === fp || (state.bases[sp] === sp && state.offsets[sp] > 0) || this.#hasLostRegister(state))) return true;
+      const isForward: boolean = isStraight && flow === 'jump' && decoder.target > svma;
+      svma = isForward ? decoder.target : svma + decoder.sizeBytes;
+      isStraight &&= isForward || flow === 'next' || flow === 'call' || flow === 'branch';
     }
     reader.isMissing = false;
     return false;
+  }
+
+  /** Whether a register was changed that functions restore, and was not saved before, or no longer is. */
+  #hasLostRegister(state: ScanState): boolean {
+    const { sp } = this.#machine;
+    const top = state.bases[sp] === sp ? state.offsets[sp] : -MAX_FRAME_BYTES;
+    return this.#convention.calleeSaved.some((register) => !isFirstValue(state, register) && (state.savedAt(register) ?? UNSAVED) < top);
   }
 
   /**
