@@ -19,6 +19,8 @@ export class CodeFindings {
   readonly scanned = new CodeFacts();
   /** By svma of a leaf: the number of the rule by which it goes on at an indirect jump, see {@link FrameScan.jumpRule}. */
   readonly jumped = new CodeFacts();
+  /** By svma of a frame of x86: where its code goes on, straight ahead and by a direct jump, with the stack pointer where it was. */
+  readonly goesOn = new CodeFacts();
   /** By {@link EntryScan}'s key, or {@link PushScan}'s: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
   /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link I386Callees}. */

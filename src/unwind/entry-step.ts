@@ -52,6 +52,9 @@ export class EntryStep {
   readonly #search: EntrySearch;
   readonly #ruleStep: RuleStep;
   #bias = 0;
+  /** The svma whose function is looked for, and whether a call returns there: the frame's, or where its code goes on with the same frame. */
+  #svma = 0;
+  #isCall = false;
   /** How many words of the stack may still be searched. */
   #wordsLeft = 0;
 
@@ -78,13 +81,23 @@ export class EntryStep {
    * @returns `truncated` if the return address of that function is beyond the dump
    */
   step(limit = NOWHERE): StepEnd {
-    const { space, stack } = this.#memory;
-    const { registers, machine, pc } = this.#frame;
     const module = this.#module();
     if (module === undefined) return 'no-rule';
     if (module.memory.isOneFunction) return this.#stepFromStart(module, limit);
+    const end = this.#stepInFunction(module, limit);
+    const next = module.code.goesOn.get(this.#svma);
+    if (end === 'stepped' || next === undefined || this.#code.isPending) return end;
+    // A part of a function that the compiler has split off may be before the function, or far behind it.
+    this.#svma = next;
+    this.#isCall = false;
+    return this.#stepInFunction(module, limit) === 'stepped' ? 'stepped' : end;
+  }
+
+  #stepInFunction(module: UnwindModule, limit: number): StepEnd {
+    const { space, stack } = this.#memory;
+    const { registers, machine } = this.#frame;
     // Direct calls of the function are in the same file. Addresses in others need not be looked at.
-    const { start, end } = space.extent?.(pc) ?? EVERYWHERE;
+    const { start, end } = space.extent?.(this.#svma + this.#bias) ?? EVERYWHERE;
     const sp = registers.value(machine.sp);
     const count = Math.min(MAX_WORDS, this.#wordsLeft);
     for (let i = 0, at = sp; i < count && at < limit && stack.read(at); i++, at += machine.addressSize) {
@@ -116,9 +129,9 @@ export class EntryStep {
    */
   #stepByBeginning(module: UnwindModule, limit: number): StepEnd {
     const { stack } = this.#memory;
-    const { registers, machine, pc } = this.#frame;
+    const { registers, machine } = this.#frame;
     const sp = registers.value(machine.sp);
-    const svma = pc - this.#bias;
+    const svma = this.#svma;
     const count = limit === NOWHERE ? MAX_BEGINNINGS : 1;
     let end: StepEnd = 'no-rule';
     for (let i = 0, entry = svma; i < count; i++) {
@@ -210,15 +223,17 @@ export class EntryStep {
 
   #module(): UnwindModule | undefined {
     const module = this.#code.moduleOf(this.#frame);
+    const { pc, isCall } = this.#frame;
     this.#bias = this.#memory.space.bias;
+    this.#svma = pc - this.#bias;
+    this.#isCall = isCall;
     return module;
   }
 
   #rule(module: UnwindModule, entry: number): number {
-    const { pc, isCall } = this.#frame;
-    const distance = pc - entry;
+    const distance = this.#svma + this.#bias - entry;
     if (distance < 0 || distance >= MAX_FUNCTION_BYTES) return NO_RULE;
-    return this.#scan.rule(module, entry - this.#bias, pc - this.#bias, isCall);
+    return this.#scan.rule(module, entry - this.#bias, this.#svma, this.#isCall);
   }
 
   /** Where the return address is according to a rule; −1 if that is not known. */

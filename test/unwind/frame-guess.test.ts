@@ -536,6 +536,12 @@ describe('x86-64 code without rules, in which only an indirect jump leads to the
   const framesOf = async (pieces: Readonly<Record<number, readonly number[]>>, stack: Readonly<Record<number, number>>): Promise<readonly string[]> =>
     (await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1300, sp: SP, bp: 3 }, stack }, await space('x86_64', { ...FUNCTION, ...pieces }))).frames;
 
+  test('has the frame of the function that it jumps back to, if the compiler has split it off', async () => {
+    // call; jmp to the nop
+    const code = { ...callTo(0x1300, 0x1185), 4485: [0xe9, 0xfb, 0x01, 0, 0] };
+    expect(await framesOf(code, { 0: BIAS + 0x1185, 32: BIAS + 0x1480 })).toEqual(frames(0x1300, 0x1185, 0x1480));
+  });
+
   test('has the frame of that jump, not that of a call with arguments on the stack', async () => {
     // sub $16, %rsp; call; add $32, %rsp; pop %rbx; ret. And: call; jmp *%rax
     const code = { 5000: [0x48, 0x83, 0xec, 0x10], ...callTo(0x1300, 0x1391), 5009: [0x48, 0x83, 0xc4, 0x20, 0x5b, 0xc3], ...callTo(0x1300, 0x139c) };

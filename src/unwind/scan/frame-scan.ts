@@ -159,6 +159,7 @@ export class FrameScan {
     let svma = start;
     let isBehindCall = isCall;
     let next = 0;
+    let isFirstWay = true;
     let ruleAtJump = NO_RULE;
     decoder.enter();
     const { effort } = this.#module.code;
@@ -182,6 +183,8 @@ export class FrameScan {
       else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
         svma = decoder.target;
+        if (isFirstWay && state.bases[sp] === sp && state.offsets[sp] === 0) this.#module.code.goesOn.set(start, svma);
+        isFirstWay = false;
         decoder.enter();
       } else if (flow === 'leave') {
         const rule = this.#ruleAtReturn(decoder.isConditional ? decoder.taken : state, decoder.via, link, 0);
@@ -194,6 +197,7 @@ export class FrameScan {
       this.#reader.isMissing = false;
       if (svma >= 0) continue;
       this.#isStraight = false;
+      isFirstWay = false;
       if (next < this.#branchCount) {
         state.copyFrom(this.#branches[next]);
         svma = this.#targets[next++];
