@@ -484,6 +484,12 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(await framesOf(code, 0x1185, { 0: BIAS + 0x1500, 24: 7 })).toEqual(frames(0x1185, 0x1500));
   });
 
+  test('is left from its entry, which may be right behind a tail call through a pointer', async () => {
+    // jmp *0(%rip); push %rbx; sub $16, %rsp; nop; call. The next function: mov %edi, %eax; ret. The called one: ret
+    const code = { 4474: [0xff, 0x25, 0, 0, 0, 0, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x118b), 4491: [0x89, 0xf8, 0xc3], 4864: [0xc3] };
+    expect(await framesOf(code, 0x1300, { 0: BIAS + 0x118b, 8: 0, 32: BIAS + 0x1400 })).toEqual(frames(0x1300, 0x118b, 0x1400));
+  });
+
   test('does not end the stack at a word of 0 that it has not used, although the next function would return to that', async () => {
     // ret; push %rbx; sub $16, %rsp; nop; call. The next function: mov %edi, %eax; ret. The called one: ret
     const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x118b), 4491: [0x89, 0xf8, 0xc3], 4864: [0xc3] };

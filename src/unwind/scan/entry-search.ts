@@ -48,6 +48,8 @@ const SHORT_JUMP = 0xeb;
 const CALL = 0xe8;
 const JUMP = 0xe9;
 const NOP = 0x90;
+/** JMP by a word in memory, whose address follows: a tail call through a pointer, or of a function in another file. */
+const JUMP_BY_WORD = [0xff, 0x25] as const;
 /** How many of a function's first instructions are searched for one that makes room on the stack. */
 const MAX_FIRST_INSTRUCTIONS = 4;
 
@@ -143,7 +145,7 @@ export class EntrySearch {
   #ends(i: number): boolean {
     const bytes = this.#bytes;
     const last = bytes[i - 1];
-    if (last === RET || last === INT3 || bytes[i - 2] === SHORT_JUMP) return true;
+    if (last === RET || last === INT3 || bytes[i - 2] === SHORT_JUMP || this.#has(i - 6, JUMP_BY_WORD)) return true;
     const isI386 = this.#machine.machine === 'i386';
     const far = bytes[i - 5];
     // After a call, i386's code often makes room for the arguments of the next one.
@@ -153,7 +155,7 @@ export class EntrySearch {
     return i % ALIGNMENT === BYTES_BEFORE % ALIGNMENT && (last === NOP || last === 0) && padding.some((nop) => this.#has(i - nop.length, nop));
   }
 
-  #has(i: number, padding: readonly number[]): boolean {
-    return padding.every((byte, k) => this.#bytes[i + k] === byte);
+  #has(i: number, code: readonly number[]): boolean {
+    return code.every((byte, k) => this.#bytes[i + k] === byte);
   }
 }
