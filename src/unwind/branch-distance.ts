@@ -25,6 +25,11 @@ export function loongarchDistance(word: number): number {
   return (((word << 22) >> 6) | ((word >>> 10) & 0xffff)) * 4;
 }
 
+/** How far JAL leads on RISC-V, in bytes. @see The RISC-V Instruction Set Manual, volume I, "Unconditional Jumps" */
+export function riscvDistance(word: number): number {
+  return ((word >> 31) << 20) | (word & 0xf_f000) | ((word >> 9) & 0x800) | ((word >> 20) & 0x7fe);
+}
+
 /** How far b and bl lead on PowerPC, in bytes. @see Power ISA, version 3.1, Book I, 2.4 */
 export function powerpcDistance(word: number): number {
   return ((word & 0x03ff_fffc) << 6) >> 6;

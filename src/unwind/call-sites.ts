@@ -5,6 +5,7 @@ import {
   mipsBranchTarget,
   mipsJumpTarget,
   powerpcDistance,
+  riscvDistance,
   thumbBranchDistance,
 } from './branch-distance.ts';
 import type { CodeBytes } from './code-bytes.ts';
@@ -122,7 +123,11 @@ export class CallSites {
     if (address % 2 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
-    if ((word & 0xfff) === 0x0ef || (word & 0x7fff) === 0x00e7) return 'call';
+    if ((word & 0xfff) === 0x0ef) {
+      this.target = address - 4 + riscvDistance(word);
+      return 'direct';
+    }
+    if ((word & 0x7fff) === 0x00e7) return 'call';
     const half = word >>> 16;
     return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
   }

@@ -21,8 +21,10 @@ export class CodeFindings {
   readonly jumped = new CodeFacts();
   /** By svma of a frame of x86: where its code goes on, straight ahead and by a direct jump, with the stack pointer where it was. */
   readonly goesOn = new CodeFacts();
-  /** By {@link EntryScan}'s key, or {@link PushScan}'s: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
+  /** By {@link EntryScan}'s key, or that of {@link PushScan.ruleFrom}: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
+  /** By {@link PushScan.rule}'s key: the number of the rule that follows from the code since a push, or NO_RULE. */
+  readonly pushed = new CodeFacts();
   /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link I386Callees}. */
   readonly poppedArguments = new CodeFacts();
   /** By svma of a function's entry: how its code was read for {@link entered}. */
@@ -42,5 +44,6 @@ export class CodeFindings {
     this.scanned.clear();
     this.jumped.clear();
     this.entered.clear();
+    this.pushed.clear();
   }
 }

@@ -55,10 +55,16 @@ export class LinkGuess {
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
   stepAarch64(): StepEnd {
     const { isCall } = this.#frame;
-    const byCode = this.#codeStep.step();
+    const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const link = isCall ? -1 : this.#scanAarch64();
     return link >= 0 ? this.#returnStep.takeLink(link) : this.#returnStep.takeChain(AARCH64_RECORD);
+  }
+
+  /** Steps by what the code does up to its return, or, in a leaf, has done since its beginning. */
+  #stepByCode(): StepEnd {
+    const byReturn = this.#codeStep.step();
+    return byReturn === 'no-rule' && !this.#frame.isCall ? this.#pushStep.stepFromEntry() : byReturn;
   }
 
   /**
@@ -110,7 +116,7 @@ export class LinkGuess {
 
   /** @param isInStub whether the leaf is in a PLT stub: that was called, and has no frame, but its caller may have one */
   #stepByLinkOrChain(isInStub: () => boolean): StepEnd {
-    const byCode = this.#codeStep.step();
+    const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const stack = this.#stack;
     const { registers, machine, isCall } = this.#frame;
@@ -180,7 +186,7 @@ export class LinkGuess {
    */
   stepPowerpc(): StepEnd {
     const { isCall } = this.#frame;
-    const byCode = this.#codeStep.step();
+    const byCode = this.#stepByCode();
     if (byCode !== 'no-rule' && (byCode !== 'truncated' || !isCall)) return byCode;
     if (!isCall && this.#isInPowerpcLink()) return this.#returnStep.takeLink(0);
     const byChain = this.#takeBackChain();
@@ -220,7 +226,7 @@ export class LinkGuess {
     const code = this.#code;
     const { isCall, pc } = this.#frame;
     if (isCall && code.read(pc, 4) && code.orderedWord(0) === MIPS_ENDLESS_LOOP) return 'outermost';
-    const byCode = this.#codeStep.step();
+    const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const byPush = this.#pushStep.step();
     if (byPush !== 'no-rule' || isCall) return byPush;
@@ -235,7 +241,7 @@ export class LinkGuess {
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */
   stepArm(): StepEnd {
-    const byCode = this.#codeStep.step();
+    const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const byPush = this.#pushStep.step();
     if (byPush !== 'no-rule') return byPush;
@@ -252,7 +258,7 @@ export class LinkGuess {
    */
   stepOutOfArmLeaf(): StepEnd {
     const atEntry = this.#stepAtEntry();
-    return atEntry === 'no-rule' ? this.#codeStep.step() : atEntry;
+    return atEntry === 'no-rule' ? this.#stepByCode() : atEntry;
   }
 
   #stepAtEntry(): StepEnd {

@@ -2,19 +2,20 @@ import type { CodeBytes } from './code-bytes.ts';
 import type { FrameView } from './frame.ts';
 import type { GuessContext } from './guess-context.ts';
 import type { ProcessMemory } from './process-memory.ts';
-import type { ReturnAddresses } from './return-addresses.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from './return-addresses.ts';
 import { RuleStep } from './rule-step.ts';
 import { MAX_PUSHES, PushScan } from './scan/push-scan.ts';
-import type { PushCode } from './scan/push-search.ts';
+import type { LinkCode, PushCode } from './scan/push-search.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
-import { isMips, returnColumn } from './unwind-machine.ts';
+import { returnColumn, withoutSignature } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
- * Steps on 32-bit Arm and MIPS where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since it saved the link
- * register, if a return address is where that was saved.
+ * Steps on machines with a link register where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since the
+ * function began, if a direct call tells where that was, or, on 32-bit Arm and MIPS, since it saved the link register, if a return address is where that was
+ * saved.
  */
 export class PushStep {
   readonly #frame: FrameView;
@@ -42,7 +43,7 @@ export class PushStep {
     const module = this.#code.moduleOf(this.#frame);
     if (module === undefined) return 'no-rule';
     const svma = this.#frame.pc - this.#memory.space.bias;
-    const code = this.#codeOf(module, svma);
+    const code = this.#codeOf(module, svma) as PushCode;
     let end: StepEnd = 'no-rule';
     for (let number = 0; number < MAX_PUSHES; number++) {
       const rule = this.#scan.rule(module, svma, code, number);
@@ -56,10 +57,33 @@ export class PushStep {
     return end;
   }
 
-  #codeOf(module: UnwindModule, svma: number): PushCode {
+  /**
+   * Steps out of a leaf whose function the link register's call has called directly: so it begins at that call's target, and has made no other call since, or
+   * has saved the link register before.
+   */
+  stepFromEntry(): StepEnd {
+    const { registers, machine, pc } = this.#frame;
+    if (registers.known[machine.lr] === 0) return 'no-rule';
+    const hi = withoutSignature(registers.hi[machine.lr], machine);
+    const link = hi * 0x1_0000_0000 + ((registers.lo[machine.lr] & ~machine.pcMask) >>> 0);
+    if (this.#returns.callBefore(link) !== 'direct') return 'no-rule';
+    const entry = this.#returns.target;
+    if (!(entry <= pc && pc - entry < MAX_FUNCTION_BYTES)) return 'no-rule';
+    const module = this.#code.moduleOf(this.#frame);
+    if (module === undefined) return 'no-rule';
+    const { bias } = this.#memory.space;
+    // The call may be in a function right behind the called one. Then it must be certain that the latter is where the thread is.
+    const mayGuess = link < entry || link - entry >= MAX_FUNCTION_BYTES;
+    const rule = this.#scan.ruleFrom(module, entry - bias, pc - bias, this.#codeOf(module, pc - bias), mayGuess);
+    const end = rule < 0 ? 'no-rule' : this.#stepByRule(module, rule);
+    if (end === 'stepped') module.code.effort.noteEnteredFrame();
+    return end;
+  }
+
+  #codeOf(module: UnwindModule, svma: number): LinkCode {
     const { machine } = this.#frame.machine;
-    if (isMips(machine)) return machine;
-    return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
+    if (machine === 'arm') return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
+    return machine as LinkCode;
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {
@@ -68,7 +92,7 @@ export class PushStep {
     if (this.#ruleStep.step(module, rule) !== 'stepped') return 'no-rule';
     const { registers } = frame;
     const column = returnColumn(machine);
-    const address = registers.value(column);
+    const address = withoutSignature(registers.hi[column], machine) * 0x1_0000_0000 + registers.lo[column];
     if (registers.known[column] === 1 && this.#returns.followsCall(address - (address % (machine.pcMask + 1)))) return 'stepped';
     const isBeyond = registers.known[column] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
     frame.goBack();

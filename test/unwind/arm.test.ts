@@ -162,14 +162,21 @@ describe('.ARM.exidx', () => {
     expect(await leaf({ personality: 1, bytes })).toMatchObject({ end: 'bad-frame', endAddress: BIAS + LEAF + 8 });
   });
 
-  test.each<[string, number, number[]]>([
+  /** str lr, [sp, #-4]! */
+  const [A32_PUSH, T32_PUSH] = [
+    [0x04, 0xe0, 0x2d, 0xe5],
+    [0x4d, 0xf8, 0x04, 0xed],
+  ];
+
+  test.each<[string, number, number[], number[]]>([
     // From 0x2044 back to 0x1000: −0x1044.
-    ['bl of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xff]],
-    ['blx of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xef]],
-    ['bl', 0x2044, [0xee, 0xfb, 0xff, 0xeb]],
-    ['blx', 0x2044, [0xee, 0xfb, 0xff, 0xfa]],
-  ])('is ignored at the first instruction of a function, which a direct call tells: %s', async (_name, link, call) => {
+    ['bl of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xff], T32_PUSH],
+    ['blx of Thumb', 0x2045, [0xfe, 0xf7, 0xde, 0xef], A32_PUSH],
+    ['bl', 0x2044, [0xee, 0xfb, 0xff, 0xeb], A32_PUSH],
+    ['blx', 0x2044, [0xee, 0xfb, 0xff, 0xfa], T32_PUSH],
+  ])('is ignored at the first instruction of a function, which a direct call tells: %s', async (_name, link, call, push) => {
     const code = new Uint8Array(0x2000);
+    code.set(push, 0);
     code.set(call, 0x1040);
     const sections = assembleExidx(
       [

@@ -1,18 +1,23 @@
 import { ARM_IP, ARM_PC } from '../arm-registers.ts';
 import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
+import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
+import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
+import { LoongarchDecoder } from './loongarch-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
-import { type PushCode, PushSearch } from './push-search.ts';
+import { PowerpcDecoder } from './powerpc-decoder.ts';
+import { type LinkCode, type PushCode, PushSearch } from './push-search.ts';
+import { RiscvDecoder } from './riscv-decoder.ts';
 import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
@@ -21,8 +26,8 @@ import { ThumbDecoder } from './thumb-decoder.ts';
 export const MAX_PUSHES = 8;
 
 /**
- * Finds out how large the frame of a function of 32-bit Arm or MIPS is at an address, and where it has saved what, by following its code from where it saves the
- * link register, so that the function need not return. Numbers between the code are skipped: code after a jump is where an earlier branch leads. If none does,
+ * Finds out how large the frame of a function is at an address, and where it has saved what, by following its code from where it begins or saves the link
+ * register, so that the function need not return. Numbers between the code are skipped: code after a jump is where an earlier branch leads. If none does,
  * it is the body of a loop or a case of a switch, with the frame of the last call, branch or jump.
  */
 export class PushScan {
@@ -30,11 +35,16 @@ export class PushScan {
   readonly #reader: FileCode;
   readonly #search: PushSearch;
   readonly #callEffects: CallEffects;
-  readonly #decoders: Readonly<Record<PushCode, InstructionDecoder>> = {
+  readonly #decoders: Readonly<Record<LinkCode, InstructionDecoder>> = {
     a32: new ArmDecoder(),
     t32: new ThumbDecoder(),
     mips64: new MipsDecoder(8),
     mips: new MipsDecoder(4),
+    aarch64: new A64Decoder(),
+    riscv64: new RiscvDecoder(),
+    ppc64: new PowerpcDecoder(8),
+    ppc: new PowerpcDecoder(4),
+    loongarch64: new LoongarchDecoder(),
   };
   /** What is being scanned. */
   #machine!: MachineRegisters;
@@ -46,6 +56,8 @@ export class PushScan {
   #farthest = 0;
   /** Whether there was a jump inside the function to a target that is not known. */
   #hasSwitch = false;
+  /** Whether the state is only that of the last call or branch, since no code that was followed leads to the end. */
+  #isGuess = false;
 
   constructor(code: CodeBytes) {
     this.#code = code;
@@ -60,17 +72,41 @@ export class PushScan {
    * @param number of the push among those from which the code leads to the svma, the farthest one first: below {@link MAX_PUSHES}
    */
   rule(module: UnwindModule, svma: number, code: PushCode, number: number): number {
-    const { entered } = module.code;
+    const { pushed } = module.code;
     const key = (svma * 2 + (code === 't32' ? 1 : 0)) * MAX_PUSHES;
-    const known = entered.get(key + number);
+    const known = pushed.get(key + number);
     if (known !== undefined) return known;
+    this.#begin(module);
+    const rules = this.#find(module, svma, code);
+    if (this.#code.isPending) return NO_RULE;
+    for (let i = 0; i < MAX_PUSHES; i++) pushed.set(key + i, rules[i] ?? NO_RULE);
+    return rules[number] ?? NO_RULE;
+  }
+
+  /**
+   * The same for a function whose entry is known.
+   * @param entry the svma of its first instruction, less than {@link MAX_FUNCTION_BYTES} before
+   * @param mayGuess whether code that nothing that was followed leads to may count as part of it, too, as a case of a switch
+   */
+  ruleFrom(module: UnwindModule, entry: number, svma: number, code: LinkCode, mayGuess: boolean): number {
+    const { entered } = module.code;
+    const key = (((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (code === 't32' ? 1 : 0)) * 2 + (mayGuess ? 1 : 0);
+    const known = entered.get(key);
+    if (known !== undefined) return known;
+    this.#begin(module);
+    this.#reader.begin(module);
+    const isReached = this.#follows(module, code, entry, svma) && (mayGuess || !this.#isGuess);
+    this.#branches.clear();
+    if (this.#code.isPending) return NO_RULE;
+    const rule = isReached ? this.#addRule(module) : NO_RULE;
+    entered.set(key, rule);
+    return rule;
+  }
+
+  #begin(module: UnwindModule): void {
     module.makeRoom();
     this.#machine = module.registers as MachineRegisters;
     this.#convention = CALLING_CONVENTIONS[this.#machine.machine as ScannedMachine];
-    const rules = this.#find(module, svma, code);
-    if (this.#code.isPending) return NO_RULE;
-    for (let i = 0; i < MAX_PUSHES; i++) entered.set(key + i, rules[i] ?? NO_RULE);
-    return rules[number] ?? NO_RULE;
   }
 
   /** The rules of the pushes whose functions may be the one at the svma: following the code from there, no other function begins in between. */
@@ -80,7 +116,7 @@ export class PushScan {
       push = this.#search.before(module, push, svma, code);
       if (push < 0) break;
       this.#reader.begin(module);
-      const isReached = this.#follows(module, code, push, svma);
+      const isReached = this.#follows(module, code, push, svma, code);
       this.#branches.clear();
       const rule = isReached && !this.#code.isPending ? this.#addRule(module) : NO_RULE;
       if (rule !== NO_RULE) rules.unshift(rule);
@@ -88,8 +124,12 @@ export class PushScan {
     return rules;
   }
 
-  /** Follows code up to an svma. @returns whether it is in the same function: then the state is that of the frame */
-  #follows(module: UnwindModule, code: PushCode, push: number, end: number): boolean {
+  /**
+   * Follows code up to an svma.
+   * @param push tells where other functions may begin; undefined if this one is known to begin at `start`
+   * @returns whether it is in the same function: then the state is that of the frame
+   */
+  #follows(module: UnwindModule, code: LinkCode, start: number, end: number, push?: PushCode): boolean {
     const decoder = this.#decoders[code];
     const reader = this.#reader;
     const state = this.#state;
@@ -97,13 +137,14 @@ export class PushScan {
     this.#last.copyFrom(state);
     this.#farthest = 0;
     this.#hasSwitch = false;
+    this.#isGuess = false;
     let isReached = true;
     decoder.enter();
-    for (let svma = push; ; ) {
+    for (let svma = start; ; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
       if (!isReached) {
         const target = this.#branches.nearest(svma, end);
-        if (target < 0) return this.#endInside(end) && !this.#search.beginsAnother(module, svma, end, code);
+        if (target < 0) return this.#endInside(end) && (push === undefined || !this.#search.beginsAnother(module, svma, end, push));
         svma = target;
         this.#enter(svma);
         decoder.enter();
@@ -113,7 +154,7 @@ export class PushScan {
       const flow = decoder.decode(reader, svma, state);
       if (this.#code.isPending || reader.isMissing) return false;
       // Another function begins, after a call that does not return.
-      if (wasSaved && this.#search.isPush(module, svma, code)) return false;
+      if (wasSaved && push !== undefined && this.#search.isPush(module, svma, push)) return false;
       svma += decoder.sizeBytes;
       isReached = decoder.isConditional || flow === 'next' || flow === 'call' || flow === 'branch';
       if (flow === 'call') this.#callEffects.apply(module, svma, state, true);
@@ -141,6 +182,7 @@ export class PushScan {
   #endInside(end: number): boolean {
     if (!this.#hasSwitch && this.#farthest <= end) return false;
     this.#state.copyFrom(this.#last);
+    this.#isGuess = true;
     return true;
   }
 
@@ -158,10 +200,12 @@ export class PushScan {
     const linkPlace = state.savedAt(link);
     // The caller's stack pointer is where it was at the push.
     const distance = -state.offsets[register];
-    if (register < 0 || linkPlace === undefined || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
+    const isInLink = state.bases[link] === link && state.offsets[link] === 0;
+    if (register < 0 || (linkPlace === undefined && !isInLink) || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     const column = returnColumn(this.#machine);
     rules.begin(0, register, distance, column);
-    rules.addRegister(column, RegisterRule.offset, linkPlace);
+    if (linkPlace !== undefined) rules.addRegister(column, RegisterRule.offset, linkPlace);
+    else if (column !== this.#machine.lr) rules.addRegister(column, RegisterRule.register, this.#machine.lr);
     addSavedRegisters(rules, state, calleeSaved, 0);
     return rules.end();
   }

@@ -1,3 +1,4 @@
+import { riscvDistance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 
@@ -40,7 +41,7 @@ export class RiscvDecoder implements InstructionDecoder {
         state.setConstant(rd, svma + (word & ~0xfff));
         return 'next';
       case 0x6f: // JAL
-        this.target = svma + (((word >> 31) << 20) | (word & 0xf_f000) | ((word >> 9) & 0x800) | ((word >> 20) & 0x7fe));
+        this.target = svma + riscvDistance(word);
         return this.#link(rd, svma, state) ? 'call' : 'jump';
       case 0x67: // JALR
         return this.#jumpToRegister(rd, rs1, immediate, svma, state);
