@@ -10,6 +10,7 @@ import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.t
 import { reportMissingSymbols } from '../naming/missing-symbols.ts';
 import { PayloadTexts } from '../naming/payload-texts.ts';
 import { reportStackQuality } from '../naming/report-stacks.ts';
+import { reportUnmappedCode } from '../naming/report-unmapped.ts';
 import { reportNoFilesToUnwind, reportUnwoundStacks } from '../naming/report-unwound.ts';
 import { symbolizeLocations } from '../naming/symbolize.ts';
 import { unmapUnrecordedKernelCode } from '../naming/unrecorded-kernel-code.ts';
@@ -139,7 +140,10 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const searches = await symbolizeLocations(profile, session, naming, payloads);
   if (compatPerf) unmapUnrecordedKernelCode(profile, session);
   const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');
-  if (options.symbolizer !== undefined) reportMissingSymbols(summaries, diagnostics);
+  if (options.symbolizer !== undefined) {
+    reportMissingSymbols(summaries, diagnostics);
+    reportUnmappedCode(profile, diagnostics);
+  }
   // A stack that was cut may look broken, and so may stacks as perf shows them.
   if (!compatPerf && options.maxStack === undefined) {
     reportStackQuality(profile, session.events, diagnostics);
