@@ -6,6 +6,10 @@ export const MAX_ARGUMENTS = 512;
 const MAX_TEXT_BYTES = 6 << 20;
 /** The highest type of an entry of the auxiliary vector. Source: the kernel's uapi/linux/auxvec.h, asm/auxvec.h. */
 const MAX_AUXILIARY_TYPE = 64;
+/** The type of the entry that every program gets: the size of a page, which is a power of two. */
+const AT_PAGESZ = 6;
+const LEAST_PAGE_BYTES = 4096;
+const MAX_PAGE_BYTES = 1 << 20;
 /** Maximum number of words in the first function's frame, above which the arguments are. */
 const MAX_FRAME_WORDS = 32;
 
@@ -70,8 +74,17 @@ function isEnvironmentAt(stack: StackMemory, at: number, firstText: number): boo
   }
   const vector = end + wordSize;
   let entry = vector;
-  for (; stack.read(entry) && stack.value !== 0; entry += 2 * wordSize) if (stack.value > MAX_AUXILIARY_TYPE) return false;
-  // The vector is never empty. Without an environment, it has to be in the dump.
-  const hasVector = entry > vector || (end > at && !stack.read(entry));
-  return hasVector && entry < firstText;
+  let hasPageSize = false;
+  for (; stack.read(entry) && stack.value !== 0; entry += 2 * wordSize) {
+    const type = stack.value;
+    if (type > MAX_AUXILIARY_TYPE) return false;
+    hasPageSize ||= type === AT_PAGESZ && stack.read(entry + wordSize) && isPageSize(stack.value);
+  }
+  // Without an environment, the vector has to be in the dump.
+  const isCut = end > at && !stack.read(entry);
+  return (hasPageSize || isCut) && entry < firstText;
+}
+
+function isPageSize(bytes: number): boolean {
+  return bytes >= LEAST_PAGE_BYTES && bytes <= MAX_PAGE_BYTES && (bytes & (bytes - 1)) === 0;
 }

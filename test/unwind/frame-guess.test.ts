@@ -179,11 +179,15 @@ describe('x86-64 code without rules', () => {
 
   test.each<[string, Readonly<Record<number, number>>, string]>([
     ['is complete', {}, 'complete'],
-    ['is complete if the environment is empty', { 48: 0, 56: 33 }, 'complete'],
+    ['is complete if the environment is empty', { 48: 0, 56: 6, 64: 4096 }, 'complete'],
+    ['goes on if the environment is empty and the auxiliary vector has no page size', { 48: 0, 56: 33, 64: 4096 }, 'no-rule'],
+    ['goes on if the environment is empty and the page size is none', { 48: 0, 56: 6, 64: 4097 }, 'no-rule'],
     ['goes on if the environment is empty and no auxiliary vector follows', { 48: 0, 56: 0 }, 'no-rule'],
     ['goes on if there are too few arguments', { 40: 5 }, 'no-rule'],
     ['is complete if the program has sorted them', { 24: SP + 0x110, 32: SP + 0x100 }, 'complete'],
     ['is complete if the auxiliary vector follows', { 64: 33, 72: BIAS, 80: 51, 88: 7 }, 'complete'],
+    ['is complete if the whole auxiliary vector follows', { 64: 33, 72: BIAS, 80: 6, 88: 4096, 96: 0 }, 'complete'],
+    ['goes on if the whole auxiliary vector has no page size', { 64: 33, 72: BIAS, 80: 51, 88: 7, 96: 0 }, 'no-rule'],
     ['goes on if something else follows', { 64: 33, 72: BIAS, 80: 1000 }, 'no-rule'],
     ['goes on if the auxiliary vector is empty', { 64: 0 }, 'no-rule'],
     ['goes on if the text is in the auxiliary vector', { 24: SP + 0x50, 32: SP + 0x60, 64: 33, 72: BIAS, 80: 51, 88: 7 }, 'no-rule'],
@@ -200,7 +204,7 @@ describe('x86-64 code without rules', () => {
     ['has a caller if there are no arguments', { 8: 0 }, frames(0x1010, 0x1400, 0x1500)],
   ])('that made a call with the arguments of the program on top of the stack %s', async (_, changes, expected) => {
     const text = { 16: SP + 0x100, 24: SP + 0x110, 32: 0, 40: SP + 0x120, 48: 0 };
-    const stack = { 0: BIAS + 0x1400, 8: 2, ...text, 56: 33, 64: BIAS, 72: 0, 80: 0, 88: BIAS + 0x1500, ...changes };
+    const stack = { 0: BIAS + 0x1400, 8: 2, ...text, 56: 6, 64: 4096, 72: 0, 80: 0, 88: BIAS + 0x1500, ...changes };
     // ret; add $80, %rsp and ret; hlt
     const pieces = { 4112: [0xc3], 5120: [0x48, 0x83, 0xc4, 0x50, 0xc3], 5376: [0xf4] };
     expect((await unwind({ ip: BIAS + 0x1010, bp: 3 }, stack, pieces)).frames).toEqual(expected);

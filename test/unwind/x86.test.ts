@@ -92,7 +92,7 @@ describe('x86-64 stacks', () => {
     const chained = { ...called, 64: SP + 0x60, 96: 0, 104: 0x10_0300 };
     expect(await unwound({ machine: 'x86_64', registers, stack: chained }, withJit)).toMatchObject({ end: 'complete', frames: [...found, '100300'] });
     // A program whose file is missing begins with 0, too: its arguments are above.
-    const started = { ...called, 80: 1, 88: SP + 0x200, 96: 0, 104: SP + 0x210, 112: 0, 120: 33, 128: 7, 136: 0 };
+    const started = { ...called, 80: 1, 88: SP + 0x200, 96: 0, 104: SP + 0x210, 112: 0, 120: 6, 128: 4096, 136: 0 };
     expect(await unwound({ machine: 'x86_64', registers, stack: started }, withJit)).toMatchObject({ end: 'complete', frames: found });
   });
 
