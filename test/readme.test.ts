@@ -50,6 +50,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
   ...['allow-worker', 'disable-wasm-trap-handler', 'interpreted-frames-native-stack', 'jitless', 'max-inlined-bytecode-size-cumulative'],
   ...['perf-basic-prof', 'perf-prof', 'use-largepages'], // Node
   ...['profile', 'v8-flags', 'jitmap'], // Wasmtime, Deno, Mono
+  ...['debug-dump'], // readelf
   ...['override-timestamp', 'color', 'countname', 'kernel'], // parca-push, flamegraph.pl, stackcollapse-perf.pl
   ...['seconds', 'time'], // the fuzzer, benchmarks
 ];
