@@ -222,12 +222,13 @@ export class UnwindModule {
   /**
    * Marks registers that have already been popped. Compilers' rules do not say so: by them, such a register is still saved, in memory below the stack pointer,
    * which no dump has. It was popped if another row has it above the stack pointer; otherwise it is saved below all the time (x86-64's red zone). A return
-   * address that was popped is not in its register but elsewhere (OCaml's `caml_c_call`): the instruction pointer says where the thread is.
+   * address that was popped is not in its register but elsewhere (OCaml's `caml_c_call`): the instruction pointer says where the thread is. On 64-bit PowerPC,
+   * functions restore registers only after they have given back their frame, so nothing tells which are still to be restored.
    */
   #markPopped(section: FrameSection): void {
     const rows = this.#rows;
     const { sp = -1, pc = -1, cfaBias = 0 } = this.registers ?? {};
-    if (rows.cfaRegister !== sp || cfaBias !== 0) return;
+    if (rows.cfaRegister !== sp || cfaBias !== 0 || this.registers === MACHINE_REGISTERS.ppc64) return;
     const { kinds, values, cfaOffset } = rows;
     const isBelow = (register: number): boolean => register !== pc && kinds[register] === RegisterRule.offset && values[register] < -cfaOffset;
     if (!kinds.some((_, register) => isBelow(register))) return;

@@ -36,6 +36,8 @@ describe.each([
     fde(0x1400, code().register(LR, 0)),
     // A leaf that saves r31 below the stack pointer.
     fde(0x1500, code().offset(31, 1)),
+    // addi r1, r31, 16: r31 is restored later
+    fde(0x1600, saving().defCfa(31, 16).advance(8).defCfa(1, 0)),
   ];
   const module = moduleOf(MACHINE, [[cie, functions]], littleEndian);
   const space = (): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -60,6 +62,12 @@ describe.each([
     const registers = { nip: BIAS + 0x1510, link: BIAS + 0x1210, r31: 5 };
     const result = await unwind(registers, { 0: SP + 48, [48 + LR_SAVE]: BIAS + 0x1210, 48: SP + 96, [96 + LR_SAVE]: BIAS + 0x1310 });
     expect(result).toMatchObject({ end: 'complete', frames: hex(0x1510, 0x1210, 0x1210, 0x1310) });
+  });
+
+  test('have frames found by the back chain where r31 may still have to be restored', async () => {
+    const registers = { nip: BIAS + 0x1630, link: 1, r31: SP - 16 };
+    const result = await unwind(registers, { 0: SP + 64, [LR_SAVE]: BIAS + 0x1210, [32 + LR_SAVE]: 7, [64 + LR_SAVE]: BIAS + 0x1310 });
+    expect(result).toMatchObject({ end: 'complete', frames: hex(0x1630, 0x1210, 0x1310) });
   });
 
   test('end where the start of the thread has no return address', async () => {
