@@ -49,10 +49,7 @@ export class PushStep {
       const rule = this.#scan.rule(module, svma, code, number);
       if (rule < 0) break;
       end = this.#stepByRule(module, rule);
-      if (end === 'stepped') {
-        module.code.effort.noteEnteredFrame();
-        break;
-      }
+      if (end === 'stepped') break;
     }
     return end;
   }
@@ -64,8 +61,7 @@ export class PushStep {
   stepFromEntry(): StepEnd {
     const { registers, machine, pc } = this.#frame;
     if (registers.known[machine.lr] === 0) return 'no-rule';
-    const hi = withoutSignature(registers.hi[machine.lr], machine);
-    const link = hi * 0x1_0000_0000 + ((registers.lo[machine.lr] & ~machine.pcMask) >>> 0);
+    const link = this.#addressIn(machine.lr);
     if (this.#returns.callBefore(link) !== 'direct') return 'no-rule';
     const entry = this.#returns.target;
     if (!(entry <= pc && pc - entry < MAX_FUNCTION_BYTES)) return 'no-rule';
@@ -75,9 +71,7 @@ export class PushStep {
     // The call may be in a function right behind the called one. Then it must be certain that the latter is where the thread is.
     const mayGuess = link < entry || link - entry >= MAX_FUNCTION_BYTES;
     const rule = this.#scan.ruleFrom(module, entry - bias, pc - bias, this.#codeOf(module, pc - bias), mayGuess);
-    const end = rule < 0 ? 'no-rule' : this.#stepByRule(module, rule);
-    if (end === 'stepped') module.code.effort.noteEnteredFrame();
-    return end;
+    return rule < 0 ? 'no-rule' : this.#stepByRule(module, rule);
   }
 
   #codeOf(module: UnwindModule, svma: number): LinkCode {
@@ -92,10 +86,18 @@ export class PushStep {
     if (this.#ruleStep.step(module, rule) !== 'stepped') return 'no-rule';
     const { registers } = frame;
     const column = returnColumn(machine);
-    const address = withoutSignature(registers.hi[column], machine) * 0x1_0000_0000 + registers.lo[column];
-    if (registers.known[column] === 1 && this.#returns.followsCall(address - (address % (machine.pcMask + 1)))) return 'stepped';
+    if (registers.known[column] === 1 && this.#returns.followsCall(this.#addressIn(column))) {
+      module.code.effort.noteEnteredFrame();
+      return 'stepped';
+    }
     const isBeyond = registers.known[column] === 0 && registers.value(machine.sp) >= this.#memory.stack.end;
     frame.goBack();
     return isBeyond ? this.#shortfall.ofReturnAddress(registers.value(machine.sp)) : 'no-rule';
+  }
+
+  /** The address of code in a register, without a signature or what tells the set of instructions. */
+  #addressIn(register: number): number {
+    const { registers, machine } = this.#frame;
+    return withoutSignature(registers.hi[register], machine) * 0x1_0000_0000 + ((registers.lo[register] & ~machine.pcMask) >>> 0);
   }
 }

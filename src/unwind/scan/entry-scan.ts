@@ -11,7 +11,7 @@ import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventio
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
-import { addSavedRegisters, frameRegister, isFirstValue } from './saved-registers.ts';
+import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 
@@ -177,7 +177,7 @@ export class EntryScan {
   #hasLostRegister(state: ScanState): boolean {
     const { sp } = this.#machine;
     const top = state.bases[sp] === sp ? state.offsets[sp] : -MAX_FRAME_BYTES;
-    return this.#convention.calleeSaved.some((register) => !isFirstValue(state, register) && (state.savedAt(register) ?? UNSAVED) < top);
+    return this.#convention.calleeSaved.some((register) => !state.hasFirstValue(register) && (state.savedAt(register) ?? UNSAVED) < top);
   }
 
   /**

@@ -183,7 +183,7 @@ export class FrameScan {
       else if (flow === 'branch') this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
       else if (flow === 'jump') {
         svma = decoder.target;
-        if (isFirstWay && state.bases[sp] === sp && state.offsets[sp] === 0) this.#module.code.goesOn.set(start, svma);
+        if (isFirstWay && state.hasFirstValue(sp)) this.#module.code.goesOn.set(start, svma);
         isFirstWay = false;
         decoder.enter();
       } else if (flow === 'leave') {

@@ -200,7 +200,7 @@ export class PushScan {
     const linkPlace = state.savedAt(link);
     // The caller's stack pointer is where it was at the push.
     const distance = -state.offsets[register];
-    const isInLink = state.bases[link] === link && state.offsets[link] === 0;
+    const isInLink = state.hasFirstValue(link);
     if (register < 0 || (linkPlace === undefined && !isInLink) || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     const column = returnColumn(this.#machine);
     rules.begin(0, register, distance, column);

@@ -8,16 +8,11 @@ import type { ScanState } from './scan-state.ts';
  */
 export function addSavedRegisters(rules: UnwindRules, state: ScanState, registers: readonly number[], toCfa: number): void {
   for (const register of registers) {
-    if (isFirstValue(state, register)) continue;
+    if (state.hasFirstValue(register)) continue;
     const place = state.savedAt(register);
     if (place === undefined) rules.addRegister(register, RegisterRule.undefined, 0);
     else rules.addRegister(register, RegisterRule.offset, place - toCfa);
   }
-}
-
-/** Whether a register still, or again, has the value that it had where the scan began. */
-export function isFirstValue({ bases, offsets }: ScanState, register: number): boolean {
-  return bases[register] === register && offsets[register] === 0;
 }
 
 /** A register that points into the frame: the stack pointer, or else one that functions restore, so that calls leave it alone; −1 if there is none. */

@@ -84,6 +84,11 @@ export class ScanState {
     return this.bases[register] === CONSTANT;
   }
 
+  /** Whether a register still, or again, has the value that it had where the scan began. */
+  hasFirstValue(register: number): boolean {
+    return this.bases[register] === register && this.offsets[register] === 0;
+  }
+
   /** to = from + distance */
   add(to: number, from: number, distance: number): void {
     this.#set(to, this.bases[from], this.offsets[from], distance);

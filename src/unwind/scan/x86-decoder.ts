@@ -239,7 +239,7 @@ export class X86Decoder implements InstructionDecoder {
         state.add(this.via, other, 0);
         return 'may-leave';
       }
-      if (state.bases[other] === other && state.offsets[other] === 0) this.heldTarget = other;
+      if (state.hasFirstValue(other)) this.heldTarget = other;
     }
     // A tail call to a function in another file, or a stub of such functions.
     const isToOtherFile = isMemory && (isFixed || this.#isByGlobalTable(state));
@@ -250,9 +250,9 @@ export class X86Decoder implements InstructionDecoder {
   }
 
   /** Whether a jump is that of a stub in 32-bit code: by an address in the global offset table, where the caller of the stub has made ebx point to. */
-  #isByGlobalTable({ bases, offsets }: ScanState): boolean {
+  #isByGlobalTable(state: ScanState): boolean {
     const { is64Bit, bx } = this.#mode;
-    return !is64Bit && this.#instruction.base === bx && bases[bx] === bx && offsets[bx] === 0;
+    return !is64Bit && this.#instruction.base === bx && state.hasFirstValue(bx);
   }
 
   /** INC, DEC */
