@@ -126,8 +126,8 @@ function script(bytes: Uint8Array, profile: Profile): string | undefined {
   const text = decode(bytes);
   // Payloads may contain anything, and those of BPF programs have several lines.
   if (profile.events.some((event) => event.isTracepoint || event.isBpfOutput) || hasControlCharacters(profile)) return undefined;
-  // Frames, and the branches and page sizes after them, are on lines of their own.
-  const lines = text.split('\n').filter((line) => line !== '' && !/^(?:\t| 0x| N\/A)/.test(line)).length;
+  // Frames, and the registers, branches and page sizes after them, are on lines of their own.
+  const lines = text.split('\n').filter((line) => line !== '' && !/^(?:\t| ABI:| 0x| N\/A)/.test(line)).length;
   const expected = sampleCount(profile);
   return lines === expected ? valueless(text) : `the text holds ${lines} samples of ${expected}`;
 }

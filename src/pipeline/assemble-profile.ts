@@ -4,8 +4,9 @@ import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
-import { DETAIL_VALUES } from '../profile/sample-details.ts';
+import { DETAIL_VALUES, REGISTER_SETS } from '../profile/sample-details.ts';
 import { wallClockOffset } from '../session/clock.ts';
+import { registerNames } from '../session/register-names.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /** What determines the details of an event's samples. */
@@ -101,6 +102,7 @@ function simpleperfEndTimeNs({ simpleperf }: Features): bigint | undefined {
 }
 
 function assembleEvents(session: SessionResult, builder: ProfileBuilder): ProfileEvent[] {
+  const arch = session.features.arch ?? '';
   const events = session.events.map(({ attr, name, isClock, isDummy, isOffCpuTime, payload, layout }): ProfileEvent => {
     const { isTracepoint, isRawPmu, isBpfOutput } = eventKind(attr);
     return {
@@ -118,7 +120,8 @@ function assembleEvents(session: SessionResult, builder: ProfileBuilder): Profil
       hasWeightStruct: (attr.sampleType & abi.PERF_SAMPLE_WEIGHT_STRUCT) !== 0,
       isRawPmu,
       isBpfOutput: isBpfOutput && payload !== 'off-cpu',
-      carries: new Set([...DETAIL_VALUES, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
+      registerNames: { regsIntr: registerNames(arch, attr.sampleRegsIntr), regsUser: registerNames(arch, attr.sampleRegsUser) },
+      carries: new Set([...DETAIL_VALUES, ...REGISTER_SETS, 'raw' as const, 'branchStack' as const].filter((field) => layout.has(field))),
     };
   });
   const { totals } = builder;

@@ -2,7 +2,7 @@ import type { StringTable } from '../base/string-table.ts';
 import type { BranchTotals } from './branches.ts';
 import type { FunctionTable } from './function-table.ts';
 import type { LocationTable } from './location-table.ts';
-import type { DetailName } from './sample-details.ts';
+import type { DetailName, RegisterNames } from './sample-details.ts';
 import type { SampleTable } from './sample-table.ts';
 import type { StackTable } from './stack-table.ts';
 import type { ThreadEventTable } from './thread-events.ts';
@@ -66,6 +66,8 @@ export interface ProfileEvent {
   readonly hasWeightStruct?: boolean;
   /** Details that its samples carry, whether kept or not; absent if nobody looked. */
   readonly carries?: ReadonlySet<DetailName>;
+  /** Names of the registers that its samples carry; absent if nobody looked. */
+  readonly registerNames?: RegisterNames;
   /** Shows the raw payload of its samples as text; absent if it is unknown how. */
   showPayload?: (payload: Uint8Array) => string;
   /** Whether its stacks were recorded (`-g`); otherwise each stack is only the sampled address. */

@@ -1,3 +1,5 @@
+import { bitCount } from '../base/bit-count.ts';
+import type { ByteView } from '../base/byte-view.ts';
 import { grown } from '../base/growable.ts';
 
 /**
@@ -8,8 +10,27 @@ export const DETAIL_VALUES = ['addr', 'weight', 'dataSrc', 'physAddr', 'dataPage
 
 export type DetailValue = (typeof DETAIL_VALUES)[number];
 
-/** A detail that can be asked for: a value, the raw payload, the branches (which SampleBranches holds), the record's misc field. */
-export type DetailName = DetailValue | 'raw' | 'branchStack' | 'misc';
+/** Registers at the sample's interrupt (PERF_SAMPLE_REGS_INTR) and in user code (PERF_SAMPLE_REGS_USER), in the order in which they are stored. */
+export const REGISTER_SETS = ['regsIntr', 'regsUser'] as const;
+
+export type RegisterSet = (typeof REGISTER_SETS)[number];
+
+/** A detail that can be asked for: a value, registers, the raw payload, the branches (which SampleBranches holds), the record's misc field. */
+export type DetailName = DetailValue | RegisterSet | 'raw' | 'branchStack' | 'misc';
+
+/** In the bits that tell what a row has, sets of registers follow the values. */
+const VALUE_BITS = (1 << DETAIL_VALUES.length) - 1;
+
+/** Names of registers, in the order of their bits in the event's mask; undefined for one without a name. */
+export type RegisterNames = Readonly<Record<RegisterSet, readonly (string | undefined)[]>>;
+
+/** Registers of a sample. Source: perf_event.h, PERF_SAMPLE_REGS_USER. */
+export interface RegisterValues {
+  /** PERF_SAMPLE_REGS_ABI_*: 1 for registers of a 32-bit process, 2 for those of a 64-bit one. */
+  readonly abi: number;
+  /** The low and the high word of each register, in the order of its bit in the event's mask. */
+  readonly words: Uint32Array;
+}
 
 /** Bytes of the columns that every row has. */
 const ROW_BYTES = 15;
@@ -19,13 +40,13 @@ const ROW_BYTES = 15;
  * from one record (READ of a group) share a row.
  */
 export class SampleDetails {
-  /** Per row: misc, which values it has (bits by their place in DETAIL_VALUES), and where its values and bytes begin. */
+  /** Per row: misc, which values and registers it has (bits by their place in DETAIL_VALUES and then in REGISTER_SETS), and where its words and bytes begin. */
   #misc = new Uint16Array(1024);
   #has = new Uint8Array(1024);
   #firstValue = new Uint32Array(1024);
   #firstByte = new Float64Array(1024);
   #size = 0;
-  /** Low and high words. */
+  /** Low and high words of values; after those of a row, its sets of registers, each of which begins with its ABI and the number of registers. */
   #values = new Uint32Array(4096);
   #valueWords = 0;
   #bytes = new Uint8Array(0);
@@ -65,6 +86,25 @@ export class SampleDetails {
     this.#has[this.#size - 1] |= 1 << value;
   }
 
+  /**
+   * Adds registers to the row begun last, after its values; sets come in the order of REGISTER_SETS. A sample without any (PERF_SAMPLE_REGS_ABI_NONE) gets none.
+   * @param at offset of the set's ABI, which the registers follow
+   */
+  addRegisters(set: RegisterSet, view: ByteView, at: number, count: number): void {
+    const abi = view.u64(at);
+    if (abi === 0) return;
+    let word = this.#valueWords;
+    this.#valueWords += 2 + count * 2;
+    this.#values = grown(this.#values, this.#valueWords);
+    this.#values[word++] = abi;
+    this.#values[word++] = count;
+    for (let register = at + 8; register < at + 8 + count * 8; register += 8) {
+      this.#values[word++] = view.lo(register);
+      this.#values[word++] = view.hi(register);
+    }
+    this.#has[this.#size - 1] |= registerBit(set);
+  }
+
   /** Adds the raw payload to the row begun last. The bytes are copied. */
   addRaw(bytes: Uint8Array): void {
     const at = this.#byteCount;
@@ -92,6 +132,18 @@ export class SampleDetails {
     return this.#word(row, value, 1);
   }
 
+  /** A set of registers, not copied; undefined if the sample has none. */
+  registers(row: number, set: RegisterSet): RegisterValues | undefined {
+    const has = this.#has[row];
+    if ((has & registerBit(set)) === 0) return undefined;
+    let at = this.#firstValue[row] + bitCount(has & VALUE_BITS) * 2;
+    for (const before of REGISTER_SETS.slice(0, REGISTER_SETS.indexOf(set))) {
+      if ((has & registerBit(before)) !== 0) at += 2 + this.#values[at + 1] * 2;
+    }
+    const first = at + 2;
+    return { abi: this.#values[at], words: this.#values.subarray(first, first + this.#values[at + 1] * 2) };
+  }
+
   /** The raw payload, not copied; empty if the sample has none. */
   raw(row: number): Uint8Array {
     const end = row + 1 < this.#size ? this.#firstByte[row + 1] : this.#byteCount;
@@ -102,8 +154,11 @@ export class SampleDetails {
     const place = DETAIL_VALUES.indexOf(value);
     const has = this.#has[row];
     if ((has & (1 << place)) === 0) return 0;
-    let before = 0;
-    for (let i = 0; i < place; i++) if ((has & (1 << i)) !== 0) before++;
+    const before = bitCount(has & ((1 << place) - 1));
     return this.#values[this.#firstValue[row] + before * 2 + word];
   }
+}
+
+function registerBit(set: RegisterSet): number {
+  return 1 << (DETAIL_VALUES.length + REGISTER_SETS.indexOf(set));
 }

@@ -1,7 +1,7 @@
 import type { ByteView } from '../base/byte-view.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import type { SampleOffsets } from '../perfdata/sample-layout.ts';
-import { DETAIL_VALUES, type DetailName, type DetailValue, type SampleDetails } from '../profile/sample-details.ts';
+import { DETAIL_VALUES, type DetailName, type DetailValue, REGISTER_SETS, type RegisterSet, type SampleDetails } from '../profile/sample-details.ts';
 import type { SessionEvent } from './session-event.ts';
 
 /** Which details to keep, and where. */
@@ -19,6 +19,7 @@ interface EventPlan {
    * sample to sample.
    */
   readonly values: readonly { readonly name: DetailValue; readonly place: number; readonly leading: number }[];
+  readonly registers: readonly { readonly set: RegisterSet; readonly count: number }[];
   readonly raw: boolean;
 }
 
@@ -45,6 +46,7 @@ export class DetailReader {
       const at = leading < 0 ? offsets[name] : start + leading;
       details.addValue(place, view.lo(at), view.hi(at));
     }
+    for (const { set, count } of plan.registers) details.addRegisters(set, view, offsets[set], count);
     if (plan.raw) {
       const at = offsets.raw + 4;
       details.addRaw(view.bytes.subarray(at, at + view.u32(offsets.raw)));
@@ -60,6 +62,9 @@ export class DetailReader {
     const plan: EventPlan = {
       isKept: names.has('misc') || [...names].some((name) => name !== 'misc' && name !== 'branchStack' && event.layout.has(name)),
       values: DETAIL_VALUES.flatMap((name, place) => (has(name) ? [{ name, place, leading: event.layout.leadingOffset(name) }] : [])),
+      registers: REGISTER_SETS.flatMap((set) =>
+        has(set) ? [{ set, count: set === 'regsUser' ? event.layout.regsUserCount : event.layout.regsIntrCount }] : [],
+      ),
       raw: has('raw'),
     };
     this.#plans.set(event, plan);

@@ -1,7 +1,10 @@
 import { hexAddress } from '../../profile/names.ts';
-import type { SampleDetails } from '../../profile/sample-details.ts';
+import type { RegisterNames, RegisterSet, SampleDetails } from '../../profile/sample-details.ts';
 import { dataSourceText } from './data-source.ts';
 import type { ScriptField } from './fields.ts';
+
+const REGISTER_WIDTH = 5;
+const UNKNOWN_REGISTER = 'unknown';
 
 /** Width of addresses and numbers. */
 const NUMBER_WIDTH = 16;
@@ -47,7 +50,18 @@ export class DetailColumns {
     return text;
   }
 
-  /** The columns after the address or the callchain. */
+  /**
+   * The registers, after the address or the callchain.
+   * @param names of each set's registers
+   */
+  registers(row: number, fields: ReadonlySet<ScriptField>, names: RegisterNames | undefined): string {
+    let text = '';
+    if (fields.has('iregs')) text += this.#registerSet(row, 'regsIntr', names);
+    if (fields.has('uregs')) text += this.#registerSet(row, 'regsUser', names);
+    return text;
+  }
+
+  /** The columns after registers and branches. */
   afterIp(row: number, fields: ReadonlySet<ScriptField>, isBpfOutput: boolean): string {
     const details = this.#details;
     let text = '';
@@ -60,6 +74,18 @@ export class DetailColumns {
       ['code_page_size', 'codePageSize'],
     ] as const) {
       if (fields.has(field) && details.has(row, value)) text += ` ${pageSizeText(details.hi(row, value) * 2 ** 32 + details.lo(row, value))}`;
+    }
+    return text;
+  }
+
+  #registerSet(row: number, set: RegisterSet, names: RegisterNames | undefined): string {
+    const registers = this.#details.registers(row, set);
+    if (registers === undefined) return '';
+    const { abi, words } = registers;
+    let text = ` ABI:${abi} `;
+    for (let i = 0; i < words.length / 2; i++) {
+      const name = names?.[set][i] ?? UNKNOWN_REGISTER;
+      text += `${name.padStart(REGISTER_WIDTH)}:0x${hexAddress(words[i * 2], words[i * 2 + 1])} `;
     }
     return text;
   }

@@ -162,6 +162,7 @@ class SamplePrinter {
       if (texts !== undefined) this.#printCallchain(samples.stack[row], texts, out);
       else this.#printSingle(row, fields, out);
     }
+    if (details !== undefined && detail >= 0) out.put(details.registers(detail, fields, event.registerNames));
     if (this.#branches !== undefined) out.put(this.#branches.text(row, fields));
     const rest = details === undefined || detail < 0 ? '' : details.afterIp(detail, fields, event.isBpfOutput ?? false);
     out.put(`${rest}\n`);

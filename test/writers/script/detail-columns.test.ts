@@ -75,6 +75,20 @@ describe.each(['little', 'big'] as const)('script: details of samples, %s-endian
     );
   });
 
+  it('include registers, if the sample has any', async () => {
+    const attr: AttrSpec = { name: 'r0', type: eventType.raw, ids: [7n], sampleType: [...MEMORY, 'regsUser', 'regsIntr'] };
+    const attrs = [{ ...attr, sampleRegsUser: 0x2c1n, sampleRegsIntr: 0x100n }];
+    const regsUser: SampleFields['regsUser'] = { abi: 2, regs: [0n, 0x7f00_1234_5678n, 0xffff_ffff_ffff_fff0n, 0x246n] };
+    const regsIntr: SampleFields['regsIntr'] = { abi: 1, regs: [0x8000_0000n] };
+    const records = [{ regsUser, regsIntr }, { regsUser }, { regsIntr }, {}].map((registers) => record.sample({ ...memorySample, ...registers }));
+    const bytes = encodeFile({ byteOrder, attrs, records, features: { arch: 'x86_64', eventDesc: true } });
+    const user = ' ABI:2    AX:0x0    BP:0x7f0012345678    SP:0xfffffffffffffff0 FLAGS:0x246 ';
+    const interrupted = ' ABI:1    IP:0x80000000 ';
+    const texts = [`${interrupted}${user}`, user, interrupted, ''];
+    expect(await script(bytes, ['weight', 'uregs', 'iregs', 'phys_addr'])).toBe(texts.map((text) => `              77${text}       123456000\n`).join(''));
+    expect(await script(bytes, ['ip', 'uregs'])).toBe([user, user, '', ''].map((text) => `           401234${text}\n`).join(''));
+  });
+
   it('include branches with their flags, cycles and types', async () => {
     const entries = [
       { from: 0x401000n, to: 0x402000n, mispred: true },
