@@ -46,6 +46,12 @@ export class EntryScan {
   #walk!: EntryWalk;
   /** Whether the state is only that of the last call or branch, since no code that was read leads here. */
   #isGuess = false;
+  /** Whether another function may begin here: after a jump or a return, or after a call, which may not return. */
+  #mayBegin = false;
+  /** Whether a call was the last instruction after which code does not simply go on. */
+  #isBehindCall = false;
+  /** Whether there was a jump inside the function to a target that is not known. */
+  #hasSwitch = false;
 
   constructor(code: CodeBytes) {
     this.#code = code;
@@ -94,58 +100,82 @@ export class EntryScan {
 
   /** Reads code up to an svma. @returns whether an instruction begins there, after a call if `isCall` says so: then the state is that of the frame */
   #reads(module: UnwindModule, entry: number, end: number, isCall: boolean): boolean {
-    const reader = this.#reader;
     const decoder = this.#decoder;
     const state = this.#state;
-    const { sp, machine } = this.#machine;
+    const { sp } = this.#machine;
     state.begin(sp);
     this.#last.copyFrom(state);
     this.#isGuess = false;
+    this.#mayBegin = false;
+    this.#isBehindCall = false;
+    this.#hasSwitch = false;
     let flow: CodeFlow = 'next';
-    // Whether another function may begin here: after a jump or a return, or after a call, which may not return.
-    let mayBegin = false;
-    let isBehindCall = false;
-    let hasSwitch = false;
     for (let svma = entry; svma < end; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
-      if (this.#enter(svma, flow)) mayBegin = false;
-      this.#walk.add(svma, !mayBegin);
-      const before = state.offsets[sp];
+      if (this.#enter(svma, flow)) this.#mayBegin = false;
+      this.#walk.add(svma, !this.#mayBegin);
+      const spBefore = state.offsets[sp];
       const isRightBehindCall = flow === 'call';
-      flow = decoder.decode(reader, svma, state);
-      if (this.#code.isPending) return false;
-      const mayBeOther = !reader.isMissing && mayBegin && flow === 'next' && state.offsets[sp] < before;
-      const isOther = mayBeOther && !this.#walk.isInner(svma) && !this.#isStillInside(module, svma);
-      if (this.#code.isPending) return false;
-      if (reader.isMissing || isOther) {
-        this.#walk.stop = svma;
-        this.#walk.isOther = isOther;
-        return false;
-      }
-      if (mayBeOther) {
-        mayBegin = false;
-        this.#walk.add(svma, true);
-      }
+      flow = decoder.decode(this.#reader, svma, state);
+      if (this.#code.isPending || !this.#staysInside(module, svma, flow, spBefore)) return false;
       svma += decoder.sizeBytes;
-      // Of a call that does not return, arguments may still be on the stack.
-      const isSwitch = flow === 'end' && !isRightBehindCall && state.offsets[sp] < 0;
-      hasSwitch ||= isSwitch;
-      // After a call, too, arguments may be pushed, but not right after it.
-      if (flow === 'next') mayBegin = isBehindCall ? decoder.isPadding && (mayBegin || machine === 'i386') : mayBegin;
-      // On i386, room for arguments is often made right after a call.
-      else mayBegin = flow !== 'branch' && (flow !== 'call' || machine !== 'i386');
-      if (flow !== 'next') isBehindCall = flow === 'call';
+      this.#noteBoundary(flow);
       if (flow === 'call') this.#callEffects.apply(module, svma, state, svma < end);
-      if ((flow === 'branch' || flow === 'jump') && decoder.target >= svma && decoder.target <= end) this.#branches.add(decoder.target, state);
-      // A jump without a frame leaves the function.
-      const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && state.offsets[sp] < 0);
-      if (isSwitch || (isInside && !hasSwitch)) this.#last.copyFrom(state);
+      this.#keepState(flow, svma, end, isRightBehindCall);
       if (svma >= end) this.#walk.add(svma, false);
       if (svma === end && isCall) return flow === 'call';
       if (svma > end) return false;
     }
     this.#enter(end, flow);
     return !isCall;
+  }
+
+  /** Whether the instruction that was just decoded is there, and does not begin another function; notes in the walk that it ends if not. */
+  #staysInside(module: UnwindModule, svma: number, flow: CodeFlow, spBefore: number): boolean {
+    const { isMissing } = this.#reader;
+    const mayBeOther = !isMissing && this.#mayBegin && flow === 'next' && this.#state.offsets[this.#machine.sp] < spBefore;
+    const isOther = mayBeOther && !this.#walk.isInner(svma) && !this.#isStillInside(module, svma);
+    if (this.#code.isPending) return false;
+    if (isMissing || isOther) {
+      this.#walk.stop = svma;
+      this.#walk.isOther = isOther;
+      return false;
+    }
+    if (mayBeOther) {
+      this.#mayBegin = false;
+      this.#walk.add(svma, true);
+    }
+    return true;
+  }
+
+  /** Notes whether another function may begin at the next instruction. */
+  #noteBoundary(flow: CodeFlow): void {
+    const isOnI386 = this.#machine.machine === 'i386';
+    // After a call, too, arguments may be pushed, but not right after it.
+    if (flow === 'next') {
+      if (this.#isBehindCall) this.#mayBegin = this.#decoder.isPadding && (this.#mayBegin || isOnI386);
+      return;
+    }
+    // On i386, room for arguments is often made right after a call.
+    this.#mayBegin = flow !== 'branch' && (flow !== 'call' || !isOnI386);
+    this.#isBehindCall = flow === 'call';
+  }
+
+  /**
+   * Keeps the state for the target of a branch, and for code to which nothing that was read leads.
+   * @param next the svma of the next instruction
+   * @param isRightBehindCall whether the last instruction was right after a call: if that does not return, arguments may still be on the stack
+   */
+  #keepState(flow: CodeFlow, next: number, end: number, isRightBehindCall: boolean): void {
+    const state = this.#state;
+    const { target } = this.#decoder;
+    if ((flow === 'branch' || flow === 'jump') && target >= next && target <= end) this.#branches.add(target, state);
+    const hasFrame = state.offsets[this.#machine.sp] < 0;
+    const isSwitch = flow === 'end' && hasFrame && !isRightBehindCall;
+    this.#hasSwitch ||= isSwitch;
+    // A jump without a frame leaves the function.
+    const isInside = flow === 'branch' || flow === 'call' || ((flow === 'jump' || flow === 'end') && hasFrame);
+    if (isSwitch || (isInside && !this.#hasSwitch)) this.#last.copyFrom(state);
   }
 
   /**
