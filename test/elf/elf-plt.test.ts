@@ -128,6 +128,33 @@ it.each([32, 64] as const)(
   },
 );
 
+it('stubs are named in the order of their relocations as perf does, as far as the section has whole ones', async () => {
+  const relocation = (slot: number): Uint8Array => new Uint8Array(BigUint64Array.of(BigInt(slot), (1n << 32n) | 7n, 0n).buffer);
+  const symbols = new Uint8Array(48);
+  symbols[24] = 1;
+  const named = async (pltBytes: number): Promise<number[][]> => {
+    const bytes = buildSectionElf({
+      sections: [
+        { name: '.plt', entsize: 16, content: new Uint8Array(pltBytes) },
+        { name: '.rela.plt', type: 4, link: 3, content: Buffer.concat([relocation(0x1000), relocation(0x1008)]) },
+        { name: '.dynsym', type: 11, link: 4, content: symbols },
+        { name: '.dynstr', type: 3, content: Buffer.from('\0open\0') },
+      ],
+    });
+    const elf = await ElfFile.open(new BufferSource(bytes));
+    const { entries } = await readPltEntries(elf, elf, true);
+    return entries.map(({ start, sizeBytes }) => [start - elf.section('.plt')!.offset, sizeBytes]);
+  };
+  expect([await named(48), await named(47), await named(16)]).toEqual([
+    [
+      [16, 16],
+      [32, 16],
+    ],
+    [[16, 16]],
+    [],
+  ]);
+});
+
 it('stubs of a hostile file, which all have the same long name, are refused', async () => {
   const count = 2000;
   const relocations = new Uint8Array(Uint32Array.from({ length: count * 4 }, (_, i) => (i % 4 === 3 ? 1 : 0)).buffer);

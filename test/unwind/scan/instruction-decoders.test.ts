@@ -703,8 +703,9 @@ describe('i386', () => {
     ['lea -12(ebp), esp', '8d 65 f4', 'next 4=5-12'],
     ['lea 0(esi), esi, and with no index', '8d 76 00 8d 74 26 00 8d b4 26 00 00 00 00', 'next'],
     ['lea (si), esi', '67 8d 74 00', 'next 6=?'],
-    ['mov 0x1234, eax at 16 bits', '67 8b 06 34 12', 'next 0=?'],
-    ['mov (bx,si), eax; mov 4(bp), eax; mov 0x100(bx), eax', '67 8b 00 67 8b 46 04 67 8b 87 00 01', 'next 0=?'],
+    // Taken for instructions, the displacements would pop or return.
+    ['mov 0xc35b, eax at 16 bits', '67 8b 06 5b c3', 'next 0=?'],
+    ['mov (bx,si), eax; mov 91(bp), eax; mov -0x3ca5(bx), eax', '67 8b 00 67 8b 46 5b 67 8b 87 5b c3', 'next 0=?'],
     ['mov eax, moffs; mov moffs, eax at 16 bits', 'a3 00 00 00 30 67 a1 00 30', 'next 0=?'],
     ['mov gs:20, eax', '65 a1 14 00 00 00', 'next 0=?'],
     ['and -16, esp', '83 e4 f0', 'next 4=?'],

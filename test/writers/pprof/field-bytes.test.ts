@@ -68,6 +68,16 @@ describe('pprof: FieldBytes', () => {
     );
   });
 
+  test('makes room for what a text becomes, also if that is just too long', () => {
+    const capacity = new FieldBytes().bytes.length;
+    for (let length = Math.floor(capacity / 3) - 8; length < capacity / 3 + 2; length++) {
+      const text = '\u{20ac}'.repeat(length);
+      const fields = new FieldBytes();
+      fields.text(2, text);
+      expect(Buffer.from(fields.collected)).toEqual(Buffer.from(new BinaryWriter().tag(2, WireType.LengthDelimited).string(text).finish()));
+    }
+  });
+
   test('writes bytes that are not UTF-8 as escapes', () => {
     const fields = new FieldBytes();
     fields.text(2, 'a\udcffb');
