@@ -55,7 +55,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
   });
   const numbers = names.flatMap((name) => PART.exec(name)?.[1] ?? []).map(Number);
   numbers.sort((a, b) => a - b);
-  const data = names.includes(MAIN_FILE) ? await openRegularFile(join(path, MAIN_FILE)) : undefined;
+  const data = names.includes(MAIN_FILE) ? await openDataFile(join(path, MAIN_FILE)) : undefined;
   if (data === undefined) {
     if (numbers.length === 0) throw new PerfconvError('io', 'is a directory, not a recording', { file: path });
     throw new PerfconvError('damaged', `is a directory recording, but lacks the file ${MAIN_FILE}, which holds the events' attrs`, { file: path });
@@ -64,7 +64,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
   try {
     const found: number[] = [];
     for (const number of numbers) {
-      const part = await openRegularFile(join(path, `${MAIN_FILE}.${number}`));
+      const part = await openDataFile(join(path, `${MAIN_FILE}.${number}`));
       if (part === undefined) continue;
       opened.push(part);
       found.push(number);
@@ -84,7 +84,7 @@ export async function openDirectory(path: string, diagnostics: Diagnostics | und
 }
 
 /** undefined for anything but a regular file: opening a pipe would wait for its writer. @throws PerfconvError `io` */
-async function openRegularFile(path: string): Promise<FileSource | undefined> {
+async function openDataFile(path: string): Promise<FileSource | undefined> {
   const stats = await stat(systemPath(path)).catch((error: unknown) => {
     throw ioError(error, path);
   });

@@ -26,3 +26,21 @@ test('words beyond those that can be followed are unknown, as are those that may
   state.begin(RSP);
   expect(loaded(8 * 65)).toEqual([SAVED + RBP, 8 * 65]);
 });
+
+test('a register is saved where its first value was stored relative to the stack pointer, until another scan begins', () => {
+  const state = new ScanState();
+  state.begin(RSP);
+  expect(state.savedAt(RBX)).toBeUndefined();
+  state.store(RBX, RSP, -8);
+  state.store(RBP, RBP, -8);
+  expect([state.savedAt(RBX), state.savedAt(RBP)]).toEqual([-8, undefined]);
+  state.begin(RSP);
+  expect(state.savedAt(RBX)).toBeUndefined();
+  // Neither what was added to it nor another value.
+  state.add(RBX, RBX, 8);
+  state.store(RBX, RSP, -8);
+  expect(state.savedAt(RBX)).toBeUndefined();
+  state.setConstant(RBX, 5);
+  state.store(RBX, RSP, -8);
+  expect(state.savedAt(RBX)).toBeUndefined();
+});
