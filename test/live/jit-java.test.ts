@@ -2,6 +2,7 @@ import { realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownScriptOf } from '../support/own-script.ts';
 import { parsePerfScript } from '../support/perf-script-text.ts';
 import {
   announceSkipped,
@@ -14,17 +15,18 @@ import {
   whyMissing,
   whyNoRecording,
 } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
 
 // If it is asked to, Java writes a perf map when it ends (JDK 17 and later).
 
 const PROGRAM = `
 public class Work {
+  /** Measures the CPU's time, which does not depend on what else the machine does. */
+  static final java.lang.management.ThreadMXBean THREADS = java.lang.management.ManagementFactory.getThreadMXBean();
   static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
   static int text(int i) { return ("x" + i).replace("1", "one").hashCode(); }
   public static void main(String[] args) {
     int sum = 0;
-    for (long end = System.nanoTime() + 1_500_000_000L; System.nanoTime() < end; ) { sum += fib(20); for (int i = 0; i < 500; i++) sum += text(i); }
+    while (THREADS.getCurrentThreadCpuTime() < 1_500_000_000L) { sum += fib(20); for (int i = 0; i < 500; i++) sum += text(i); }
     System.out.println(sum);
   }
 }
@@ -52,9 +54,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
     recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-o', 'java.data', '--', ...java], { cwd: directory });
     const file = join(directory, 'java.data');
     const perf = parsePerfScript(readWithPerf('script', file));
-    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--compat', 'perf', '-o', '-', file]);
-    expect(status, stderr).toBe(0);
-    const own = parsePerfScript(stdout.toString());
+    const own = await ownScriptOf('--compat', 'perf', file);
     expect(own.length).toBe(perf.length);
     const pairs = perf.flatMap(({ frames }, i) => frames.flatMap((frame, j) => (/^\/tmp\/perf-\d+\.map$/.test(frame.dso) ? [[frame, own[i].frames[j]]] : [])));
     for (const [{ dso }] of pairs) maps.add(dso);
@@ -85,13 +85,15 @@ function pathMethods(path: string, depth: number, number: number): string {
 
 const PATHS = `
 public class Paths {
+  /** Measures the CPU's time, which does not depend on what else the machine does. */
+  static final java.lang.management.ThreadMXBean THREADS = java.lang.management.ManagementFactory.getThreadMXBean();
   static final Paths self = new Paths();
   static final long[] DATA = new long[256];
   ${pathMethods('m', 0, 0)}
   static long loop(long s) { return m(s); }
   public static void main(String[] args) {
     long sum = 0;
-    for (long end = System.nanoTime() + 3_000_000_000L; System.nanoTime() < end; ) sum += loop(sum);
+    while (THREADS.getCurrentThreadCpuTime() < 3_000_000_000L) for (int i = 0; i < 1000; i++) sum += loop(sum);
     System.out.println(sum);
   }
 }
@@ -129,9 +131,7 @@ describe.skipIf(whyNoAgent !== undefined)('stacks of Java without rules', () => 
     const java = ['java', `-agentpath:${join(directory, 'libagent.so')}=${directory}`, '-XX:-Inline', option, '-XX:-UsePerfData', 'Paths'];
     const record = ['-k', 'mono', '-e', 'cpu-clock:u', '-F', '499', '--call-graph', 'dwarf,16384', '-o', 'paths.data', '--', ...java];
     recordWithPerf(record, { cwd: directory });
-    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '-o', '-', join(directory, 'paths.data')]);
-    expect(status, stderr).toBe(0);
-    const stacks = parsePerfScript(stdout.toString()).map(({ frames }) => frames.map(({ symbol }) => symbol.replace(/\+0x.*/, '')));
+    const stacks = (await ownScriptOf(join(directory, 'paths.data'))).map(({ frames }) => frames.map(({ symbol }) => symbol.replace(/\+0x.*/, '')));
     const judged = stacks.filter((stack) => stack.some((name) => /^m(_\d)*$/.test(name)));
     const wrong = judged.filter((stack) => !isWhole(stack));
     expect(judged.length).toBeGreaterThan(500);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ownScriptOf } from '../support/own-script.ts';
 import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
 import {
   announceSkipped,
@@ -14,7 +15,6 @@ import {
   whyMissing,
   whyNoRecording,
 } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
 
 // Python calls each function through a small piece of code, which is named by a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
 // from 3.13 on). No sample is in it, but callchains pass through it if the interpreter keeps frame pointers.
@@ -86,12 +86,6 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     return data;
   }
 
-  async function scriptOf(...args: readonly string[]): Promise<ScriptSample[]> {
-    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', ...args, '-o', '-']);
-    if (status !== 0) throw new Error(stderr);
-    return parsePerfScript(stdout.toString());
-  }
-
   /** Symbols of frames that perf or perfconv has in DSOs of certain names must all be the same; the others are only counted. */
   function expectAlike(perf: readonly ScriptSample[], perfDsos: RegExp, own: readonly ScriptSample[], ownDsos: RegExp): void {
     const symbols = (samples: readonly ScriptSample[], dsos: RegExp): string[] =>
@@ -120,7 +114,7 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
   test('is named by the perf maps of a process and of its child', async () => {
     const data = record('perf', 'fork');
     const perf = parsePerfScript(readWithPerf('script', data));
-    const own = await scriptOf('--compat', 'perf', data);
+    const own = await ownScriptOf('--no-inline', '--compat', 'perf', data);
     const map = /^\/tmp\/perf-\d+\.map$/;
     expectAlike(perf, map, own, map);
     expectCalls(own);
@@ -133,14 +127,14 @@ describe.skipIf(whyNot !== undefined)('code of Python', () => {
     const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
     if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
     const perf = parsePerfScript(readWithPerf('script', file('injected.data')));
-    const own = await scriptOf(data);
+    const own = await ownScriptOf('--no-inline', data);
     expectAlike(perf, /\/jitted-\d+-\d+\.so$/, own, /^\/tmp\/jit-\d+\.dump$/);
     expectCalls(own);
   });
 
   // A child writes part of its parent's dump a second time; perf has no names for what follows.
   test('is named by the jitdumps of a process and of its child', async () => {
-    const own = await scriptOf(record('perf_jit', 'fork'));
+    const own = await ownScriptOf('--no-inline', record('perf_jit', 'fork'));
     expectCalls(own);
     const frames = own.flatMap((sample) => sample.frames);
     const laters = frames.filter(({ symbol }) => symbol.startsWith('py::later.<locals>.made_later:'));

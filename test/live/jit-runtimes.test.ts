@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { ownScriptOf, symbolsBeside } from '../support/own-script.ts';
+import { parsePerfScript } from '../support/perf-script-text.ts';
 import {
   announceSkipped,
   lastLines,
@@ -14,7 +15,6 @@ import {
   whyMissing,
   whyNoRecording,
 } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
 
 // PHP's JIT writes both a perf map and a jitdump file. So would Erlang's, but perf inject makes 15,000 files of its dump.
 
@@ -71,20 +71,6 @@ const RUNTIMES: readonly Runtime[] = [
 ];
 const whyNot = whyNoRecording();
 
-/** The symbols of all frames that perf has in DSOs of certain names, each beside perfconv's. */
-function besides(perf: readonly ScriptSample[], own: readonly ScriptSample[], dso: RegExp): [perf: string, own: string][] {
-  expect(own.length).toBe(perf.length);
-  return perf.flatMap(({ frames }, i) =>
-    frames.flatMap((frame, j): [string, string][] => (dso.test(frame.dso) ? [[frame.symbol, own[i].frames[j]?.symbol ?? 'no frame']] : [])),
-  );
-}
-
-async function scriptOf(...args: readonly string[]): Promise<ScriptSample[]> {
-  const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', ...args, '-o', '-']);
-  if (status !== 0) throw new Error(stderr);
-  return parsePerfScript(stdout.toString());
-}
-
 function expectAlike(frames: readonly [perf: string, own: string][], known: string): void {
   const different = frames.filter(([perf, own]) => perf !== own);
   expect(different.length, JSON.stringify(different.slice(0, 5))).toBeLessThanOrEqual(frames.length / 100);
@@ -112,10 +98,13 @@ describe.each(RUNTIMES)('code of $name', ({ name, program, flags, probe, args, k
     recordWithPerf(['-e', 'cpu-clock:u', '-F', '1999', '-g', '-k', 'CLOCK_MONOTONIC', '-o', data, '--', ...command], { cwd: directory });
     const plain = parsePerfScript(readWithPerf('script', data));
     for (const { frames } of plain) for (const { dso } of frames) pids.add(/^\/tmp\/perf-(\d+)\.map$/.exec(dso)?.[1] ?? '');
-    expectAlike(besides(plain, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), known);
+    expectAlike(symbolsBeside(plain, await ownScriptOf('--no-inline', '--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), known);
     if (!writesDump) return;
     const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
     if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
-    expectAlike(besides(parsePerfScript(readWithPerf('script', file('injected.data'))), await scriptOf(data), /\/jitted-\d+-\d+\.so$/), known);
+    expectAlike(
+      symbolsBeside(parsePerfScript(readWithPerf('script', file('injected.data'))), await ownScriptOf('--no-inline', data), /\/jitted-\d+-\d+\.so$/),
+      known,
+    );
   });
 });

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parsePerfScript } from '../support/perf-script-text.ts';
+import { ownScriptOf } from '../support/own-script.ts';
 import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
 
 // A JIT made for this test, which keeps no frame pointers and tells in its dump how its code is unwound. Needs perf, gcc and x86-64.
 
@@ -96,9 +95,7 @@ describe.skipIf(whyNot !== undefined)('code of a JIT without frame pointers', ()
       directory,
       ...args,
     ]);
-    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', file, '-o', '-']);
-    if (status !== 0) throw new Error(stderr);
-    const samples = parsePerfScript(stdout.toString());
+    const samples = await ownScriptOf('--no-inline', file);
     return samples.map(({ frames }) => frames.map(({ symbol }) => symbol.replace(/\+0x.*/, '')).join(' ')).filter((stack) => stack.startsWith('burn'));
   }
 

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { ownScriptOf, symbolsBeside } from '../support/own-script.ts';
+import { parsePerfScript } from '../support/perf-script-text.ts';
 import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
 
 // Code that Node makes at run time: by a perf map, its names are those that `perf script` shows; by a jitdump file, those that it shows for
 // the recording that `perf inject --jit` makes.
@@ -38,20 +38,6 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     return file('node.data');
   }
 
-  async function scriptOf(...args: readonly string[]): Promise<ScriptSample[]> {
-    const { status, stdout, stderr } = await runMain(['convert', '-t', 'script', '--no-inline', ...args, '-o', '-']);
-    if (status !== 0) throw new Error(stderr);
-    return parsePerfScript(stdout.toString());
-  }
-
-  /** The symbols of all frames that perf has in DSOs of certain names, each beside perfconv's. */
-  function besides(perf: readonly ScriptSample[], own: readonly ScriptSample[], dso: RegExp): [perf: string, own: string][] {
-    expect(own.length).toBe(perf.length);
-    return perf.flatMap(({ frames }, i) =>
-      frames.flatMap((frame, j): [string, string][] => (dso.test(frame.dso) ? [[frame.symbol, own[i].frames[j]?.symbol ?? 'no frame']] : [])),
-    );
-  }
-
   function expectAlike(frames: readonly [perf: string, own: string][], allowed: number): void {
     const different = frames.filter(([perf, own]) => perf !== own);
     expect(different.length, JSON.stringify(different.slice(0, 5))).toBeLessThanOrEqual(allowed * frames.length);
@@ -65,7 +51,7 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     const perf = parsePerfScript(readWithPerf('script', data));
     for (const sample of perf) for (const { dso } of sample.frames) if (/^\/tmp\/perf-\d+\.map$/.test(dso) && !maps.includes(dso)) maps.push(dso);
     // Only the order of several entries at one place tells which one is meant, which perf ignores.
-    expectAlike(besides(perf, await scriptOf('--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), 0.01);
+    expectAlike(symbolsBeside(perf, await ownScriptOf('--no-inline', '--compat', 'perf', data), /^\/tmp\/perf-\d+\.map$/), 0.01);
   });
 
   test.each([[[]], [['--interpreted-frames-native-stack']]])('is named by a jitdump: --perf-prof %s', async (flags) => {
@@ -73,13 +59,15 @@ describe.skipIf(whyNot !== undefined)('code of Node', () => {
     const inject = runTool('perf', ['inject', '--jit', '-i', data, '-o', file('injected.data')], { cwd: directory });
     if (inject.status !== 0) throw new Error(`perf inject: ${lastLines(inject.stderr)}`);
     const perf = parsePerfScript(readWithPerf('script', file('injected.data')));
-    const own = await scriptOf(data);
-    expectAlike(besides(perf, own, /jitted-\d+-\d+\.so$/), 0.001);
+    const own = await ownScriptOf('--no-inline', data);
+    expectAlike(symbolsBeside(perf, own, /jitted-\d+-\d+\.so$/), 0.001);
     expect(own.flatMap(({ frames }) => frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso)).length).toBeGreaterThan(100);
   });
 
   test('is named by a jitdump, even if the recording has another clock', async () => {
-    const frames = (await scriptOf(record(['--perf-prof']))).flatMap((sample) => sample.frames).filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso));
+    const frames = (await ownScriptOf('--no-inline', record(['--perf-prof'])))
+      .flatMap((sample) => sample.frames)
+      .filter(({ dso }) => /\/jit-\d+\.dump$/.test(dso));
     expect(frames.length).toBeGreaterThan(100);
     expect(frames.some(({ symbol }) => symbol.includes('fib'))).toBe(true);
   });

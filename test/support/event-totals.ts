@@ -32,11 +32,6 @@ export function timesOf(totals: EventTotals, factor: number): EventTotals {
   return totalsOf([...totals].map(([event, { samples, period }]): EventCount => [event, samples * factor, period * BigInt(factor)]));
 }
 
-/** The totals of only one event. */
-export function onlyEvent(totals: EventTotals, event: string): EventTotals {
-  return new Map([...totals].filter(([name]) => name === event));
-}
-
 /** Lines that two outputs can be compared by: `cycles: 12 samples, period 3400`, in the order of the names. */
 export function totalsText(totals: EventTotals): string[] {
   return [...totals].map(([event, { samples, period }]) => `${event}: ${samples} samples, period ${period}`).sort();
