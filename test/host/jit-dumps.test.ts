@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/jit-dumps.ts';
 import { makeTempDir, removeTempDir } from '../support/perf-tool.ts';
 
@@ -54,6 +55,13 @@ describe('jitDumpsOf', () => {
       expect(contentOf(`${directory}/${name}`)).toBeUndefined();
     }
     expect(contentOf('jit-1.dump')).toBeUndefined();
+  });
+
+  it('says nothing about a dump of this user', () => {
+    const diagnostics = new Diagnostics();
+    const source = jitDumpsOf({}, {}, diagnostics)(join(directory, 'jit-1.dump'), 2 ** 22 + 1);
+    if (source !== undefined && 'close' in source) source.close();
+    expect(diagnostics.list()).toEqual([]);
   });
 
   it('looks where a living process sees its dump', () => {
