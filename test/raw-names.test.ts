@@ -11,6 +11,7 @@ import { readProfile } from '../src/pipeline/read-profile.ts';
 import { dump } from '../src/records/dump.ts';
 import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { writeReport } from '../src/writers/report/report.ts';
+import { CollectedTables } from './support/collected-tables.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
@@ -53,8 +54,7 @@ describe('names that are not UTF-8', () => {
     expect(script).toMatch(/^ {13}t\xff\xe4 /m);
     expect(script).toMatch(/^ {13}t\xfe\xe4 /m);
     expect(latin1(await converted('folded'))).toBe('t\xfe\xe4;[app] 5\nt\xff\xe4;[app] 5\n');
-    const tables = new Map<string, BufferSink>();
-    const openTable = async (name: string): Promise<BufferSink> => tables.set(name, new BufferSink()).get(name)!;
+    const { sinks: tables, openTable } = new CollectedTables();
     await convert(new BufferSource(recording), [{ format: 'csv', openTable }], {}, new Diagnostics());
     expect(latin1(tables.get('processes.csv')!.bytes())).toContain('"t\xff\xe4"');
   });

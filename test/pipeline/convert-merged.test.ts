@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { ConvertOutput } from '../../src/pipeline/convert.ts';
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
+import { CollectedTables } from '../support/collected-tables.ts';
 
 test('merged outputs are written in order, so that those before a failing one are complete', async () => {
-  const tables = new Map<string, InstanceType<typeof BufferSink>>();
-  const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
-    tables.set(name, new BufferSink());
-    return tables.get(name)!;
-  };
+  const { sinks: tables, openTable } = new CollectedTables();
   const failing = { write: () => Promise.reject(new Error('its reader has gone')) };
   const outputs: ConvertOutput[] = [
     { format: 'csv', openTable },

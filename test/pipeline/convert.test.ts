@@ -7,6 +7,7 @@ import { FORMATS } from '../../src/pipeline/formats.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { emptyRecording, fileRecording } from '../support/cli-recordings.ts';
+import { CollectedTables } from '../support/collected-tables.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { context, encodeFile, misc, record } from '../support/perf-encoder.ts';
 
@@ -21,11 +22,7 @@ class CountingSource extends BufferSource {
 }
 
 test('a recording is decoded once for all outputs, which are the same as if written one by one', async () => {
-  const tables = new Map<string, InstanceType<typeof BufferSink>>();
-  const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
-    tables.set(name, new BufferSink());
-    return tables.get(name)!;
-  };
+  const { sinks: tables, openTable } = new CollectedTables();
   const formats = FORMATS.filter((format) => format !== 'csv');
   const together = new CountingSource(fileRecording(30));
   const sinks = formats.map(() => new BufferSink());

@@ -7,6 +7,7 @@ import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import type { Format } from '../../src/pipeline/formats.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import type { ScriptFieldChoice } from '../../src/writers/script/fields.ts';
+import { CollectedTables } from '../support/collected-tables.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { parseCsv } from '../support/parse-csv.ts';
@@ -45,9 +46,9 @@ function symbolizer(): Symbolizer {
 }
 
 /** The outputs of a recording by format and table. */
-async function outputsOf(bytes: Uint8Array, formats: readonly Format[], options: ConvertOptions = {}): Promise<Map<string, InstanceType<typeof BufferSink>>> {
-  const sinks = new Map<string, InstanceType<typeof BufferSink>>();
-  const sinkOf = (name: string): InstanceType<typeof BufferSink> => {
+async function outputsOf(bytes: Uint8Array, formats: readonly Format[], options: ConvertOptions = {}): Promise<Map<string, BufferSink>> {
+  const sinks = new Map<string, BufferSink>();
+  const sinkOf = (name: string): BufferSink => {
     const sink = new BufferSink();
     sinks.set(name, sink);
     return sink;
@@ -197,11 +198,7 @@ describe('branches of samples', () => {
   });
 
   it('have a last column with the recording if several are merged', async () => {
-    const tables = new Map<string, InstanceType<typeof BufferSink>>();
-    const openTable = async (name: string): Promise<InstanceType<typeof BufferSink>> => {
-      tables.set(name, new BufferSink());
-      return tables.get(name)!;
-    };
+    const { sinks: tables, openTable } = new CollectedTables();
     const conversion = new MergedConversion([{ format: 'csv', openTable }], {}, new Diagnostics());
     const other = [
       app(1, 0x400000n, 1n),
