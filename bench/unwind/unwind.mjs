@@ -1,5 +1,7 @@
-// Samples per second of unwinding alone: node bench/unwind/unwind.mjs perf.data [rounds] By wall time, and by CPU time, which includes V8's compiling on other
-// threads, mostly in the first round. The recording: perf record -e cpu-clock -F 2000 --call-graph dwarf,8192 -o perf.data -- PROGRAM
+// Samples per second of unwinding alone: node bench/unwind/unwind.mjs perf.data [ROUNDS]     default: 5 rounds
+//
+// By wall time, and by CPU time, which includes V8's compiling on other threads, mostly in the first round. The recording:
+// perf record -e cpu-clock -F 2000 --call-graph dwarf,8192 -o perf.data -- PROGRAM
 
 import { Unwinder } from 'perfconv/unwind';
 import { MappedFiles, readDwarfSamples } from './dwarf-samples.mjs';

@@ -19,7 +19,7 @@ export interface CodeReader {
   byte(svma: number): number;
   /** 16 bits, little-endian. */
   half(svma: number): number;
-  /** 32 bits, in the byte order of the file's data. */
+  /** 32 bits, signed, in the byte order of the file's data. */
   word(svma: number): number;
 }
 

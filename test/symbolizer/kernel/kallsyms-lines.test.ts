@@ -62,6 +62,21 @@ describe('KallsymsLines', () => {
     );
   });
 
+  it.each([
+    ['without a name', 'ffffffff81000000 T '],
+    ['without a name before its module', 'ffffffff81000000 T \t[mod_a]'],
+    ['without a type', 'ffffffff81000000 T'],
+    ['without an address', ' T function'],
+    ['with a type of two letters', 'ffffffff81000000 Tt function'],
+    ['with two spaces', 'ffffffff81000000  T function'],
+  ])('skips a line %s', (_, line) => {
+    for (const text of [line, `${line}\n`, `${line}\n\n`]) {
+      const { count, hasSymbols, hiddenCount } = new KallsymsLines(new TextEncoder().encode(text), undefined);
+      expect({ count, hasSymbols, hiddenCount }).toEqual({ count: 0, hasSymbols: false, hiddenCount: 0 });
+      expectSame(text);
+    }
+  });
+
   it("reads lists that are longer than WebAssembly's window", () => {
     const text = `${plainLines(6000)}${plainLines(6000, '\t[mod_a]')}${plainLines(100)}`;
     expect(text.length).toBeGreaterThan(3 * WINDOW_SIZE_BYTES);

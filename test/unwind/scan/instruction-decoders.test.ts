@@ -141,6 +141,7 @@ test.each<[string, string, string]>([
   ['ld.w $a0, $sp, 8; st.w $a0, $sp, 8; amadd.w $a1, $a0, $a2; movfr2gr.d $a3, $fa0', '28802064 29802064 386110c5 0114b807', 'next 4=? 5=? 7=?'],
   ['fld.d $fa0, $sp, 8; vld $vr4, $sp, 8; fadd.d $fa4, $fa0, $fa0; movgr2fr.d $fa5, $a0; dbar 0', '2b802060 2c002064 01010004 0114a885 38720000', 'next'],
   ['vpickve2gr.d $a0, $vr0, 0; vreplvei.d $vr5, $vr0, 0', '72eff004 72f7f005', 'next 4=?'],
+  ['vpickve2gr.du $a0, $vr1, 0; xvpickve2gr.d $a1, $xr1, 0; xvpickve2gr.du $a2, $xr1, 0', '72f3f024 76efe025 76f3e026', 'next 4=? 5=? 6=?'],
   ['b .+8', '50000800', 'jump 8'],
   ['b .−8', '53fffbff', 'jump -8'],
   ['bl .+8', '54000800', 'call'],
@@ -183,6 +184,22 @@ test.each<[string, string, string]>([
   expect(follow(new PowerpcDecoder(8), 1, listing)).toBe(expected);
 });
 
+/** Loads, computations, logical operations, shifts and moves of GNU as 2.40 (-mpower10) in the order of the decoder's tables: r3 = … r4, r5. */
+const COMPUTING_R3 = `
+  7c642828 7c64282a 7c64282e 7c642868 7c6428a8 7c6428ae 7c6428e8 7c642a2e 7c642aaa 7c642aae 7c642c28 7c642c2c 7c642e2c 7c642810 7c642812 7c642814
+  7c642816 7c704026 7c642850 7c642892 7c642894 7c642896 7c6000a6 7c6400d0 7c642910 7c642914 7c642954 7c640190 7c640194 7c6401d0 7c6429d2 7c6401d4
+  7c6429d6 7c642a12 7c642a16 7c6c42a6 7c642b12 7c642b16 7c642b52 7c642b56 7c642b92 7c642b96 7c642bd2 7c642bd6 7c6105e6 7c642e12 7c642e16 7c640100
+  7c620300 7c620340 7c620380 7c6203c0 7c642a14 7c832830 7c830034 7c832836 7c832838 7c832bf8 7c830074 7c832876 7c832878 7c8300f4 7c8328f8 7c830134
+  7c830136 7c830174 7c832938 7c832978 7c8301b6 7c8329b8 7c830176 7c8329f8 7c832a38 7c832a78 7c832b38 7c832bb8 7c8302f4 7c8303f4 7c230066 7c2300e6
+  7c230266 7c832c30 7c830434 7c832c36 7c830474 7c832c76 7c832e30 7c832e34 7c832e70 7c832e74 7c830734 7c832ef4 7c830774 7c8307b4 7c832b78
+`;
+
+test('PowerPC: instructions that compute into r3 change r3 alone', () => {
+  const words = COMPUTING_R3.trim().split(/\s+/);
+  expect(words.length).toBe(95);
+  expect(words.filter((word) => follow(new PowerpcDecoder(8), 1, word) !== 'next 3=?')).toEqual([]);
+});
+
 test.each<[string, string, string]>([
   ['stwu r1, -32(r1); mflr r0; stw r0, 36(r1); lwz r12, 36(r1)', '9421ffe0 7c0802a6 90010024 81810024', 'next 0=32+0 1=1-32 12=32+0'],
   ['lwz r0, 36(r1); mtlr r0; addi r1, r1, 32; blr', '80010024 7c0803a6 38210020 4e800020', 'leave 32 0=[1+36] 1=1+32 32=[1+36]'],
@@ -200,6 +217,8 @@ test.each<[string, string, string]>([
   ['ld ra, 24(sp); jr ra; daddiu sp, sp, 32', 'dfbf0018 03e00008 67bd0020', 'leave 31 29=29+32 31=[29+24]'],
   ['move s8, sp; move sp, s8; daddu sp, s8, zero', '03a0f025 03c0e825 03c0e82d', 'next 30=29+0'],
   ['lui at, 1; ori at, at, 0x10; dsubu sp, sp, at', '3c010001 34210010 03a1e82f', 'next 1=65552 29=29-65552'],
+  ['li at, 16; add, addu, dadd and daddu of sp and at', '24010010 03a11020 03a11821 03a1202c 03a1282d', 'next 1=16 2=29+16 3=29+16 4=29+16 5=29+16'],
+  ['li at, 16; sub, subu, dsub and dsubu of sp and at', '24010010 03a11022 03a11823 03a1202e 03a1282f', 'next 1=16 2=29-16 3=29-16 4=29-16 5=29-16'],
   ['li at, -16; and sp, sp, at', '2401fff0 03a1e824', 'next 1=-16 29=?'],
   [
     'lw v0, 8(sp); sw v0, 8(sp); ll v1, 0(a0); sc v1, 0(a0); dmfc1 a1, $f0; rdhwr a2, $29',
@@ -250,6 +269,7 @@ test.each<[string, string, string]>([
   ['strd r4, r5, [sp, #-8]!; ldrd r4, r5, [sp], #8', 'e16d40f8 e0cd40d8', 'next'],
   ['bx lr', 'e12fff1e', 'leave 14'],
   ['bxeq lr', '012fff1e', 'leave 14?'],
+  ['bxj r3', 'e12fff23', 'leave 3'],
   ['mov pc, lr', 'e1a0f00e', 'leave 14'],
   ['mov ip, pc; bx ip', 'e1a0c00f e12fff1c', 'jump 8 12=4104'],
   ['movw ip, #4097; bx ip, which is Thumb', 'e301c001 e12fff1c', 'end 12=4097'],
@@ -329,6 +349,8 @@ describe('T32', () => {
     ['movw ip, #8; add ip, pc; bx ip, which is A32', 'f240 0c08 44fc 4760', 'end 12=4112'],
     ['movw ip, #9; add ip, pc; bx ip', 'f240 0c09 44fc 4760', 'jump 10 12=4113'],
     ['mov r3, pc', '467b', 'next 3=4100'],
+    ['ldr.w r3, [pc, #4]; and what it loads', 'f8df 3004 bf00 bf00 bf10 bf20', 'next 3=-1088372976'],
+    ['what is loaded; ldr.w r3, [pc, #-8]', 'bf10 bf20 f85f 3008', 'next 3=-1088372976'],
     ['mov.w r3, #0xffffffff; add sp, r3', 'f04f 33ff 449d', 'next 3=-1 13=13-1'],
     ['blx r3', '4798', 'call'],
     ['bl', 'f7ff fffe', 'call'],
