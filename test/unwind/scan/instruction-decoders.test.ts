@@ -147,6 +147,13 @@ test.each<[string, string, string]>([
   ['bl .+8', '54000800', 'call'],
   ['beqz $a0, .−8', '43fff89f', 'branch -8'],
   ['bne $a0, $a1, .+16', '5c001085', 'branch 10'],
+  ['bnez $a0, .−8', '47fff89f', 'branch -8'],
+  ['bceqz $fcc0, .+8', '48000800', 'branch 8'],
+  ['beq $a0, $a1, .+16', '58001085', 'branch 10'],
+  ['blt $a0, $a1, .+16', '60001085', 'branch 10'],
+  ['bge $a0, $a1, .+16', '64001085', 'branch 10'],
+  ['bltu $a0, $a1, .+16', '68001085', 'branch 10'],
+  ['bgeu $a0, $a1, .+16', '6c001085', 'branch 10'],
   ['jirl $ra, $a0, 0', '4c000081', 'call'],
   ['jirl $t1, $t3, 0', '4c0001ed', 'leave 15'],
   ['break 0', '002a0000', 'end'],
@@ -184,8 +191,8 @@ test.each<[string, string, string]>([
   expect(follow(new PowerpcDecoder(8), 1, listing)).toBe(expected);
 });
 
-/** Loads, computations, logical operations, shifts and moves of GNU as 2.40 (-mpower10) in the order of the decoder's tables: r3 = … r4, r5. */
-const COMPUTING_R3 = `
+/** Loads, computations, logical operations, shifts and moves into r3, in the order of the decoder's tables. Source: GNU as 2.40, -mpower10. */
+const POWERPC_INTO_R3 = `
   7c642828 7c64282a 7c64282e 7c642868 7c6428a8 7c6428ae 7c6428e8 7c642a2e 7c642aaa 7c642aae 7c642c28 7c642c2c 7c642e2c 7c642810 7c642812 7c642814
   7c642816 7c704026 7c642850 7c642892 7c642894 7c642896 7c6000a6 7c6400d0 7c642910 7c642914 7c642954 7c640190 7c640194 7c6401d0 7c6429d2 7c6401d4
   7c6429d6 7c642a12 7c642a16 7c6c42a6 7c642b12 7c642b16 7c642b52 7c642b56 7c642b92 7c642b96 7c642bd2 7c642bd6 7c6105e6 7c642e12 7c642e16 7c640100
@@ -193,11 +200,23 @@ const COMPUTING_R3 = `
   7c830136 7c830174 7c832938 7c832978 7c8301b6 7c8329b8 7c830176 7c8329f8 7c832a38 7c832a78 7c832b38 7c832bb8 7c8302f4 7c8303f4 7c230066 7c2300e6
   7c230266 7c832c30 7c830434 7c832c36 7c830474 7c832c76 7c832e30 7c832e34 7c832e70 7c832e74 7c830734 7c832ef4 7c830774 7c8307b4 7c832b78
 `;
+/** Indexed loads, extensions of 64-bit MIPS and of its DSP, with v0 in bits 11 to 15; then those with v0 in bits 16 to 20. Source: GNU as 2.40. */
+const MIPS_INTO_V0 = `
+  7ca4100a 7ca4110a 7ca4118a 7ca4120a 7c851010 7c851290 7c851050 7c851410 7c851450 7c851490 7c801510 7c851111 7c851311 7c8510d1 7c041252 7c031092
+  7c0410d2 7c041312 7c0416d2 7c641013 7ca412d3 7c641553 7c851018 7c851318 7c851458 7c0410a0 7c041420 7c041620 7c0410a4 7c041164 7c851014 7c851115
+  7c041256 7c641017 7c823800 7c823804 7c820001 7c823842 7c823803 7c820005 7c824046 7c823807 7c02e83b 7c821831 7c821871 7c821c31 7c620038 7c6200b8
+`;
 
-test('PowerPC: instructions that compute into r3 change r3 alone', () => {
-  const words = COMPUTING_R3.trim().split(/\s+/);
-  expect(words.length).toBe(95);
-  expect(words.filter((word) => follow(new PowerpcDecoder(8), 1, word) !== 'next 3=?')).toEqual([]);
+test.each<[string, InstructionDecoder, number, string, string]>([
+  ['PowerPC', new PowerpcDecoder(8), 1, POWERPC_INTO_R3, 'next 3=?'],
+  ['MIPS', new MipsDecoder(8), 29, MIPS_INTO_V0, 'next 2=?'],
+])('%s: instructions that compute into a register change that alone', (_name, decoder, sp, words, expected) => {
+  const results = words
+    .trim()
+    .split(/\s+/)
+    .map((word) => `${word} ${follow(decoder, sp, word)}`);
+  expect(results.length).toBeGreaterThan(40);
+  expect(results.filter((result) => result.slice(9) !== expected)).toEqual([]);
 });
 
 test.each<[string, string, string]>([
@@ -390,6 +409,7 @@ describe('T32', () => {
     ['udf.w #0', 'f7f0 a000', 'end'],
     ['mrs r0, apsr; msr apsr_nzcvq, r0; dmb ish', 'f3ef 8000 f380 8800 f3bf 8f5b', 'next 0=?'],
     ['mvn r3, #15', 'f06f 030f', 'next 3=-16'],
+    ['mov.w r3, #0x81000000; mov.w r4, #0x1020', 'f04f 4301 f44f 5481', 'next 3=-2130706432 4=4128'],
     ['mov.w r3, #0x120012', 'f04f 1312', 'next 3=1179666'],
     ['mov.w r3, #0x12001200', 'f04f 2312', 'next 3=301994496'],
     ['mov.w r3, #0x1200', 'f44f 5390', 'next 3=4608'],
