@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
-import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { BIAS, callTo, frames, made, SP, START, space } from '../support/code-without-rules.ts';
-import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
+import { assembleFrames } from '../support/frame-assembler.ts';
 import { type MadeSample, MadeSpace } from '../support/made-process.ts';
-import { madeElf, madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
 
 describe('x86-64 code without rules', () => {
@@ -302,61 +300,6 @@ describe('x86-64 code without rules', () => {
   });
 });
 
-test.each<[string, { readonly top?: number; readonly ax?: number; readonly dx?: number; readonly si?: number; readonly opcode?: number }, string]>([
-  ['is complete in a thread that comes back from clone', { top: 0x1800 }, 'complete'],
-  ['is complete in a thread that comes back from clone3', { ax: 0, dx: 0x1800 }, 'complete'],
-  ['ends if there is no function on top of the stack', { top: 0x1801, ax: 0, dx: 0x17ff }, 'no-rule'],
-  ['ends in the thread that called clone3', { ax: 4711, dx: 0x1800 }, 'no-rule'],
-  ['ends if another system call has returned 0', { ax: 0, dx: 0x1800, si: 4711 }, 'no-rule'],
-  ['ends if the size of the arguments is invalid', { ax: 0, dx: 0x1800, si: 90 }, 'no-rule'],
-  ['ends if there was no system call', { top: 0x1800, ax: 0, dx: 0x1800, opcode: 0x90 }, 'no-rule'],
-])('x86-64 code without a rule %s', async (_name, { top = 1, ax = 1, dx = 1, si = 88, opcode = 0x0f }, end) => {
-  const cie: PlannedCie = { returnAddress: 16, code: new CfaCode().defCfa(7, 8).offset(16, 1) };
-  const { bytes } = assembleFrames([[cie, [{ start: 0x1800, sizeBytes: 0x100, code: new CfaCode() }]]], { addr: 0x4000 });
-  const text = new Uint8Array(0x1000).fill(0x90);
-  text.set([opcode, 0x05], 0x20);
-  const module = await madeModule('x86_64', [{ svma: START, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: bytes }]);
-  const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
-  const result = await unwound(
-    { machine: 'x86_64', registers: { ip: BIAS + 0x1022, sp: SP, bp: 0, ax, dx: BIAS + dx, si }, stack: { 0: BIAS + top, 8: 7 } },
-    mapped,
-  );
-  expect(result).toMatchObject({ end, frames: frames(0x1022) });
-});
-
-test.each<[string, UnwindMachine, readonly number[]]>([
-  ['Go', 'x86_64', [0xbf, 0x6f, 0, 0, 0, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05]],
-  ['Go', 'i386', [0xe8, 1, 2, 3, 4, 0xc7, 0x05, 0x05, 0x10, 0, 0, 0x34, 0x12, 0, 0]],
-  ['a sanitizer', 'x86_64', [0x48, 0x89, 0xc7, 0x48, 0xc7, 0xc0, 0x3c, 0, 0, 0, 0x0f, 0x05]],
-  ['musl', 'x86_64', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05]],
-  ['musl', 'i386', [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80]],
-])('a stack of %s is complete where its thread ends, even if a rule leads on: %s', async (_, machine, end) => {
-  const is64 = machine === 'x86_64';
-  const [bias, sp, addressSize] = is64 ? [BIAS, SP, 8 as const] : [0x800_0000, 0xbf00_0000, 4 as const];
-  const cie = is64 ? CIE : { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
-  const found = [`!${(bias + 0x1010).toString(16)}`, (bias + 0x1110).toString(16)];
-  const madeSpace = async (bytes: readonly number[], cfaOffset: number): Promise<MadeSpace> => {
-    const functions = [fde(0x1000, code().defCfaOffset(2 * addressSize)), fde(0x1100, code().defCfaOffset(cfaOffset))];
-    const content = assembleFrames([[cie, functions]], { addr: 0x3000, addressSize }).bytes;
-    const elf = await madeElf(machine, [{ svma: 0x110f, bytes: Uint8Array.of(0x90, ...bytes) }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
-    return new MadeSpace().map(bias, bias + 0x10000, await readUnwindModule(elf), bias);
-  };
-  for (const [bytes, expected] of [
-    [end, 'complete'],
-    [[...end.slice(0, -1), 0x06], 'truncated'],
-  ] as const) {
-    const made = await madeSpace(bytes, 2 * addressSize);
-    const stack = { [addressSize]: bias + 0x1110 };
-    const result = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack }, made);
-    expect(result).toMatchObject({ end: expected, frames: found });
-    // The rule leads back to the same frame, like that of musl's `clone`, which pops its argument.
-    const back = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack }, await madeSpace(bytes, 0));
-    expect(back).toMatchObject({ end: expected === 'complete' ? expected : 'bad-frame', frames: found });
-    const beyond = await unwound({ machine, registers: { ip: bias + 0x1010, sp }, stack: { ...stack, [3 * addressSize]: 0x1234 } }, made);
-    expect(beyond).toMatchObject({ end: expected === 'complete' ? expected : 'unmapped', frames: found });
-  }
-});
-
 test.each([
   ['complete', 'first byte of a function, after no call', 0x1100, []],
   ['no-rule', 'first byte of a function, after a call', 0x1100, [0xff, 0xd0]],
@@ -527,19 +470,6 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
   });
 });
 
-test.each<[string, number, number, string[]]>([
-  ['a leaf', 0x1180, 3, ['8001180', '8001400']],
-  ['a leaf only if that ends at a word', 0x1180, 4, ['8001180']],
-])('i386 code without rules may have a frame of any size in %s', async (_, ip, padding, expected) => {
-  const bias = 0x800_0000;
-  // add $19, %esp; ret
-  const mapped = await space('i386', { 4480: [0x83, 0xc4, 0x13, 0xc3], 5118: [0xff, 0xd0] }, 0x90, bias);
-  const sp = 0xbf00_0000 - 16 - padding;
-  const stack = { 19: bias + 0x1400 };
-  const result = await unwound({ machine: 'i386', registers: { ip: bias + ip, sp, bp: 3 }, stack }, mapped);
-  expect(result.frames).toEqual(expected.map((address, i) => (i === 0 ? `!${address}` : address)));
-});
-
 describe('x86-64 code without rules, in which only an indirect jump leads to the return,', () => {
   // push %rbx; sub $16, %rsp; nop; jmp *%rax. The called function: ret
   const FUNCTION = { 4992: [0x53, 0x48, 0x83, 0xec, 0x10, 0x90, 0xff, 0xe0], ...callTo(0x1380, 0x1480), 4864: [0xc3] };
@@ -568,15 +498,6 @@ describe('x86-64 code without rules, in which only an indirect jump leads to the
   });
 });
 
-test('an i386 stack ends where its first function, which never returns, was begun by makecontext', async () => {
-  const bias = 0x800_0000;
-  // ret; push ebx; sub esp, 8; nop; jmp back. And: lea esp, [esp+ebx*4]; cmp dword [esp], 0
-  const code = { 4479: [0xc3, 0x53, 0x83, 0xec, 0x08, 0x90, 0xeb, 0xfd], 5120: [0x8d, 0x24, 0x9c, 0x83, 0x3c, 0x24, 0x00] };
-  const stack = { 8: 1, 12: bias + 0x1400, 16: 0x1234 };
-  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1184, sp: SP, bp: 3, bx: 7 }, stack }, await space('i386', code, 0x90, bias));
-  expect(result).toMatchObject({ end: 'complete', frames: ['!8001184', '!8001400'] });
-});
-
 test.each([
   ['complete', 'begins', [0x48, 0x89, 0xdc]],
   ['unmapped', 'does not begin', [0x48, 0x89, 0xd4]],
@@ -588,98 +509,6 @@ test.each([
   const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
   const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 8: BIAS + 0x1111, 16: SP + 0x100 } }, mapped);
   expect(result).toMatchObject({ end, frames: frames(0x1010, 0x1111) });
-});
-
-test('i386 code without rules is unwound by frame pointers', async () => {
-  const mapped = await space('i386', { 5118: [0xff, 0xd0], ...callTo(0x1000, 0x1500) }, 0x90, 0x800_0000);
-  const stack = { 32: 0xbf00_0040, 36: 0x800_1400, 64: 0, 68: 0x800_1500 };
-  const result = await unwound({ machine: 'i386', registers: { ip: 0x800_1010, sp: 0xbf00_0000, bp: 0xbf00_0020 }, stack }, mapped);
-  expect(result).toMatchObject({ end: 'complete', frames: ['!8001010', '8001400', '8001500'] });
-});
-
-test.each<[string, Readonly<Record<number, readonly number[]>>, Readonly<Record<number, number>>, number, string[]]>([
-  ['above what was pushed, if a call of the function precedes it', callTo(0x1000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, ['1700']],
-  ['nowhere if the call is of a later function', callTo(0x1020, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
-  ['nowhere if the call is of a function too far before it', callTo(-0xf000, 0x1700), { 4: 0x1400, 8: 0x1700 }, 3, []],
-  [
-    'above the frame pointer if the call there is of the function',
-    { ...callTo(0x1800, 0x1700), ...callTo(0x1000, 0x1720) },
-    { 0: 0x1700, 36: 0x1720 },
-    32,
-    ['1720'],
-  ],
-  ['on top of the stack if the call there is', { ...callTo(0x1000, 0x1700), ...callTo(0x1800, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
-  ['on top if the call there is of a nearer one', { ...callTo(0x1010, 0x1700), ...callTo(0x1000, 0x1720) }, { 0: 0x1700, 36: 0x1720 }, 32, ['1700', '1720']],
-])('i386 code without rules has the return address of a leaf %s', async (_, calls, returns, bp, expected) => {
-  const [bias, sp] = [0x800_0000, 0xbf00_0000];
-  const mapped = await space('i386', { 5118: [0xff, 0xd0], ...calls }, 0x90, bias);
-  const stack = { 0: 7, 32: 0, 36: 0, ...Object.fromEntries(Object.entries(returns).map(([at, svma]) => [at, bias + svma])) };
-  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: bp === 32 ? sp + bp : bp }, stack }, mapped);
-  expect(result.frames).toEqual(['!8001010', ...expected.map((svma) => `800${svma}`)]);
-});
-
-test('i386 code without rules finds its caller, even if the call through a pointer there ends like a direct one', async () => {
-  const [bias, sp] = [0x800_0000, 0xbf00_0000];
-  // ret; push %ebx; je over the jmp; jmp to itself; push $5; nop; jmp back. The caller: mov %ebp, %eax; xor %ebp, %ebp; call *%eax; ret
-  const leaf = [0xc3, 0x53, 0x74, 0x02, 0xeb, 0xfe, 0x6a, 0x05, 0x90, 0xeb, 0xfd];
-  const mapped = await space('i386', { 4096: leaf, 5114: [0x89, 0xe8, 0x31, 0xed, 0xff, 0xd0, 0xc3] }, 0xcc, bias);
-  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1008, sp, bp: 3 }, stack: { 4: 7, 8: bias + 0x1400, 12: 0 } }, mapped);
-  expect(result).toMatchObject({ end: 'complete', frames: ['!8001008', '8001400'] });
-});
-
-test.each<[string, number, string[]]>([
-  ['is found', 0x1300, ['800118f', '8001400']],
-  ['is not found if that may be any other function', 0x1310, ['800118f']],
-])('i386 code without rules: a function that never returns, and first calls one that tells where it is, %s', async (_, thunk, expected) => {
-  const [bias, sp] = [0x800_0000, 0xbf00_0000];
-  // add $5, %eax; push %ebx; sub $8, %esp; nop; jmp back. The thunk: mov (%esp), %eax; ret
-  const function_ = { ...callTo(thunk, 0x1185), 4485: [0x05, 5, 0, 0, 0, 0x53, 0x83, 0xec, 0x08, 0x90, 0xeb, 0xfd] };
-  const mapped = await space('i386', { ...function_, 4864: [0x8b, 0x04, 0x24, 0xc3], 4880: [0x8b, 0x44, 0x24, 0x04, 0xc3], 5118: [0xff, 0xd0] }, 0x90, bias);
-  const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x118f, sp, bp: 3 }, stack: { 8: 7, 12: bias + 0x1400 } }, mapped);
-  expect(result.frames).toEqual(expected.map((address, i) => (i === 0 ? `!${address}` : address)));
-});
-
-test.each<[UnwindMachine, string, readonly number[]]>([
-  ['i386', 'complete', [0x89, 0xc3, 0x31, 0xc0, 0x40, 0xcd, 0x80, 0xf4]],
-  ['i386', 'no-rule', [0x89, 0xc3, 0x31, 0xc0, 0x48, 0xcd, 0x80, 0xf4]],
-  ['x86_64', 'complete', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4]],
-  ['x86_64', 'no-rule', [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3d, 0x0f, 0x05, 0xf4]],
-])('%s code without rules: the stack is %s where a thread returns to what does or does not end it', async (machine, end, piece) => {
-  const [bias, sp] = [0xf000_0000, 0xfff0_1000];
-  // ret; what follows the call of the thread's function.
-  const mapped = await space(machine, { 4112: [0xc3], 5118: [0xff, 0xd0], 5120: piece }, 0x90, bias);
-  const result = await unwound({ machine, registers: { ip: bias + 0x1010, sp, bp: 3 }, stack: { 0: bias + 0x1400, 8: 7 } }, mapped);
-  expect(result).toMatchObject({ end, frames: ['!f0001010', 'f0001400'] });
-});
-
-test('i386 code without rules does not end the stack by a frame pointer that is 0 from the leaf on', async () => {
-  const bias = 0xf000_0000;
-  const stack = { 0: bias + 0x1400, 4: 7, 8: bias + 0x1500, 12: 7 };
-  // add 4, esp; ret
-  const code = await space('i386', { ...callTo(0x1000, 0x1400), 5120: [0x83, 0xc4, 0x04, 0xc3], ...callTo(0x1380, 0x1500) }, 0x90, bias);
-  const found = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp: 0xfff0_1000, bp: 0 }, stack }, code);
-  expect(found).toMatchObject({ end: 'no-rule', frames: ['!f0001010', 'f0001400', 'f0001500'] });
-});
-
-test('i386 code without rules gives rules the stack pointer of its caller if the stack was realigned', async () => {
-  // At 0x1400, after call *%eax: a frame of 16 bytes, found by the stack pointer.
-  const bytes = new Uint8Array(0x500).fill(0x90);
-  bytes.set([0xff, 0xd0], 0x3fe);
-  bytes.set([0xff, 0xd0], 0x4be);
-  const cie = { returnAddress: 8, dataAlignment: -4, code: code().defCfa(4, 4).offset(8, 1) };
-  const content = assembleFrames([[cie, [fde(0x1380, code().defCfaOffset(16))]]], { addr: 0x3000, addressSize: 4 }).bytes;
-  const module = await madeModule('i386', [{ svma: START, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x3000, content }]);
-  const [bias, sp] = [0x800_0000, 0xbf00_0000];
-  const mapped = new MadeSpace().map(bias, bias + 0x10000, module, bias);
-  for (const [cfa, expected] of [
-    [sp + 0x80, 0x14c0],
-    [sp + 0x84, 0],
-  ]) {
-    // Below the frame pointer a saved register, and the stack pointer; above, and where that was, the return address.
-    const stack = { 24: cfa, 28: 7, 32: 0, 36: bias + 0x1400, 124: bias + 0x1400, 140: bias + 0x14c0, 144: 0 };
-    const result = await unwound({ machine: 'i386', registers: { ip: bias + 0x1010, sp, bp: sp + 0x20 }, stack }, mapped);
-    expect(result.frames.slice(0, 3)).toEqual(['!8001010', '8001400', ...(expected === 0 ? [] : [(bias + expected).toString(16)])]);
-  }
 });
 
 test.each([
