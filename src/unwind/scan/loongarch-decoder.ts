@@ -124,7 +124,7 @@ function writesInteger(word: number): boolean {
   return [0x72ef, 0x72f3, 0x76ef, 0x76f3].includes(word >>> 16);
 }
 
-/** amcas.b … ammin_db.du; the barriers come after them. */
+/** sc.q … ammin_db.du, amcas.b among them; the barriers come after them. */
 function isAtomic(word: number): boolean {
   const extended = (word >>> 15) & 0xff;
   return extended >= 0xae && extended < 0xe4;

@@ -1,0 +1,57 @@
+import type { InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
+import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
+import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
+import { POWERPC_LR, PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
+import { RiscvDecoder } from '../../src/unwind/scan/riscv-decoder.ts';
+import { CONSTANT, SAVED, ScanState } from '../../src/unwind/scan/scan-state.ts';
+import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
+
+/** Where code begins. */
+const START = 0x1000;
+
+/** Bytes of code as the assembler lists them: halves of 16 bits, or words of 32. */
+function bytesOf(listing: string): number[] {
+  return listing
+    .split(' ')
+    .flatMap((word) => word.match(/../g)?.reverse() ?? [])
+    .map((byte) => Number.parseInt(byte, 16));
+}
+
+/** What a register holds: `4-16` is the first value of register 4, less 16; `[4+8]` the word at such an address; a number; `?` what is not tracked. */
+function registerText({ bases, offsets }: ScanState, register: number): string {
+  const base = bases[register];
+  const offset = offsets[register];
+  if (base === CONSTANT) return String(offset);
+  if (base < 0) return '?';
+  return base >= SAVED ? `[${base - SAVED}${offset < 0 ? '' : '+'}${offset}]` : `${base}${offset < 0 ? '' : '+'}${offset}`;
+}
+
+/**
+ * What instructions do, one after the other: how the last one goes on, and which registers have other values afterwards.
+ * @param sp the number of the stack pointer
+ * @param listing see {@link bytesOf}
+ * @returns such as `leave 14? 13=13+8`: the flow and where it leads to, `?` if the last one is conditional, and the registers by DWARF number
+ */
+export function follow(decoder: InstructionDecoder, sp: number, listing: string): string {
+  const bytes = bytesOf(listing);
+  const byte = (svma: number): number => bytes[svma - START] ?? 0;
+  const half = (svma: number): number => byte(svma) | (byte(svma + 1) << 8);
+  const code = { byte, half, word: (svma: number): number => half(svma) | (half(svma + 2) << 16) };
+  const state = new ScanState();
+  state.begin(sp);
+  decoder.enter();
+  let flow = '';
+  let svma = START;
+  for (; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
+  if (svma !== START + bytes.length) return 'another size';
+  const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
+  const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
+  const count = decoder instanceof PowerpcDecoder ? POWERPC_LR + 1 : 32;
+  const changed = Array.from({ length: count }, (_, register) => register).filter(
+    (register) =>
+      !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder || decoder instanceof MipsDecoder) && register === 0) &&
+      !(decoder instanceof X86Decoder && register > 16) &&
+      registerText(last, register) !== `${register}+0`,
+  );
+  return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
+}
