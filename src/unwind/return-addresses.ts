@@ -13,7 +13,7 @@ export const MAX_FUNCTION_BYTES = 1 << 16;
  * follows a call; it follows a direct call of the frame's function.
  */
 export const NO_CALL = 0;
-export const MAY_BE_CALL = 1;
+const MAY_BE_CALL = 1;
 export const IS_CALL = 2;
 export const IS_OWN_CALL = 3;
 /** What may be before an address, apart from direct calls. */

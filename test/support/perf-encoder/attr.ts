@@ -163,7 +163,7 @@ export function writeAttr(out: ByteWriter, attr: AttrSpec, newWriter: () => Byte
   out.raw(bytes.subarray(0, sizeBytes)).zeros(Math.max(0, sizeBytes - bytes.length));
 }
 
-export function sampleTypeOf(attr: AttrSpec): bigint {
+function sampleTypeOf(attr: AttrSpec): bigint {
   return attr.sampleType.reduce((word, name) => word | (1n << BigInt(sampleBits[name])), 0n);
 }
 

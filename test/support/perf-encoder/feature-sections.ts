@@ -60,7 +60,7 @@ export function writeString(out: ByteWriter, text: string): void {
   out.u32(sizeBytes).fixedString(text, sizeBytes);
 }
 
-export function writeStringList(out: ByteWriter, texts: readonly string[]): void {
+function writeStringList(out: ByteWriter, texts: readonly string[]): void {
   out.u32(texts.length);
   for (const text of texts) writeString(out, text);
 }

@@ -36,7 +36,7 @@ const commonFields: readonly TraceFieldSpec[] = [
 ];
 
 /** The text of a `format` file of tracefs. */
-export function traceFormatText({ name, id, fields, printFmt }: TraceFormatSpec): string {
+function traceFormatText({ name, id, fields, printFmt }: TraceFormatSpec): string {
   const line = ({ declaration, offset, size, signed = false }: TraceFieldSpec): string =>
     `\tfield:${declaration};\toffset:${offset};\tsize:${size};\tsigned:${signed ? 1 : 0};\n`;
   return `name: ${name}\nID: ${id}\nformat:\n${commonFields.map(line).join('')}\n${fields.map(line).join('')}\nprint fmt: ${printFmt}\n`;
