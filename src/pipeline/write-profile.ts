@@ -1,17 +1,17 @@
 import type { ByteSink } from '../base/byte-sink.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import { withoutParameters, withSimpleNames } from '../naming/shorter-names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { leftOutEvents } from '../profile/shown-events.ts';
 import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts';
-import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
+import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import type { Format, StreamFormat } from './formats.ts';
+import { reportChrome, reportCpuProfile, reportFirefox, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
 /** How formats are written. Each format uses the options that concern it. */
@@ -62,8 +62,6 @@ export interface WriteOptions {
 type Write = (profile: Profile, sink: ByteSink, options: WriteOptions, diagnostics: Diagnostics) => Promise<void>;
 
 const DEFAULT_EXPORTER = 'perfconv';
-/** The longest string in V8 is 24 characters shorter, and DevTools reads a trace as one string. Source: V8, String::kMaxLength. */
-const MAX_DEVTOOLS_BYTES = 512 << 20;
 
 /** Loaded when needed, since a conversion mostly needs only one of them. */
 const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
@@ -77,18 +75,9 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     const { writeSpeedscope } = await import('../writers/speedscope/speedscope.ts');
     return async (profile, sink, { group = 'thread', weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, wallClock = false }, diagnostics) => {
       const options = { group, weight, byInput, name: wallClock ? await nameWithStart(profile) : profile.meta.inputName, exporter };
-      const { zeroWeightSamples, shieldedNames } = await writeSpeedscope(profile, sink, options);
+      const result = await writeSpeedscope(profile, sink, options);
       if (group === 'cpu') reportUnknownCpus(profile, diagnostics);
-      if (zeroWeightSamples > 0) {
-        diagnostics.add('zero-weight', 'info', 'samples have a period of 0: speedscope does not show them', undefined, zeroWeightSamples);
-      }
-      if (shieldedNames) {
-        diagnostics.add(
-          'shielded-names',
-          'info',
-          'mangled names start with a space, because so many of them would crash the demangler in the page of speedscope',
-        );
-      }
+      reportSpeedscope(result, diagnostics);
     };
   },
   chrome: async () => {
@@ -98,39 +87,15 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
       const options = { style: chromeStyle, ...(group && { group }), name: profile.meta.inputName, exporter, wallClock };
       const result = await writeChrome(profile, counted, options);
       if (group === 'cpu') reportUnknownCpus(profile, diagnostics);
-      if (group === undefined && result.group !== 'thread') {
-        const tracks = result.group === 'cpu' ? 'a track for each CPU' : 'all threads together';
-        const advice = `${diagnostics.option('group', 'thread')} gives each its own track`;
-        diagnostics.add('chrome-group', 'info', `the trace has ${tracks}, since there are many threads; ${advice}`);
-      }
-      const style = chromeStyle === 'events' ? `${diagnostics.option('chromeStyle', 'profile')}, ` : '';
-      const hint = `make it smaller with ${style}${diagnostics.option('time')} or ${diagnostics.option('event')}`;
-      reportTrace(result, counted.sizeBytes, hint, diagnostics);
-      if (result.textlessSamples > 0)
-        diagnostics.add('chrome-texts', 'info', 'samples of tracepoints have no text in the trace', undefined, result.textlessSamples);
+      reportChrome(result, { style: chromeStyle, isGroupChosen: group !== undefined, sizeBytes: counted.sizeBytes }, diagnostics);
     };
   },
   cpuprofile: async () => {
     const { writeCpuProfile } = await import('../writers/cpuprofile/cpuprofile.ts');
     return async (profile, sink, _, diagnostics) => {
       const counted = new CountingSink(sink);
-      const { event, threads, ...result } = await writeCpuProfile(profile, counted);
-      const others = leftOutEvents(profile, event);
-      if (others !== '') {
-        diagnostics.add(
-          'cpuprofile-one-event',
-          'warning',
-          `the CPU profile holds only one event, ${profile.events[event].name}; left out (choose with ${diagnostics.option('event')}): ${others}`,
-        );
-      }
-      if (threads > 1) {
-        diagnostics.add(
-          'cpuprofile-threads',
-          'info',
-          `the CPU profile holds ${threads} threads one after the other, on an axis of CPU time; choose one with ${diagnostics.option('tid')}`,
-        );
-      }
-      reportTrace(result, counted.sizeBytes, `make it smaller with ${diagnostics.option('time')} or ${diagnostics.option('tid')}`, diagnostics);
+      const result = await writeCpuProfile(profile, counted);
+      reportCpuProfile(result, profile, counted.sizeBytes, diagnostics);
     };
   },
   script: async () => {
@@ -151,19 +116,7 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
   firefox: async () => {
     const { writeFirefox } = await import('../writers/firefox/firefox.ts');
     return async (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
-      const { omittedTracepoints, untimedSamples } = await writeFirefox(profile, sink, { weight, exporter });
-      if (untimedSamples > 0) {
-        diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in the profile they follow one another without gaps', undefined, untimedSamples);
-      }
-      if (omittedTracepoints > 0) {
-        diagnostics.add(
-          'firefox-markers',
-          'warning',
-          'tracepoints have no text in the profile, which would otherwise be too large to open',
-          undefined,
-          omittedTracepoints,
-        );
-      }
+      reportFirefox(await writeFirefox(profile, sink, { weight, exporter }), diagnostics);
     };
   },
 };
@@ -171,22 +124,6 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
 /** Whether a format, unless a style was asked for, demangles names in a style of its own. */
 export function demanglesItself(format: Format): boolean {
   return format === 'pprof' || format === 'folded';
-}
-
-/** Reports that samples are grouped by CPU although some do not tell theirs. */
-function reportUnknownCpus({ samples }: Profile, diagnostics: Diagnostics): void {
-  if (samples === undefined) return;
-  let unknown = 0;
-  for (let row = 0; row < samples.size; row++) if (samples.cpu[row] < 0) unknown++;
-  if (unknown === 0) return;
-  const which = unknown === samples.size ? 'the samples carry no CPU and form a single group' : 'some samples carry no CPU and form a group of their own';
-  diagnostics.add(
-    'unknown-cpu',
-    'warning',
-    `${which}, unknown CPU: perf records the CPU with -a or --sample-cpu`,
-    undefined,
-    unknown === samples.size ? 1 : unknown,
-  );
 }
 
 /** Formats that can show wall-clock time. */
@@ -212,7 +149,13 @@ export async function writeProfile(format: StreamFormat, profile: Profile, sink:
   const write = await WRITERS[format]();
   // Like perf script, its text shows each address.
   const shown = format === 'script' ? profile : shownProfile(profile, options.unknown ?? UNKNOWN_IN_STACKS);
-  await write(shown, sink, options, diagnostics);
+  const found = new Diagnostics(diagnostics.option);
+  try {
+    await write(shown, sink, options, found);
+  } finally {
+    // Several outputs may show the same samples: what is wrong with these counts once.
+    diagnostics.addAll(found.list().filter(({ code }) => diagnostics.count(code) === 0));
+  }
 }
 
 /** Counts the bytes that go to another sink. */
@@ -227,38 +170,5 @@ class CountingSink implements ByteSink {
   write(chunk: Uint8Array): Promise<void> {
     this.sizeBytes += chunk.length;
     return this.#target.write(chunk);
-  }
-}
-
-type TraceResult = Pick<ChromeResult, 'untimedSamples' | 'cutSamples' | 'clippedNs' | 'sliceUs'>;
-
-/** Reports what a trace or a CPU profile lacks. */
-function reportTrace(result: TraceResult, sizeBytes: number, hint: string, diagnostics: Diagnostics): void {
-  const { untimedSamples, cutSamples, clippedNs, sliceUs } = result;
-  if (sizeBytes > MAX_DEVTOOLS_BYTES) {
-    diagnostics.add('chrome-too-large', 'warning', `the trace has ${Math.ceil(sizeBytes / 1e6)} MB, but DevTools cannot open traces above 512 MiB: ${hint}`);
-  }
-  if (sliceUs !== undefined) {
-    const length = `${(sliceUs / 1000).toFixed(sliceUs < 100_000 ? 1 : 0)} ms`;
-    diagnostics.add(
-      'chrome-slices',
-      'info',
-      `the samples in the trace are sorted by stack within each ${length}, so that DevTools can open it; ${diagnostics.option('time')} shows a part in time order`,
-    );
-  }
-  if (untimedSamples > 0) {
-    diagnostics.add('chrome-untimed', 'warning', 'samples carry no time: in the trace they follow one another without gaps', undefined, untimedSamples);
-  }
-  if (cutSamples > 0) {
-    diagnostics.add(
-      'chrome-deep-stacks',
-      'loss',
-      'stacks are deeper than the viewers can handle: frames before the leaf were left out of the trace',
-      undefined,
-      cutSamples,
-    );
-  }
-  if (clippedNs > 0) {
-    diagnostics.add('chrome-clipped', 'warning', `${(clippedNs / 1e6).toFixed(3)} ms of clock events did not fit on their track of the trace`);
   }
 }
