@@ -60,7 +60,7 @@ export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: 
   const { tracks } = byTime.tracks;
   // A sample has no more bars than frames.
   let most = 0;
-  for (let row = 0; row < nodes.nodeOf.length && most <= maxBars; row++) most += tree.depth(nodes.nodeOf[row]);
+  for (const { rows } of tracks) for (let i = 0; i < rows.length && most <= maxBars; i++) most += tree.depth(nodes.nodeOf[rows[i]]);
   if (most <= maxBars) return byTime;
   let endUs = 1;
   let bars = 0;

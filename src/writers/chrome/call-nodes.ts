@@ -4,31 +4,39 @@ import type { SampleTable } from '../../profile/sample-table.ts';
 import { CallTree } from '../call-tree.ts';
 import { FrameTree } from '../frame-tree.ts';
 
-/** The call tree of all samples, and where in it each sample is. */
+/** A call tree of samples, and where in it each sample is. */
 export interface CallNodes {
   readonly tree: CallTree;
-  /** Node by row of the sample table. */
+  /** Node by row of the sample table; meaningless for a sample that is not in the tree. */
   readonly nodeOf: Uint32Array;
   /** Number of samples whose stacks are deeper than allowed: frames above the leaf were left out. */
   readonly cutSamples: number;
 }
 
-/**
- * Builds the call tree of all samples.
- * @param maxDepth deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept
- * @param nameOf by row of the table, the name of an extra outermost frame; undefined for samples without one
- */
-export function callNodes(profile: Profile, samples: SampleTable, maxDepth: number, nameOf?: (row: number) => string | undefined): CallNodes {
+export interface CallNodesOptions {
+  /** Deeper stacks are cut: the outermost `maxDepth - 1` frames and the leaf are kept. */
+  readonly maxDepth: number;
+  /** Index of the event whose samples are in the tree. Default: the samples of all events. */
+  readonly event?: number;
+  /** By row of the sample table, the name of an extra outermost frame; undefined for a sample without one. Default: no sample has one. */
+  readonly nameOf?: ((row: number) => string | undefined) | undefined;
+}
+
+/** Builds the call tree of samples. */
+export function callNodes(profile: Profile, samples: SampleTable, { maxDepth, event = -1, nameOf }: CallNodesOptions): CallNodes {
   const base = new FrameTree(profile, maxDepth);
   const nodeOf = new Uint32Array(samples.size);
   let cutSamples = 0;
   for (let row = 0; row < samples.size; row++) {
+    if (event >= 0 && samples.event[row] !== event) continue;
     nodeOf[row] = base.nodeOf(samples.stack[row]);
     if (base.isCut(samples.stack[row])) cutSamples++;
   }
   if (nameOf === undefined) return { tree: base, nodeOf, cutSamples };
   const tree = new NamedTree(base);
-  for (let row = 0; row < samples.size; row++) nodeOf[row] = tree.nodeOf(nameOf(row), nodeOf[row]);
+  for (let row = 0; row < samples.size; row++) {
+    if (event < 0 || samples.event[row] === event) nodeOf[row] = tree.nodeOf(nameOf(row), nodeOf[row]);
+  }
   return { tree, nodeOf, cutSamples };
 }
 

@@ -69,7 +69,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
   const tracks = chromeTracks(profile, samples, true, options.group);
-  const nodes = callNodes(profile, samples, MAX_DEPTH, rootNames(profile, samples, tracks.group));
+  const nodes = callNodes(profile, samples, { maxDepth: MAX_DEPTH, nameOf: rootNames(profile, samples, tracks.group) });
   const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
   const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');
   const isCompact = options.style === 'profile';

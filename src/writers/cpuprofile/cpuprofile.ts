@@ -71,7 +71,8 @@ function arrange(profile: Profile, samples: SampleTable, event: number, maxBars:
   const own = all.tracks.filter((track) => track.event === event).sort((a, b) => Number(a.isIdle) - Number(b.isIdle));
   const hasNames = new Set(own.map(({ rows }) => tasks[samples.task[rows[0]]].thread)).size > 1;
   const { baseNs } = scanTimes(samples);
-  const nodes = callNodes(profile, samples, MAX_DEPTH, hasNames ? (row) => threadLabel(profile, tasks[samples.task[row]].thread) : undefined);
+  const nameOf = hasNames ? (row: number) => threadLabel(profile, tasks[samples.task[row]].thread) : undefined;
+  const nodes = callNodes(profile, samples, { maxDepth: MAX_DEPTH, event, nameOf });
   const byTime = arrangeByTime(samples, nodes, { ...all, tracks: own }, baseNs);
   const arranged = arrangeWithinBars(profile, byTime, nodes, maxBars, false);
   let untimedSamples = 0;

@@ -91,6 +91,13 @@ describe('cpuprofile', () => {
     expect(document.nodes.map(({ callFrame }) => callFrame.functionName)).toEqual(['(root)', 'fault']);
   });
 
+  it('deep stacks of events that are left out are not counted as cut', async () => {
+    const stack = Array.from({ length: 3000 }, (_, i) => `f${i}`);
+    const profile = buildProfile([{ timeNs: 1e6, event: 'page-faults', period: 1, stack }, ...THREADS]);
+    expect((await convert(profile)).result.cutSamples).toBe(0);
+    expect((await convert(profile, { event: 0 })).result.cutSamples).toBe(1);
+  });
+
   it('times have few binary digits in milliseconds, so that DevTools can add and subtract them without rounding', async () => {
     const { document } = await convert(
       buildProfile(Array.from({ length: 50 }, (_, i) => ({ timeNs: i * 1_001_337, period: 333_333, stack: ['main', `f${i % 3}`] }))),
