@@ -3,6 +3,7 @@ import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { CallTree } from '../call-tree.ts';
+import { everySample } from '../every-sample.ts';
 import { JsonWriter } from '../json-text.ts';
 import { waitOf } from '../primary-event.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from './arrangement.ts';
@@ -64,8 +65,7 @@ const MAIN_THREAD_NAME = 'CrRendererMain';
  * does not open an empty trace); whatever the sink throws
  */
 export async function writeChrome(profile: Profile, sink: ByteSink, options: ChromeOptions): Promise<ChromeResult> {
-  const { samples } = profile;
-  if (!samples) throw new PerfconvError('usage', 'a Chrome trace needs every sample, and the profile holds only totals');
+  const samples = everySample(profile, 'a Chrome trace');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
   const tracks = chromeTracks(profile, samples, true, options.group);

@@ -9,6 +9,7 @@ import { FrameBytes } from '../chrome/frame-bytes.ts';
 import { sampledName } from '../chrome/text.ts';
 import type { TrackSamples } from '../chrome/time-slices.ts';
 import { chromeTracks } from '../chrome/tracks.ts';
+import { everySample } from '../every-sample.ts';
 import { JsonWriter, quotedJson } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { threadLabel } from '../thread-names.ts';
@@ -49,8 +50,7 @@ const ROOT_ID = 1;
  * the sink throws
  */
 export async function writeCpuProfile(profile: Profile, sink: ByteSink, options: CpuProfileOptions = {}): Promise<CpuProfileResult> {
-  const { samples } = profile;
-  if (!samples) throw new PerfconvError('usage', 'a CPU profile needs every sample, and the profile holds only totals');
+  const samples = everySample(profile, 'a CPU profile');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a CPU profile');
   const event = options.event ?? findTimelineEvent(profile);
   const { arranged, tree, ...rest } = arrange(profile, samples, event, options.maxBars ?? MAX_BARS);

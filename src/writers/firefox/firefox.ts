@@ -4,6 +4,7 @@ import { showRawBytes as shown } from '../../base/text.ts';
 import { baseName } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import { everySample } from '../every-sample.ts';
 import { JsonWriter, quotedJson } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -51,8 +52,7 @@ const GECKO_VERSION = 36;
  * viewer opens no profile without threads); whatever the sink throws
  */
 export async function writeFirefox(profile: Profile, sink: ByteSink, options: FirefoxOptions): Promise<FirefoxResult> {
-  const { samples } = profile;
-  if (!samples) throw new PerfconvError('usage', 'the format of Firefox Profiler needs every sample, and the profile holds only totals');
+  const samples = everySample(profile, 'the format of Firefox Profiler');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write for Firefox Profiler');
   const threads = firefoxThreads(profile, samples);
   const isLarge = samples.size > (options.maxExactSamples ?? MAX_EXACT_SAMPLES);

@@ -1,11 +1,11 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
 import { byteLength } from '../../base/text.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import { baseName, hexAddress, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
+import { everySample } from '../every-sample.ts';
 import { TextCache } from '../text-cache.ts';
 import { TimeOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -45,8 +45,7 @@ export interface ScriptOptions {
  * @throws PerfconvError `usage` when the profile was read without its samples
  */
 export async function writeScript(profile: Profile, sink: ByteSink, options: ScriptOptions = {}): Promise<void> {
-  const { samples } = profile;
-  if (samples === undefined) throw new PerfconvError('usage', 'perf-script text needs every sample: read the profile with keepSamples');
+  const samples = everySample(profile, 'perf-script text');
   const out = new TextWriter(sink);
   const printer = new SamplePrinter(profile, samples, options);
   for (let row = 0; row < samples.size; row++) {

@@ -1,10 +1,10 @@
 import { ascendingOrder } from '../../base/ascending-order.ts';
 import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
 import { ExactSums } from '../../base/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { Frame } from '../call-tree.ts';
+import { everySample } from '../every-sample.ts';
 import { FrameTree, UnresolvedFrame } from '../frame-tree.ts';
 import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
 import { leftHeavyRanks } from '../left-heavy.ts';
@@ -61,8 +61,7 @@ const COMMA = 0x2c;
  * @throws PerfconvError `usage` when the profile was read without its samples; whatever the sink throws
  */
 export async function writeSpeedscope(profile: Profile, sink: ByteSink, options: SpeedscopeOptions): Promise<SpeedscopeResult> {
-  const { samples } = profile;
-  if (!samples) throw new PerfconvError('usage', 'speedscope needs every sample, and the profile holds only totals');
+  const samples = everySample(profile, 'speedscope');
   const groups = sortedGroups(profile, samples, options);
   const tree = new FrameTree(profile);
   const frameNumbers = numberByUse(tree, samples);
