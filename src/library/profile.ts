@@ -5,18 +5,15 @@ import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { EXPORTER } from '../base/version.ts';
 import { isWebWritable, WebSink, type WebWritableLike } from '../base/web-sink.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
-import { MergedTables } from '../pipeline/convert-merged.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
 import { requireMergeable } from '../pipeline/merge-recordings.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
 import type { ReadingNeeds } from '../pipeline/reading-needs.ts';
 import { requireMergedSamples, requireSamples } from '../pipeline/require-samples.ts';
-import { shownProfile } from '../pipeline/shown-profile-cache.ts';
 import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/write-profile.ts';
-import { type OpenTable, safeTables, writeTables } from '../pipeline/write-tables.ts';
+import { MergedTables, type OpenTable, writeTables } from '../pipeline/write-tables.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
-import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { checkOptions } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { formatOptions, WRITE_CHECKS, type WriteOptions } from './options.ts';
@@ -168,13 +165,13 @@ export class DecodedProfile implements Profile {
     if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
     const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
-    const tables = new MergedTables(await safeTables(openTable, choices));
+    const tables = new MergedTables(openTable, choices);
     const merged = this.#merge(recordings);
     for (const [index, { label }] of (merged.inputs ?? []).entries()) {
       const { log } = recordings[index];
       if (log !== undefined) await tables.add(recordings[index], log, label);
     }
-    await tables.finish(shownProfile(merged, choices.unknown ?? UNKNOWN_IN_TABLES));
+    await tables.finish(merged);
   }
 
   /** Notes something worth knowing about an output. */

@@ -1,21 +1,13 @@
-import type { ByteSink } from '../base/byte-sink.ts';
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
-import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import type { SampleFilter } from '../session/filter.ts';
-import { RecordCounts } from '../session/record-counts.ts';
-import type { ProcessStats } from '../stats/process-stats.ts';
-import type { RecordLog } from '../stats/record-log.ts';
-import { withoutFormulas } from '../writers/csv/formula-guard.ts';
 import { type ConvertOutput, formatNaming } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';
-import type { ReadProfileResult } from './read-profile.ts';
 import { type NeedsOptions, readingNeeds } from './reading-needs.ts';
-import { shownProfile } from './shown-profile-cache.ts';
 import { type WriteOptions, writeProfile } from './write-profile.ts';
-import type { OpenTable } from './write-tables.ts';
+import { MergedTables } from './write-tables.ts';
 
 /** Converts several recordings into one output, or into one output in each of several formats. */
 export class MergedConversion {
@@ -43,9 +35,7 @@ export class MergedConversion {
     this.#options = options;
     this.#diagnostics = diagnostics;
     this.#merger = new RecordingMerger(options.filter ?? {}, diagnostics);
-    this.#tables = outputs.flatMap((output) =>
-      output.format === 'csv' ? [new MergedTables(options.csvSafe ? withoutFormulas(output.openTable) : output.openTable)] : [],
-    );
+    this.#tables = outputs.flatMap((output) => (output.format === 'csv' ? [new MergedTables(output.openTable, options)] : []));
   }
 
   /** Reads one more recording; see {@link RecordingMerger.add}. Never throws what a sink throws. */
@@ -72,47 +62,9 @@ export class MergedConversion {
     if (this.#outputs.some(({ format }) => format !== 'csv')) this.#merger.requireSamples(profile);
     const tables = this.#tables.values();
     for (const output of this.#outputs) {
-      if (output.format === 'csv') await tables.next().value?.finish(shownProfile(profile, this.#options.unknown ?? UNKNOWN_IN_TABLES));
+      if (output.format === 'csv') await tables.next().value?.finish(profile);
       else await writeProfile(output.format, profile, output.sink, { ...this.#naming, ...this.#options }, this.#diagnostics);
     }
     return profile;
-  }
-}
-
-/** readperf's tables for several recordings: counts add up, and rows have a last column that names the recording. */
-export class MergedTables {
-  readonly #openTable: OpenTable;
-  #overview: ByteSink | undefined;
-  readonly #counts = new RecordCounts();
-  readonly #processes: (readonly ProcessStats[])[] = [];
-
-  constructor(openTable: OpenTable) {
-    this.#openTable = openTable;
-  }
-
-  /** Writes the recording's records at once, since they take most of its memory. */
-  async add({ profile, session }: ReadProfileResult, log: RecordLog, label: string): Promise<void> {
-    const [{ recordingStats }, { writeOverviewCsv }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/overview.ts')]);
-    const stats = recordingStats(session, log);
-    const isFirst = this.#overview === undefined;
-    this.#overview ??= await this.#openTable('overview.csv');
-    await writeOverviewCsv(stats, profile.events, this.#overview, { label, isFirst });
-    this.#counts.addAll(session.counts);
-    this.#processes.push(stats.processes);
-  }
-
-  async finish(profile: Profile): Promise<void> {
-    const [{ recordKinds }, { writeStatCsv }, { writeProcessesCsv }, { writeResultsCsv }] = await Promise.all([
-      import('../stats/record-kinds.ts'),
-      import('../writers/csv/stat.ts'),
-      import('../writers/csv/processes.ts'),
-      import('../writers/csv/results.ts'),
-    ]);
-    await writeStatCsv(recordKinds(this.#counts), await this.#openTable('stat.csv'));
-    await writeProcessesCsv(this.#processes, profile, await this.#openTable('processes.csv'));
-    await writeResultsCsv(profile, await this.#openTable('results.csv'));
-    if (profile.branches === undefined) return;
-    const { writeBranchesCsv } = await import('../writers/csv/branches.ts');
-    await writeBranchesCsv(profile, profile.branches, await this.#openTable('branches.csv'));
   }
 }

@@ -19,11 +19,11 @@ const AT = 64;
 const FULL_WIDTH = 0xef;
 
 /**
- * Wraps `openTable` so that no text of a table is a formula: each text that a spreadsheet would run gets an apostrophe in front. Source: OWASP, "CSV
- * Injection".
+ * A table in which no text is a formula: each text that a spreadsheet would run gets an apostrophe in front. Source: OWASP, "CSV Injection".
+ * @param table where it is written to
  */
-export function withoutFormulas(openTable: (fileName: string) => Promise<ByteSink>): (fileName: string) => Promise<ByteSink> {
-  return async (fileName) => new FormulaGuard(await openTable(fileName));
+export function withoutFormulas(table: ByteSink): ByteSink {
+  return new FormulaGuard(table);
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
 import { recordingStats } from '../../../src/stats/recording-stats.ts';
-import { CSV_TABLES } from '../../../src/writers/csv/csv.ts';
+import { writeCsvTables } from '../../../src/writers/csv/csv.ts';
 import { decode } from '../../support/decode.ts';
 import { parseCsvRows } from '../../support/parse-csv.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/perf-encoder.ts';
@@ -104,14 +104,13 @@ async function tables(): Promise<ReadonlyMap<string, string>> {
   const log = new RecordLog();
   const bytes = encodeFile({ attrs: [ATTR], records: RECORDS, version: 1, attrSize: 72, eventTypes: [{ config: 0n, name: 'cycles' }] });
   const { profile, session } = await decode(bytes, { keepSamples: false, observer: log });
-  const stats = recordingStats(session, log);
-  const texts = new Map<string, string>();
-  for (const { fileName, write } of CSV_TABLES) {
+  const sinks = new Map<string, BufferSink>();
+  await writeCsvTables(profile, recordingStats(session, log), async (fileName) => {
     const sink = new BufferSink();
-    await write({ profile, stats }, sink);
-    texts.set(fileName, sink.text());
-  }
-  return texts;
+    sinks.set(fileName, sink);
+    return sink;
+  });
+  return new Map([...sinks].map(([fileName, sink]) => [fileName, sink.text()]));
 }
 
 describe('compared with readperf’s tables', () => {
