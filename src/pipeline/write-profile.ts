@@ -131,8 +131,8 @@ const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speeds
 
 /** `web.data 2026-11-21 11:44:12.473786` */
 async function nameWithStart({ meta }: Profile): Promise<string> {
-  const { TimeOfDay } = await import('../writers/time-of-day.ts');
-  return `${meta.inputName} ${new TimeOfDay(meta.startTime + (meta.wallClockOffsetNs ?? 0n)).text(0, 6)}`;
+  const { timesOfDay } = await import('../writers/time-of-day.ts');
+  return `${meta.inputName} ${timesOfDay(meta.startTime + (meta.wallClockOffsetNs ?? 0n)).text(0, 6)}`;
 }
 
 /**

@@ -6,8 +6,9 @@ import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { everySample } from '../every-sample.ts';
+import { SecondsTexts } from '../seconds-texts.ts';
 import { TextCache } from '../text-cache.ts';
-import { TimeOfDay } from '../time-of-day.ts';
+import { timesOfDay } from '../time-of-day.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { BranchColumns } from './branch-columns.ts';
 import { DetailColumns } from './detail-columns.ts';
@@ -99,11 +100,10 @@ class SamplePrinter {
   readonly #shown: (text: string) => string;
   /** For each event with callchains, the lines of each location. Events that show the same fields share them. */
   readonly #framesOf: readonly (TextCache<string> | undefined)[];
-  /** Time 0 of the samples in the recording's clock: whole seconds, and the remaining nanoseconds. */
-  readonly #startSeconds: number;
-  readonly #startNanoseconds: number;
+  /** Times of the recording's clock. */
+  readonly #times: SecondsTexts;
   /** undefined if the recording does not have the wall-clock time. */
-  readonly #timeOfDay: TimeOfDay | undefined;
+  readonly #timesOfDay: SecondsTexts | undefined;
 
   constructor(profile: Profile, samples: SampleTable, options: ScriptOptions) {
     const { fields, ns = false, likePerf = false, wallClock = false, nameOf = () => undefined, shown = (text) => text } = options;
@@ -128,14 +128,13 @@ class SamplePrinter {
     const branchTexts = { symbol: (location: number) => this.#branchSymbol(location), dso: (location: number) => this.#dsoName(location) };
     this.#branches = samples.branches && new BranchColumns(samples.branches, profile, branchTexts);
     const { startTime, wallClockOffsetNs } = profile.meta;
-    this.#timeOfDay = wallClockOffsetNs === undefined ? undefined : new TimeOfDay(startTime + wallClockOffsetNs);
+    this.#times = new SecondsTexts(startTime, (second) => String(second).padStart(5));
+    this.#timesOfDay = wallClockOffsetNs === undefined ? undefined : timesOfDay(startTime + wallClockOffsetNs);
     this.#comms = profile.tasks.map((task) => shown(task.comm));
     this.#paddedComms = this.#comms.map((comm) => padBytes(comm, COMM_WIDTH));
     const eventNames = profile.events.map((event) => shown(event.name));
     const eventWidth = eventNames.reduce((widest, name) => Math.max(widest, byteLength(name)), 0);
     this.#paddedEvents = eventNames.map((name) => padBytes(name, eventWidth));
-    this.#startSeconds = Number(profile.meta.startTime / 1_000_000_000n);
-    this.#startNanoseconds = Number(profile.meta.startTime % 1_000_000_000n);
   }
 
   /** Prints a sample: its line, and the lines of its callchain; nothing if its event has no fields. */
@@ -185,8 +184,8 @@ class SamplePrinter {
   #timeColumns(timeNs: number, fields: ReadonlySet<ScriptField>): string {
     if (Number.isNaN(timeNs)) return '';
     let text = '';
-    if (fields.has('tod') && this.#timeOfDay !== undefined) text += `${this.#timeOfDay.text(timeNs, this.#decimals)} `;
-    if (fields.has('time')) text += `${this.#time(timeNs)}: `;
+    if (fields.has('tod') && this.#timesOfDay !== undefined) text += `${this.#timesOfDay.text(timeNs, this.#decimals)} `;
+    if (fields.has('time')) text += `${this.#times.text(timeNs, this.#decimals)}: `;
     return text;
   }
 
@@ -277,19 +276,6 @@ class SamplePrinter {
     const linkageName = functions.systemName(func);
     const name = linkageName === 0 ? undefined : this.#nameOf(strings.get(linkageName));
     return this.#shown((name ?? strings.get(functions.name(func))) || NAMELESS);
-  }
-
-  /** `%5lu.%06lu`; decimals are cut off, not rounded, as perf does. */
-  #time(timeNs: number): string {
-    const seconds = Math.floor(timeNs / 1e9);
-    let nanoseconds = this.#startNanoseconds + (timeNs - seconds * 1e9);
-    let whole = this.#startSeconds + seconds;
-    if (nanoseconds >= 1e9) {
-      nanoseconds -= 1e9;
-      whole++;
-    }
-    const decimals = String(nanoseconds).padStart(9, '0').slice(0, this.#decimals);
-    return `${String(whole).padStart(5)}.${decimals}`;
   }
 }
 
