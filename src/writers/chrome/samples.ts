@@ -1,8 +1,7 @@
-import type { CallTree, Frame } from '../call-tree.ts';
+import type { CallTree } from '../call-tree.ts';
 import type { JsonWriter } from '../json-text.ts';
-
-import { FrameBytes } from './frame-bytes.ts';
-import { quotedForChrome, sampledName } from './text.ts';
+import { callFrames } from './call-frames.ts';
+import type { FrameBytes } from './frame-bytes.ts';
 import type { TrackSamples } from './time-slices.ts';
 
 /**
@@ -14,6 +13,7 @@ export type SampledKind = 'perfetto' | 'devtools';
 /** DevTools passes the samples of a chunk as arguments of a call, and 130,000 overflow its stack. */
 const CHUNK_SAMPLES = 20_000;
 const COMMA = 0x2c;
+const CLOSE_BRACE = 0x7d;
 const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
 
 /**
@@ -24,9 +24,7 @@ export class SampledProfileWriter {
   readonly #out: JsonWriter;
   readonly #tree: CallTree;
   readonly #kind: SampledKind;
-  /** The end of a node, after its parent. */
   readonly #callFrames: FrameBytes;
-  readonly #scriptOfFile = new Map<string, number>();
   /** By node of the tree: its id in the profile given by `#profileOfNode`, the last profile with the node. */
   readonly #idOfNode: Int32Array;
   readonly #profileOfNode: Int32Array;
@@ -46,11 +44,7 @@ export class SampledProfileWriter {
     this.#out = out;
     this.#tree = tree;
     this.#kind = kind;
-    this.#callFrames = new FrameBytes(tree.frames, {
-      before: ',"callFrame":{"functionName":',
-      nameOf: sampledName,
-      after: (frame) => this.#scriptOf(frame),
-    });
+    this.#callFrames = callFrames(tree.frames, String);
   }
 
   /**
@@ -142,17 +136,7 @@ export class SampledProfileWriter {
       out.number(parent);
     }
     this.#callFrames.write(out, this.#tree.frame(node));
-  }
-
-  #scriptOf({ file, line }: Frame): string {
-    let script = this.#scriptOfFile.get(file);
-    if (script === undefined) {
-      script = this.#scriptOfFile.size + 1;
-      this.#scriptOfFile.set(file, script);
-    }
-    // Missing numbers are shown as `:0:0` after the file, null ones not at all. Observed: Chromium 156.
-    const place = `"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null`;
-    return `,"scriptId":${script},"url":${quotedForChrome(file)},${place}}}`;
+    out.char(CLOSE_BRACE);
   }
 
   #numbers(values: readonly number[]): void {

@@ -2,15 +2,14 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
-import type { CallTree, Frame } from '../call-tree.ts';
+import type { CallTree } from '../call-tree.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from '../chrome/arrangement.ts';
+import { callFrames } from '../chrome/call-frames.ts';
 import { callNodes } from '../chrome/call-nodes.ts';
-import { FrameBytes } from '../chrome/frame-bytes.ts';
-import { sampledName } from '../chrome/text.ts';
 import type { TrackSamples } from '../chrome/time-slices.ts';
 import { chromeTracks } from '../chrome/tracks.ts';
 import { everySample } from '../every-sample.ts';
-import { JsonWriter, quotedJson } from '../json-text.ts';
+import { JsonWriter } from '../json-text.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { threadLabel } from '../thread-names.ts';
 
@@ -157,8 +156,7 @@ async function writeNodes(out: JsonWriter, tree: CallTree, ids: Uint32Array): Pr
     next[node] = first[parent];
     first[parent] = node + 1;
   }
-  const scripts = new Map<string, number>();
-  const frames = new FrameBytes(tree.frames, { before: ',"callFrame":{"functionName":', nameOf: sampledName, after: (frame) => place(frame, scripts) });
+  const frames = callFrames(tree.frames, (script) => `"${script}"`);
   out.put(`{"nodes":[\n{"id":${ROOT_ID},"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[`);
   writeChildren(out, first[0], next, ids);
   out.put(']}');
@@ -182,16 +180,6 @@ function writeChildren(out: JsonWriter, firstChild: number, next: Uint32Array, i
     isFirst = false;
     out.number(ids[child - 1]);
   }
-}
-
-/** Where a function is. Lines are 0-based; null shows none, where -1 is shown as line 0. Observed: Chromium 156. */
-function place({ file, line }: Frame, scripts: Map<string, number>): string {
-  let script = scripts.get(file);
-  if (script === undefined) {
-    script = scripts.size + 1;
-    scripts.set(file, script);
-  }
-  return `,"scriptId":"${script}","url":${quotedJson(file)},"lineNumber":${line > 0 ? line - 1 : null},"columnNumber":null}`;
 }
 
 async function writeSamples(out: JsonWriter, timeline: Timeline, ids: Uint32Array): Promise<void> {
