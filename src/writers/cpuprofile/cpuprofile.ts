@@ -6,7 +6,6 @@ import type { CallTree } from '../call-tree.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from '../chrome/arrangement.ts';
 import { callFrames } from '../chrome/call-frames.ts';
 import { callNodes } from '../chrome/call-nodes.ts';
-import type { TrackSamples } from '../chrome/time-slices.ts';
 import { chromeTracks } from '../chrome/tracks.ts';
 import { everySample } from '../every-sample.ts';
 import { JsonWriter } from '../json-text.ts';
@@ -54,15 +53,15 @@ export async function writeCpuProfile(profile: Profile, sink: ByteSink, options:
   const event = options.event ?? findTimelineEvent(profile);
   const { arranged, tree, ...rest } = arrange(profile, samples, event, options.maxBars ?? MAX_BARS);
   const threads = new Set(arranged.tracks.tracks.map(({ rows }) => profile.tasks[samples.task[rows[0]]].thread)).size;
-  const timeline = new Timeline(arranged);
   const out = new JsonWriter(sink);
-  const ids = nodeIds(tree, timeline);
+  const ids = nodeIds(tree, arranged);
   await writeNodes(out, tree, ids);
-  await writeSamples(out, timeline, ids);
+  const clippedNs = await writeSamples(out, arranged, ids);
   await out.flush();
-  return { event, threads, clippedNs: timeline.clippedNs, ...rest, ...(arranged.sliceUs !== undefined && { sliceUs: arranged.sliceUs }) };
+  return { event, threads, clippedNs, ...rest, ...(arranged.sliceUs !== undefined && { sliceUs: arranged.sliceUs }) };
 }
 
+/** The threads of an event, the busiest first, and the call tree of their samples. */
 function arrange(profile: Profile, samples: SampleTable, event: number, maxBars: number) {
   const { tasks } = profile;
   const all = chromeTracks(profile, samples, false, 'thread');
@@ -92,54 +91,43 @@ function onGrid(us: number): number {
   return START_US + Math.round((us - 1) / GRID_US) * GRID_US;
 }
 
-/** The tracks of an arrangement, one after the other on one axis. */
-class Timeline {
-  readonly #arranged: Arrangement;
-  clippedNs = 0;
-
-  constructor(arranged: Arrangement) {
-    this.#arranged = arranged;
-  }
-
-  /** The nodes of the samples of each track. */
-  *nodes(): Generator<Uint32Array> {
-    for (const track of this.#arranged.tracks.tracks) yield this.#arranged.samplesOf(track).node;
-  }
-
-  /**
-   * Visits each sample with its node and the time since the start of the sample before it. The last one has no node (−1), since a sample lasts until the next
-   * one, and the last one, in DevTools, as long as the others on average.
-   * @returns the end of the profile
-   */
-  async visit(each: (node: number, deltaUs: number) => void, pause: () => Promise<void>): Promise<number> {
-    const strideUs = this.#arranged.strideUs ?? 0;
-    this.clippedNs = 0;
-    let cursor = 1;
-    let lastUs = 1;
-    const sample = (node: number): void => {
-      each(node, onGrid(cursor) - onGrid(lastUs));
-      lastUs = cursor;
-    };
-    for (const track of this.#arranged.tracks.tracks) {
-      const samples: TrackSamples = this.#arranged.samplesOf(track);
-      const { startUs, endUs, node } = samples;
-      this.clippedNs += samples.clippedNs;
-      for (let i = 0; i < node.length; i++) {
-        // hot
-        if (i === 0 || node[i] !== node[i - 1] || cursor - lastUs >= strideUs) sample(node[i]);
-        cursor += endUs[i] - startUs[i];
-        if ((i & 0xffff) === 0) await pause();
-      }
+/**
+ * Visits each sample of all tracks, which follow one another on one axis, with its node and the time since the start of the sample before it. The last one has
+ * no node (−1), since a sample lasts until the next one, and the last one, in DevTools, as long as the others on average.
+ * @param pause called now and then
+ * @returns the end of the profile, and the nanoseconds for which there was no time left
+ */
+async function visitSamples(
+  { tracks: { tracks }, samplesOf, strideUs = 0 }: Arrangement,
+  each: (node: number, deltaUs: number) => void,
+  pause: () => Promise<void>,
+): Promise<{ endUs: number; clippedNs: number }> {
+  let clippedNs = 0;
+  let cursor = 1;
+  let lastUs = 1;
+  const visit = (node: number): void => {
+    each(node, onGrid(cursor) - onGrid(lastUs));
+    lastUs = cursor;
+  };
+  for (const track of tracks) {
+    const samples = samplesOf(track);
+    const { startUs, endUs, node } = samples;
+    clippedNs += samples.clippedNs;
+    for (let i = 0; i < node.length; i++) {
+      // hot
+      if (i === 0 || node[i] !== node[i - 1] || cursor - lastUs >= strideUs) visit(node[i]);
+      cursor += endUs[i] - startUs[i];
+      if ((i & 0xffff) === 0) await pause();
     }
-    sample(-1);
-    return onGrid(cursor);
   }
+  visit(-1);
+  return { endUs: onGrid(cursor), clippedNs };
 }
 
 /** By node: its id, without gaps, in the order of the nodes; 0 if neither it nor what it calls has a sample. */
-function nodeIds(tree: CallTree, timeline: Timeline): Uint32Array {
+function nodeIds(tree: CallTree, { tracks: { tracks }, samplesOf }: Arrangement): Uint32Array {
   const ids = new Uint32Array(tree.size);
-  for (const nodes of timeline.nodes()) for (const node of nodes) ids[node] = 1;
+  for (const track of tracks) for (const node of samplesOf(track).node) ids[node] = 1;
   for (let node = tree.size - 1; node > 0; node--) if (ids[node] > 0 && tree.parent(node) >= 0) ids[tree.parent(node)] = 1;
   let last = ROOT_ID;
   for (let node = 0; node < tree.size; node++) if (ids[node] > 0) ids[node] = ++last;
@@ -182,24 +170,22 @@ function writeChildren(out: JsonWriter, firstChild: number, next: Uint32Array, i
   }
 }
 
-async function writeSamples(out: JsonWriter, timeline: Timeline, ids: Uint32Array): Promise<void> {
+/** Writes the rest of the file after the nodes. @returns nanoseconds for which there was no time left */
+async function writeSamples(out: JsonWriter, arranged: Arrangement, ids: Uint32Array): Promise<number> {
   const pause = async (): Promise<void> => {
     if (out.isFull) await out.flush();
   };
-  const comma = (): void => out.char(COMMA);
   let isFirst = true;
-  out.put('],\n"samples":[');
-  const endUs = await timeline.visit((node) => {
-    if (!isFirst) comma();
+  const putNumber = (value: number): void => {
+    if (!isFirst) out.char(COMMA);
     isFirst = false;
-    out.number(node < 0 ? ROOT_ID : ids[node]);
-  }, pause);
+    out.number(value);
+  };
+  out.put('],\n"samples":[');
+  const { endUs, clippedNs } = await visitSamples(arranged, (node) => putNumber(node < 0 ? ROOT_ID : ids[node]), pause);
   isFirst = true;
   out.put('],\n"timeDeltas":[');
-  await timeline.visit((_, deltaUs) => {
-    if (!isFirst) comma();
-    isFirst = false;
-    out.number(deltaUs);
-  }, pause);
+  await visitSamples(arranged, (_, deltaUs) => putNumber(deltaUs), pause);
   out.put(`],\n"startTime":${START_US},"endTime":${endUs}}\n`);
+  return clippedNs;
 }
