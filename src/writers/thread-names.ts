@@ -16,6 +16,11 @@ export function processLabel({ processes }: Pick<Profile, 'processes'>, index: n
   return numbered(processes[index].name, processes[index].pid);
 }
 
+/** `CPU 3` @param cpu −1 for samples that carry none */
+export function cpuLabel(cpu: number): string {
+  return cpu < 0 ? 'unknown CPU' : `CPU ${cpu}`;
+}
+
 function numbered(name: string, number: number): string {
   return `${name || 'unknown'} (${number})`;
 }

@@ -51,11 +51,15 @@ export function arrangeByTime(samples: SampleTable, nodes: CallNodes, tracks: Ch
   };
 }
 
-/**
- * The same arrangement, but with at most as many bars as a viewer can draw: if there would be more, samples are sorted by stack within slices of time.
- * @param mayMerge whether to merge tracks into one for each event if the slices of each track would be long
- */
-export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: CallNodes, maxBars: number, mayMerge: boolean): Arrangement {
+export interface BarLimit {
+  /** How many bars a viewer can draw. */
+  readonly maxBars: number;
+  /** Whether to merge tracks into one for each event if the slices of each track would be long. */
+  readonly mayMerge: boolean;
+}
+
+/** The same arrangement, but with at most as many bars as a viewer can draw: if there would be more, samples are sorted by stack within slices of time. */
+export function arrangeWithinBars(profile: Profile, byTime: Arrangement, nodes: CallNodes, { maxBars, mayMerge }: BarLimit): Arrangement {
   const { tree } = nodes;
   const { tracks } = byTime.tracks;
   // A sample has no more bars than frames.

@@ -68,12 +68,12 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
   const samples = everySample(profile, 'a Chrome trace');
   if (samples.size === 0) throw new PerfconvError('no-samples', 'no samples to write to a Chrome trace');
   const { baseNs, untimedSamples } = scanTimes(samples);
-  const tracks = chromeTracks(profile, samples, true, options.group);
+  const tracks = chromeTracks(profile, samples, { joinsWaits: true, group: options.group });
   const nodes = callNodes(profile, samples, { maxDepth: MAX_DEPTH, nameOf: rootNames(profile, samples, tracks.group) });
   const byTime = arrangeByTime(samples, nodes, tracks, baseNs);
   const mayMerge = tracks.group === 'all' || (options.group === undefined && tracks.group === 'cpu');
   const isCompact = options.style === 'profile';
-  const arranged = isCompact ? arrangeWithinBars(profile, byTime, nodes, options.maxBars ?? MAX_BARS, mayMerge) : byTime;
+  const arranged = isCompact ? arrangeWithinBars(profile, byTime, nodes, { maxBars: options.maxBars ?? MAX_BARS, mayMerge }) : byTime;
 
   const out = new JsonWriter(sink);
   writeHead(out, profile, arranged.tracks, baseNs, options);

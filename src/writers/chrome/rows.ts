@@ -11,21 +11,25 @@ const MAX_GAP_INTERVALS = 4;
 /** More than a machine has CPUs. Samples that overlap in the last row are treated as late. */
 const MAX_ROWS = 1024;
 
+export interface OverlapOptions {
+  /** What runs one at a time, by row of the sample table: a thread. */
+  readonly subjectOf: (row: number) => number;
+  /** Whether all samples are from one CPU, so that samples that overlap are only late. */
+  readonly isOneAtATime: boolean;
+}
+
 /**
  * Divides samples of several threads into as many rows as threads ran at once, so that no two samples of a row overlap. As long as a thread runs, it stays in
  * its row. When it goes on after a pause, it is put into the first free row, so that the first rows are full: viewers unfold only the first one, and their
  * tables cover one row. The rows are ordered by their time, the busiest first.
  * @param rows rows of the sample table, in time order
- * @param subjectOf what runs one at a time, by row of the table: a thread
- * @param isOneAtATime whether all samples are from one CPU, so that samples that overlap are only late
  * @returns for each position, the number of its row; 0 for all of them if the event counts occurrences
  */
 export function overlapRows(
   samples: SampleTable,
   rows: Uint32Array,
   scale: EventScale,
-  subjectOf: (row: number) => number,
-  isOneAtATime: boolean,
+  { subjectOf, isOneAtATime }: OverlapOptions,
 ): { rowOf: Uint32Array; count: number } {
   const rowOf = new Uint32Array(rows.length);
   if (scale.kind === 'occurrences') return { rowOf, count: 1 };

@@ -2,7 +2,7 @@ import type { Profile, ProfileEvent, ProfileThread } from '../../profile/profile
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent, waitOf } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
-import { processLabel, threadLabel } from '../thread-names.ts';
+import { cpuLabel, processLabel, threadLabel } from '../thread-names.ts';
 import { overlapRows } from './rows.ts';
 import { type EventScale, eventScales } from './stack-timeline.ts';
 
@@ -55,6 +55,13 @@ export interface ChromeTracks {
   readonly scales: readonly EventScale[];
 }
 
+export interface ChromeTracksOptions {
+  /** Whether a thread's times off the CPU share a track. */
+  readonly joinsWaits: boolean;
+  /** If absent, chosen by the number of threads: `thread` up to 30, else `cpu`; `all` if some samples carry no CPU. */
+  readonly group?: ChromeGroup | undefined;
+}
+
 /**
  * Decides what becomes a track, and gives the tracks the numbers and names by which viewers identify them.
  *
@@ -67,16 +74,14 @@ export interface ChromeTracks {
  * - A pid or tid that is not positive, or was used again, is replaced by a number that does not occur in the recording.
  *
  * Tracks of processes, of CPUs, or of everything: as many rows as there were threads running at once, see {@link overlapRows}.
- * @param joinsWaits whether a thread's times off the CPU share a track
- * @param group if absent, chosen by the number of threads: `thread` up to 30, else `cpu`; `all` if some samples carry no CPU
  */
-export function chromeTracks(profile: Profile, samples: SampleTable, joinsWaits: boolean, group?: ChromeGroup): ChromeTracks {
+export function chromeTracks(profile: Profile, samples: SampleTable, { joinsWaits, group }: ChromeTracksOptions): ChromeTracks {
   const timeline = findTimelineEvent(profile);
   const chosen = group ?? chooseGroup(profile, samples, timeline);
-  const groups = sortedGroups(profile, samples, timeline, chosen, joinsWaits);
+  const groups = sortedGroups(profile, samples, timeline, { kind: chosen, joinsWaits });
   const scales = eventScales(profile, samples, groups);
   if (chosen === 'thread') return { group: chosen, scales, ...threadTracks(profile, groups, timeline) };
-  return { group: chosen, scales, ...sharedTracks(profile, samples, groups, timeline, chosen, scales) };
+  return { group: chosen, scales, ...sharedTracks(profile, samples, { groups, timeline, kind: chosen, scales }) };
 }
 
 function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number): ChromeGroup {
@@ -91,7 +96,12 @@ function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number)
 }
 
 /** The timeline event first, then the busiest. */
-function sortedGroups(profile: Profile, samples: SampleTable, timeline: number, kind: ChromeGroup, joinsWaits: boolean): SampleGroup[] {
+function sortedGroups(
+  profile: Profile,
+  samples: SampleTable,
+  timeline: number,
+  { kind, joinsWaits }: { readonly kind: ChromeGroup; readonly joinsWaits: boolean },
+): SampleGroup[] {
   const { tasks, threads } = profile;
   const threadOf = (row: number) => tasks[samples.task[row]].thread;
   const subjectOf = {
@@ -151,23 +161,27 @@ function threadTracks(profile: Profile, groups: readonly SampleGroup[], timeline
   return { processes: processes.list, tracks };
 }
 
-function sharedTracks(
-  profile: Profile,
-  samples: SampleTable,
-  groups: readonly SampleGroup[],
-  timeline: number,
-  kind: 'process' | 'cpu' | 'all',
-  scales: readonly EventScale[],
-): Tracks {
+interface SharedTracksInput {
+  readonly groups: readonly SampleGroup[];
+  /** Index of the timeline event. */
+  readonly timeline: number;
+  readonly kind: Exclude<ChromeGroup, 'thread'>;
+  /** By event. */
+  readonly scales: readonly EventScale[];
+}
+
+function sharedTracks(profile: Profile, samples: SampleTable, { groups, timeline, kind, scales }: SharedTracksInput): Tracks {
   const { tasks } = profile;
   const processes = new ProcessNumbers(profile, unusedNumbers(profile));
   let lastTid = 0;
   const uniqueLabel = labelCounter();
   const tracks = groups.flatMap(({ event, rows, subject }): ChromeTrack[] => {
     const process = kind === 'process' ? processes.of(subject, '') : 0;
-    const title = kind === 'process' ? processLabel(profile, subject) : kind === 'all' ? 'all threads' : subject < 0 ? 'unknown CPU' : `CPU ${subject}`;
-    const isOneCpu = kind === 'cpu' && subject >= 0;
-    const { rowOf, count } = overlapRows(samples, rows, scales[event], (row) => tasks[samples.task[row]].thread, isOneCpu);
+    const title = sharedTitle(profile, kind, subject);
+    const { rowOf, count } = overlapRows(samples, rows, scales[event], {
+      subjectOf: (row) => tasks[samples.task[row]].thread,
+      isOneAtATime: kind === 'cpu' && subject >= 0,
+    });
     return divided(rows, rowOf, count).map((own, row) => {
       const label = uniqueLabel(sharedLabel(title, row, profile.events[event], event === timeline));
       return { event, rows: own, process, tid: ++lastTid, isIdle: false, name: label, label };
@@ -186,6 +200,17 @@ export function mergedTracks(profile: Profile, events: readonly number[], scales
     return { event, rows: new Uint32Array(0), process: 0, tid: index + 1, isIdle: false, name: label, label };
   });
   return { group: 'all', scales, processes: [MACHINE], tracks };
+}
+
+function sharedTitle(profile: Profile, kind: SharedTracksInput['kind'], subject: number): string {
+  switch (kind) {
+    case 'process':
+      return processLabel(profile, subject);
+    case 'cpu':
+      return cpuLabel(subject);
+    case 'all':
+      return 'all threads';
+  }
 }
 
 /** `CPU 3`, `all threads row 2 page-faults` */

@@ -64,7 +64,7 @@ export async function writeCpuProfile(profile: Profile, sink: ByteSink, options:
 /** The threads of an event, the busiest first, and the call tree of their samples. */
 function arrange(profile: Profile, samples: SampleTable, event: number, maxBars: number) {
   const { tasks } = profile;
-  const all = chromeTracks(profile, samples, false, 'thread');
+  const all = chromeTracks(profile, samples, { joinsWaits: false, group: 'thread' });
   // The idle task and unknown threads come last: nobody looks for them.
   const own = all.tracks.filter((track) => track.event === event).sort((a, b) => Number(a.isIdle) - Number(b.isIdle));
   const hasNames = new Set(own.map(({ rows }) => tasks[samples.task[rows[0]]].thread)).size > 1;
@@ -72,7 +72,7 @@ function arrange(profile: Profile, samples: SampleTable, event: number, maxBars:
   const nameOf = hasNames ? (row: number) => threadLabel(profile, tasks[samples.task[row]].thread) : undefined;
   const nodes = callNodes(profile, samples, { maxDepth: MAX_DEPTH, event, nameOf });
   const byTime = arrangeByTime(samples, nodes, { ...all, tracks: own }, baseNs);
-  const arranged = arrangeWithinBars(profile, byTime, nodes, maxBars, false);
+  const arranged = arrangeWithinBars(profile, byTime, nodes, { maxBars, mayMerge: false });
   let untimedSamples = 0;
   for (const { rows } of own) for (const row of rows) if (Number.isNaN(samples.timeNs[row])) untimedSamples++;
   return { arranged, tree: nodes.tree, cutSamples: nodes.cutSamples, untimedSamples };

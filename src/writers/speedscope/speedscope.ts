@@ -11,7 +11,7 @@ import { leftHeavyRanks } from '../left-heavy.ts';
 import { findTimelineEvent } from '../primary-event.ts';
 import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
 import { TextCache } from '../text-cache.ts';
-import { processLabel, threadLabel } from '../thread-names.ts';
+import { cpuLabel, processLabel, threadLabel } from '../thread-names.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { numberByUse } from './frame-numbers.ts';
 
@@ -294,7 +294,7 @@ function groupName(profile: Profile, event: ProfileEvent, { subject, part }: Sam
     case 'process':
       return `${inputPrefix(inputs, processes[subject].input)}${processLabel(profile, subject)} ${event.name}`;
     case 'cpu':
-      return `${inputPrefix(inputs, part)}${subject < 0 ? 'unknown CPU' : `CPU ${subject}`} ${event.name}`;
+      return `${inputPrefix(inputs, part)}${cpuLabel(subject)} ${event.name}`;
     case 'all':
       return `${inputPrefix(inputs, part)}all threads ${event.name}`;
   }

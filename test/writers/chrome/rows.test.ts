@@ -10,7 +10,7 @@ const CLOCK: EventScale = { kind: 'clock', intervalNs: 1000, nsPerPeriod: 1 };
 function rowsOf(parts: readonly (readonly [timeNs: number, thread: number])[], isOneAtATime = false, scale = CLOCK) {
   const samples = buildProfile(parts.map(([timeNs, thread]) => ({ timeNs, period: 1000, pid: 1 + thread, stack: ['main'] }))).samples!;
   const rows = Uint32Array.from(parts.keys());
-  return overlapRows(samples, rows, scale, (row) => parts[row][1], isOneAtATime);
+  return overlapRows(samples, rows, scale, { subjectOf: (row) => parts[row][1], isOneAtATime });
 }
 
 describe('chrome: rows of several threads', () => {
