@@ -48,8 +48,8 @@ export function waitOf({ isOffCpuTime, isBpfOutput, name }: ProfileEvent): strin
 /** Events whose samples are taken when threads leave a CPU, from which times off the CPU are computed. */
 const RECORDS_SWITCHES = /^(?:sched:sched_switch|context-switches|cs)(?:$|[:/,])/;
 
-/** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
-const CYCLES = /^(?:[^/:]{1,64}\/)?(?:cpu-|ref-|bus-)?cycles(?:$|[:/,])/;
+/** Cycles by any name: `cycles:u`, `cpu_core/cycles/`, `armv8_pmuv3/cpu_cycles/`, `ref-cycles`; not `stalled-cycles-frontend`. */
+const CYCLES = /^(?:[^/:]{1,64}\/)?(?:(?:cpu|ref|bus)[-_])?cycles(?:$|[:/,])/;
 
 /**
  * Whether an event counts something that happens at a steady rate while code runs, so that its counts are nearly times. Other counters, such as page faults,

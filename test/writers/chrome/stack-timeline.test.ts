@@ -82,6 +82,7 @@ describe('chrome: samples on the time axis', () => {
   it.each([
     ['cycles:u', 'cycles'],
     ['cpu_core/cycles/', 'cycles'],
+    ['armv8_pmuv3/cpu_cycles/', 'cycles'],
     ['ref-cycles', 'cycles'],
     ['stalled-cycles-frontend', 'occurrences'],
     ['instructions', 'occurrences'],
