@@ -1,7 +1,8 @@
-import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { countsCycles, findTimelineEvent, waitOf } from '../primary-event.ts';
 import type { SampleGroup } from '../sample-groups.ts';
+import { DEFAULT_INTERVAL_NS, meanPeriod, recordedIntervalNs } from '../sample-interval.ts';
 
 /** When each sample of a track begins and ends. No two samples overlap. */
 export interface PlacedSamples {
@@ -28,7 +29,6 @@ export interface EventScale {
   readonly nsPerPeriod: number;
 }
 
-const DEFAULT_INTERVAL_NS = 1e6;
 /** By how many intervals a sample of a clock may be delayed. Beyond that, the sample before it is shortened instead. */
 const MAX_DELAY = 4;
 /** How many intervals a sample of cycles may last. */
@@ -46,23 +46,15 @@ const MEDIAN_SAMPLES = 50_000;
 export function eventScales(profile: Profile, samples: SampleTable, groups: readonly SampleGroup[]): EventScale[] {
   const timeline = profile.events[findTimelineEvent(profile)];
   return profile.events.map((event, index) => {
-    const mean = meanPeriod(event);
     if (waitOf(event) !== undefined) return { kind: 'waits', intervalNs: 0, nsPerPeriod: 1 };
-    if (event.unit === 'nanoseconds') return { kind: 'clock', intervalNs: mean || DEFAULT_INTERVAL_NS, nsPerPeriod: 1 };
+    const recordedNs = recordedIntervalNs(event);
+    if (event.unit === 'nanoseconds') return { kind: 'clock', intervalNs: recordedNs || DEFAULT_INTERVAL_NS, nsPerPeriod: 1 };
     if (timeline?.unit !== 'count' || !countsCycles(event)) return { kind: 'occurrences', intervalNs: 0, nsPerPeriod: 0 };
-    const intervalNs =
-      event.sampleFreq > 0
-        ? 1e9 / event.sampleFreq
-        : medianGap(
-            samples,
-            groups.filter((group) => group.event === index),
-          );
+    const own = groups.filter((group) => group.event === index);
+    const intervalNs = recordedNs || medianGap(samples, own);
+    const mean = meanPeriod(event);
     return { kind: 'cycles', intervalNs, nsPerPeriod: mean > 0 ? intervalNs / mean : 0 };
   });
-}
-
-function meanPeriod(event: ProfileEvent): number {
-  return event.samples > 0 ? event.period / event.samples : 0;
 }
 
 function medianGap(samples: SampleTable, groups: readonly SampleGroup[]): number {

@@ -1,5 +1,6 @@
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { countsCycles, findTimelineEvent } from '../primary-event.ts';
+import { DEFAULT_INTERVAL_NS, recordedIntervalNs } from '../sample-interval.ts';
 
 /**
  * What an event's samples tell about CPU time:
@@ -25,8 +26,6 @@ export function timeUseOf(event: ProfileEvent): TimeUse {
   return sampleFreq > 0 && (countsCycles(event) || INSTRUCTIONS.test(name)) ? 'frequency' : 'unknown';
 }
 
-const DEFAULT_INTERVAL_NS = 1e6;
-
 /** Whether a thread's samples tell how long it ran. */
 export function measuresTime(use: TimeUse): boolean {
   return use === 'clock' || use === 'frequency';
@@ -34,10 +33,7 @@ export function measuresTime(use: TimeUse): boolean {
 
 /** Nanoseconds between two samples of a thread that keeps running; a millisecond if that is unknown. */
 export function intervalNsOf(event: ProfileEvent | undefined): number {
-  if (event === undefined) return DEFAULT_INTERVAL_NS;
-  const { period, sampleFreq, samples, unit } = event;
-  const meanPeriod = samples > 0 ? period / samples : 0;
-  return (unit === 'nanoseconds' ? meanPeriod : sampleFreq > 0 ? 1e9 / sampleFreq : 0) || DEFAULT_INTERVAL_NS;
+  return (event && recordedIntervalNs(event)) || DEFAULT_INTERVAL_NS;
 }
 
 /** `meta.interval` in nanoseconds: that of the event whose threads come first. */
