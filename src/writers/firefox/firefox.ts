@@ -67,7 +67,7 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   out.put(',');
   await writeShared(out, profile, tables);
   out.put(',\n"threads":[');
-  const writer = new SampleWriter(profile, samples, tables, options.weight, isLarge);
+  const writer = new SampleWriter(profile, samples, tables, { weight: options.weight, isRounded: isLarge });
   for (const [index, thread] of threads.entries()) {
     out.put(index === 0 ? '\n' : ',\n');
     writeThreadHead(out, thread, lifeOf(thread, markers));
@@ -89,7 +89,7 @@ function sharedTables(profile: Profile, { size, stack }: SampleTable, isLarge: b
     if (stack[row] < 0) hasNoStack = true;
     else samplesOf[stack[row]]++;
   }
-  return new SharedTables(profile, samplesOf, hasNoStack, isLarge);
+  return new SharedTables(profile, { samplesOf, hasNoStack, mergesAddresses: isLarge });
 }
 
 /**

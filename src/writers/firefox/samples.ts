@@ -1,5 +1,5 @@
 import { grown } from '../../base/growable.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { JsonWriter } from '../json-text.ts';
 import type { SampleGroup } from '../sample-groups.ts';
@@ -15,6 +15,24 @@ const IDLE = -2;
 /** How many intervals without a sample end a run. In a shorter gap, the CPU use is spread over the gap. */
 const MAX_GAP = 10;
 const NS_DECIMALS = 6;
+const MICROSECOND = 1000;
+
+export interface SampleWriterOptions {
+  readonly weight: 'period' | 'samples';
+  /** Whether to round each time and weight to two or three digits, as in files of many samples. */
+  readonly isRounded: boolean;
+}
+
+/** What the samples of a thread tell about time, and to what it is rounded. */
+interface TimeScale {
+  readonly use: TimeUse;
+  /** Nanoseconds between two samples while the thread runs. */
+  readonly intervalNs: number;
+  /** What weights and CPU use are rounded to. */
+  readonly stepNs: number;
+  /** What times are rounded to. */
+  readonly timeUnitNs: number;
+}
 
 /** Writes the sample tables of threads, one after the other. The buffers are reused for each. */
 export class SampleWriter {
@@ -37,8 +55,7 @@ export class SampleWriter {
   /** Number of samples without a time. */
   untimedSamples = 0;
 
-  /** @param isRounded whether to round each time and weight to two or three digits, as in files of many samples */
-  constructor(profile: Profile, samples: SampleTable, tables: SharedTables, weight: 'period' | 'samples', isRounded: boolean) {
+  constructor(profile: Profile, samples: SampleTable, tables: SharedTables, { weight, isRounded }: SampleWriterOptions) {
     this.#profile = profile;
     this.#samples = samples;
     this.#tables = tables;
@@ -55,11 +72,8 @@ export class SampleWriter {
   async write(out: JsonWriter, thread: FirefoxThread): Promise<void> {
     const { group } = thread;
     const event = this.#profile.events[group.event];
-    const use = timeUseOf(event);
-    const intervalNs = intervalNsOf(event);
-    const stepNs = this.#isRounded ? stepOf(intervalNs) : 1;
-    const timeUnitNs = Math.max(1000, this.#isRounded ? timeUnitOf(intervalNs) : stepNs);
-    this.#lay(group, use, intervalNs, timeUnitNs);
+    const scale = this.#scaleOf(event);
+    this.#lay(group, scale);
     const { stack } = this.#samples;
     const isTime = this.#weight === 'period' && event.unit === 'nanoseconds';
 
@@ -70,18 +84,25 @@ export class SampleWriter {
       putIndexOrNull(out, row === IDLE ? -1 : this.#tables.rowOf(stack[row === END_OF_RUN ? this.#rows[at - 1] : row]));
     });
     let last = 0;
-    const timeDecimals = NS_DECIMALS - Math.round(Math.log10(timeUnitNs));
+    const timeDecimals = NS_DECIMALS - Math.round(Math.log10(scale.timeUnitNs));
     await writeColumn(out, 'timeDeltas', this.#size, (at) => {
       putDecimal(out, this.#times[at] - last, timeDecimals);
       last = this.#times[at];
     });
-    await this.#writeWeights(out, group, isTime, stepNs);
-    await this.#writeCpuUse(out, use, thread.isIdle, intervalNs, stepNs);
+    await this.#writeWeights(out, group, isTime, scale.stepNs);
+    await this.#writeCpuUse(out, thread.isIdle, scale);
     out.put('}');
   }
 
+  #scaleOf(event: ProfileEvent): TimeScale {
+    const intervalNs = intervalNsOf(event);
+    const stepNs = this.#isRounded ? stepOf(intervalNs) : 1;
+    const timeUnitNs = Math.max(MICROSECOND, this.#isRounded ? timeUnitOf(intervalNs) : stepNs);
+    return { use: timeUseOf(event), intervalNs, stepNs, timeUnitNs };
+  }
+
   /** Lays out the rows of a thread: its samples, and the ends of its runs. */
-  #lay({ rows }: SampleGroup, use: TimeUse, intervalNs: number, timeUnitNs: number): void {
+  #lay({ rows }: SampleGroup, { use, intervalNs, timeUnitNs }: TimeScale): void {
     const { timeNs } = this.#samples;
     this.#size = 0;
     let lastNs = 0;
@@ -182,7 +203,7 @@ export class SampleWriter {
    * for counters if no event of the recording tells how long threads ran, and for clocks in a large file, where it would be a fifth of the bytes and say the
    * same.
    */
-  async #writeCpuUse(out: JsonWriter, use: TimeUse, isIdle: boolean, intervalNs: number, stepNs: number): Promise<void> {
+  async #writeCpuUse(out: JsonWriter, isIdle: boolean, { use, intervalNs, stepNs }: TimeScale): Promise<void> {
     if (use === 'unknown' && !this.#hasTimeUse) return;
     if (this.#isRounded && use === 'clock' && !isIdle) return;
     await writeColumn(out, 'threadCPUDelta', this.#size, (at) => {

@@ -12,6 +12,16 @@ import { Texts } from './texts.ts';
 /** The largest address that the viewer's own columns hold (Int32Array, −1 for none). */
 const MAX_ADDRESS = 0x7fffffff;
 
+/** What the tables are made for. */
+export interface SharedTablesInput {
+  /** By stack of the profile: how many samples it has. */
+  readonly samplesOf: Uint32Array;
+  /** Whether there are samples without a stack. */
+  readonly hasNoStack: boolean;
+  /** Whether all addresses of a line are one frame, with the address of the first one, so that there are fewer stacks. */
+  readonly mergesAddresses: boolean;
+}
+
 /**
  * The tables that all threads share, with only the rows that samples need. What most samples need comes first, so that the numbers that are written most often
  * are the shortest.
@@ -39,7 +49,7 @@ export class SharedTables {
    * nativeSymbols} (−1 for none).
    */
   frameLocation = new Int32Array(1024);
-  frameLine = new Int32Array(1024);
+  frameNth = new Int32Array(1024);
   frameFunc = new Int32Array(1024);
   frameNativeSymbol = new Int32Array(1024);
   frameCount = 0;
@@ -58,12 +68,7 @@ export class SharedTables {
   readonly #pending: number[] = [];
   #noStackRow = -1;
 
-  /**
-   * @param samplesOf how many samples each stack has, by index of the profile's stacks
-   * @param hasNoStack whether there are samples without a stack
-   * @param mergesAddresses whether all addresses of a line are one frame, with the address of the first one, so that there are fewer stacks
-   */
-  constructor(profile: Profile, samplesOf: Uint32Array, hasNoStack: boolean, mergesAddresses: boolean) {
+  constructor(profile: Profile, { samplesOf, hasNoStack, mergesAddresses }: SharedTablesInput) {
     this.#profile = profile;
     this.#merger = mergesAddresses ? new FrameMerger() : undefined;
     this.texts = new Texts(profile);
@@ -160,12 +165,12 @@ export class SharedTables {
     const frame = this.frameCount++;
     if (frame === this.frameLocation.length) {
       this.frameLocation = grown(this.frameLocation, frame + 1);
-      this.frameLine = grown(this.frameLine, frame + 1);
+      this.frameNth = grown(this.frameNth, frame + 1);
       this.frameFunc = grown(this.frameFunc, frame + 1);
       this.frameNativeSymbol = grown(this.frameNativeSymbol, frame + 1);
     }
     this.frameLocation[frame] = location;
-    this.frameLine[frame] = nth;
+    this.frameNth[frame] = nth;
     this.frameFunc[frame] = func;
     this.frameNativeSymbol[frame] = symbol;
     return frame;

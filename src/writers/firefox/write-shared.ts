@@ -97,7 +97,7 @@ function orderByUse({ frameCount, stacks: { labels, size } }: SharedTables): { f
 
 async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTables, frames: Uint32Array): Promise<void> {
   const { locations } = profile;
-  const { frameCount, frameFunc, frameLine, frameLocation, frameNativeSymbol } = tables;
+  const { frameCount, frameFunc, frameNth, frameLocation, frameNativeSymbol } = tables;
   const writeFrameColumn = (key: string, put: (frame: number) => void): Promise<void> => writeColumn(out, key, frameCount, (row) => put(frames[row]));
   out.put(`"frameTable":{"length":${frameCount}`);
   // For a call, an address inside the call instruction, which is before the return address.
@@ -109,17 +109,17 @@ async function writeFrames(out: JsonWriter, profile: Profile, tables: SharedTabl
   await writeFrameColumn('lib', (frame) => out.number(frameLocation[frame] < 0 ? -1 : tables.libOf(frameLocation[frame])));
   await writeFrameColumn('inlineDepth', (frame) => {
     const lineCount = frameLocation[frame] < 0 ? 0 : locations.lineCount(frameLocation[frame]);
-    out.number(lineCount === 0 ? 0 : Math.min(MAX_INLINE_DEPTH, lineCount - 1 - frameLine[frame]));
+    out.number(lineCount === 0 ? 0 : Math.min(MAX_INLINE_DEPTH, lineCount - 1 - frameNth[frame]));
   });
   await writeFrameColumn('category', (frame) =>
-    out.number(frameLocation[frame] < 0 ? CATEGORY_OTHER : categoryOf(profile, frameLocation[frame], frameLine[frame])),
+    out.number(frameLocation[frame] < 0 ? CATEGORY_OTHER : categoryOf(profile, frameLocation[frame], frameNth[frame])),
   );
-  await writeFrameColumn('subcategory', (frame) => out.number(frameLocation[frame] < 0 ? 0 : subcategoryOf(profile, frameLocation[frame], frameLine[frame])));
+  await writeFrameColumn('subcategory', (frame) => out.number(frameLocation[frame] < 0 ? 0 : subcategoryOf(profile, frameLocation[frame], frameNth[frame])));
   await writeFrameColumn('func', (frame) => out.number(frameFunc[frame]));
   await writeFrameColumn('nativeSymbol', (frame) => putIndexOrNull(out, frameNativeSymbol[frame]));
   await writeFrameColumn('innerWindowID', () => out.number(0));
-  await writeFrameColumn('line', (frame) => putPositionOrNull(out, lineOf(profile, frameLocation[frame], frameLine[frame])));
-  await writeFrameColumn('column', (frame) => putPositionOrNull(out, columnOf(profile, frameLocation[frame], frameLine[frame])));
+  await writeFrameColumn('line', (frame) => putPositionOrNull(out, lineOf(profile, frameLocation[frame], frameNth[frame])));
+  await writeFrameColumn('column', (frame) => putPositionOrNull(out, columnOf(profile, frameLocation[frame], frameNth[frame])));
   await writeFrameColumn('originalLocation', () => out.put('null'));
   out.put('}');
 }
