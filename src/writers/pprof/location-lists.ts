@@ -52,7 +52,7 @@ export class LocationLists {
     return next;
   }
 
-  /** To be called when a piece was written and its bytes are gone. @param length of the piece */
+  /** To be called before the bytes of a piece are gone. @param length of the piece */
   endPiece(length: number): void {
     this.#base += length;
     if (this.#base <= LAST_BASE) return;

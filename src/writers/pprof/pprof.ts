@@ -1,8 +1,9 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
-import { FieldBytes } from './field-bytes.ts';
+import type { FieldBytes } from './field-bytes.ts';
 import { PROFILE } from './field-numbers.ts';
+import { FieldWriter } from './field-writer.ts';
 import { LabelSets } from './label-sets.ts';
 import type { PprofLabel } from './labels.ts';
 import { putFunction, putLocation, putMapping, putNumber, putValueType } from './messages.ts';
@@ -38,18 +39,17 @@ export async function writePprof(profile: Profile, sink: ByteSink, options: Ppro
   const types = planSampleTypes(profile);
   if (types.primaryEvent < 0) throw new PerfconvError('no-samples', 'no samples to write to a pprof profile');
   const tables = new PprofTables(profile);
+  const { strings } = tables;
   const [chosen, labelComments] = chooseLabels(profile, options.labels);
-  const labels = new LabelSets(profile, chosen, tables.strings);
-  const fields = new FieldBytes();
-  for (const { type, unit } of types.columns) {
-    putValueType(fields, PROFILE.sampleType, tables.strings.intern(type), tables.strings.intern(unit));
-  }
-  await writeSamples(profile, types, tables.locationId, labels, sink, fields);
-  await writeTables(tables, sink, fields);
-  writeMeta(profile, types, options.weight ?? 'period', tables, labelComments, fields);
+  const labels = new LabelSets(profile, chosen, strings);
+  const out = new FieldWriter(sink);
+  for (const { type, unit } of types.columns) putValueType(out, PROFILE.sampleType, strings.intern(type), strings.intern(unit));
+  await writeSamples(out, profile, { types, locationId: tables.locationId, labels });
+  await writeTables(out, tables);
+  putMeta(out, profile, { types, weight: options.weight ?? 'period', strings, labelComments });
   // The string table comes last, since everything before may add to it.
-  await writeEach(tables.strings.size, (index) => fields.text(PROFILE.stringTable, tables.strings.get(index)), sink, fields);
-  if (fields.length > 0) await sink.write(fields.collected);
+  await writeEach(out, strings.size, (index) => out.text(PROFILE.stringTable, strings.get(index)));
+  await out.flush();
 }
 
 /** Which labels samples get, and comments in place of the others. */
@@ -60,31 +60,31 @@ function chooseLabels(profile: Profile, asked: readonly PprofLabel[] | undefined
   return [labels.filter((label) => !constant.has(label)), [...constant.values()].filter((comment) => comment !== '')];
 }
 
-async function writeTables(tables: PprofTables, sink: ByteSink, fields: FieldBytes): Promise<void> {
+async function writeTables(out: FieldWriter, tables: PprofTables): Promise<void> {
   const { mappings, locations, functions, strings } = tables;
-  await writeEach(mappings.length, (index) => putMapping(fields, index + 1, mappings[index], strings), sink, fields);
-  await writeEach(locations.size, (index) => putLocation(fields, tables, index), sink, fields);
-  await writeEach(functions.size, (index) => putFunction(fields, tables, index), sink, fields);
+  await writeEach(out, mappings.length, (index) => putMapping(out, index + 1, mappings[index], strings));
+  await writeEach(out, locations.size, (index) => putLocation(out, tables, index));
+  await writeEach(out, functions.size, (index) => putFunction(out, tables, index));
 }
 
-/** Encodes the rows of a table and writes them in pieces, so that the output is never completely in memory. @param put encodes a row */
-async function writeEach(size: number, put: (index: number) => void, sink: ByteSink, fields: FieldBytes): Promise<void> {
+/** Writes the rows of a table. @param put encodes a row */
+async function writeEach(out: FieldWriter, size: number, put: (index: number) => void): Promise<void> {
   for (let index = 0; index < size; ) {
-    for (; index < size && !fields.isFull; index++) put(index);
-    if (!fields.isFull) continue;
-    await sink.write(fields.collected);
-    fields.clear();
+    for (; index < size && !out.isFull; index++) put(index);
+    if (out.isFull) await out.flush();
   }
 }
 
-function writeMeta(
-  profile: Profile,
-  types: SampleTypes,
-  weight: 'period' | 'samples',
-  { strings }: PprofTables,
-  labelComments: readonly string[],
-  fields: FieldBytes,
-): void {
+interface MetaInput {
+  readonly types: SampleTypes;
+  readonly weight: 'period' | 'samples';
+  readonly strings: PprofTables['strings'];
+  /** Comments in place of labels. */
+  readonly labelComments: readonly string[];
+}
+
+/** Adds when and how the profile was recorded. */
+function putMeta(fields: FieldBytes, profile: Profile, { types, weight, strings, labelComments }: MetaInput): void {
   const { meta } = profile;
   const count = types.countColumn[types.primaryEvent];
   const period = types.columns[count + 1];

@@ -1,9 +1,9 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
 import { lostInSum } from '../../base/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { TotalTable } from '../../profile/total-table.ts';
 import { type FieldBytes, MAX_VARINT_BYTES, putVarint, tagOf, varintLength } from './field-bytes.ts';
 import { PROFILE, SAMPLE } from './field-numbers.ts';
+import type { FieldWriter } from './field-writer.ts';
 import type { LabelSets } from './label-sets.ts';
 import { LocationLists } from './location-lists.ts';
 import { type SampleRows, sampleRows } from './sample-rows.ts';
@@ -18,25 +18,22 @@ const SAMPLE_TAG = tagOf(PROFILE.sample);
 const LOCATION_ID_TAG = tagOf(SAMPLE.locationId);
 const VALUE_TAG = tagOf(SAMPLE.value);
 
-/**
- * Writes the Samples of a profile, which make up nearly all of a large one.
- * @param locationId by location
- * @param fields what was encoded before; holds the rest afterwards
- */
-export async function writeSamples(
-  profile: Profile,
-  types: SampleTypes,
-  locationId: Uint32Array,
-  labels: LabelSets,
-  sink: ByteSink,
-  fields: FieldBytes,
-): Promise<void> {
-  const samples = new Samples(profile, types, locationId, labels, fields);
+/** What Samples are made from, besides the profile. */
+export interface SamplesInput {
+  readonly types: SampleTypes;
+  /** By location of the profile: its id in the output. */
+  readonly locationId: Uint32Array;
+  readonly labels: LabelSets;
+}
+
+/** Writes the Samples of a profile, which make up nearly all of a large one. @param out holds the rest afterwards */
+export async function writeSamples(out: FieldWriter, profile: Profile, input: SamplesInput): Promise<void> {
+  const samples = new Samples(out, profile, input);
   for (let row = 0; row < samples.size; ) {
     row = samples.putFrom(row);
-    if (!fields.isFull) continue;
-    await sink.write(fields.collected);
+    if (!out.isFull) continue;
     samples.endPiece();
+    await out.flush();
   }
 }
 
@@ -55,7 +52,7 @@ class Samples {
   /** The values, encoded. */
   readonly #encoded: Uint8Array;
 
-  constructor(profile: Profile, types: SampleTypes, locationId: Uint32Array, labels: LabelSets, fields: FieldBytes) {
+  constructor(fields: FieldBytes, profile: Profile, { types, locationId, labels }: SamplesInput) {
     const { totals } = profile;
     this.#totals = totals;
     this.#labels = labels;
@@ -105,10 +102,9 @@ class Samples {
     return row;
   }
 
-  /** To be called when the encoded bytes were written. */
+  /** To be called before the encoded bytes are written and gone. */
   endPiece(): void {
     this.#lists.endPiece(this.#fields.length);
-    this.#fields.clear();
   }
 
   /** Encodes the values of a Sample. @param first the first of its totals @returns how many bytes they have */
