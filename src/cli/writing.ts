@@ -7,6 +7,7 @@ import {
   FOLDED_MARKS,
   type FoldedMark,
   GROUPS,
+  mixesFieldChoices,
   PPROF_LABELS,
   type PprofLabel,
   SCRIPT_FIELDS,
@@ -14,7 +15,7 @@ import {
   UNKNOWN_CODE,
   WEIGHTS,
 } from '../pipeline/choices.ts';
-import type { Format } from '../pipeline/formats.ts';
+import { type Format, WALL_CLOCK_FORMATS } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import type { PlannedOutput } from './outputs.ts';
@@ -31,7 +32,7 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   'csv-safe': ['csv'],
   fields: ['script'],
   ns: ['script'],
-  'wall-clock': ['script', 'chrome', 'speedscope'],
+  'wall-clock': WALL_CLOCK_FORMATS,
 };
 
 /** How outputs are written, as the options say. @throws PerfconvError `usage` */
@@ -64,8 +65,7 @@ export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arg
 /** `comm,ip` replaces the default fields; `+addr,-period` changes them. */
 function readFields(args: Arguments): ScriptFieldChoice[] | undefined {
   const fields = args.signedChoices('fields', SCRIPT_FIELDS);
-  const changes = fields?.filter((field) => /^[+-]/.test(field)).length ?? 0;
-  if (fields !== undefined && changes > 0 && changes < fields.length) {
+  if (fields !== undefined && mixesFieldChoices(fields)) {
     throw new PerfconvError('usage', '--fields either lists the fields or changes the default (+FIELD, -FIELD), not both');
   }
   return fields;

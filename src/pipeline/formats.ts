@@ -7,6 +7,9 @@ export type Format = (typeof FORMATS)[number];
 /** A format that is one stream of bytes; CSV is a directory of tables. */
 export type StreamFormat = Exclude<Format, 'csv'>;
 
+/** Formats that can show wall-clock time. */
+export const WALL_CLOCK_FORMATS: readonly Format[] = ['script', 'chrome', 'speedscope'];
+
 /** Formats that a later version will write, with their future names and endings. */
 export const FORMATS_TO_COME: readonly { readonly name: string; readonly suffix: string }[] = [{ name: 'html', suffix: '.html' }];
 

@@ -10,7 +10,7 @@ import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
-import type { Format, StreamFormat } from './formats.ts';
+import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
 import { reportChrome, reportCpuProfile, reportFirefox, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
@@ -125,9 +125,6 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
 export function demanglesItself(format: Format): boolean {
   return format === 'pprof' || format === 'folded';
 }
-
-/** Formats that can show wall-clock time. */
-const WALL_CLOCK_FORMATS: readonly StreamFormat[] = ['script', 'chrome', 'speedscope'];
 
 /** `web.data 2026-11-21 11:44:12.473786` */
 async function nameWithStart({ meta }: Profile): Promise<string> {

@@ -39,6 +39,15 @@ export type ScriptField = (typeof SCRIPT_FIELDS)[number];
 /** A field to print; with a sign, one to add to the default fields or to remove from them. */
 export type ScriptFieldChoice = ScriptField | `+${ScriptField}` | `-${ScriptField}`;
 
+function isPlain(choice: ScriptFieldChoice): choice is ScriptField {
+  return !/^[+-]/.test(choice);
+}
+
+/** Whether some choices have a sign and others do not, so that they are neither a list of fields nor changes to the default. */
+export function mixesFieldChoices(choices: readonly ScriptFieldChoice[]): boolean {
+  return choices.some(isPlain) && !choices.every(isPlain);
+}
+
 /** What the default fields of an event depend on. */
 export type ScriptEvent = Pick<ProfileEvent, 'isTracepoint' | 'isRawPmu' | 'isBpfOutput'>;
 
@@ -63,9 +72,8 @@ export function scriptFieldsOf(
 ): ReadonlySet<ScriptField> {
   const fields = new Set<ScriptField>(defaultFields(event, hasCallchain, isPerfsStream));
   if (choices !== undefined) {
-    const plain = choices.filter((choice) => !/^[+-]/.test(choice)) as ScriptField[];
-    if (plain.length > 0 && plain.length < choices.length)
-      throw new PerfconvError('usage', 'choose fields, or add and remove some: FIELD cannot be combined with +FIELD or -FIELD');
+    if (mixesFieldChoices(choices)) throw new PerfconvError('usage', 'choose fields, or add and remove some: FIELD cannot be combined with +FIELD or -FIELD');
+    const plain = choices.filter(isPlain);
     if (plain.length > 0) return withoutForeign(event, plain);
     for (const choice of choices) {
       const field = choice.slice(1) as ScriptField;
@@ -122,5 +130,5 @@ export function scriptBranchesOf(choices: readonly ScriptFieldChoice[]): 'none' 
   if (has('brstacksym') || has('brstackoff')) return 'places';
   if (!has('brstack')) return 'none';
   // The fields are added to the default ones, which include the DSO.
-  return has('dso') || (choices.every((choice) => /^[+-]/.test(choice)) && !choices.includes('-dso')) ? 'places' : 'addresses';
+  return has('dso') || (!choices.some(isPlain) && !choices.includes('-dso')) ? 'places' : 'addresses';
 }
