@@ -93,7 +93,8 @@ export class Arguments {
       const [, first, last] = /^(\d+)-(\d+)$/.exec(part) ?? [];
       if (first === undefined) return [this.#wholeNumber(name, part)];
       const [from, to] = [this.#wholeNumber(name, first), this.#wholeNumber(name, last)];
-      if (to < from || to - from > MAX_RANGE) throw new PerfconvError('usage', `${this.#label(name)} ${part}: not a range`);
+      if (to < from) throw new PerfconvError('usage', `${this.#label(name)} ${part}: ends before it starts`);
+      if (to - from > MAX_RANGE) throw new PerfconvError('usage', `${this.#label(name)} ${part}: the range is too long`);
       return Array.from({ length: to - from + 1 }, (_, i) => from + i);
     });
   }

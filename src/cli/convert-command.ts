@@ -12,7 +12,7 @@ import { COMMANDS } from './options.ts';
 import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from './output-conflicts.ts';
 import { planOutputs } from './outputs.ts';
 import { planReading, type ReadingPlan, readOptions } from './reading.ts';
-import { inputsOf, Run, type RunSettings } from './run.ts';
+import { inputsOf, Run } from './run.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
 import { planWriting, reportUnusedOptions } from './writing.ts';
@@ -41,24 +41,24 @@ export async function runConvert(args: Arguments, terminal: Terminal): Promise<n
   if (isMerging) checkDistinct(inputs, terminal);
   checkSymbolPaths(args, terminal);
 
-  let status = EXIT_DONE;
-  for (const conversion of conversions) {
-    // A bad recording does not prevent the others from being converted.
-    const next = await convertTo(conversion, reading, writing, args, terminal, { isOneOfSeveral: conversions.length > 1 });
-    status = status === EXIT_FAILED ? status : next === EXIT_DONE ? status : next;
-  }
-  return status;
+  const plan = { reading, writing, args, terminal, isOneOfSeveral: conversions.length > 1 };
+  const statuses: number[] = [];
+  // A bad recording does not prevent the others from being converted.
+  for (const conversion of conversions) statuses.push(await convertTo(conversion, plan));
+  return statuses.includes(EXIT_FAILED) ? EXIT_FAILED : (statuses.findLast((status) => status !== EXIT_DONE) ?? EXIT_DONE);
 }
 
-async function convertTo(
-  { inputs, outputs: planned }: Conversion,
-  reading: ReadingPlan,
-  writing: WriteOptions,
-  args: Arguments,
-  terminal: Terminal,
-  settings: RunSettings,
-): Promise<number> {
-  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics), settings);
+/** What all conversions of a command line have in common. */
+interface ConversionPlan {
+  readonly reading: ReadingPlan;
+  readonly writing: WriteOptions;
+  readonly args: Arguments;
+  readonly terminal: Terminal;
+  readonly isOneOfSeveral: boolean;
+}
+
+async function convertTo({ inputs, outputs: planned }: Conversion, { reading, writing, args, terminal, isOneOfSeveral }: ConversionPlan): Promise<number> {
+  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics), { isOneOfSeveral });
   return run.complete(async () => {
     reportUnusedOptions(planned, args, run.diagnostics);
     if (inputs.length === 1) {

@@ -275,11 +275,11 @@ export const CONVERT: CommandSpec = {
     ['perfconv --event cycles --pid 812,813 --cpu 0-3 --time 12.5,13 web.data', 'part of the recording'],
     ['perfconv --time 10%/2,50%-60% web.data', 'the second tenth of the time, and the sixth'],
     ['perfconv -o all.pb.gz monday.data tuesday.data', 'several recordings merged into one profile'],
+    ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'several recordings as folded stacks, each below a root frame with its name'],
     [
-      'perfconv -t folded --marks kernel,inlined,jit -o - web.data | flamegraph.pl --color java --countname ns >web.svg',
+      'perfconv -t folded --marks kernel,inlined,jit -o - web.data | flamegraph.pl --color java --countname ns > web.svg',
       'a flame graph that tells kernel, inlined and JIT code apart',
     ],
-    ['perfconv -t folded --by-input -o all.folded monday.data tuesday.data', 'the same, with the recording as the root frame'],
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --group cpu -o web.trace.json.gz web.data', 'what each CPU did, in DevTools'],

@@ -342,7 +342,8 @@ describe('usage errors end with status 2', () => {
     [['report', '--sort', 'dso,sym'], '--sort sym: unknown value; expected one of function, dso, comm, pid, tid, event, input'],
     [['--pid', '1,x'], '--pid x: expected a whole number'],
     [['--pid', '-2'], '--pid -2: expected a whole number'],
-    [['--cpu', '3-1'], '--cpu 3-1: not a range'],
+    [['--cpu', '3-1'], '--cpu 3-1: ends before it starts'],
+    [['--cpu', '0-99999'], '--cpu 0-99999: the range is too long'],
     [['--comm', 'a,,b'], '--comm has an empty entry'],
     [
       ['--time', 'soon'],
