@@ -3,7 +3,8 @@ import { REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipelin
 import { shownProfile } from '../pipeline/shown-profile-cache.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
-import { percentOf, type ReportKey } from '../writers/report/report.ts';
+import { percentOf } from '../writers/percent.ts';
+import type { ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
 import { arrayOf, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 

@@ -1,3 +1,5 @@
+import { percentOf, percentText } from '../percent.ts';
+
 /* Fields of CSV (RFC 4180). Lines end with just LF, as in readperf's files. */
 
 const NEEDS_QUOTES = /[",\r\n]|^\s|\s$/;
@@ -26,7 +28,7 @@ export function decimal64(lo: number, hi: number): string {
   return String(hi * 4294 + carry) + String(low - carry * 1e6).padStart(6, '0');
 }
 
-/** A share in per cent with two decimals; 0.00 if the whole is 0. */
+/** A share in percent with two decimals; 0.00 if the whole is 0. */
 export function percent(part: number, whole: number): string {
-  return (whole === 0 ? 0 : (100 * part) / whole).toFixed(2);
+  return percentText(percentOf(part, whole));
 }

@@ -2,6 +2,7 @@ import type { ByteSink } from '../../base/byte-sink.ts';
 import { printable } from '../../base/printable.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { percentOf, percentText } from '../percent.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables.ts';
 
@@ -67,19 +68,7 @@ async function writeTable(profile: Profile, report: ReportTables, { events, rows
   if (rows.length > shown.length) out.put(`# ${rows.length - shown.length} more\n`);
 }
 
-/** A share in percent; 0 if the sum is 0. */
-export function percentOf(weight: number, sum: number): number {
-  return sum === 0 ? 0 : (100 * weight) / sum;
-}
-
 function headline(profile: Profile, index: number): string {
   const { name, unit, samples, period, periodRemainder } = profile.events[index];
   return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
-}
-
-/** A percentage with two decimals, rounded like C's printf, which perf uses: ties go to the even digit, so 3.125 becomes 3.12. */
-export function percentText(percent: number): string {
-  const hundredths = Math.floor(percent * 100);
-  const isTie = Number.isInteger(percent * 8) && !Number.isInteger(percent * 4);
-  return (isTie && hundredths % 2 === 0 ? hundredths / 100 : percent).toFixed(2);
 }

@@ -55,5 +55,7 @@ describe('CSV fields: numbers', () => {
 
   test('percent prints two decimals, and 0.00 if the whole is 0', () => {
     expect([percent(1, 3), percent(3, 3), percent(0, 0), percent(0, 7)]).toEqual(['33.33', '100.00', '0.00', '0.00']);
+    // As report and perf print it.
+    expect(percent(1, 32)).toBe('3.12');
   });
 });

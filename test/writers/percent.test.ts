@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { percentText } from '../../../src/writers/report/report.ts';
+import { percentText } from '../../src/writers/percent.ts';
 
 // Expected: printf "%.2f" of a C library.
 test.each([
@@ -13,6 +13,6 @@ test.each([
   [3.25, '3.25'],
   [0, '0.00'],
   [100, '100.00'],
-])('report: %d per cent is written as %s', (percent, text) => {
+])('%d percent is written as %s', (percent, text) => {
   expect(percentText(percent)).toBe(text);
 });
