@@ -14,7 +14,10 @@ export type SampledKind = 'perfetto' | 'devtools';
 const CHUNK_SAMPLES = 20_000;
 const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
-const NAMES = { perfetto: ['PerfSamples', 'PerfSamplesChunk', 'perf'], devtools: ['Profile', 'ProfileChunk', 'disabled-by-default-v8.cpu_profiler'] } as const;
+const EVENTS = {
+  perfetto: { name: 'PerfSamples', chunkName: 'PerfSamplesChunk', cat: 'perf' },
+  devtools: { name: 'Profile', chunkName: 'ProfileChunk', cat: 'disabled-by-default-v8.cpu_profiler' },
+} as const;
 
 /**
  * Writes the samples of tracks as sampled profiles of V8 in a trace: a `P` event that opens the profile, then chunks
@@ -54,7 +57,7 @@ export class SampledProfileWriter {
    */
   async write(pid: number, tid: number, { startUs, endUs, node }: TrackSamples, strideUs = 0): Promise<void> {
     const out = this.#out;
-    const [name, chunkName, cat] = NAMES[this.#kind];
+    const { name, chunkName, cat } = EVENTS[this.#kind];
     const id = `0x${(++this.#profile).toString(16)}`;
     const common = `"cat":"${cat}","id":"${id}","pid":${pid},"tid":${tid}`;
     const first = startUs[0];

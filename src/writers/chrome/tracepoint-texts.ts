@@ -30,13 +30,13 @@ export async function writeTracepointTexts(
   if (details === undefined) return 0;
   const lastUs = events.map(() => 0);
   let written = 0;
-  let left = 0;
+  let omitted = 0;
   for (let row = 0; row < samples.size; row++) {
     const event = events[samples.event[row]];
     const detail = samples.detail[row];
     if (!event.isTracepoint || event.showPayload === undefined || detail < 0) continue;
     if (written === MAX_TEXTS) {
-      left++;
+      omitted++;
       continue;
     }
     if (written++ === 0) writeNames(out, place.pid);
@@ -57,7 +57,7 @@ export async function writeTracepointTexts(
     );
     if (out.isFull) await out.flush();
   }
-  return left;
+  return omitted;
 }
 
 function writeNames(out: JsonWriter, pid: number): void {

@@ -15,8 +15,8 @@ export const TRACEPOINT = 4;
 export const WAIT = 5;
 
 /** Values of markers of the kind {@link OFF_CPU}. */
-const WAITS = 0;
-export const IS_PREEMPTED = 1;
+const WAITING = 0;
+export const PREEMPTED = 1;
 
 /** More texts of tracepoints would make the file too large to open. Their samples are in the file in any case. */
 const MAX_TRACEPOINTS = 200_000;
@@ -118,7 +118,7 @@ export class MarkerList {
       if (kind === threadEvent.THREAD_RENAMED) this.#add(track, RENAMED, timeNs, -1, threadEvents.value[row]);
       else if (kind === threadEvent.THREAD_EXECED) this.#add(track, EXECED, timeNs, -1, threadEvents.value[row]);
       else if (showsSwitches && (kind === threadEvent.SWITCHED_OUT || kind === threadEvent.PREEMPTED)) {
-        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, timeNs, kind === threadEvent.PREEMPTED ? IS_PREEMPTED : WAITS);
+        offCpu[thread] = this.#add(track, OFF_CPU, timeNs, timeNs, kind === threadEvent.PREEMPTED ? PREEMPTED : WAITING);
       }
     }
     for (const marker of offCpu) if (marker >= 0) this.#endOffCpu(marker, this.profileEndNs);

@@ -4,7 +4,7 @@ import { type JsonWriter, quotedJson } from '../json-text.ts';
 import { waitOf } from '../primary-event.ts';
 import { CATEGORY_KERNEL, CATEGORY_OTHER } from './categories.ts';
 import { putDecimal, writeColumn } from './json-columns.ts';
-import { EXECED, IS_PREEMPTED, LOST, type MarkerList, OFF_CPU, RENAMED, TRACEPOINT, WAIT } from './marker-list.ts';
+import { EXECED, LOST, type MarkerList, OFF_CPU, PREEMPTED, RENAMED, TRACEPOINT, WAIT } from './marker-list.ts';
 import type { SharedTables } from './shared-tables.ts';
 
 /** Marker phases. Source: Firefox Profiler, src/types/gecko-profile.ts. */
@@ -104,7 +104,7 @@ export class MarkerWriter {
     const { kind, value } = this.#list;
     switch (kind[marker]) {
       case OFF_CPU:
-        return value[marker] === IS_PREEMPTED ? '{"type":"OffCpu","reason":"preempted"}' : '{"type":"OffCpu","reason":"waiting"}';
+        return value[marker] === PREEMPTED ? '{"type":"OffCpu","reason":"preempted"}' : '{"type":"OffCpu","reason":"waiting"}';
       case WAIT:
         return this.#wait(value[marker]);
       case LOST:

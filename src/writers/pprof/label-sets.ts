@@ -26,7 +26,7 @@ export class LabelSets {
     this.#setOfTask = new Int32Array(profile.tasks.length).fill(-1);
   }
 
-  /** Labels that are the same for all samples, with their value: `comm: nginx`. */
+  /** Labels that are the same for all samples, each with its name and value, `comm: nginx`; empty for a label that no sample has. */
   static constant(profile: Profile, labels: readonly PprofLabel[]): ReadonlyMap<PprofLabel, string> {
     const { totals } = profile;
     const tasks = new Set<number>();
