@@ -23,7 +23,7 @@ import type { SampleFilter } from '../session/filter.ts';
 import type { AvailableMemory } from '../session/memory-budget.ts';
 import type { RecordObserver } from '../session/replay.ts';
 import type { LeafRule } from '../session/sample-reader.ts';
-import { runSession, type SessionResult } from '../session/session.ts';
+import { runSession, type SessionOptions, type SessionResult } from '../session/session.ts';
 import type { TruncatedStacks } from '../session/user-stacks.ts';
 import type { Symbolizer } from '../symbolizer/symbolizer.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
@@ -105,34 +105,13 @@ const PERF_MAX_STACK = 127;
 export async function readProfile(source: RecordingSource, options: ReadProfileOptions, diagnostics: Diagnostics): Promise<ReadProfileResult> {
   const compatPerf = options.compatPerf ?? false;
   const { keepDetails } = options;
-  const details = keepDetails && new SampleDetails();
-  const builder = new ProfileBuilder(options.keepSamples ?? false, details, options.keepThreadEvents, options.keepBranches);
+  const details = keepDetails && { details: new SampleDetails(), wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) };
+  const builder = new ProfileBuilder(options.keepSamples ?? false, details?.details, options.keepThreadEvents, options.keepBranches);
   const { debugInfo = defaultDebugInfo(compatPerf), demangle = defaultNames(options) } = options;
   const symbols = options.symbolizer?.forRecording(options);
   const unwindFiles = symbols && new SymbolizerUnwindFiles(symbols, debugInfo !== 'none');
-  const session = await runSession(
-    source,
-    {
-      filter: options.filter ?? {},
-      maxStack: options.maxStack ?? (compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY),
-      compatPerf,
-      offCpuTimes: options.offCpuTimes ?? false,
-      findsOffCpu: options.offCpu ?? false,
-      truncated: options.truncated ?? (compatPerf ? 'keep' : 'mark'),
-      ...withoutUndefined({
-        leaf: options.leaf,
-        unwinds: options.unwinds,
-        details: details && { details, wanted: (attr: PerfEventAttr) => keepDetails(eventKind(attr)) },
-        unwindFiles,
-        openJitDump: options.openJitDump,
-        availableMemory: options.availableMemory,
-        observer: options.observer,
-        onProgress: options.onProgress,
-      }),
-    },
-    builder,
-    diagnostics,
-  ).finally(() => unwindFiles?.close());
+  const reading = { ...sessionOptions(options), ...withoutUndefined({ unwindFiles, details }) };
+  const session = await runSession(source, reading, builder, diagnostics).finally(() => unwindFiles?.close());
   builder.rebaseTimes();
   const profile = assembleProfile(source.name, session, builder);
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
@@ -140,19 +119,37 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   const searches = await symbolizeLocations(profile, session, naming, payloads);
   if (compatPerf) unmapUnrecordedKernelCode(profile, session);
   const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');
-  if (options.symbolizer !== undefined) {
+  if (symbols !== undefined) {
     reportMissingSymbols(summaries, diagnostics);
     reportUnmappedCode(profile, diagnostics);
   }
   // A stack that was cut may look broken, and so may stacks as perf shows them.
-  if (!compatPerf && options.maxStack === undefined) {
-    reportStackQuality(profile, session.events, diagnostics);
-    if (symbols === undefined) reportNoFilesToUnwind(session, diagnostics);
-    else reportUnwoundStacks(profile, session, diagnostics);
-  }
+  if (!compatPerf && options.maxStack === undefined) reportStacks(profile, session, symbols !== undefined, diagnostics);
   options.onSymbols?.(summaries);
   payloads?.addToEvents(diagnostics);
   return { profile, session };
+}
+
+/** How the session reads the recording, apart from what it fills. */
+function sessionOptions(options: ReadProfileOptions): SessionOptions {
+  const { compatPerf = false, filter = {}, offCpuTimes = false, offCpu = false, leaf, unwinds, openJitDump, availableMemory, observer, onProgress } = options;
+  const { maxStack = compatPerf ? PERF_MAX_STACK : Number.POSITIVE_INFINITY, truncated = compatPerf ? 'keep' : 'mark' } = options;
+  return {
+    filter,
+    maxStack,
+    compatPerf,
+    offCpuTimes,
+    findsOffCpu: offCpu,
+    truncated,
+    ...withoutUndefined({ leaf, unwinds, openJitDump, availableMemory, observer, onProgress }),
+  };
+}
+
+/** Reports where stacks end before they should, and why. @param hasFiles whether binaries could be opened to unwind them */
+function reportStacks(profile: Profile, session: SessionResult, hasFiles: boolean, diagnostics: Diagnostics): void {
+  reportStackQuality(profile, session.events, diagnostics);
+  if (hasFiles) reportUnwoundStacks(profile, session, diagnostics);
+  else reportNoFilesToUnwind(session, diagnostics);
 }
 
 function defaultNames({ compatPerf, demanglesLater }: ReadProfileOptions): NameStyle {
