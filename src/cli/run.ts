@@ -119,6 +119,7 @@ export class Run<Options extends object> {
    * @throws PerfconvError `io`
    */
   async openOutputs(planned: readonly PlannedOutput[], openedFiles: OpenedFiles): Promise<OpenOutputs> {
+    // Known before they are opened, so that the first ones are removed if a later one cannot be opened.
     this.#outputs = new OpenOutputs(planned, this.#terminal, openedFiles);
     await this.#outputs.open();
     return this.#outputs;

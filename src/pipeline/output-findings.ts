@@ -57,11 +57,11 @@ export function reportCpuProfile(result: CpuProfileResult, profile: Profile, siz
 }
 
 export function reportFirefox({ untimedSamples, omittedTracepoints }: FirefoxResult, diagnostics: Diagnostics): void {
-  diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in the profile they follow one another without gaps', undefined, untimedSamples);
+  diagnostics.add('firefox-untimed', 'warning', 'samples carry no time: in Firefox Profiler they follow one another without gaps', undefined, untimedSamples);
   diagnostics.add(
     'firefox-markers',
     'warning',
-    'tracepoints have no text in the profile, which would otherwise be too large to open',
+    'tracepoints have no text in the file for Firefox Profiler, which would otherwise be too large to open',
     undefined,
     omittedTracepoints,
   );

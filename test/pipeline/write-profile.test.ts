@@ -52,15 +52,17 @@ describe('findings include', () => {
   test('samples without times or a CPU once, however many outputs show them', async () => {
     const profile = buildProfile([0, 1, 2].map(() => ({ timeNs: Number.NaN, cpu: -1, stack: ['main'] })));
     const diagnostics = new Diagnostics();
-    for (const format of ['speedscope', 'chrome', 'chrome', 'cpuprofile'] as const)
+    for (const format of ['speedscope', 'chrome', 'chrome', 'cpuprofile', 'firefox'] as const)
       await writeProfile(format, profile, forgetful, { group: 'cpu' }, diagnostics);
     const found = diagnostics.list().map(({ code, count, message }) => `${code} ${count}: ${message.split(':')[0]}`);
     expect(found).toEqual([
       'unknown-cpu 1: the samples carry no CPU and form a single group, unknown CPU',
       'chrome-untimed 3: samples carry no time',
       'cpuprofile-untimed 3: samples carry no time',
+      'firefox-untimed 3: samples carry no time',
     ]);
-    expect(diagnostics.list().map(({ message }) => message)).toContain('samples carry no time: in the CPU profile they follow one another without gaps');
+    const places = diagnostics.list().flatMap(({ message }) => /carry no time: in (.*) they follow/.exec(message)?.[1] ?? []);
+    expect(places).toEqual(['the trace', 'the CPU profile', 'Firefox Profiler']);
   });
 
   test('chrome: a trace that is too large for DevTools', async () => {
