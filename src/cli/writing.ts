@@ -2,6 +2,7 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
+import { wordList } from '../base/word-list.ts';
 import {
   CHROME_STYLES,
   FOLDED_MARKS,
@@ -55,11 +56,11 @@ export function planWriting(args: Arguments): WriteOptions {
 
 /** Reports options that have no effect on the formats that are written. */
 export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arguments, diagnostics: Diagnostics): void {
-  const formats = outputs.map((output) => output.format);
+  const formats = [...new Set(outputs.map((output) => output.format))];
   const unused = Object.entries(FORMATS_OF_OPTION).filter(([name, concerned]) => args.isGiven(name) && !concerned.some((format) => formats.includes(format)));
   if (unused.length === 0) return;
-  const names = unused.map(([name]) => `--${name}`).join(', ');
-  diagnostics.add('unused-option', 'warning', `${names} ${unused.length > 1 ? 'have' : 'has'} no effect on ${formats.join(', ')}`);
+  const names = wordList(unused.map(([name]) => `--${name}`));
+  diagnostics.add('unused-option', 'warning', `${names} ${unused.length > 1 ? 'have' : 'has'} no effect on ${wordList(formats)}`);
 }
 
 /** `comm,ip` replaces the default fields; `+addr,-period` changes them. */

@@ -493,9 +493,10 @@ describe('messages at the end', () => {
   });
 
   test('warn about options without effect and missing events', async () => {
-    const result = await runMain(['--group', 'cpu', '--ns', '--event', 'cpu-clock,cycles', '-o', at('a.folded'), put('perf.data', fileRecording())]);
+    const outputs = ['-o', at('a.folded'), '-o', at('b.folded'), '-o', at('a.pb')];
+    const result = await runMain(['--group', 'cpu', '--ns', '--event', 'cpu-clock,cycles', ...outputs, put('perf.data', fileRecording())]);
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain('perfconv: warning: --group, --ns have no effect on folded\n');
+    expect(result.stderr).toContain('perfconv: warning: --group and --ns have no effect on folded and pprof\n');
     expect(result.stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
   });
 });
