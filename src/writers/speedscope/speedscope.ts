@@ -80,10 +80,11 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   let zeroWeightSamples = 0;
   let profiles = 0;
   const writer = new ProfileWriter(out, profile, samples, { tree, frameNumbers }, options);
+  const sums = options.group === 'thread' ? sumGroups(profile, samples, options) : [];
   for (const [index, group] of groups.entries()) {
     const isFirstOfEvent = index === 0 || groups[index - 1].event !== group.event;
-    if (options.group === 'thread' && isFirstOfEvent && groups[index + 1]?.event === group.event) {
-      for (const sum of sumGroups(profile, samples, group.event, options)) {
+    if (isFirstOfEvent && groups[index + 1]?.event === group.event) {
+      for (const sum of sums.filter(({ event }) => event === group.event)) {
         out.put(profiles++ === 0 ? '\n' : ',\n');
         await writer.writeSum(sum);
       }
@@ -115,11 +116,11 @@ function sortedGroups(profile: Profile, samples: SampleTable, options: Speedscop
   return groups.sort((a, b) => Number(b.event === shown) - Number(a.event === shown) || a.event - b.event || weight(b) - weight(a));
 }
 
-/** The samples of all threads of an event, by input if these are kept apart. */
-function sumGroups(profile: Profile, samples: SampleTable, event: number, options: SpeedscopeOptions): SampleGroup[] {
+/** For each event, the samples of all threads, by input if these are kept apart. */
+function sumGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
   const isByInput = profile.inputs !== undefined && options.byInput === true;
   const groups = groupSamples(samples, () => 0, isByInput ? inputOf(profile, samples) : () => -1);
-  return groups.filter((group) => group.event === event).sort((a, b) => a.part - b.part);
+  return groups.sort((a, b) => a.part - b.part);
 }
 
 /** Index of the input that a row of the sample table is from. */
