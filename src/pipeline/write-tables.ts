@@ -1,4 +1,5 @@
 import type { ByteSink } from '../base/byte-sink.ts';
+import { PerfconvError } from '../base/errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { RecordCounts } from '../session/record-counts.ts';
@@ -15,9 +16,12 @@ export type OpenTable = (fileName: string) => Promise<ByteSink>;
 /** How tables are written. */
 export type TableOptions = Pick<WriteOptions, 'csvSafe' | 'unknown'>;
 
-/** Writes readperf's tables, and perfconv's own table of branches, for a recording that was read for CSV; nothing for others. @throws whatever a sink throws */
+/**
+ * Writes readperf's tables, and perfconv's own table of branches.
+ * @throws PerfconvError `usage` when the recording was not read for CSV; whatever a sink throws
+ */
 export async function writeTables({ profile, session, log }: ReadRecording, openTable: OpenTable, options: TableOptions): Promise<void> {
-  if (log === undefined) return;
+  if (log === undefined) throw new PerfconvError('usage', 'CSV needs every record, and the recording was read without them');
   const [{ recordingStats }, { writeCsvTables }] = await Promise.all([import('../stats/recording-stats.ts'), import('../writers/csv/csv.ts')]);
   await writeCsvTables(shownInTables(profile, options), recordingStats(session, log), safeTables(openTable, options));
 }
