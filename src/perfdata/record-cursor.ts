@@ -19,6 +19,16 @@ const SPARE_SUSPECTED_BYTES = 4 << 20;
 
 const ALIGNMENT = 8;
 
+/** What is known of a file before its records are walked. */
+export interface WalkedFile {
+  /** Which of a recording's files is walked, for messages; empty, as by default, if there is only one. */
+  readonly fileName?: string;
+  /** Bytes of the feature table that may follow the records; 0, as by default, if none can. */
+  readonly featureTableBytes?: number;
+  /** Whether another recording may follow the records: the end of a recording in pipe form is marked by nothing else. False by default. */
+  readonly mayBeFollowed?: boolean;
+}
+
 /**
  * Steps from record to record through a buffer. A record is looked at in place, and is gone when the buffer is refilled, unless its {@link piece} is held. If
  * bytes cannot be a record (a page of zeros, an overwritten length), it searches for the next place where records begin again, and counts what it left out.
@@ -36,15 +46,9 @@ export class RecordCursor {
   /** Whether types 69–80 are the header strings of Google's old pipe dialect; then {@link type} distinguishes them. */
   hasLegacyHeaders = false;
 
-  /** Which of a recording's files is walked; empty if there is only one. */
-  protected readonly fileName: string;
-  /** Bytes of the feature table that may follow the records; 0 if none can. */
-  featureTableBytes = 0;
-  /** Whether the walk has reached that table. */
+  /** Whether the walk has reached the feature table. */
   isAtFeatures = false;
-  /** Whether another recording may follow the records: the end of a recording in pipe form is marked by nothing else. */
-  mayBeFollowed = false;
-  /** Whether the walk has reached that recording. */
+  /** Whether the walk has reached another recording. */
   protected isAtSecondRecording = false;
   /** Whether the walk has ended in features whose table was not written yet: perf fills it in last. */
   endsInFeatures = false;
@@ -60,6 +64,9 @@ export class RecordCursor {
   protected zeroBytes = 0;
 
   protected readonly pieces: Pieces;
+  readonly #fileName: string;
+  readonly #featureTableBytes: number;
+  readonly #mayBeFollowed: boolean;
   readonly #diagnostics: Diagnostics;
   /** Whether a search is in progress. */
   #isLost = false;
@@ -78,15 +85,17 @@ export class RecordCursor {
   /** Bytes of all records inside which a search has begun. */
   #suspectedBytes = 0;
 
-  /** @param fileName which of a recording's files is walked, for messages; empty if there is only one */
-  constructor(pieces: Pieces, base: number, diagnostics: Diagnostics, fileName = '') {
+  /** @param base position in the file of the first record */
+  constructor(pieces: Pieces, base: number, diagnostics: Diagnostics, { fileName = '', featureTableBytes = 0, mayBeFollowed = false }: WalkedFile = {}) {
     const first = pieces.take();
     this.pieces = pieces;
     this.view = first.view;
     this.piece = pieces.walk(first);
     this.base = base;
     this.#diagnostics = diagnostics;
-    this.fileName = fileName;
+    this.#fileName = fileName;
+    this.#featureTableBytes = featureTableBytes;
+    this.#mayBeFollowed = mayBeFollowed;
   }
 
   /** Position of the current record in the recording. */
@@ -229,7 +238,7 @@ export class RecordCursor {
 
   /** Whether the header's feature table is where a record should be: then the data end there. */
   #isFeatureTable(at: number): boolean {
-    if (this.featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.featureTableBytes) return false;
+    if (this.#featureTableBytes === 0 || this.view.u64(at) !== this.base + at + this.#featureTableBytes) return false;
     this.isAtFeatures = true;
     return true;
   }
@@ -245,13 +254,13 @@ export class RecordCursor {
   /** Whether the magic number is at `at`, where another recording may begin. */
   #isMagic(at: number): boolean {
     const { bytes } = this.view;
-    return this.mayBeFollowed && mayBeMagic(bytes[at]) && readMagic(bytes.subarray(at, at + MAGIC_BYTES)) !== undefined;
+    return this.#mayBeFollowed && mayBeMagic(bytes[at]) && readMagic(bytes.subarray(at, at + MAGIC_BYTES)) !== undefined;
   }
 
   /** Whether the space reserved for the feature table begins at `at`: that many zeros, then the first feature. */
   #isReservedFeatureTable(at: number): boolean {
-    const end = at + this.featureTableBytes;
-    if (this.featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
+    const end = at + this.#featureTableBytes;
+    if (this.#featureTableBytes === 0 || end + RECORD_HEADER_BYTES > this.filled) return false;
     const { bytes } = this.view;
     return bytes.subarray(at, end).every((byte) => byte === 0) && bytes.subarray(end, end + RECORD_HEADER_BYTES).some((byte) => byte !== 0);
   }
@@ -395,7 +404,7 @@ export class RecordCursor {
 
   /** The end of a message about a place in the file. */
   protected inFile(): string {
-    return this.fileName === '' ? '' : `, in ${this.fileName}`;
+    return this.#fileName === '' ? '' : `, in ${this.#fileName}`;
   }
 
   /** Where damage begins, for messages. */

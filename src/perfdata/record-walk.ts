@@ -6,10 +6,10 @@ import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '
 import { SplitRecords } from '../simpleperf/split-records.ts';
 import { CompressedRecords } from './compressed-records.ts';
 import * as abi from './constants.ts';
-import type { RecordingHeader } from './file-header.ts';
-import { RecordStream } from './framing.ts';
+import type { LateFeatures, RecordingHeader } from './file-header.ts';
 import { NestedRecords } from './nested-records.ts';
 import type { RecordCursor } from './record-cursor.ts';
+import { type RecordRange, RecordStream } from './record-stream.ts';
 
 /** Sees the records of a recording one after another, those inside compressed data after the record that carries them. */
 export interface RecordVisitor {
@@ -63,17 +63,22 @@ export async function walkRecords(
     stop.readBytes += bytes;
     options.onProgress?.(stop.readBytes);
   };
-  const walkOf = (file: ByteSource, start: number, end: number, chunkBytes?: number, name = ''): PartWalk =>
-    new PartWalk(new RecordStream(file, start, end, header.littleEndian, diagnostics, chunkBytes, name), visitor, stop, options, diagnostics);
-  const main = walkOf(source, header.dataStart, header.dataEnd);
-  if (header.mode === 'pipe') main.expectPipeForm();
-  main.expectFeatures(header);
+  const { littleEndian, dataStart, dataEnd, lateFeatures } = header;
+  const isPipe = header.mode === 'pipe';
+  const shared: SharedByParts = { visitor, stop, options, diagnostics };
+  const streamOf = (file: ByteSource, range: Omit<RecordRange, 'littleEndian'>): RecordStream =>
+    new RecordStream(file, { littleEndian, ...range }, diagnostics);
+  const mainRange = { start: dataStart, end: dataEnd, mayBeFollowed: isPipe, featureTableBytes: lateFeatures?.tableBytes ?? 0 };
+  const main = new PartWalk(streamOf(source, mainRange), isPipe, shared);
   const files = source.parts ?? [];
-  const chunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
-  const parts = files.map((part, i) => walkOf(part, 0, part.sizeBytes ?? Number.POSITIVE_INFINITY, chunkBytes, `data.${i}`));
-  progress(header.dataStart);
+  const maxChunkBytes = Math.max(MIN_PART_CHUNK_BYTES, Math.floor(PART_CHUNKS_BYTES / Math.max(1, files.length)));
+  const parts = files.map((file, i) => {
+    const range = { start: 0, end: file.sizeBytes ?? Number.POSITIVE_INFINITY, maxChunkBytes, fileName: `data.${i}` };
+    return new PartWalk(streamOf(file, range), false, shared);
+  });
+  progress(dataStart);
   await main.toEnd(progress);
-  await main.readLateFeatures(header);
+  if (lateFeatures !== undefined) await main.readLateFeatures(lateFeatures);
   if (visitor.endPiece === undefined) {
     for (const part of parts) await part.toEnd(progress);
   } else {
@@ -126,9 +131,18 @@ class WalkStop {
   }
 }
 
+/** What the walks through the files of a recording share. */
+interface SharedByParts {
+  readonly visitor: RecordVisitor;
+  readonly stop: WalkStop;
+  readonly options: WalkOptions;
+  readonly diagnostics: Diagnostics;
+}
+
 /** One file's records, with what they carry. */
 class PartWalk {
-  #mayHaveLegacyHeaders = false;
+  /** Whether the records may be those of Google's old pipe dialect: until the first one that tells. */
+  #mayHaveLegacyHeaders: boolean;
   readonly #stream: RecordStream;
   readonly #visitor: RecordVisitor;
   readonly #stop: WalkStop;
@@ -142,8 +156,10 @@ class PartWalk {
   /** The records that simpleperf split, joined again. */
   #joined: NestedRecords | undefined;
 
-  constructor(stream: RecordStream, visitor: RecordVisitor, stop: WalkStop, options: WalkOptions, diagnostics: Diagnostics) {
+  /** @param isPipe whether the records are those of a pipe, in any of its dialects */
+  constructor(stream: RecordStream, isPipe: boolean, { visitor, stop, options, diagnostics }: SharedByParts) {
     this.#stream = stream;
+    this.#mayHaveLegacyHeaders = isPipe;
     this.#visitor = visitor;
     this.#stop = stop;
     this.#options = options;
@@ -151,19 +167,9 @@ class PartWalk {
     this.#splits = new SplitRecords(diagnostics);
   }
 
-  /** Lets the records be those of a pipe, in any of its dialects, and another pipe's follow them. */
-  expectPipeForm(): void {
-    this.#mayHaveLegacyHeaders = true;
-    this.#stream.mayBeFollowed = true;
-  }
-
-  /** Lets the walk end where the feature table begins, a place that the header could not give. */
-  expectFeatures({ lateFeatures }: RecordingHeader): void {
-    this.#stream.featureTableBytes = lateFeatures?.tableBytes ?? 0;
-  }
-
-  async readLateFeatures({ lateFeatures }: RecordingHeader): Promise<void> {
-    if (lateFeatures === undefined || this.#stop.reason !== undefined) return;
+  /** Reads the features at whose table the walk has ended, a place that the header could not give. */
+  async readLateFeatures(lateFeatures: LateFeatures): Promise<void> {
+    if (this.#stop.reason !== undefined) return;
     const { position, isAtFeatures, endsInFeatures } = this.#stream;
     if (endsInFeatures) return;
     const rest = isAtFeatures ? await this.#stream.takeRest() : undefined;

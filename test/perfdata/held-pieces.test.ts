@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../src/base/byte-source.ts';
 import type { ByteView } from '../../src/base/byte-view.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { RecordStream } from '../../src/perfdata/framing.ts';
 import { NestedRecords } from '../../src/perfdata/nested-records.ts';
 import type { Piece } from '../../src/perfdata/pieces.ts';
 import type { RecordCursor } from '../../src/perfdata/record-cursor.ts';
+import { RecordStream } from '../../src/perfdata/record-stream.ts';
 
 const MIB = 1 << 20;
 /** PERF_RECORD_LOST, and a type of simpleperf's, whose records may be large. */
@@ -84,7 +84,7 @@ async function walkFile(bytes: Uint8Array, holder: Holder, mayReadAhead = true):
     },
     async close() {},
   };
-  const stream = new RecordStream(source, 0, bytes.length, true, new Diagnostics(), MIB);
+  const stream = new RecordStream(source, { start: 0, end: bytes.length, littleEndian: true, maxChunkBytes: MIB }, new Diagnostics());
   while (await stream.fill()) while (stream.next()) holder.look(stream);
   holder.finish();
   return buffers.size;

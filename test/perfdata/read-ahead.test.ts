@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { RecordStream } from '../../src/perfdata/framing.ts';
+import { RecordStream } from '../../src/perfdata/record-stream.ts';
 
 const MIB = 1 << 20;
 /** Room in front of what was read ahead, by which the first piece is larger. */
@@ -58,7 +58,7 @@ function fileOf(bytes: Uint8Array, mayReadAhead = true, problem: (position: numb
 /** Walks all records: their numbers, from their beginnings and their ends, and where they are. @param step is called before each piece is looked at */
 async function walk(source: ByteSource, step: () => void = () => {}) {
   const diagnostics = new Diagnostics();
-  const stream = new RecordStream(source, 0, source.sizeBytes ?? 0, true, diagnostics, MIB);
+  const stream = new RecordStream(source, { start: 0, end: source.sizeBytes ?? 0, littleEndian: true, maxChunkBytes: MIB }, diagnostics);
   const records: (readonly [first: number, last: number, fileOffset: number])[] = [];
   while (await stream.fill()) {
     step();
@@ -137,7 +137,7 @@ describe('reading ahead', () => {
     const specs = many(100);
     const bytes = encode(specs);
     const { source } = fileOf(bytes);
-    const stream = new RecordStream(source, 0, bytes.length, true, new Diagnostics(), MIB);
+    const stream = new RecordStream(source, { start: 0, end: bytes.length, littleEndian: true, maxChunkBytes: MIB }, new Diagnostics());
     const seen: number[] = [];
     while (await stream.fill()) {
       while (stream.next()) {

@@ -2,7 +2,7 @@ import type { ByteSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { type Piece, Pieces } from './pieces.ts';
-import { RecordCursor } from './record-cursor.ts';
+import { RecordCursor, type WalkedFile } from './record-cursor.ts';
 
 const CHUNK_BYTES = 4 << 20;
 /** Smaller pieces than this are not worth a second buffer. */
@@ -22,6 +22,17 @@ const PAYLOAD_PIECE_BYTES = 1 << 20;
 const SPARE_ZERO_BYTES = 64 << 20;
 /** A stream does not say its size; no hardware trace has more in one piece. */
 const MAX_SKIPPED_BYTES = 2 ** 32;
+
+/** Which bytes of a source are walked, and what is known of them. */
+export interface RecordRange extends WalkedFile {
+  /** Position in the source of the first record. */
+  readonly start: number;
+  /** Position just after the last one; Infinity to read as far as the source goes. */
+  readonly end: number;
+  readonly littleEndian: boolean;
+  /** How much to read at once: {@link CHUNK_BYTES} by default. Less is read if the source is smaller. */
+  readonly maxChunkBytes?: number;
+}
 
 /** A piece that is being read while the records of the previous one are looked at. */
 interface Ahead {
@@ -49,16 +60,11 @@ export class RecordStream extends RecordCursor {
   /** At the end: what there is of a record that is cut off, from its header on; undefined if there is none. */
   cutRecord: Uint8Array | undefined;
 
-  /**
-   * @param start file position of the first record
-   * @param end file position just after the last one; Infinity to read as far as the source goes
-   * @param maxChunkBytes how much to read at once
-   * @param fileName see {@link RecordCursor}
-   */
-  constructor(source: ByteSource, start: number, end: number, littleEndian: boolean, diagnostics: Diagnostics, maxChunkBytes = CHUNK_BYTES, fileName = '') {
+  constructor(source: ByteSource, range: RecordRange, diagnostics: Diagnostics) {
+    const { start, end, littleEndian, maxChunkBytes = CHUNK_BYTES } = range;
     const chunkBytes = Math.max(MIN_CHUNK_BYTES, Math.min(maxChunkBytes, source.sizeBytes ?? maxChunkBytes));
     const readsAhead = source.mayReadAhead === true && chunkBytes >= MIN_AHEAD_BYTES;
-    super(new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0), start, diagnostics, fileName);
+    super(new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0), start, diagnostics, range);
     this.#source = source;
     this.#end = end;
     this.#findings = diagnostics;
