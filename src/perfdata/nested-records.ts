@@ -30,7 +30,7 @@ export class NestedRecords extends RecordCursor {
 
   /** How many bytes have not become records yet. */
   get pendingBytes(): number {
-    return Math.max(0, this.filled - this.nextOffset);
+    return this.buffer.bytesFrom(this.nextOffset);
   }
 
   /** Appends a piece; then whole records can be stepped through. */
@@ -38,11 +38,11 @@ export class NestedRecords extends RecordCursor {
     this.#carrierOffset = carrierOffset;
     if (!this.isPending && this.pendingBytes > MAX_PENDING_BYTES) this.giveUpRecord();
     this.compact(bytes.length);
-    if (this.filled + bytes.length > this.view.length) {
-      this.enlarge(Math.max(this.filled + bytes.length, this.view.length * 2));
-    }
-    this.view.bytes.set(bytes, this.filled);
-    this.filled += bytes.length;
+    const { buffer } = this;
+    const filled = buffer.filled + bytes.length;
+    if (filled > buffer.view.length) buffer.enlarge(Math.max(filled, buffer.view.length * 2));
+    buffer.view.bytes.set(bytes, buffer.filled);
+    buffer.filled = filled;
   }
 
   /**
@@ -50,9 +50,9 @@ export class NestedRecords extends RecordCursor {
    * @returns whether there are records left to be stepped through
    */
   end(): boolean {
-    this.isComplete = true;
+    this.buffer.isComplete = true;
     if (this.hasNext() || this.recoverTail()) return true;
-    if (this.endSearch()) this.nextOffset = this.filled;
+    if (this.endSearch()) this.nextOffset = this.buffer.filled;
     return false;
   }
 

@@ -52,9 +52,9 @@ interface Ahead {
  * ```
  */
 export class RecordStream extends RecordCursor {
+  readonly #pieces: Pieces;
   readonly #source: ByteSource;
   readonly #end: number;
-  readonly #findings: Diagnostics;
   readonly #readsAhead: boolean;
   #ahead: Ahead | undefined;
   /** At the end: what there is of a record that is cut off, from its header on; undefined if there is none. */
@@ -64,10 +64,11 @@ export class RecordStream extends RecordCursor {
     const { start, end, littleEndian, maxChunkBytes = CHUNK_BYTES } = range;
     const chunkBytes = Math.max(MIN_CHUNK_BYTES, Math.min(maxChunkBytes, source.sizeBytes ?? maxChunkBytes));
     const readsAhead = source.mayReadAhead === true && chunkBytes >= MIN_AHEAD_BYTES;
-    super(new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0), start, diagnostics, range);
+    const pieces = new Pieces(chunkBytes + (readsAhead ? FRONT_BYTES : 0), littleEndian, readsAhead ? MAX_HELD_PIECES : 0);
+    super(pieces, start, diagnostics, range);
+    this.#pieces = pieces;
     this.#source = source;
     this.#end = end;
-    this.#findings = diagnostics;
     this.#readsAhead = readsAhead;
   }
 
@@ -79,10 +80,11 @@ export class RecordStream extends RecordCursor {
 
   /** Reads on. @returns false if no whole record is left */
   async fill(): Promise<boolean> {
-    if (this.isAtFeatures || this.isAtSecondRecording) return false;
-    while (!this.isComplete) {
-      if (this.isSearching && this.zeroBytes > SPARE_ZERO_BYTES + (this.base - this.zeroBytes)) return this.#endInZeros();
-      if ((await this.#read()) === 0) this.isComplete = true;
+    if (this.reached !== undefined) return false;
+    const { buffer, search } = this;
+    while (!buffer.isComplete) {
+      if (search.isOn && search.zeroBytes > SPARE_ZERO_BYTES + (buffer.base - search.zeroBytes)) return this.#endInZeros();
+      if ((await this.#read()) === 0) buffer.isComplete = true;
       if (this.hasNext()) return true;
     }
     if (this.hasNext() || this.recoverTail()) return true;
@@ -118,7 +120,7 @@ export class RecordStream extends RecordCursor {
       return undefined;
     }
     if (!this.skipPayloadOf(what, sizeBytes)) return undefined;
-    const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.filled))];
+    const parts: Uint8Array[] = [this.view.bytes.slice(from, Math.min(from + sizeBytes, this.buffer.filled))];
     let done = parts[0].length;
     // A stream gives little at a time, and a size is only a claim: memory grows with what was read.
     const scratch = new Uint8Array(Math.min(PAYLOAD_PIECE_BYTES, sizeBytes));
@@ -140,18 +142,19 @@ export class RecordStream extends RecordCursor {
 
   /** Assumes that only zeros are left: a file can have terabytes of them without storing any. */
   #endInZeros(): false {
-    const end = Math.min(this.#end, this.#source.sizeBytes ?? this.base + this.filled);
-    this.nextOffset = end - this.base;
-    this.isComplete = true;
+    const { buffer } = this;
+    const end = Math.min(this.#end, this.#source.sizeBytes ?? buffer.base + buffer.filled);
+    this.nextOffset = end - buffer.base;
+    buffer.isComplete = true;
     this.#reportRemainder(end);
     return false;
   }
 
   async #read(): Promise<number> {
     // A payload after the current record may reach beyond what was read.
-    const position = this.base + Math.max(this.filled, this.nextOffset);
+    const position = this.buffer.base + Math.max(this.buffer.filled, this.nextOffset);
     const count = (await this.#takeAhead(position)) ?? (await this.#readNow(position));
-    this.filled += count;
+    this.buffer.filled += count;
     if (count > 0) this.#readAhead(position + count);
     return count;
   }
@@ -159,7 +162,7 @@ export class RecordStream extends RecordCursor {
   #readNow(position: number): Promise<number> {
     this.compact();
     this.#makeRoom();
-    return this.#readInto(this.view.bytes.subarray(this.filled), position);
+    return this.#readInto(this.view.bytes.subarray(this.buffer.filled), position);
   }
 
   async #readInto(target: Uint8Array, position: number): Promise<number> {
@@ -175,7 +178,7 @@ export class RecordStream extends RecordCursor {
     if (ahead.position !== position || this.keptBytes > FRONT_BYTES) {
       // A payload was stepped over, or a record is larger than most: nobody needs these bytes, or to know what is wrong with them.
       await ahead.count.catch(() => 0);
-      this.pieces.giveBack(ahead.piece);
+      this.#pieces.giveBack(ahead.piece);
       return undefined;
     }
     const count = await ahead.count;
@@ -185,7 +188,7 @@ export class RecordStream extends RecordCursor {
 
   #readAhead(position: number): void {
     if (!this.#readsAhead || position >= Math.min(this.#end, this.#source.sizeBytes ?? 0)) return;
-    const piece = this.pieces.take();
+    const piece = this.#pieces.take();
     const count = this.#readInto(piece.view.bytes.subarray(FRONT_BYTES), position);
     this.#ahead = { piece, position, count };
     // Whoever asks for these bytes finds out what is wrong with them.
@@ -194,36 +197,37 @@ export class RecordStream extends RecordCursor {
 
   /** Makes the buffer larger for a record that does not fit into it, if it can be a record at all. */
   #makeRoom(): void {
-    if (this.filled < this.view.length) return;
-    const needed = this.nextOffset + RECORD_HEADER_BYTES <= this.filled ? this.declaredSize() : 0;
+    const { buffer } = this;
+    if (buffer.filled < buffer.view.length) return;
+    const needed = this.nextOffset + RECORD_HEADER_BYTES <= buffer.filled ? this.declaredSize() : 0;
     const left = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY) - this.position;
     if (needed > MAX_RECORD_BYTES || needed > left) {
       this.giveUpRecord();
       this.compact();
       return;
     }
-    this.enlarge(this.nextOffset + needed + MIN_CHUNK_BYTES);
+    buffer.enlarge(this.nextOffset + needed + MIN_CHUNK_BYTES);
   }
 
   /** @param end how far the bytes reach */
-  #reportRemainder(end = this.base + this.filled): void {
-    const rest = this.endSearch() ? 0 : this.filled - this.nextOffset;
+  #reportRemainder(end = this.buffer.base + this.buffer.filled): void {
+    const rest = this.endSearch() ? 0 : this.buffer.filled - this.nextOffset;
     const limit = Math.min(this.#end, this.#source.sizeBytes ?? Number.POSITIVE_INFINITY);
     const missing = Number.isFinite(this.#end) ? this.#end - end : 0;
     if (end > limit || this.position > limit) {
       const over = Math.max(end, this.position) - limit;
-      this.#findings.add(
+      this.diagnostics.add(
         'truncated',
         'loss',
-        `the recording is cut off: the payload of its last record reaches ${over} bytes past the end${this.inFile()}`,
+        `the recording is cut off: the payload of its last record reaches ${over} bytes past the end${this.inFile}`,
         limit,
       );
     } else if (rest > 0 || missing > 0) {
       const detail = missing > 0 ? `${missing} bytes of the data section are missing` : `the last ${rest} bytes are not a whole record`;
-      this.#findings.add('truncated', 'loss', `the recording is cut off: ${detail}${this.inFile()}`, this.position);
-      if (rest >= RECORD_HEADER_BYTES) this.cutRecord = this.view.bytes.subarray(this.nextOffset, this.filled);
+      this.diagnostics.add('truncated', 'loss', `the recording is cut off: ${detail}${this.inFile}`, this.position);
+      if (rest >= RECORD_HEADER_BYTES) this.cutRecord = this.view.bytes.subarray(this.nextOffset, this.buffer.filled);
     }
-    this.nextOffset = this.filled;
+    this.nextOffset = this.buffer.filled;
   }
 }
 

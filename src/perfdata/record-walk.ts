@@ -170,9 +170,9 @@ class PartWalk {
   /** Reads the features at whose table the walk has ended, a place that the header could not give. */
   async readLateFeatures(lateFeatures: LateFeatures): Promise<void> {
     if (this.#stop.reason !== undefined) return;
-    const { position, isAtFeatures, endsInFeatures } = this.#stream;
-    if (endsInFeatures) return;
-    const rest = isAtFeatures ? await this.#stream.takeRest() : undefined;
+    const { position, reached } = this.#stream;
+    if (reached === 'unwritten-features') return;
+    const rest = reached === 'feature-table' ? await this.#stream.takeRest() : undefined;
     if (rest === undefined) lateFeatures.reportMissing();
     else await lateFeatures.read(rest, position);
   }

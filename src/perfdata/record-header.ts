@@ -3,6 +3,16 @@ import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import * as abi from './constants.ts';
 
+/** The size of a record, from the words of its header. simpleperf's own records have no misc, but a size of 32 bits, high half first. */
+export function recordSize(type: number, misc: number, size: number): number {
+  return type >= SIMPLEPERF_TYPE_START ? misc * 0x1_0000 + size : size;
+}
+
+/** The size in the header at `at`. */
+export function recordSizeAt(view: ByteView, at: number): number {
+  return recordSize(view.u32(at), view.u16(at + 4), view.u16(at + 6));
+}
+
 /** Bits of misc that no kernel sets in a record; perf's own records have none at all, except for build ids. */
 const UNUSED_MISC_BITS = 0x0ff8;
 /** The largest cpumode that there is. */
@@ -23,7 +33,7 @@ export function looksLikeRecord(view: ByteView, at: number): boolean {
   if (type < abi.PERF_RECORD_USER_TYPE_START) {
     return size >= KERNEL_RECORD_BYTES[type] && size % 8 === 0 && (misc & UNUSED_MISC_BITS) === 0 && (misc & abi.PERF_RECORD_MISC_CPUMODE_MASK) <= LAST_CPUMODE;
   }
-  if (type >= SIMPLEPERF_TYPE_START) return misc * 0x1_0000 + size >= RECORD_HEADER_BYTES;
+  if (type >= SIMPLEPERF_TYPE_START) return recordSize(type, misc, size) >= RECORD_HEADER_BYTES;
   if (misc !== 0 && type !== abi.PERF_RECORD_HEADER_BUILD_ID) return false;
   return type === abi.PERF_RECORD_FINISHED_ROUND ? size === RECORD_HEADER_BYTES : size >= RECORD_HEADER_BYTES;
 }
