@@ -15,7 +15,7 @@ import {
   PERF_EVENT_UPDATE_NAME,
   readHeaderAttr,
 } from '../perfdata/records/event-records.ts';
-import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
+import { BUILD_ID, type BuildIdRecord, readBuildId } from '../perfdata/records/mapping-records.ts';
 import type { EventList } from './events.ts';
 import { RecordedCpus } from './recorded-cpus.ts';
 import { reportUnknownRecord } from './unknown-records.ts';
@@ -119,7 +119,7 @@ const FIXED_BYTES: Readonly<Record<number, number>> = {
   [abi.PERF_RECORD_ID_INDEX]: ID_INDEX.minBytes,
   [abi.PERF_RECORD_EVENT_UPDATE]: EVENT_UPDATE.minBytes,
   [abi.PERF_RECORD_HEADER_FEATURE]: HEADER_FEATURE.minBytes,
-  [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID_FIXED_BYTES,
+  [abi.PERF_RECORD_HEADER_BUILD_ID]: BUILD_ID.minBytes,
   [abi.PERF_RECORD_HEADER_EVENT_TYPE]: 16,
   [abi.PERF_RECORD_HEADER_TRACING_DATA]: 12,
   [abi.PERF_RECORD_AUXTRACE]: 16,

@@ -1,8 +1,9 @@
 import { ByteView } from '../../base/byte-view.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
 import type { FeatureReaders } from '../../base/section-reader.ts';
 import * as abi from '../constants.ts';
-import { BUILD_ID_FIXED_BYTES, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
+import { BUILD_ID, type BuildIdRecord, readBuildId } from '../records/mapping-records.ts';
 
 /** Build ids of the sampled files. */
 export interface BuildIdFeatures {
@@ -21,10 +22,9 @@ export const BUILD_ID_READERS: FeatureReaders<BuildIdFeatures> = {
   },
 };
 
-const RECORD_HEADER_BYTES = 8;
 const PID_BYTES = 4;
 /** Where the name begins in an entry without pid. */
-const NAME_WITHOUT_PID = BUILD_ID_FIXED_BYTES - PID_BYTES;
+const NAME_WITHOUT_PID = BUILD_ID.at.filename - PID_BYTES;
 
 /** Where the entries begin: they follow one another, up to the end or to one of size 0. */
 function findEntries(view: ByteView): { starts: number[]; isWhole: boolean } {
@@ -33,7 +33,7 @@ function findEntries(view: ByteView): { starts: number[]; isWhole: boolean } {
   while (at + RECORD_HEADER_BYTES <= view.length) {
     const size = view.u16(at + 6);
     if (size === 0) return { starts, isWhole: true };
-    if (size < BUILD_ID_FIXED_BYTES || at + size > view.length) break;
+    if (size < BUILD_ID.minBytes || at + size > view.length) break;
     starts.push(at);
     at += size;
   }

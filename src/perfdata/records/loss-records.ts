@@ -16,13 +16,9 @@ export interface LostRecord {
   readonly lostHi: number;
 }
 
-export const LOST_FIXED_BYTES = LOST.minBytes;
-
 export function readLost(view: ByteView, at: number): LostRecord {
   return { id: view.big(at + LOST.at.id), ...lostWords(view, at + LOST.at.lost) };
 }
-
-export const LOST_SAMPLES_FIXED_BYTES = LOST_SAMPLES.minBytes;
 
 /** PERF_RECORD_LOST_SAMPLES: how many samples the hardware or the kernel dropped. */
 export function readLostSamples(view: ByteView, at: number): Omit<LostRecord, 'id'> {

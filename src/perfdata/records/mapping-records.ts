@@ -145,9 +145,8 @@ export interface BuildIdRecord {
   readonly misc: number;
 }
 
-const BUILD_ID = new RecordLayout({ pid: 'i32', buildId: bytes(20), buildIdSize: 'u8', reserved: padding(3), filename: text() });
-
-export const BUILD_ID_FIXED_BYTES = BUILD_ID.minBytes;
+/** The build id has 20 bytes, of which `buildIdSize` count if misc has PERF_RECORD_MISC_BUILD_ID_SIZE. */
+export const BUILD_ID = new RecordLayout({ pid: 'i32', buildId: bytes(20), buildIdSize: 'u8', reserved: padding(3), filename: text() });
 
 /**
  * Reads a build-id record at `at`, record header included; `end` is just after it.
@@ -174,8 +173,6 @@ export interface KsymbolRecord {
   readonly isUnregister: boolean;
   readonly name: string;
 }
-
-export const KSYMBOL_FIXED_BYTES = KSYMBOL.minBytes;
 
 const PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER = 1;
 

@@ -4,19 +4,10 @@ import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '..
 import { fieldsOverrun } from '../../base/record-layout.ts';
 import * as abi from '../constants.ts';
 import { deferredCallchainBytes } from './callchain-records.ts';
-import { LOST_FIXED_BYTES, LOST_SAMPLES_FIXED_BYTES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
+import { LOST, LOST_SAMPLES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';
 import type { MappedFiles } from './mapped-files.ts';
-import {
-  KSYMBOL_FIXED_BYTES,
-  type KsymbolRecord,
-  type MappedFile,
-  type MappedRange,
-  type MmapRecord,
-  mmapFixedBytes,
-  readKsymbol,
-  readMmap,
-} from './mapping-records.ts';
-import { COMM_FIXED_BYTES, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
+import { KSYMBOL, type KsymbolRecord, type MappedFile, type MappedRange, type MmapRecord, mmapFixedBytes, readKsymbol, readMmap } from './mapping-records.ts';
+import { COMM, type CommRecord, type ForkRecord, forkLayoutOf, readComm, readFork } from './task-records.ts';
 
 /** A kernel record other than SAMPLE, decoded as far as anything depends on it. */
 export type SideBand =
@@ -39,16 +30,16 @@ function fixedBytesOf(view: ByteView, at: number, end: number, type: number, mis
     case abi.PERF_RECORD_MMAP2:
       return mmapFixedBytes(view, at, end, type, misc);
     case abi.PERF_RECORD_COMM:
-      return COMM_FIXED_BYTES;
+      return COMM.minBytes;
     case abi.PERF_RECORD_FORK:
     case abi.PERF_RECORD_EXIT:
       return forkLayoutOf(at, end).minBytes;
     case abi.PERF_RECORD_LOST:
-      return LOST_FIXED_BYTES;
+      return LOST.minBytes;
     case abi.PERF_RECORD_LOST_SAMPLES:
-      return LOST_SAMPLES_FIXED_BYTES;
+      return LOST_SAMPLES.minBytes;
     case abi.PERF_RECORD_KSYMBOL:
-      return KSYMBOL_FIXED_BYTES;
+      return KSYMBOL.minBytes;
     case abi.PERF_RECORD_CALLCHAIN_DEFERRED:
       return deferredCallchainBytes(view, at, end);
     default:

@@ -22,8 +22,6 @@ export interface CommRecord {
   readonly isExec: boolean;
 }
 
-export const COMM_FIXED_BYTES = COMM.minBytes;
-
 export function readComm(view: ByteView, at: number, end: number, misc: number): CommRecord {
   return {
     pid: view.i32(at + COMM.at.pid),

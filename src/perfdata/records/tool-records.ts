@@ -13,7 +13,7 @@ import {
   readHeaderAttr,
 } from './event-records.ts';
 import { type FieldsReader, mapped, plain, type RecordKind } from './kernel-records.ts';
-import { BUILD_ID_FIXED_BYTES, readBuildId } from './mapping-records.ts';
+import { BUILD_ID, readBuildId } from './mapping-records.ts';
 
 // The records that the perf tool itself writes, in the order of their numbers. Source: the perf tool's description of its file format, and perf 6.1's own
 // files. Names as in kernel-records.ts.
@@ -45,7 +45,7 @@ const SCHEDSTAT_CPU = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 
 const SCHEDSTAT_DOMAIN = new RecordLayout({ timestamp: 'u64', cpu: 'u32', version: 'u16', domain: 'u16', counters: bytes() });
 
 const readHeaderBuildId: FieldsReader<{ readonly pid: number; readonly buildId: string; readonly filename: string }> = (view, at, end, misc) =>
-  end - at < BUILD_ID_FIXED_BYTES ? fieldsOverrun(BUILD_ID_FIXED_BYTES, end - at) : readBuildId(view, at, end, misc);
+  end - at < BUILD_ID.minBytes ? fieldsOverrun(BUILD_ID.minBytes, end - at) : readBuildId(view, at, end, misc);
 
 /** What went wrong in decoding a hardware trace. Which fields follow the first ones depends on its format. */
 type AuxtraceErrorFields = Omit<ValuesIn<typeof AUXTRACE_ERROR>, 'rest'> & {
