@@ -4,7 +4,7 @@ import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { dumpStacks } from '../perfdata/attr.ts';
 import type { RecordingHeader } from '../perfdata/file-header.ts';
-import type { WalkOptions } from '../perfdata/record-walk.ts';
+import type { WalkOptions } from '../perfdata/record-visitor.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import { isOffCpuRecording, OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
