@@ -1,4 +1,5 @@
 import type { ByteView } from '../base/byte-view.ts';
+import { PerfconvError } from '../base/errors.ts';
 
 /** Offsets in struct perf_file_header. Source: Linux, tools/perf/util/header.h. */
 export const FILE_HEADER = { size: 8, attrSize: 16, attrs: 24, data: 40, eventTypes: 56, features: 72 } as const;
@@ -19,4 +20,9 @@ export interface FileSection {
 /** The section that is described at `at`. */
 export function readSection(view: ByteView, at: number): FileSection {
   return { offset: view.u64(at + FILE_SECTION.offset), size: view.u64(at + FILE_SECTION.size) };
+}
+
+/** What is thrown if a field of the header cannot be right. @param offset the field's */
+export function damagedHeader(message: string, offset: number): PerfconvError {
+  return new PerfconvError('damaged', message, { offset, record: 'perf_file_header' });
 }

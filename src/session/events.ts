@@ -1,7 +1,8 @@
 import type { AttrWithIds, PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
+import type { EventType } from '../perfdata/event-sections.ts';
 import type { EventDescription } from '../perfdata/features.ts';
-import type { EventType, RecordingHeader } from '../perfdata/file-header.ts';
+import type { RecordingHeader } from '../perfdata/file-header.ts';
 import { type SimpleperfEventType, simpleperfEventTypes } from '../simpleperf/features.ts';
 import type { TraceFormat } from '../tracing/format.ts';
 import { EventIds } from './event-ids.ts';

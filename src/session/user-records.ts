@@ -2,8 +2,8 @@ import type { Diagnostics } from '../base/diagnostics.ts';
 import { EVENT_LIMIT, withinLimit } from '../base/name-limits.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
+import { readEventType } from '../perfdata/event-sections.ts';
 import { type Features, readFeature } from '../perfdata/features.ts';
-import { readEventType } from '../perfdata/file-header.ts';
 import type { RecordCursor } from '../perfdata/record-cursor.ts';
 import { readCpuMap } from '../perfdata/records/cpu-map.ts';
 import {
