@@ -6,6 +6,8 @@ import { damagedHeader, FILE_HEADER, FILE_SECTION, FILE_SECTION_BYTES, readSecti
 
 // The sections of a file that say which events were recorded.
 
+/** Where the header says how much space the attrs take. */
+const ATTRS_SIZE_OFFSET = FILE_HEADER.attrs + FILE_SECTION.size;
 /** The kernel takes no attr that is larger than a page (`perf_copy_attr`). */
 const MAX_ATTR_ENTRY_BYTES = 4096;
 /** struct perf_trace_event_type: config (u64) and name (64 bytes). */
@@ -27,9 +29,14 @@ export async function readAttrs(source: ByteSource, header: ByteView, diagnostic
   const { offset: start, size } = readSection(header, FILE_HEADER.attrs);
   if (stride < PERF_ATTR_SIZE_VER0 + FILE_SECTION_BYTES || stride > MAX_ATTR_ENTRY_BYTES) throw damagedHeader(`attr_size is ${stride}`, FILE_HEADER.attrSize);
   if (source.sizeBytes !== undefined && size > 0 && start + size > source.sizeBytes) {
-    throw damagedHeader(`attrs of ${size} bytes overrun the file`, FILE_HEADER.attrSize);
+    throw damagedHeader(`attrs of ${size} bytes overrun the file`, ATTRS_SIZE_OFFSET);
   }
-  if (size > MAX_ATTRS_BYTES) throw damagedHeader(`attrs of ${size} bytes are too many for any recording`, FILE_HEADER.attrs + FILE_SECTION.size);
+  if (size > MAX_ATTRS_BYTES) throw damagedHeader(`attrs of ${size} bytes are too many for any recording`, ATTRS_SIZE_OFFSET);
+  const excess = size % stride;
+  if (excess > 0) {
+    const message = `the attrs take ${size} bytes, which is no multiple of attr_size ${stride}: the last ${excess} were not read, an event may be missing`;
+    diagnostics.add('attrs-damaged', 'warning', message, ATTRS_SIZE_OFFSET);
+  }
   const bytes = await readRange(source, start, size);
   const view = new ByteView(bytes, header.littleEndian);
   const attrs: AttrWithIds[] = [];

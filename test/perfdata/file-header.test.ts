@@ -35,6 +35,18 @@ it('a file without event attrs, as perf sched stats record writes it, has record
   expect(readingFindings(diagnostics)).toEqual([]);
 });
 
+describe('event attrs', () => {
+  it('that overrun the file are refused, and where their size is', async () => {
+    await expect(decode(withNumber(ATTRS_SIZE, () => 144n << 10n))).rejects.toMatchObject({ code: 'damaged', offset: ATTRS_SIZE });
+  });
+
+  it('are read without bytes at their end that are not a whole one, which is reported', async () => {
+    const { samples, diagnostics } = await decode(withNumber(ATTRS_SIZE, (size) => size + 8n));
+    expect(samples).toHaveLength(COUNT);
+    expect(readingFindings(diagnostics)).toMatchObject([{ code: 'attrs-damaged', severity: 'warning', count: 1, firstOffset: ATTRS_SIZE }]);
+  });
+});
+
 describe('event ids', () => {
   it.each([1n << 40n, (1n << 64n) - 8n])('that claim %d bytes are ignored', async (size) => {
     const decoded = await decode(withNumber(IDS_SIZE, () => size));
