@@ -37,7 +37,8 @@ const FITS: Answer = { outcome: 'fits', detail: '' };
 export class DebuginfodClient {
   readonly #options: DebuginfodOptions;
   readonly #lacking = new Set<string>();
-  readonly #failed = new Set<string>();
+  /** Why, by server. */
+  readonly #failed = new Map<string, string>();
   #budgetMs: number;
 
   constructor(options: DebuginfodOptions) {
@@ -68,7 +69,8 @@ export class DebuginfodClient {
 
   async #ask(server: string, url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
     if (this.#lacking.has(url)) return ABSENT;
-    if (this.#failed.has(server)) return { outcome: 'skipped', detail: 'this server has failed before' };
+    const failure = this.#failed.get(server);
+    if (failure !== undefined) return { outcome: 'skipped', detail: `this server has failed before: ${failure}` };
     if (this.#budgetMs <= 0) return { outcome: 'skipped', detail: `fetching has taken ${this.#options.budgetMs / 1000} s already` };
     const started = performance.now();
     try {
@@ -76,8 +78,9 @@ export class DebuginfodClient {
       if (answer.outcome === 'absent') this.#lacking.add(url);
       return answer;
     } catch (error) {
-      this.#failed.add(server);
-      return { outcome: 'failed', detail: reasonOf(error) };
+      const detail = reasonOf(error);
+      this.#failed.set(server, detail);
+      return { outcome: 'failed', detail };
     } finally {
       this.#budgetMs -= performance.now() - started;
     }

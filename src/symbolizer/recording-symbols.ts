@@ -98,8 +98,9 @@ export class RecordingSymbols {
    * @internal
    */
   async unwindRulesFor(object: CodeObject, lines: boolean, isJitCode = false): Promise<FileRules | undefined> {
-    // What is wrong with the file is reported when its symbols are asked for.
-    const files = new CheckedFiles(this.#files, new SymbolSearch(), new Diagnostics());
+    // What is wrong with the file is reported when its symbols are asked for. A server that fails is not asked again then, so that is reported now.
+    const aside = new Diagnostics();
+    const files = new CheckedFiles(this.#files, new SymbolSearch(), aside);
     let rules: FileRules | undefined;
     try {
       const wanted = await this.#objectFiles(object, { wantsLines: lines, wantsStarts: true, wantsRules: true }, files);
@@ -112,6 +113,7 @@ export class RecordingSymbols {
       if (!(error instanceof PerfconvError)) throw error;
       this.#diagnostics.add('unwind-rules-damaged', 'warning', error.message);
     } finally {
+      this.#diagnostics.addAll(aside.list().filter(({ code }) => code === 'debuginfod-failed'));
       if (rules === undefined) await files.close();
     }
     return rules;

@@ -400,6 +400,15 @@ describe('rules for unwinding', () => {
     for (const lines of [false, true]) expect(await hasRules(lines)).toBe(true);
     expect(files.fetched).toEqual(['debuginfo']);
   });
+
+  it('report a server that fails, since it is not asked again, but not yet what is wrong with a file', async () => {
+    files.content.set(PATH, named('other', { buildId: OTHER_ID }));
+    files.failure = 'it refuses connections';
+    expect(await hasRules(true)).toBeUndefined();
+    expect(diagnostics.list().map(({ code, message }) => [code, message])).toEqual([
+      ['debuginfod-failed', `https://server/buildid/${ID}/debuginfo: it refuses connections`],
+    ]);
+  });
 });
 
 describe('a debug link', () => {
