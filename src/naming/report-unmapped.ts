@@ -19,7 +19,9 @@ export function reportUnmappedCode({ locations, stacks, totals }: Profile, diagn
     const stack = totals.stack(row);
     if (stack < 0) continue;
     const location = stacks.location(stack);
-    if (locations.mapping(location) < 0 && locations.cpumode(location) === CPUMODE_USER) unmapped += count;
+    // What stands for a place that is not known, as `[off-CPU]` does, has a name but no map.
+    const isUnnamed = locations.mapping(location) < 0 && locations.lineCount(location) === 0;
+    if (isUnnamed && locations.cpumode(location) === CPUMODE_USER) unmapped += count;
   }
   if (unmapped < LEAST_SAMPLES || unmapped < NOTABLE_SHARE * samples) return;
   diagnostics.set(

@@ -109,10 +109,13 @@ export class SideBandReader {
 /** Reports what a record says about losses while recording. */
 function reportLoss(record: SideBand, fileOffset: number, diagnostics: Diagnostics): void {
   if (record.kind === 'lost') {
-    diagnostics.add('lost', 'loss', 'perf could not keep up while recording: records were lost', fileOffset, record.record.lost);
+    const message = 'perf could not keep up while recording, and records were lost: larger buffers help (perf record -m 16M), and so do fewer samples (-F)';
+    diagnostics.add('lost', 'loss', message, fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples' && (record.misc & abi.PERF_RECORD_MISC_LOST_SAMPLES_BPF) !== 0) {
     diagnostics.add('filtered-samples', 'info', 'samples were left out on purpose by a BPF filter while recording', fileOffset, record.record.lost);
   } else if (record.kind === 'lostSamples') {
-    diagnostics.add('lost-samples', 'loss', "samples were lost while recording, by perf's count at the end", fileOffset, record.record.lost);
+    // Since perf 6.1, which adds what the kernel has counted for each event, whether or not there were records of it.
+    const message = "samples were lost while recording, by perf's count at the end, in which those among lost records count, too";
+    diagnostics.add('lost-samples', 'loss', message, fileOffset, record.record.lost);
   }
 }

@@ -4,6 +4,9 @@ import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode } from '../support/decode.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
 import { encodeFile, misc, record } from '../support/perf-encoder.ts';
+import { SwitchRecords } from '../support/switch-recordings.ts';
+
+const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
 
 /** Samples of a process that has mapped a program, and of one that has mapped nothing. */
 async function messagesOf(mapped: number, unmapped: number, unmappedMisc: number = misc.user, unseen = false): Promise<string[]> {
@@ -18,7 +21,7 @@ async function messagesOf(mapped: number, unmapped: number, unmappedMisc: number
       ...samplesOf(6, unmapped, unmappedMisc),
     ],
   });
-  const { diagnostics } = await decode(bytes, { symbolizer: new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics()) });
+  const { diagnostics } = await decode(bytes, { symbolizer });
   return diagnostics.list().flatMap(({ code, message }) => (code === 'unmapped-code' ? [message] : []));
 }
 
@@ -31,4 +34,12 @@ test('a few samples without a map, or a small share, are not worth one; neither 
   expect(await messagesOf(191, 10)).toEqual([]);
   expect(await messagesOf(0, 20, misc.kernel)).toEqual([]);
   expect(await messagesOf(0, 20, misc.user, true)).toEqual([]);
+});
+
+test('times off the CPU whose place is not known are not user code', async () => {
+  const recording = new SwitchRecords();
+  for (let time = 0; time < 20; time++) recording.out(101, 1000 + 10 * time).in(101, 1005 + 10 * time);
+  const { diagnostics, samples } = await decode(recording.file(), { symbolizer, offCpu: true });
+  expect(samples).toHaveLength(20);
+  expect(diagnostics.count('unmapped-code')).toBe(0);
 });
