@@ -76,10 +76,10 @@ export function reportNoFilesToUnwind({ unwindEnds: { cut, all } }: Pick<Session
   diagnostics.set('truncated-stacks', 'warning', `${percent(cut, all)} of the recorded stacks do not reach the start of their thread: ${why}`);
 }
 
-/** `12 %`; below one, `0.3 %`. */
+/** `12 %`; below ten, `1.3 %`, so that the shares of the causes do not seem to miss half of the whole. */
 function percent(part: number, all: number): string {
   const share = (100 * part) / all;
-  return `${share < 0.05 ? 'fewer than 0.1' : share < 1 ? share.toFixed(1) : share.toFixed(0)} %`;
+  return `${share < 0.05 ? 'fewer than 0.1' : share < 9.95 ? share.toFixed(1) : share.toFixed(0)} %`;
 }
 
 function largerDumps(dumpBytes: number): string {

@@ -66,6 +66,17 @@ test('a summary of unwound stacks proposes a size above that of the dumps which 
 test.each<[string, Parameters<typeof said>, string[]]>([
   ['nothing about complete stacks', [[[1000, 'complete']]], []],
   [
+    'shares that add up',
+    [
+      [
+        [984, 'complete'],
+        [15, 'truncated'],
+        [1, 'bad-frame'],
+      ],
+    ],
+    ['warning: 1.6 % …: 1.5 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384); 0.1 % are broken'],
+  ],
+  [
     'which size of dumps would suffice',
     [
       [
@@ -137,7 +148,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 15 % need registers that were not recorded (record without --user-regs); 5 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)',
+      'warning: 20 % …: 15 % need registers that were not recorded (record without --user-regs); 5.0 % are cut off by the size of the stack dumps (record with --call-graph dwarf,16384)',
     ],
   ],
   [
@@ -238,7 +249,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (option symfs and option debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
+      'warning: 40 % …: 20 % end in app, which was not found, or is not an ELF file (option symfs and option debuginfod say where to look); 10 % end in libasm.so, which does not say how its code is unwound (install its debug package, or build it with -fasynchronous-unwind-tables); 7.0 % end in code that was made at run time (have the JIT compiler keep frame pointers, as java -XX:+PreserveFramePointer does, or write a jitdump file for perf record -k mono, as python -X perf_jit and java -agentpath:libperf-jvmti.so do)',
     ],
   ],
   [
