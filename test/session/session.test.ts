@@ -30,6 +30,15 @@ describe('records', () => {
     ]);
   });
 
+  it('of losses say what helps, and that perf counts the same samples twice', async () => {
+    const records = [record.lost({ lost: 5n }), record.lostSamples({ lost: 5n })];
+    const { diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records }));
+    expect(diagnostics.list().map(({ message }) => message)).toEqual([
+      'perf could not keep up while recording, and records were lost: larger buffers help (perf record -m 16M), and so do fewer samples (-F)',
+      "samples were lost while recording, by perf's count at the end, in which those among lost records count, too",
+    ]);
+  });
+
   it('of zero losses report nothing', async () => {
     const kinds = [record.lost({ lost: 0n }), record.lostSamples({ lost: 0n }), record.lostSamples({ lost: 0n }, { misc: misc.lostSamplesBpf })];
     const { diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: kinds }));
