@@ -27,6 +27,6 @@ export function reportUnmappedCode({ locations, stacks, totals }: Profile, diagn
   diagnostics.set(
     'unmapped-code',
     'warning',
-    `${((100 * unmapped) / samples).toFixed(0)} % of the samples are of user code that is in no recorded map and has no names: records of what was mapped were lost, or perf did not write them, as for processes that ended too early, or with some values of --synth`,
+    `${((100 * unmapped) / samples).toFixed(0)} % of the samples are of user code that is in no recorded map and has no names: records of what was mapped were lost or overwritten, or perf did not write them, as for processes that ended too early, or with some values of --synth`,
   );
 }
