@@ -133,7 +133,7 @@ const FILTERS: readonly OptionSpec[] = [
     isRepeatable: true,
     isList: true,
     section: SAMPLES,
-    text: 'Only these events, by the names that perf gives them (perfconv info lists them); modifiers may be left out: cycles for cycles:P',
+    text: 'Only these events, by the names that perf gives them (perfconv info lists them); modifiers and terms may be left out: cycles for cycles:P and for cycles/freq=99/',
   },
   { name: 'pid', value: 'PIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these processes; -1 selects samples without one' },
   { name: 'tid', value: 'TIDS', isRepeatable: true, isList: true, section: SAMPLES, text: 'Only these threads; -1 selects samples without one' },

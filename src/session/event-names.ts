@@ -81,15 +81,39 @@ export function eventModifiers(attr: PerfEventAttr): string {
 const MODIFIERS = /:[ukhIGHpPSDWebR]+$/;
 
 /**
+ * Terms that tell how an event is recorded. Others tell what it counts, as in `cpu/event=0x3c/`, and are part of its name. Source: perf-record(1), "--event", and
+ * perf's own messages, which list all of them.
+ */
+const RECORDING_TERMS: ReadonlySet<string> = new Set([
+  'freq',
+  'period',
+  'time',
+  'call-graph',
+  'stack-size',
+  'max-stack',
+  'inherit',
+  'no-inherit',
+  'overwrite',
+  'no-overwrite',
+]);
+const NAME_WITH_TERMS = /^([^/]+)\/([^/]+)\/[ukhIGHpPSDWebR]*$/;
+
+/** The name without terms and modifiers, as in `cpu-clock` for `cpu-clock/freq=99,call-graph=dwarf/u`. */
+function withoutRecordingTerms(name: string): string {
+  const [, plain = name, terms = ''] = NAME_WITH_TERMS.exec(name) ?? [];
+  return terms.split(',').every((term) => RECORDING_TERMS.has(term.split('=', 1)[0])) ? plain : name;
+}
+
+/**
  * Whether a name that a user gives means an event: it is the event's name, perhaps without the blanks around that. Modifiers may be left out, as in `cycles` for
- * `cycles:P`, since perf adds some by itself; but a name that an event has means that event alone.
+ * `cycles:P`, since perf adds some by itself, and so may terms, as in `cycles` for `cycles/freq=99/`; but a name that an event has means that event alone.
  * @param event the event's name
  * @param events all events of the recording
  */
 export function meansEvent(given: string, event: string, events: readonly { readonly name: string }[]): boolean {
   const name = event.trim();
   if (given === event || given === name) return true;
-  return name.replace(MODIFIERS, '') === given && !events.some((other) => other.name.trim() === given);
+  return (name.replace(MODIFIERS, '') === given || withoutRecordingTerms(name) === given) && !events.some((other) => other.name.trim() === given);
 }
 
 /** Whether one of the names that a user gives means an event. @param given undefined: all events are wanted @param event, events as in {@link meansEvent} */

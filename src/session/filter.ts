@@ -8,7 +8,7 @@ import { percentEnds, type TimeRange, type TimeSpan } from './time-ranges.ts';
 
 /** Which samples to read. A list that is undefined lets everything pass. */
 export interface SampleFilter {
-  /** Event names as perf prints them; blanks around them and modifiers may be left out, see `meansEvent`. */
+  /** Event names as perf prints them; blanks around them, modifiers and terms may be left out, see `meansEvent`. */
   readonly events?: readonly string[];
   /** Signed or unsigned: −1 and 4294967295 both mean samples of no process, or no thread. */
   readonly pids?: readonly number[];

@@ -11,6 +11,13 @@ describe('the name of an event that a user gives', () => {
     ['cycles', ['cycles:u', ' cycles '], [' cycles ']],
     ['cycles:u', ['cycles:u', 'cycles:k', 'cycles'], ['cycles:u']],
     ['cycles:k', ['cycles:u', 'cycles', 'cycles:ku'], []],
+    [
+      'cpu-clock',
+      ['cpu-clock/freq=499,call-graph=dwarf/', 'cpu-clock/no-inherit,period=10/u', 'page-faults/freq=9/'],
+      ['cpu-clock/freq=499,call-graph=dwarf/', 'cpu-clock/no-inherit,period=10/u'],
+    ],
+    ['cpu-clock', ['cpu-clock/freq=499/', 'cpu-clock'], ['cpu-clock']],
+    ['cpu', ['cpu/event=0x3c/', 'cpu/cycles,freq=99/', 'cpu/cycles/u'], []],
     ['off-cpu', ['off-cpu:sleeping', 'off-cpu:blocked'], []],
     ['sched', ['sched:sched_switch'], []],
     ['sched:sched_switch', ['sched:sched_switch:u', 'sched:sched_switches'], ['sched:sched_switch:u']],
