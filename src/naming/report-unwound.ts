@@ -14,7 +14,7 @@ const SHOWN_CAUSES = 3;
 /** How many files a cause names. */
 const SHOWN_FILES = 2;
 /** What helps if no dump is large enough. */
-const FRAME_POINTERS = 'build with -fno-omit-frame-pointer and record with --call-graph fp';
+const FRAME_POINTERS = 'record with --call-graph fp what has frame pointers: Go, and code built with -fno-omit-frame-pointer';
 
 /** Why stacks end too early, and what helps. */
 interface Cause {
@@ -46,7 +46,7 @@ export function reportUnwoundStacks(
     { samples: areLargest ? 0 : ends.beyondLargest, what: 'continue beyond the largest dumps, as where local variables take 64 KB', remedy: FRAME_POINTERS },
     {
       samples: ends.outOfReach,
-      what: 'continue where no dump reaches: on another stack, as from a signal handler that has its own, or beyond memory that was never touched',
+      what: "continue where no dump reaches: on another stack, as from Go's runtime or a signal handler that has its own, or beyond memory that was never touched",
       remedy: FRAME_POINTERS,
     },
     { samples: ends.withoutDump, what: 'have an empty dump: the stack was gone, as in execve and at the end of a process', remedy: '' },

@@ -96,7 +96,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % continue where no dump reaches: on another stack, as from a signal handler that has its own, or beyond memory that was never touched (build with -fno-omit-frame-pointer and record with --call-graph fp)',
+      "warning: 20 % …: 20 % continue where no dump reaches: on another stack, as from Go's runtime or a signal handler that has its own, or beyond memory that was never touched (record with --call-graph fp what has frame pointers: Go, and code built with -fno-omit-frame-pointer)",
     ],
   ],
   [
@@ -109,7 +109,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       65_528,
     ],
     [
-      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp)',
+      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: record with --call-graph fp what has frame pointers: Go, and code built with -fno-omit-frame-pointer)',
     ],
   ],
   [
@@ -123,7 +123,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       65_528,
     ],
     [
-      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: build with -fno-omit-frame-pointer and record with --call-graph fp)',
+      'warning: 20 % …: 20 % are cut off by the size of the stack dumps (there are no larger ones: record with --call-graph fp what has frame pointers: Go, and code built with -fno-omit-frame-pointer)',
     ],
   ],
   [
@@ -135,7 +135,7 @@ test.each<[string, Parameters<typeof said>, string[]]>([
       ],
     ],
     [
-      'warning: 20 % …: 20 % continue beyond the largest dumps, as where local variables take 64 KB (build with -fno-omit-frame-pointer and record with --call-graph fp)',
+      'warning: 20 % …: 20 % continue beyond the largest dumps, as where local variables take 64 KB (record with --call-graph fp what has frame pointers: Go, and code built with -fno-omit-frame-pointer)',
     ],
   ],
   [
