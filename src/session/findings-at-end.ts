@@ -131,7 +131,8 @@ function reportSwitches({ stacklessCount, waits }: OffCpuReplay, { events, featu
   report(
     stacklessCount,
     'off-cpu-no-stack',
-    'info',
+    // Without samples at switches, no wait has a stack, and the profile does not say where threads wait.
+    isSampled ? 'info' : 'warning',
     `switches off the CPU have no stack and are shown as [off-CPU]: ${isSampled ? 'no sample was taken at them, or it was lost' : `record with ${OFF_CPU_RECORDING}`}`,
   );
 }

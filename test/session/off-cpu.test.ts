@@ -256,7 +256,9 @@ describe('times off the CPU', () => {
       const decoded = await decode(recording.file(), OFF);
       expect(waitsOf(decoded)).toEqual(['101 waiting [off-CPU] 3', '101 preempted [off-CPU] 5']);
       expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
-      expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: record with perf record -e cpu-clock -e sched:sched_switch/);
+      expect(decoded.diagnostics.list()).toMatchObject([
+        { severity: 'warning', message: expect.stringMatching(/\[off-CPU\]: record with perf record -e cpu-clock -e sched:sched_switch/) },
+      ]);
       expect(decoded.samples.filter(isWait).map(({ cpu }) => cpu)).toEqual([3, 3]);
     });
 
@@ -274,7 +276,9 @@ describe('times off the CPU', () => {
       const decoded = await decode(recording.file(), OFF);
       expect(waitsOf(decoded)).toEqual(['101 waiting 0x3065 2.999', '101 waiting [off-CPU] 2', '101 waiting [off-CPU] 1']);
       expect(findings(decoded)).toEqual(['off-cpu-no-stack 2']);
-      expect(decoded.diagnostics.list()[0].message).toMatch(/\[off-CPU\]: no sample was taken at them, or it was lost$/);
+      expect(decoded.diagnostics.list()).toMatchObject([
+        { severity: 'info', message: expect.stringMatching(/\[off-CPU\]: no sample was taken at them, or it was lost$/) },
+      ]);
     });
 
     it('have the stack of a context-switches sample only once, even if the switch back is lost', async () => {
