@@ -68,7 +68,7 @@ export class X86Guess {
     const byCode = this.#stepByCode();
     // Go functions have no rule only if they may be on another stack.
     if (byCode !== 'no-rule' || this.#memory.isGo(isCall ? pc - 1 : pc)) return byCode;
-    const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#entryStep.step();
+    const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#stepByEntry();
     if (byEntry !== 'no-rule' && byEntry !== 'truncated') return byEntry;
     const end = isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
     const isNoEnd = end === 'no-rule' || (end === 'outermost' && this.#beganWithoutFp);
@@ -97,14 +97,14 @@ export class X86Guess {
     if (byCode !== 'no-rule' && this.#codeStep.mayBeOthers) {
       // What the function itself has done says more than what may be the code of the next one.
       if (byCode === 'stepped') this.#frame.goBack();
-      if (this.#entryStep.step() === 'stepped') return 'stepped';
+      if (this.#stepByEntry() === 'stepped') return 'stepped';
       byCode = this.#codeStep.step();
     }
     if (byCode === 'stepped') return this.#checkStepByCode(fp, isFramePointer);
     // The code tells how the frame is left, but that leads out of the dump: it may be another function's return.
     const mayFollowFp = byCode !== 'no-rule' && isFramePointer && this.#returns.likelihood(fp + machine.addressSize) !== NO_CALL;
     if (!mayFollowFp) return byCode;
-    if (!this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
+    if (!this.#hasFrameRecord() && this.#stepByEntry() === 'stepped') return 'stepped';
     const byChain = this.#takeChain();
     return byChain === 'no-rule' ? byCode : byChain;
   }
@@ -122,16 +122,15 @@ export class X86Guess {
     const isDoubtfulEnd = (isCall || !isStraight) && registers.value(machine.pc) === 0;
     if (isDoubtfulEnd) {
       frame.goBack();
-      if (this.#entryStep.step() === 'stepped') return 'stepped';
+      if (this.#stepByEntry() === 'stepped') return 'stepped';
       this.#codeStep.step();
     }
     if (!isFramePointer) return 'stepped';
-    // A frame that ends below the record's end has no record: that is an outer frame's. One that ends at the record's end is the same either way, but the code
-    // may have lost the frame pointer. One that ends beyond it is right if nothing on the way to the return could lead to another function's, or if it only adds
-    // the gap of a stack that was aligned.
+    // A frame that ends below the record's end has no record: that is an outer frame's. One that ends at the record's end or beyond it is right if nothing on
+    // the way to the return could lead to another function's, or if it restores what the record holds: beyond, it only adds the gap of a stack that was aligned.
     const toRecordEnd = registers.value(machine.sp) - (fp + FRAME_RECORD_WORDS * machine.addressSize);
     const isBeyond = toRecordEnd > 0;
-    const isSure = isBeyond ? isStraight || this.#isRecord(fp) : toRecordEnd < 0 || registers.known[machine.fp] === 1;
+    const isSure = toRecordEnd < 0 || (isStraight && (isBeyond || registers.known[machine.fp] === 1)) || this.#isRecord(fp);
     if (isSure) return 'stepped';
     const returnSlot = fp + machine.addressSize;
     const likelihood = this.#returns.likelihood(returnSlot);
@@ -141,11 +140,28 @@ export class X86Guess {
     if (isLeftOver) return 'stepped';
     const { target } = this.#returns;
     frame.goBack();
-    if (!isDoubtfulEnd && !this.#hasFrameRecord() && this.#entryStep.step() === 'stepped') return 'stepped';
+    if (!isDoubtfulEnd && !this.#hasFrameRecord() && this.#stepByEntry() === 'stepped') return 'stepped';
     // The call may be of any function up to 64 KB before. That function's code shows whether another one begins in between, or its frame would end elsewhere.
     const isExcluded = isBeyond && likelihood >= IS_OWN_CALL && this.#entryStep.excludes(target, returnSlot);
     const byChain = isExcluded ? 'no-rule' : this.#takeChain();
     return byChain === 'no-rule' ? this.#codeStep.step() : byChain;
+  }
+
+  /**
+   * Steps by what the code has done since the function's entry. If that leads to the end of the frame pointer's record, but restores something else than the
+   * record holds, the entry was another function's, and the record is right.
+   */
+  #stepByEntry(): StepEnd {
+    const frame = this.#frame;
+    const { fp: fpRegister, sp, addressSize } = frame.machine;
+    const fp = frame.registers.value(fpRegister);
+    const isFramePointer = this.#returnStep.isFramePointer(fp);
+    const end = this.#entryStep.step();
+    const endsAtRecord = end === 'stepped' && isFramePointer && frame.registers.value(sp) === fp + FRAME_RECORD_WORDS * addressSize;
+    if (!endsAtRecord || this.#isRecord(fp)) return end;
+    frame.goBack();
+    const byChain = this.#takeChain();
+    return byChain === 'no-rule' ? this.#entryStep.step() : byChain;
   }
 
   /** Whether the frame pointer and the return address that a step has found are also those of a record. */

@@ -437,6 +437,21 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(await framesOf(code, 0x1300, { 0: BIAS + 0x118b, 8: 0, 32: BIAS + 0x1400 })).toEqual(frames(0x1300, 0x118b, 0x1400));
   });
 
+  test('restores the frame pointer of the record that its return address is in, although the place that looks like its entry saves none', async () => {
+    // ret; push %rbx; sub $16, %rsp; nop; call. The next function: sub $8, %rsp; add $8, %rsp; ret. The called one: ret
+    const next = [0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3];
+    const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x118b), 4491: next, 4864: [0xc3] };
+    const stack = { 0: BIAS + 0x118b, 8: BIAS + 0x1500, 24: SP + 0x40, 32: BIAS + 0x1400, 64: 0, 72: BIAS + 0x1500 };
+    expect(await framesOf(code, 0x1300, stack, SP + 24)).toEqual(frames(0x1300, 0x118b, 0x1400, 0x1500));
+  });
+
+  test('restores the frame pointer of the record that a branch leads to the end of, although nothing on that way restores it', async () => {
+    // add $24, %rsp; ret. And: je to there; call. The next function: ret
+    const code = { 4464: [0x48, 0x83, 0xc4, 0x18, 0xc3], 4480: [0x74, 0xee], ...callTo(0x1300, 0x1187), 4496: [0xc3] };
+    const stack = { 16: SP + 0x40, 24: BIAS + 0x1400, 64: 0, 72: BIAS + 0x1500 };
+    expect(await framesOf(code, 0x1180, stack, SP + 16)).toEqual(frames(0x1180, 0x1400, 0x1500));
+  });
+
   test('does not end the stack at a word of 0 that it has not used, although the next function would return to that', async () => {
     // ret; push %rbx; sub $16, %rsp; nop; call. The next function: mov %edi, %eax; ret. The called one: ret
     const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x118b), 4491: [0x89, 0xf8, 0xc3], 4864: [0xc3] };
