@@ -69,9 +69,13 @@ export class FrameTable {
     return this.#cursor.frames.dataAddr;
   }
 
-  /** Whether the table finds a section's FDEs: it belongs to that section, and is sorted. */
-  finds({ bytes }: FrameSection): boolean {
-    return this.count > 0 && this.frameAddr === bytes.addr && this.#isSorted();
+  /**
+   * Whether the table finds a section's FDEs: it belongs to that section, and is sorted.
+   * @param isOfPart whether it may belong to what follows an address in the section
+   */
+  finds({ bytes: { addr, view } }: FrameSection, isOfPart = false): boolean {
+    const isOwn = isOfPart ? this.frameAddr >= addr && this.frameAddr < addr + view.length : this.frameAddr === addr;
+    return this.count > 0 && isOwn && this.#isSorted();
   }
 
   #isSorted(): boolean {

@@ -18,9 +18,12 @@ export class FrameIndex {
   /** undefined until code that is not in the table was looked up. */
   #isTableComplete: boolean | undefined;
 
-  constructor(section: FrameSection, table?: FrameTable) {
+  /** @param usesTableAlone whether FDEs that the table leaves out are not looked for */
+  constructor(section: FrameSection, table?: FrameTable, usesTableAlone = false) {
     this.section = section;
-    if (table?.finds(section)) this.#table = table;
+    if (!table?.finds(section, usesTableAlone)) return;
+    this.#table = table;
+    if (usesTableAlone) this.#isTableComplete = true;
   }
 
   /** The table by which FDEs are found, as long as nothing has shown that it is wrong. */

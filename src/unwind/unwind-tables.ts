@@ -19,8 +19,8 @@ export interface UnwindModuleOptions {
   /** Unpacks a compressed `.debug_frame`. Without it, that is left out. */
   readonly decompressor?: Decompressor;
   /**
-   * Whether to use what perf 6.1 does not (observed): the `.eh_frame_hdr` of a file without section headers, `.debug_frame` beside one, and the table of a Go
-   * program's runtime where nothing else has rules for its functions. Default: yes.
+   * Whether to use what perf 6.1 does not (observed): the `.eh_frame_hdr` of a file without section headers, rules that its table leaves out, `.debug_frame`
+   * beside one, and the table of a Go program's runtime where nothing else has rules for its functions. Default: yes.
    */
   readonly usesAllTables?: boolean;
   /**
@@ -54,9 +54,9 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
   // perf 6.1 finds the table only by its section (observed).
   const hasTable = usesAllTables || elf.section('.eh_frame_hdr') !== undefined;
   const table = hasTable ? await readFrameTable(elf, MAX_TABLE_SIZE_BYTES) : undefined;
-  // perf 6.1 finds rules by the table alone, even if the linker wrote none into the header, as Zig's own linker does (observed).
+  // perf 6.1 finds rules by the table alone, even if the linker wrote none into the header, or not all, as versions of Zig's own linker do (observed).
   const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table) : undefined;
-  const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table)];
+  const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table, !usesAllTables)];
   if (usesAllTables || table === undefined)
     for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
   const isGoMachine = GO_MACHINES.includes(elf.machine);

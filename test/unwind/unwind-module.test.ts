@@ -106,6 +106,16 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(asPerf, ...ADDRESSES)).toEqual(EXPECTED.map(() => -1));
   });
 
+  test.each([
+    ['leaves out', FRAMES_AT],
+    ['leaves out, as it is that of a part of the section', FRAMES_AT + fdeOffsets[0]],
+  ])('has rules that the table %s, although perf then does not find them', async (_name, framesAt) => {
+    const table = assembleFrameTable(TABLE_AT, framesAt, entries.slice(0, 2));
+    const elf = await madeElf('x86_64', [], [frames, section('.eh_frame_hdr', TABLE_AT, table)]);
+    expect(cfaOffsets(await readUnwindModule(elf), ...ADDRESSES)).toEqual(EXPECTED);
+    expect(cfaOffsets(await readUnwindModule(elf, { usesAllTables: false }), ...ADDRESSES)).toEqual([-1, 16, 16, 32, 32, -1, -1, -1, -1, -1]);
+  });
+
   test('may have its functions in any order', async () => {
     const shuffled = assembleFrames([[CIE, [FDES[2], FDES[0], FDES[1]]]], { addr: FRAMES_AT });
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, shuffled.bytes)]), ...ADDRESSES)).toEqual(EXPECTED);
