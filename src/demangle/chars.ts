@@ -51,8 +51,8 @@ export const CHAR = {
   x: 120,
   y: 121,
   z: 122,
-  0: 48,
-  9: 57,
+  zero: 48,
+  nine: 57,
   _: 95,
   '.': 46,
   $: 36,
@@ -64,7 +64,7 @@ export const CHAR = {
 } as const;
 
 export function isDigit(c: number): boolean {
-  return c >= CHAR[0] && c <= CHAR[9];
+  return c >= CHAR.zero && c <= CHAR.nine;
 }
 
 export function isLower(c: number): boolean {

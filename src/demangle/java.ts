@@ -30,7 +30,7 @@ interface FieldType {
  * @returns undefined if it is no such name
  */
 export function demangleJava(name: string, style: DemangleStyle): string | undefined {
-  if (name.charCodeAt(0) !== 0x4c) return undefined;
+  if (name[0] !== 'L') return undefined;
   const classEnd = name.indexOf(';');
   const open = name.indexOf('(', classEnd + 1);
   if (classEnd < 2 || open <= classEnd + 1) return undefined;

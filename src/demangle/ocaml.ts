@@ -1,4 +1,5 @@
 import { decodeText } from '../base/text.ts';
+import { isUpper } from './chars.ts';
 
 /** No compiler writes characters below this, or DELETE. They would break a text. */
 const FIRST_PRINTABLE = 0x20;
@@ -11,13 +12,9 @@ const DELETE = 0x7f;
  * @returns undefined if it is no such name
  */
 export function demangleOcaml(name: string): string | undefined {
-  if (!name.startsWith('caml') || !isCapital(name.charCodeAt(4))) return undefined;
+  if (!name.startsWith('caml') || !isUpper(name.charCodeAt(4))) return undefined;
   const path = name.slice(4).replaceAll('__', '.');
   return path.includes('$') ? path.replaceAll(/(?:\$[0-9a-fA-F]{2})+/g, decodeBytes) : path;
-}
-
-function isCapital(code: number): boolean {
-  return code >= 0x41 && code <= 0x5a;
 }
 
 /** Decodes `$2b$2b`: bytes, in UTF-8 as in identifiers of OCaml 5.3. */

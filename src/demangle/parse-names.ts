@@ -245,8 +245,8 @@ function parseOperatorName(p: Parser): number {
 function parseConstructor(p: Parser): number {
   p.expect(CHAR.C);
   const isInheriting = p.take(CHAR.I);
-  const variant = p.peek();
-  if (variant < 49 || variant > 53) p.fail();
+  const variant = p.peek() - CHAR.zero;
+  if (variant < 1 || variant > 5) p.fail();
   p.pos++;
   // In that case, GNU's demangler names the constructor after the base, which is the last name that it saw.
   const base = isInheriting ? p.productions.type(p) : -1;
@@ -254,10 +254,11 @@ function parseConstructor(p: Parser): number {
   return p.node(Kind.Constructor, p.lastName, base);
 }
 
+/** D0, D1, D2; or D4 and D5, gcc's names for all variants together. */
 function parseDestructor(p: Parser): number {
   p.expect(CHAR.D);
-  const variant = p.peek();
-  if (variant < 48 || variant > 53 || variant === 51 || p.lastName < 0) p.fail();
+  const variant = p.peek() - CHAR.zero;
+  if (variant < 0 || variant > 5 || variant === 3 || p.lastName < 0) p.fail();
   p.pos++;
   return p.node(Kind.Destructor, p.lastName);
 }

@@ -1,4 +1,4 @@
-import { isDigit, isUpper } from './chars.ts';
+import { CHAR, isDigit, isUpper } from './chars.ts';
 import { MAX_ATTEMPTS, MAX_DEPTH, MAX_NODES, NotDemangled } from './limits.ts';
 import { Kind, Tree } from './tree.ts';
 import { VOID } from './vocabulary.ts';
@@ -175,25 +175,25 @@ export class Parser {
 
   /** `<seq-id>_`: _ is 0, 0_ is 1, Z_ is 36 (base 36). */
   sequenceNumber(): number {
-    if (this.take(95)) return 0;
+    if (this.take(CHAR._)) return 0;
     let value = 0;
     for (;;) {
       const c = this.peek();
-      if (isDigit(c)) value = value * 36 + c - 48;
-      else if (isUpper(c)) value = value * 36 + c - 55;
+      if (isDigit(c)) value = value * 36 + c - CHAR.zero;
+      else if (isUpper(c)) value = value * 36 + c - CHAR.A + 10;
       else break;
       if (value > MAX_NODES) this.fail();
       this.pos++;
     }
-    this.expect(95);
+    this.expect(CHAR._);
     return value + 1;
   }
 
   /** `[<number>]_`: _ is 0, 0_ is 1, 12_ is 13. */
   compactNumber(): number {
-    if (this.take(95)) return 0;
+    if (this.take(CHAR._)) return 0;
     const value = this.number();
-    this.expect(95);
+    this.expect(CHAR._);
     return value + 1;
   }
 
@@ -204,7 +204,7 @@ export class Parser {
     for (; pos < this.end; pos++) {
       const c = this.codes[pos]!;
       if (!isDigit(c)) break;
-      value = value * 10 + c - 48;
+      value = value * 10 + c - CHAR.zero;
       if (value > 0x3ffffff) this.fail();
     }
     if (pos === this.pos) this.fail();

@@ -1,4 +1,4 @@
-import { CHAR } from './chars.ts';
+import { CHAR, isLower } from './chars.ts';
 import type { Printer } from './printer.ts';
 import { FoldForm, Kind } from './tree.ts';
 import { BUILTIN_TYPES, LiteralStyle, NULLPTR, OPERATORS } from './vocabulary.ts';
@@ -213,8 +213,7 @@ function printUnary(pr: Printer, text: string, operand: number): void {
     pr.append(')');
     return;
   }
-  const c = text.charCodeAt(0);
-  pr.append(c >= CHAR.a && c <= CHAR.z ? `${text} ` : text);
+  pr.append(isLower(text.charCodeAt(0)) ? `${text} ` : text);
   printOperand(pr, operand);
 }
 
@@ -337,9 +336,9 @@ function printLiteral(pr: Printer, node: number): void {
   if (start === end) pr.fail();
   const style = builtin?.literal ?? LiteralStyle.Cast;
   if (style === LiteralStyle.Bool && !isNegative && end - start === 1) {
-    const c = tree.codes[start];
-    if (c === 48 || c === 49) {
-      pr.append(c === 49 ? 'true' : 'false');
+    const digit = tree.codes[start]! - CHAR.zero;
+    if (digit === 0 || digit === 1) {
+      pr.append(digit === 1 ? 'true' : 'false');
       return;
     }
   }

@@ -1,3 +1,5 @@
+import { CHAR, isDigit, isLower } from './chars.ts';
+
 /** RFC 3492, section 5. */
 const BASE = 36;
 const T_MIN = 1;
@@ -48,8 +50,8 @@ export function decodePunycode(encoded: string): string | undefined {
 
 /** −1 for other characters, and for NaN after the end. */
 function digitValue(code: number): number {
-  if (code >= 97 && code <= 122) return code - 97;
-  return code >= 48 && code <= 57 ? code - 22 : -1;
+  if (isLower(code)) return code - CHAR.a;
+  return isDigit(code) ? code - CHAR.zero + 26 : -1;
 }
 
 /** RFC 3492, 6.1. */

@@ -1,3 +1,4 @@
+import { CHAR, isDigit } from './chars.ts';
 import type { DemangleStyle } from './style.ts';
 
 /** The last part of a name: `17h` and 16 hex digits, which distinguish instances of a function. The path ends after it. */
@@ -27,7 +28,7 @@ export function demangleRustLegacy(name: string, style: DemangleStyle): string |
     let length = 0;
     let digits = position;
     for (; digits < hash; digits++) {
-      const digit = name.charCodeAt(digits) - 48;
+      const digit = name.charCodeAt(digits) - CHAR.zero;
       if (!(digit >= 0 && digit <= 9)) break;
       length = length * 10 + digit;
     }
@@ -55,8 +56,8 @@ function isHash(name: string, start: number, end: number): boolean {
   let digits = 0;
   for (let i = start; i < end; i++) {
     const code = name.charCodeAt(i);
-    if (code >= 48 && code <= 57) digits |= 1 << (code - 48);
-    else if (code >= 97 && code <= 102) digits |= 1 << (code - 87);
+    if (isDigit(code)) digits |= 1 << (code - CHAR.zero);
+    else if (code >= CHAR.a && code <= CHAR.f) digits |= 1 << (code - CHAR.a + 10);
     else return false;
   }
   let different = 0;

@@ -1,3 +1,4 @@
+import { CHAR } from './chars.ts';
 import { RustV0Scanner } from './rust-v0-scanner.ts';
 
 /**
@@ -7,10 +8,6 @@ export const MAX_OUTPUT_LENGTH = 1 << 16;
 const MAX_DEPTH = 500;
 const MAX_STEPS = 1 << 15;
 const MAX_BOUND_LIFETIMES = 1 << 8;
-
-const E = 0x45;
-const G = 0x47;
-const LOWER_A = 0x61;
 
 /**
  * The role in which a part of a name was read, so that references back to it can be printed in the same way: `a::b::<T>` is a path in an expression, `a::b<T>`
@@ -76,12 +73,12 @@ export class RustV0Parts extends RustV0Scanner {
   /** Whether a list continues. Each element counts as a step of work: because of references, it may be read again at every level. */
   protected hasNext(list: string): boolean {
     if (list.length > MAX_OUTPUT_LENGTH || ++this.#steps > MAX_STEPS) this.fail();
-    return !this.failed && !this.eat(E);
+    return !this.failed && !this.eat(CHAR.E);
   }
 
   /** `for<'a, 'b> `: the lifetimes are bound within `content`. */
   protected inBinder(content: (binder: string) => string): string {
-    const count = this.tagged(G);
+    const count = this.tagged(CHAR.G);
     const outer = this.#boundLifetimes;
     if (outer + count > MAX_BOUND_LIFETIMES) return this.fail();
     const names: string[] = [];
@@ -99,7 +96,7 @@ export class RustV0Parts extends RustV0Scanner {
     if (index === 0) return "'_";
     const depth = this.#boundLifetimes - index;
     if (depth < 0) return this.fail();
-    return depth < 26 ? `'${String.fromCharCode(LOWER_A + depth)}` : `'_${depth}`;
+    return depth < 26 ? `'${String.fromCharCode(CHAR.a + depth)}` : `'_${depth}`;
   }
 
   /** @returns the position that a reference points back to */

@@ -1,7 +1,6 @@
+import { CHAR, isDigit, isLower, isUpper } from './chars.ts';
 import { decodePunycode } from './punycode.ts';
 
-const UNDERSCORE = 0x5f;
-const LOWER_U = 0x75;
 /** 64-bit numbers have 11 digits. References back may make a number be read again and again. */
 const MAX_BASE62_DIGITS = 32;
 
@@ -34,14 +33,14 @@ export class RustV0Scanner {
 
   /** `_` is 0, `0_` is 1. Not exact above 2^53. */
   protected base62(): number {
-    if (this.eat(UNDERSCORE)) return 0;
+    if (this.eat(CHAR._)) return 0;
     const last = this.position + MAX_BASE62_DIGITS;
     for (let value = 0; this.position <= last; ) {
       const code = this.next();
-      if (code >= 0x30 && code <= 0x39) value = value * 62 + code - 0x30;
-      else if (code >= 0x61 && code <= 0x7a) value = value * 62 + code - 0x61 + 10;
-      else if (code >= 0x41 && code <= 0x5a) value = value * 62 + code - 0x41 + 36;
-      else if (code === UNDERSCORE) return value + 1;
+      if (isDigit(code)) value = value * 62 + code - CHAR.zero;
+      else if (isLower(code)) value = value * 62 + code - CHAR.a + 10;
+      else if (isUpper(code)) value = value * 62 + code - CHAR.A + 36;
+      else if (code === CHAR._) return value + 1;
       else break;
     }
     this.fail();
@@ -49,16 +48,16 @@ export class RustV0Scanner {
   }
 
   protected identifier(): string {
-    const isPunycode = this.eat(LOWER_U);
-    let length = this.next() - 0x30;
+    const isPunycode = this.eat(CHAR.u);
+    let length = this.next() - CHAR.zero;
     if (!(length >= 0 && length <= 9)) return this.fail();
     // A length has no leading zeros.
-    for (let digit = length === 0 ? Number.NaN : this.peek() - 0x30; digit >= 0 && digit <= 9; digit = this.peek() - 0x30) {
+    for (let digit = length === 0 ? Number.NaN : this.peek() - CHAR.zero; digit >= 0 && digit <= 9; digit = this.peek() - CHAR.zero) {
       length = length * 10 + digit;
       this.position++;
     }
     // An underscore separates the length from a name that starts with a digit or an underscore.
-    this.eat(UNDERSCORE);
+    this.eat(CHAR._);
     const start = this.position;
     this.position += length;
     if (this.position > this.symbol.length) return this.fail();

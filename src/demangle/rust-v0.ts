@@ -1,3 +1,4 @@
+import { CHAR, isLower, isUpper } from './chars.ts';
 import { characterLiteral, integerText, stringLiteral } from './rust-literals.ts';
 import {
   ANY_CONSTANT,
@@ -17,39 +18,6 @@ import type { DemangleStyle } from './style.ts';
 
 /** Longer names are left mangled. The longest of librustc_driver's 200,000 has 2,300 characters. */
 const MAX_NAME_LENGTH = 1 << 16;
-/** Character codes: a letter has different meanings at the start of a path and at that of a type or constant. */
-const UNDERSCORE = 0x5f;
-const A = 0x41;
-const B = 0x42;
-const C = 0x43;
-const D = 0x44;
-const F = 0x46;
-const I = 0x49;
-const K = 0x4b;
-const L = 0x4c;
-const M = 0x4d;
-const N = 0x4e;
-const O = 0x4f;
-const P = 0x50;
-const Q = 0x51;
-const R = 0x52;
-const S = 0x53;
-const T = 0x54;
-const U = 0x55;
-const V = 0x56;
-const W = 0x57;
-const X = 0x58;
-const Y = 0x59;
-const Z = 0x5a;
-const LOWER_A = 0x61;
-const LOWER_B = 0x62;
-const LOWER_C = 0x63;
-const LOWER_E = 0x65;
-const LOWER_N = 0x6e;
-const LOWER_P = 0x70;
-const LOWER_S = 0x73;
-const LOWER_U = 0x75;
-const LOWER_Z = 0x7a;
 
 /**
  * Demangles `_R…`, rustc's v0 names (RFC 2603), as libiberty (binutils 2.40, perf) prints them by default: without the crates' hashes, the
@@ -61,7 +29,7 @@ const LOWER_Z = 0x7a;
  */
 export function demangleRustV0(name: string, style: DemangleStyle): string | undefined {
   // Paths start with an upper-case letter; a digit would be the version of a future encoding.
-  if (name.charCodeAt(0) !== UNDERSCORE || name.charCodeAt(1) !== R || !isUpperCase(name.charCodeAt(2))) return undefined;
+  if (name.charCodeAt(0) !== CHAR._ || name.charCodeAt(1) !== CHAR.R || !isUpper(name.charCodeAt(2))) return undefined;
   return name.length > MAX_NAME_LENGTH ? undefined : READER.demangle(name, style !== 'simple');
 }
 
@@ -76,7 +44,7 @@ class RustV0Reader extends RustV0Parts {
     this.#showsArguments = showsArguments;
     const path = this.#path(PATH_IN_VALUE);
     // The crate that made this instance.
-    if (!this.failed && isUpperCase(this.peek())) this.#hiddenPath();
+    if (!this.failed && isUpper(this.peek())) this.#hiddenPath();
     const rest = name.charAt(this.position);
     if (this.failed || (rest !== '' && rest !== '.' && rest !== '@')) return undefined;
     const at = rest === '' ? -1 : name.indexOf('@', this.position);
@@ -89,22 +57,22 @@ class RustV0Reader extends RustV0Parts {
     let roles = ANY_PATH;
     let path: string;
     switch (this.next()) {
-      case C: // Crate root; its hash is not shown.
-        if (this.eat(LOWER_S)) this.base62();
+      case CHAR.C: // Crate root; its hash is not shown.
+        if (this.eat(CHAR.s)) this.base62();
         path = this.identifier();
         break;
-      case M: // Inherent impl
+      case CHAR.M: // Inherent impl
         this.#implPath();
         path = `<${this.#type()}>`;
         break;
-      case X: // Trait impl
+      case CHAR.X: // Trait impl
         this.#implPath();
         path = `<${this.#type()} as ${this.#path(PATH_IN_TYPE)}>`;
         break;
-      case Y: // Trait definition
+      case CHAR.Y: // Trait definition
         path = `<${this.#type()} as ${this.#path(PATH_IN_TYPE)}>`;
         break;
-      case N: {
+      case CHAR.N: {
         const namespace = this.next();
         const outer = this.position;
         path = this.#path(role);
@@ -112,13 +80,13 @@ class RustV0Reader extends RustV0Parts {
         roles = this.rolesAt(outer, role);
         break;
       }
-      case I:
+      case CHAR.I:
         path = this.#path(role);
         if (this.#showsArguments) path += `${role === PATH_IN_VALUE ? '::<' : '<'}${this.#arguments()}>`;
         else this.#arguments();
         roles = role === PATH_IN_VALUE ? PATH_IN_VALUE : TYPE | PATH_IN_TYPE;
         break;
-      case B: {
+      case CHAR.B: {
         const target = this.backref();
         const after = this.position;
         path = this.known(target, role) ?? (this.follows(target) ? this.#path(role) : '');
@@ -134,16 +102,16 @@ class RustV0Reader extends RustV0Parts {
 
   /** @param namespace lower case: internal to the compiler; upper case: closures, shims and future ones */
   #nestedName(namespace: number): string {
-    const disambiguator = this.tagged(LOWER_S);
+    const disambiguator = this.tagged(CHAR.s);
     const name = this.identifier();
-    if (!isUpperCase(namespace)) return namespace >= LOWER_A && namespace <= LOWER_Z ? name && `::${name}` : this.fail();
-    const kind = namespace === C ? 'closure' : namespace === S ? 'shim' : String.fromCharCode(namespace);
+    if (!isUpper(namespace)) return isLower(namespace) ? name && `::${name}` : this.fail();
+    const kind = namespace === CHAR.C ? 'closure' : namespace === CHAR.S ? 'shim' : String.fromCharCode(namespace);
     return `::{${kind}${name && ':'}${name}#${disambiguator}}`;
   }
 
   /** Where an impl is written is not shown: the type that it is for says more. */
   #implPath(): void {
-    this.tagged(LOWER_S);
+    this.tagged(CHAR.s);
     this.#hiddenPath();
   }
 
@@ -159,8 +127,8 @@ class RustV0Reader extends RustV0Parts {
     let list = '';
     for (let count = 0; this.hasNext(list); count++) {
       if (count > 0) list += ', ';
-      if (this.eat(L)) list += this.lifetime(this.base62());
-      else list += this.eat(K) ? this.#constant(CONSTANT_ARGUMENT) : this.#type();
+      if (this.eat(CHAR.L)) list += this.lifetime(this.base62());
+      else list += this.eat(CHAR.K) ? this.#constant(CONSTANT_ARGUMENT) : this.#type();
     }
     if (this.#showsArguments) return list;
     this.hidden--;
@@ -175,38 +143,38 @@ class RustV0Reader extends RustV0Parts {
     if (!this.enter()) return '';
     let type: string;
     switch (tag) {
-      case R:
+      case CHAR.R:
         type = `&${this.#referenceLifetime()}${this.#type()}`;
         break;
-      case Q:
+      case CHAR.Q:
         type = `&${this.#referenceLifetime()}mut ${this.#type()}`;
         break;
-      case P:
+      case CHAR.P:
         type = `*const ${this.#type()}`;
         break;
-      case O:
+      case CHAR.O:
         type = `*mut ${this.#type()}`;
         break;
-      case A:
+      case CHAR.A:
         type = `[${this.#type()}; ${this.#constant(CONSTANT_IN_VALUE)}]`;
         break;
-      case S:
+      case CHAR.S:
         type = `[${this.#type()}]`;
         break;
-      case T:
+      case CHAR.T:
         type = this.tuple(() => this.#type());
         break;
-      case F:
+      case CHAR.F:
         type = this.inBinder((binder) => binder + this.#functionType());
         break;
-      case D:
+      case CHAR.D:
         type = this.inBinder((binder) => `dyn ${binder}${this.list(' + ', () => this.#dynTrait())}`);
         type += this.#dynLifetime();
         break;
-      case W:
+      case CHAR.W:
         type = `${this.#type()} is ${this.#pattern()}`;
         break;
-      case B: {
+      case CHAR.B: {
         const target = this.backref();
         const after = this.position;
         type = this.known(target, TYPE) ?? (this.follows(target) ? this.#type() : '');
@@ -223,27 +191,27 @@ class RustV0Reader extends RustV0Parts {
   }
 
   #referenceLifetime(): string {
-    const index = this.eat(L) ? this.base62() : 0;
+    const index = this.eat(CHAR.L) ? this.base62() : 0;
     return index === 0 ? '' : `${this.lifetime(index)} `;
   }
 
   #functionType(): string {
-    const unsafe = this.eat(U) ? 'unsafe ' : '';
-    const abi = this.eat(K) ? `extern "${this.#abi()}" ` : '';
+    const unsafe = this.eat(CHAR.U) ? 'unsafe ' : '';
+    const abi = this.eat(CHAR.K) ? `extern "${this.#abi()}" ` : '';
     const parameters = this.list(', ', () => this.#type());
-    const returned = this.eat(LOWER_U) ? '' : ` -> ${this.#type()}`;
+    const returned = this.eat(CHAR.u) ? '' : ` -> ${this.#type()}`;
     return `${unsafe}${abi}fn(${parameters})${returned}`;
   }
 
   #abi(): string {
-    if (this.eat(C)) return 'C';
-    const isPunycode = this.peek() === LOWER_U;
+    if (this.eat(CHAR.C)) return 'C';
+    const isPunycode = this.peek() === CHAR.u;
     const name = this.identifier();
     return name === '' || isPunycode ? this.fail() : name.replaceAll('_', '-');
   }
 
   #dynLifetime(): string {
-    if (!this.eat(L)) return this.fail();
+    if (!this.eat(CHAR.L)) return this.fail();
     const index = this.base62();
     return index === 0 ? '' : ` + ${this.lifetime(index)}`;
   }
@@ -252,10 +220,10 @@ class RustV0Reader extends RustV0Parts {
   #dynTrait(): string {
     const trait = this.#path(PATH_IN_TYPE);
     let bindings = '';
-    while (this.eat(LOWER_P) && !this.failed) {
+    while (this.eat(CHAR.p) && !this.failed) {
       const name = this.identifier();
       if (bindings !== '') bindings += ', ';
-      bindings += `${name} = ${this.eat(K) ? this.#constant(CONSTANT_ARGUMENT) : this.#type()}`;
+      bindings += `${name} = ${this.eat(CHAR.K) ? this.#constant(CONSTANT_ARGUMENT) : this.#type()}`;
       if (bindings.length > MAX_OUTPUT_LENGTH) this.fail();
     }
     if (bindings === '' || !this.#showsArguments) return trait;
@@ -269,9 +237,9 @@ class RustV0Reader extends RustV0Parts {
     const start = this.position;
     const tag = this.next();
     let pattern: string;
-    if (tag === R) pattern = `${this.#constant(CONSTANT_ARGUMENT)}..=${this.#constant(CONSTANT_ARGUMENT)}`;
-    else if (tag === O) pattern = this.list(' | ', () => this.#pattern());
-    else pattern = tag === N ? '!null' : this.fail();
+    if (tag === CHAR.R) pattern = `${this.#constant(CONSTANT_ARGUMENT)}..=${this.#constant(CONSTANT_ARGUMENT)}`;
+    else if (tag === CHAR.O) pattern = this.list(' | ', () => this.#pattern());
+    else pattern = tag === CHAR.N ? '!null' : this.fail();
     return this.leave(start, pattern, 0);
   }
 
@@ -283,18 +251,18 @@ class RustV0Reader extends RustV0Parts {
     let constant: string;
     let roles = ANY_CONSTANT;
     if (signedness !== undefined) {
-      const sign = signedness === 'signed' && this.eat(LOWER_N) ? '-' : '';
+      const sign = signedness === 'signed' && this.eat(CHAR.n) ? '-' : '';
       constant = sign + integerText(this.hexNumber());
-    } else if (tag === B) {
+    } else if (tag === CHAR.B) {
       const target = this.backref();
       const after = this.position;
       constant = this.known(target, role) ?? (this.follows(target) ? this.#constant(role) : '');
       this.position = after;
       roles = role;
-    } else if (tag === LOWER_P) constant = '_';
-    else if (tag === LOWER_B) constant = BOOLEANS[this.hexNumber()] ?? this.fail();
-    else if (tag === LOWER_C) constant = characterLiteral(this.hexNumber()) ?? this.fail();
-    else if (tag === R && this.eat(LOWER_E)) constant = this.#string();
+    } else if (tag === CHAR.p) constant = '_';
+    else if (tag === CHAR.b) constant = BOOLEANS[this.hexNumber()] ?? this.fail();
+    else if (tag === CHAR.c) constant = characterLiteral(this.hexNumber()) ?? this.fail();
+    else if (tag === CHAR.R && this.eat(CHAR.e)) constant = this.#string();
     else {
       constant = this.#expression(tag);
       if (role === CONSTANT_ARGUMENT) constant = `{${constant}}`;
@@ -307,22 +275,22 @@ class RustV0Reader extends RustV0Parts {
   #expression(tag: number): string {
     const value = () => this.#constant(CONSTANT_IN_VALUE);
     switch (tag) {
-      case LOWER_E:
+      case CHAR.e:
         return `*${this.#string()}`;
-      case R:
+      case CHAR.R:
         return `&${value()}`;
-      case Q:
+      case CHAR.Q:
         return `&mut ${value()}`;
-      case A:
+      case CHAR.A:
         return `[${this.list(', ', value)}]`;
-      case T:
+      case CHAR.T:
         return this.tuple(value);
-      case V: {
+      case CHAR.V: {
         const path = this.#path(PATH_IN_VALUE);
         const kind = this.next();
-        if (kind === U) return path;
-        if (kind === T) return `${path}(${this.list(', ', value)})`;
-        return kind === S ? `${path} { ${this.list(', ', () => this.#field())} }` : this.fail();
+        if (kind === CHAR.U) return path;
+        if (kind === CHAR.T) return `${path}(${this.list(', ', value)})`;
+        return kind === CHAR.S ? `${path} { ${this.list(', ', () => this.#field())} }` : this.fail();
       }
       default:
         return this.fail();
@@ -330,7 +298,7 @@ class RustV0Reader extends RustV0Parts {
   }
 
   #field(): string {
-    this.tagged(LOWER_S);
+    this.tagged(CHAR.s);
     return `${this.identifier()}: ${this.#constant(CONSTANT_IN_VALUE)}`;
   }
 
@@ -340,7 +308,3 @@ class RustV0Reader extends RustV0Parts {
 }
 
 const READER = new RustV0Reader();
-
-function isUpperCase(code: number): boolean {
-  return code >= A && code <= Z;
-}

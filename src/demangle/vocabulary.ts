@@ -1,4 +1,6 @@
-/** The vocabulary of the Itanium C++ ABI's encodings, in the spelling of GNU's demangler. Source: Itanium C++ ABI, 5.1. */
+import { CHAR, isLower } from './chars.ts';
+
+// The vocabulary of the Itanium C++ ABI's encodings, in the spelling of GNU's demangler. Source: Itanium C++ ABI, 5.1.
 
 /** How a literal of a type is written. */
 export const LiteralStyle = { Cast: 0, Plain: 1, Bool: 2, Float: 3, Void: 4 } as const;
@@ -174,13 +176,17 @@ export const OPERATORS: readonly Operator[] = [
   operator('tw', 'throw', Unary),
 ];
 
-/** Index of a code's entry in the tables by two letters: the first is lower case, the second is any. */
+/** How many codes there are from A to z, and from a to z. */
+const ANY_LETTERS = CHAR.z - CHAR.A + 1;
+const LOWER_LETTERS = CHAR.z - CHAR.a + 1;
+
+/** Index of a code's entry in the table by two letters: the first is lower case, the second is any. */
 function codeIndex(first: number, second: number): number {
-  return (first - 97) * 58 + (second - 65);
+  return (first - CHAR.a) * ANY_LETTERS + (second - CHAR.A);
 }
 
 const OPERATOR_BY_CODE: Int8Array = (() => {
-  const indexes = new Int8Array(26 * 58).fill(-1);
+  const indexes = new Int8Array(LOWER_LETTERS * ANY_LETTERS).fill(-1);
   OPERATORS.forEach(({ code }, index) => {
     indexes[codeIndex(code.charCodeAt(0), code.charCodeAt(1))] = index;
   });
@@ -189,7 +195,7 @@ const OPERATOR_BY_CODE: Int8Array = (() => {
 
 /** @returns index in {@link OPERATORS}, or −1 */
 export function findOperator(first: number, second: number): number {
-  return first >= 97 && first <= 122 && second >= 65 && second <= 122 ? OPERATOR_BY_CODE[codeIndex(first, second)]! : -1;
+  return isLower(first) && second >= CHAR.A && second <= CHAR.z ? OPERATOR_BY_CODE[codeIndex(first, second)]! : -1;
 }
 
 export interface StdAbbreviation {
