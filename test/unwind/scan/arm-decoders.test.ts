@@ -188,6 +188,8 @@ describe('A64', () => {
     ['str x19, [sp, #8]; str wzr, [sp, #8]; ldr x19, [sp, #8]', 'f90007f3 b9000bff f94007f3', 'next 19=?'],
     ['str x19, [sp, #8]; str xzr, [sp, #8]; ldr x19, [sp, #8]', 'f90007f3 f90007ff f94007f3', 'next 19=?'],
     ['str x19, [sp, #8]; stp q0, q1, [sp]; ldr x19, [sp, #8]', 'f90007f3 ad0007e0 f94007f3', 'next 19=?'],
+    ['str x19, [sp, #24]; stp q0, q1, [sp]; ldr x19, [sp, #24]', 'f9000ff3 ad0007e0 f9400ff3', 'next 19=?'],
+    ['str x19, [sp, #32]; stp q0, q1, [sp]; ldr x19, [sp, #32]', 'f90013f3 ad0007e0 f94013f3', 'next'],
     ['stp d8, d9, [sp, #-16]!', '6dbf27e8', 'next 31=31-16'],
     ['ldp d8, d9, [sp], #16', '6cc127e8', 'next 31=31+16'],
     ['ldp q8, q9, [sp], #32', 'acc127e8', 'next 31=31+32'],
