@@ -2,8 +2,6 @@ import { PERF_SAMPLE_REGS_ABI_64 } from '../perfdata/constants.ts';
 import type { UnwindMachine } from '../unwind/unwind-machine.ts';
 import { stackMachine } from './stack-machine.ts';
 
-const REGISTERS = 64;
-
 /** `r0`, `r1`, … */
 function numbered(prefix: string, count: number, first = 0): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${first + i}`);
@@ -54,6 +52,6 @@ export function registerNames(arch: string, mask: bigint): (string | undefined)[
   const machine = stackMachine(arch, PERF_SAMPLE_REGS_ABI_64, mask);
   const names = machine === undefined ? [] : NAMES[machine];
   const list: (string | undefined)[] = [];
-  for (let bit = 0; bit < REGISTERS; bit++) if (((mask >> BigInt(bit)) & 1n) === 1n) list.push(names[bit]);
+  for (let bit = 0, rest = mask; rest > 0n; bit++, rest >>= 1n) if ((rest & 1n) === 1n) list.push(names[bit]);
   return list;
 }
