@@ -2,20 +2,14 @@ import type { CodeBytes } from '../code-bytes.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
-import { A64Decoder } from './a64-decoder.ts';
-import { ArmDecoder } from './arm-decoder.ts';
 import { CallEffects } from './call-effects.ts';
 import type { ScannedMachine } from './calling-conventions.ts';
 import { CodeWays } from './code-ways.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
-import { LoongarchDecoder } from './loongarch-decoder.ts';
-import { MipsDecoder } from './mips-decoder.ts';
-import { PowerpcDecoder } from './powerpc-decoder.ts';
+import { linkDecoders } from './link-decoders.ts';
 import { ReturnRules } from './return-rules.ts';
-import { RiscvDecoder } from './riscv-decoder.ts';
 import { ScanState } from './scan-state.ts';
-import { ThumbDecoder } from './thumb-decoder.ts';
 import { x86Decoders } from './x86-decoder.ts';
 
 /**
@@ -45,14 +39,7 @@ const FLAG_VALUES = 8;
  */
 export class FrameScan {
   readonly #code: CodeBytes;
-  readonly #x86 = x86Decoders();
-  readonly #a64 = new A64Decoder();
-  readonly #riscv = new RiscvDecoder();
-  readonly #powerpc = { ppc64: new PowerpcDecoder(8), ppc: new PowerpcDecoder(4) };
-  readonly #loongarch = new LoongarchDecoder();
-  readonly #mips = { mips64: new MipsDecoder(8), mips: new MipsDecoder(4) };
-  readonly #arm = new ArmDecoder();
-  readonly #thumb = new ThumbDecoder();
+  readonly #decoders = { ...x86Decoders(), ...linkDecoders() };
   readonly #reader: FileCode;
   readonly #callEffects: CallEffects;
   readonly #ways = new CodeWays(MAX_INSTRUCTIONS);
@@ -111,25 +98,7 @@ export class FrameScan {
   }
 
   #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {
-    switch (machine) {
-      case 'arm':
-        return isThumb ? this.#thumb : this.#arm;
-      case 'aarch64':
-        return this.#a64;
-      case 'x86_64':
-      case 'i386':
-        return this.#x86[machine];
-      case 'riscv64':
-        return this.#riscv;
-      case 'ppc64':
-      case 'ppc':
-        return this.#powerpc[machine];
-      case 'loongarch64':
-        return this.#loongarch;
-      case 'mips64':
-      case 'mips':
-        return this.#mips[machine];
-    }
+    return this.#decoders[machine === 'arm' ? (isThumb ? 't32' : 'a32') : machine];
   }
 
   /**

@@ -6,21 +6,15 @@ import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
-import { A64Decoder } from './a64-decoder.ts';
-import { ArmDecoder } from './arm-decoder.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
-import { LoongarchDecoder } from './loongarch-decoder.ts';
-import { MipsDecoder } from './mips-decoder.ts';
-import { PowerpcDecoder } from './powerpc-decoder.ts';
-import { type LinkCode, type PushCode, PushSearch } from './push-search.ts';
-import { RiscvDecoder } from './riscv-decoder.ts';
+import { type LinkCode, linkDecoders } from './link-decoders.ts';
+import { type PushCode, PushSearch } from './push-search.ts';
 import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
-import { ThumbDecoder } from './thumb-decoder.ts';
 
 /** How many pushes before an address are tried: what looks like one may be a number among the code, or the second half of an instruction. */
 export const MAX_PUSHES = 8;
@@ -35,17 +29,7 @@ export class PushScan {
   readonly #reader: FileCode;
   readonly #search: PushSearch;
   readonly #callEffects: CallEffects;
-  readonly #decoders: Readonly<Record<LinkCode, InstructionDecoder>> = {
-    a32: new ArmDecoder(),
-    t32: new ThumbDecoder(),
-    mips64: new MipsDecoder(8),
-    mips: new MipsDecoder(4),
-    aarch64: new A64Decoder(),
-    riscv64: new RiscvDecoder(),
-    ppc64: new PowerpcDecoder(8),
-    ppc: new PowerpcDecoder(4),
-    loongarch64: new LoongarchDecoder(),
-  };
+  readonly #decoders = linkDecoders();
   /** What is being scanned. */
   #machine!: MachineRegisters;
   #convention!: CallingConvention;

@@ -1,7 +1,6 @@
 import type { CodeBytes } from '../code-bytes.ts';
 import { isMips, type MipsMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import type { ScannedMachine } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 
 /** How far back the push is looked for. Few functions are longer. */
@@ -14,9 +13,6 @@ const PC_AND_SP = 0xa000;
 
 /** A set of instructions whose pushes are known. */
 export type PushCode = 'a32' | 't32' | MipsMachine;
-
-/** A set of instructions of a machine with a link register. */
-export type LinkCode = PushCode | Exclude<ScannedMachine, 'x86_64' | 'i386' | 'arm'>;
 
 /**
  * Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they
