@@ -50,14 +50,16 @@ export class FrameIndex {
 
   /** Whether a table has all FDEs, so that code that is not in it has none. Few linkers leave some out. */
   #listsAll(table: FrameTable): boolean {
-    if (this.#isTableComplete !== undefined) return this.#isTableComplete;
-    this.#isTableComplete = this.section.countFdes() <= table.count;
-    if (!this.#isTableComplete) {
-      const sorted = this.#sort();
-      this.#isTableComplete = sorted.count <= table.count;
-      if (!this.#isTableComplete) this.#sorted = sorted;
-    }
+    this.#isTableComplete ??= this.section.countFdes() <= table.count || this.#countWithCode() <= table.count;
     return this.#isTableComplete;
+  }
+
+  /** How many FDEs have code. Linkers leave those of functions that they removed out of the table, but not always out of the section. */
+  #countWithCode(): number {
+    const { section } = this;
+    let count = 0;
+    for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) if (section.readFde(at) && section.hasCode) count++;
+    return count;
   }
 
   #findInTable(table: FrameTable, svma: number): boolean {

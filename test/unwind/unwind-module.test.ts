@@ -116,6 +116,15 @@ describe('.eh_frame', () => {
     expect(cfaOffsets(await readUnwindModule(elf, { usesAllTables: false }), ...ADDRESSES)).toEqual([-1, 16, 16, 32, 32, -1, -1, -1, -1, -1]);
   });
 
+  test('is searched by a table that leaves out only functions that the linker has removed', async () => {
+    const removed = assembleFrames([[CIE, [fde(0, 64), FDES[0], fde(0, 64, 0x10), FDES[1], fde(0x1300, 64, 0), FDES[2]]]], { addr: FRAMES_AT });
+    const kept = [1, 3, 5].map((i, at): [number, number] => [FDES[at].start, FRAMES_AT + removed.fdeOffsets[i]]);
+    const table = section('.eh_frame_hdr', TABLE_AT, assembleFrameTable(TABLE_AT, FRAMES_AT, kept));
+    const module = await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, removed.bytes), table]);
+    expect(cfaOffsets(module, ...ADDRESSES)).toEqual(EXPECTED);
+    expect(module.firstFrames?.table?.count).toBe(3);
+  });
+
   test('may have its functions in any order', async () => {
     const shuffled = assembleFrames([[CIE, [FDES[2], FDES[0], FDES[1]]]], { addr: FRAMES_AT });
     expect(cfaOffsets(await madeModule('x86_64', [], [section('.eh_frame', FRAMES_AT, shuffled.bytes)]), ...ADDRESSES)).toEqual(EXPECTED);
