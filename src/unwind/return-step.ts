@@ -103,15 +103,27 @@ export class ReturnStep {
     const stack = this.#stack;
     const word = this.#frame.machine.addressSize;
     if (!stack.read(fp - word)) return -1;
-    const argumentBytes = stack.value - (fp + 2 * word);
-    return argumentBytes > 0 && argumentBytes <= MAX_ARGUMENT_WORDS * word && argumentBytes % word === 0 ? stack.value : -1;
+    const sp = stack.value;
+    const argumentBytes = sp - (fp + 2 * word);
+    const maySend = argumentBytes > 0 && argumentBytes <= MAX_ARGUMENT_WORDS * word && argumentBytes % word === 0;
+    return maySend && !this.#savesRecordBelow(fp, sp) ? sp : -1;
   }
 
-  /** Whether the return address above where the frame pointer points was pushed once more, below a stack pointer. */
+  /** Whether the frame pointer that is saved at a place points at a record between there and a stack pointer: then that is not the caller's. */
+  #savesRecordBelow(at: number, sp: number): boolean {
+    const stack = this.#stack;
+    return stack.read(at) && stack.value > at && stack.value < sp;
+  }
+
+  /**
+   * Whether the return address above where the frame pointer points was pushed once more, below a stack pointer. In a recursion, an outer caller may have the
+   * same one.
+   */
   #isRealigned(fp: number, sp: number): boolean {
     const stack = this.#stack;
     const word = this.#frame.machine.addressSize;
-    if (sp <= fp + 2 * word || sp - fp > MAX_REALIGNED_BYTES || sp % word !== 0 || !stack.read(fp + word)) return false;
+    if (sp <= fp + 2 * word || sp - fp > MAX_REALIGNED_BYTES || sp % word !== 0 || this.#savesRecordBelow(fp, sp)) return false;
+    if (!stack.read(fp + word)) return false;
     const { lo, hi } = stack;
     return stack.read(sp - word) && stack.lo === lo && stack.hi === hi;
   }

@@ -158,6 +158,12 @@ describe('x86-64 code without rules', () => {
     ['from where it is saved', SP + 0x80, { 120: BIAS + 0x1400 }, frames(0x1010, 0x1400, 0x1500)],
     ['unless the return address is not there', SP + 0x80, { 120: BIAS + 0x1401 }, frames(0x1010, 0x1400)],
     ['unless it is below the frame', SP + 0x28, { 32: BIAS + 0x1400, 40: BIAS + 0x1500 }, frames(0x1010, 0x1400)],
+    [
+      'unless the next caller, in a recursion, is below it',
+      SP + 0x80,
+      { 64: SP + 0x70, 80: BIAS + 0x1500, 112: 0, 120: BIAS + 0x1400, 128: 0 },
+      frames(0x1010, 0x1400, 0x1500, 0x1400),
+    ],
   ])('takes the stack pointer of the caller %s, if the stack was realigned', async (_, sp, changes, expected) => {
     const stack = { 40: 7, 48: sp, 64: 0, 72: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0, ...changes };
     expect(await unwind({ ip: BIAS + 0x1010, bp: SP + 0x40 }, stack, { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] })).toMatchObject({
