@@ -26,6 +26,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     children: args.flag('children'),
     compatPerf: plan.naming.compatPerf,
     paintPercent: percentPainter(terminal),
+    ...terminalWidth(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
     ...(unknown && { unknown }),
@@ -58,6 +59,11 @@ async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!isReaderGone(error)) throw error;
   }
+}
+
+/** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */
+function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
+  return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
 }
 
 function percentPainter(terminal: Terminal): (text: string, percent: number) => string {

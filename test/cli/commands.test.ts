@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/options.ts';
 import { splitEvents } from '../../src/cli/reading.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
-import { runMain } from '../support/run-main.ts';
+import { encodeFile, record } from '../support/perf-encoder.ts';
+import { type MainOptions, runMain } from '../support/run-main.ts';
 
 let dir: string;
 let input: string;
@@ -91,6 +92,19 @@ describe('report', () => {
     expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);
     expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(colour);
     expect((await runMain(['report', input], { isTTY: true, env: { NO_COLOR: '1' } })).stdout.toString()).not.toContain(colour);
+  });
+});
+
+describe('report on a terminal', () => {
+  test('cuts names to its width, and nowhere else', async () => {
+    const path = join(dir, 'long.data');
+    const filename = `/opt/${'long/'.repeat(30)}app`;
+    const records = [record.mmap2({ pid: 100, addr: 0x400000n, len: 0x1000n, filename }), record.sample({ ip: 0x400123n, pid: 100, time: 3n, period: 5n })];
+    writeFileSync(path, encodeFile({ attrs: [{ name: 'cpu-clock', ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'] }], records }));
+    const rowOf = async (options: MainOptions): Promise<string> =>
+      (await runMain(['report', path], { env: { NO_COLOR: '1' }, ...options })).stdout.toString().split('\n')[2];
+    expect(await rowOf({ isTTY: true, columns: 80 })).toMatch(/^.{79,80}$/);
+    for (const options of [{ columns: 80 }, { isTTY: true }, { isTTY: true, columns: 0 }]) expect(await rowOf(options)).toContain(filename);
   });
 });
 

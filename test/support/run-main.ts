@@ -10,12 +10,14 @@ export interface MainResult {
 export interface MainOptions {
   readonly stdin?: Uint8Array | Readable;
   readonly isTTY?: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs the program inside this process, with streams of its own. */
-export async function runMain(args: readonly string[], { stdin = new Uint8Array(0), isTTY = false, env = {} }: MainOptions = {}): Promise<MainResult> {
-  const stdout = collector(isTTY);
+export async function runMain(args: readonly string[], { stdin = new Uint8Array(0), isTTY = false, columns, env = {} }: MainOptions = {}): Promise<MainResult> {
+  const stdout = Object.assign(collector(isTTY), columns !== undefined && { columns });
   const stderr = collector(isTTY);
   const input = stdin instanceof Readable ? stdin : new PassThrough().end(stdin);
   const status = await main(args, { stdin: input, stdout, stderr, env });

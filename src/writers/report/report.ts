@@ -1,9 +1,11 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
-import { printable } from '../../base/printable.ts';
 import { TextWriter } from '../../base/text-writer.ts';
-import type { Profile } from '../../profile/profile.ts';
+import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { percentOf, percentText } from '../percent.ts';
+import type { NumberColumn, Table, TextLine } from '../tables/table.ts';
+import { writeTextTable } from '../tables/text-table.ts';
 import { wholeNumber } from '../whole-number.ts';
+import type { ReportRow } from './rows.ts';
 import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables.ts';
 
 export { REPORT_KEYS, type ReportKey } from './keys.ts';
@@ -13,10 +15,9 @@ export interface ReportOptions extends ReportRowsOptions {
   readonly limit?: number;
   /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
+  /** Columns of the terminal, to which names are cut. Default: they are not cut. */
+  readonly width?: number;
 }
-
-/** Columns are padded up to this width; longer texts are not cut. */
-const MAX_ALIGNED = 60;
 
 /**
  * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table per event with samples, rows by falling
@@ -35,40 +36,41 @@ export async function writeReport(profile: Profile, sink: ByteSink, options: Rep
   for (const table of report.tables()) {
     if (!isFirst) out.put('\n');
     isFirst = false;
-    await writeTable(profile, report, table, options, out);
+    await writeTextTable(tableOf(profile, report, table, options), out, options.width);
   }
   await out.flush();
 }
 
-async function writeTable(profile: Profile, report: ReportTables, { events, rows, sum }: ReportTable, options: ReportOptions, out: TextWriter): Promise<void> {
-  const { children = false, limit = Number.POSITIVE_INFINITY, paintPercent = (text) => text } = options;
+/** A table of a report as people read it. */
+function tableOf(profile: Profile, report: ReportTables, { events, rows, sum }: ReportTable, options: ReportOptions): Table<ReportRow> {
+  const { children = false, limit = Number.POSITIVE_INFINITY, paintPercent } = options;
   const { keys, texts } = report;
-  const shareText = (weight: number) => {
-    const percent = percentOf(weight, sum);
-    return paintPercent(percentText(percent).padStart(6), percent);
+  const share = (name: string, weightOf: (row: ReportRow) => number): NumberColumn<ReportRow> => {
+    const percent = (row: ReportRow) => percentOf(weightOf(row), sum);
+    return { name, width: 6, text: (row) => percentText(percent(row)), ...(paintPercent && { paint: (text, row) => paintPercent(text, percent(row)) }) };
   };
-
   const shown = rows.slice(0, limit);
-  const cellOf = (text: number) => printable(texts.strings.get(text));
-  // Making a text printable never makes it shorter.
-  const widthOf = (text: number) => (texts.strings.length(text) < MAX_ALIGNED ? cellOf(text).length : MAX_ALIGNED);
-  // There may be more rows than a call can take arguments.
-  const widestOf = (key: string, column: number) => shown.reduce((widest, row) => Math.max(widest, widthOf(row.texts[column])), key.length);
-  const widths = keys.map((key, column) => Math.min(MAX_ALIGNED, widestOf(key, column)));
-  const columnsText = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(column < cells.length - 1 ? widths[column] : 0)).join('  ');
-
-  for (const event of events) out.put(headline(profile, event));
-  out.put(`   per       period samples ${children ? '  self ' : ''}${columnsText(keys)}\n`);
-  for (const row of shown) {
-    const self = children ? `${shareText(report.selfWeight(row))} ` : '';
-    const numbers = `${shareText(report.weight(row))} ${wholeNumber(row.period, row.periodRemainder).padStart(12)} ${String(row.samples).padStart(7)}`;
-    out.put(`${numbers} ${self}${columnsText(row.texts.map(cellOf))}\n`);
-    if (out.isFull) await out.flush();
-  }
-  if (rows.length > shown.length) out.put(`# ${rows.length - shown.length} more\n`);
+  return {
+    headlines: events.map((event) => headline(profile.events[event])),
+    numbers: [
+      share('per', (row) => report.weight(row)),
+      { name: 'period', width: 12, text: ({ period, periodRemainder }) => wholeNumber(period, periodRemainder) },
+      { name: 'samples', width: 7, text: ({ samples }) => String(samples) },
+      ...(children ? [share('self', (row) => report.selfWeight(row))] : []),
+    ],
+    names: keys.map((key, column) => ({
+      name: key,
+      text: (row) => texts.strings.get(row.texts[column]),
+      length: (row) => texts.strings.length(row.texts[column]),
+      isPath: key === 'dso',
+    })),
+    rows: shown,
+    notes: rows.length > shown.length ? [[`${rows.length - shown.length} more`]] : [],
+  };
 }
 
-function headline(profile: Profile, index: number): string {
-  const { name, unit, samples, period, periodRemainder } = profile.events[index];
-  return `# ${printable(name)}: ${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}\n`;
+/** An event and its totals: `cpu-clock: 306 samples, period 153000000 ns`. */
+function headline({ name, unit, samples, period, periodRemainder }: ProfileEvent): TextLine {
+  const counts = `${samples} ${samples === 1 ? 'sample' : 'samples'}`;
+  return [{ name }, `: ${counts}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}`];
 }

@@ -49,6 +49,30 @@ describe('report: tables', () => {
     ]);
   });
 
+  describe('on a terminal', () => {
+    const long = `ns::${'very_long_'.repeat(30)}name<int>`;
+    const profile = buildProfile([long, 'a', { name: 'b', dso: '/usr/lib/x86_64-linux-gnu/libfoo.so.6' }].map((name, timeNs) => ({ timeNs, stack: [name] })));
+
+    test.each([[80], [120], [200]])('of %i columns, no line is longer, and names are cut in the middle', async (width) => {
+      const lines = (await reportOf(profile, { width, sort: ['function', 'dso', 'comm'] })).trimEnd().split('\n');
+      const longest = Math.max(...lines.map((line) => line.length));
+      expect([width - 1, width]).toContain(longest);
+      expect(lines.filter((line) => /ns::very_[a-z_]*…[a-z_]*_name<int>/.test(line))).toHaveLength(1);
+      expect(lines.filter((line) => / \/u[^ ]*foo\.so\.6/.test(line))).toHaveLength(1);
+    });
+
+    test('that is wide enough, nothing is cut', async () => {
+      expect(await reportOf(profile, { width: 500 })).toContain(`${long} (app)\n`);
+    });
+
+    test('names that would become shorter by being cut are escaped first', async () => {
+      const hostile = buildProfile([{ timeNs: 0, stack: [`${'\n'.repeat(60)}end`] }]);
+      const [, , row] = (await reportOf(hostile, { width: 60 })).split('\n');
+      expect(row).toMatch(/^100\.00 +1000000 +1 \\n\\n.*….*n(?:\\n)*end \(app\)$/);
+      expect(row.length).toBe(60);
+    });
+  });
+
   whenThorough(() => {
     test('there can be more rows than a call can have arguments', async () => {
       const [samples, depth] = [70, 2000];
