@@ -67,6 +67,7 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
     processes: add(periods('processes')),
     folded: add([...readFileSync(join(dir, 'all.folded'), 'utf8').matchAll(/ (\d+)$/gm)].map(([, number]) => number)),
     headline: add([...report.matchAll(/period (\d+)/g)].map(([, number]) => number)),
+    reportJson: add(exactNumbers(await run('report', '--json', '--children', ...inputs), 'selfPeriod')),
     report: add([...report.matchAll(/^ *[\d.]+ +(\d+) /gm)].map(([, number]) => number)),
     speedscopeEnds: add(threads.flatMap((text) => [...text.matchAll(/"endValue":(\d+)/g)].map(([, number]) => number))),
     speedscopeWeights: add(threads.flatMap(weightsOf)),
@@ -75,11 +76,17 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
   };
 }
 
+/** The values of a field in JSON, with all their digits. */
+const exactNumbers = (json: string, field: string): string[] => [...json.matchAll(new RegExp(`"${field}":"?(\\d+)`, 'g'))].map(([, number]) => number);
+
 const weightsOf = (text: string): string[] => [...text.matchAll(/"weights":\[([\d,]+)\]/g)].flatMap(([, list]) => list.split(','));
 
 const everywhere = (sum: bigint) =>
   Object.fromEntries(
-    ['results', 'processes', 'folded', 'headline', 'report', 'speedscopeEnds', 'speedscopeWeights', 'speedscopeFirst', 'pprof'].map((key) => [key, sum]),
+    ['results', 'processes', 'folded', 'headline', 'reportJson', 'report', 'speedscopeEnds', 'speedscopeWeights', 'speedscopeFirst', 'pprof'].map((key) => [
+      key,
+      sum,
+    ]),
   );
 
 describe('periods', () => {

@@ -126,6 +126,12 @@ const REPORT_ONLY: readonly OptionSpec[] = [
   },
 ];
 
+/** Of commands that print tables. */
+const LAYOUTS: readonly OptionSpec[] = [
+  { name: 'json', section: OUTPUT, text: 'Print JSON for programs (its fields are in docs/report-json.md)' },
+  { name: 'markdown', section: OUTPUT, text: "Print GitHub's Markdown, as for a comment on a pull request" },
+];
+
 const FILTERS: readonly OptionSpec[] = [
   {
     name: 'event',
@@ -303,16 +309,18 @@ export const CONVERT: CommandSpec = {
 
 export const REPORT: CommandSpec = {
   name: 'report',
-  usage: 'perfconv report [INPUT…]',
+  usage: 'perfconv report [INPUT…] [--json|--markdown]',
   text: 'Print a table of the hottest functions; several inputs are added up',
   takesSeveral: true,
-  options: [...REPORT_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
+  options: [...REPORT_ONLY, ...LAYOUTS, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
     ['perfconv report', 'the hottest functions of perf.data'],
     ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
     ['perfconv report --compat perf --children web.data', 'the rows of perf report --children'],
     ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
+    ["perfconv report --json web.data | jq '.tables[0].rows[0].function'", 'for programs'],
+    ['perfconv report --markdown --limit 20 web.data > comment.md', 'for a comment on a pull request'],
     ['perfconv report --unknown address web.data', 'a row for each address of code without symbols'],
     ['perfconv report --event cycles --pid 812 --time 12.5, web.data', 'part of the recording'],
     ['perfconv report --symfs /mnt/target --debug-dir /opt/debug web.data', 'symbols from elsewhere'],

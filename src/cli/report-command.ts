@@ -1,4 +1,5 @@
-import { REPORT_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { REPORT_KEYS, type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { reportNeeds } from '../pipeline/reading-needs.ts';
 import { REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
@@ -26,6 +27,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
     children: args.flag('children'),
     compatPerf: plan.naming.compatPerf,
     paintPercent: percentPainter(terminal),
+    layout: tableLayout(args),
     ...terminalWidth(terminal),
     ...(limit !== undefined && { limit }),
     ...(weight && { weight }),
@@ -34,7 +36,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   checkPrinting(inputs, args, terminal);
   if (inputs.length > 1) checkDistinct(inputs, terminal);
   checkSymbolPaths(args, terminal);
-  const stdout = standardOutput(terminal, true);
+  const stdout = standardOutput(terminal, options.layout === 'text');
   const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(plan, input, diagnostics));
   return run.complete(() =>
     untilReaderIsGone(async () => {
@@ -59,6 +61,13 @@ async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!isReaderGone(error)) throw error;
   }
+}
+
+/** @throws PerfconvError `usage` */
+function tableLayout(args: Arguments): ReportLayout {
+  const [json, markdown] = [args.flag('json'), args.flag('markdown')];
+  if (json && markdown) throw new PerfconvError('usage', '--json cannot be combined with --markdown');
+  return json ? 'json' : markdown ? 'markdown' : 'text';
 }
 
 /** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */

@@ -12,6 +12,7 @@ export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
 export { FOLDED_MARKS, type FoldedMark } from '../writers/folded/marks.ts';
 export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
 export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';
+export type { ReportLayout } from '../writers/report/report.ts';
 export { mixesFieldChoices, SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writers/script/fields.ts';
 
 export const WEIGHTS = ['period', 'samples'] as const;

@@ -81,6 +81,17 @@ describe('report', () => {
     expect(stdout.toString()).toMatch(/comm\n.* app\n$/);
   });
 
+  test('has one layout', async () => {
+    expect(JSON.parse((await runMain(['report', '--json', input])).stdout.toString()).tables[0].events[0]).toMatchObject({ name: 'cpu-clock', samples: 2 });
+    expect((await runMain(['report', '--markdown', input])).stdout.toString()).toMatch(
+      /^`cpu-clock`: 2 samples.*\n\n\| per \| period \| samples \| function \| dso \|\n/,
+    );
+    expect(await runMain(['report', '--json', '--markdown', input])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--json cannot be combined with --markdown'),
+    });
+  });
+
   test('warns about missing events', async () => {
     const { status, stderr } = await runMain(['report', '--event', 'cpu-clock,cycles', input]);
     expect(status).toBe(0);

@@ -5,22 +5,10 @@ import { describe, expect, it, test } from 'vitest';
 import { EVERYTHING } from '../support/every-feature.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
 import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/info-schema.ts';
+import { fieldNames, keysOf } from '../support/json-schemas.ts';
 import { encodeFile, encodePipe, type FileSpec, misc, record } from '../support/perf-encoder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-
-/** The names of all fields below a schema. */
-function fieldNames(node: unknown): string[] {
-  if (typeof node !== 'object' || node === null) return [];
-  const own = 'properties' in node ? Object.keys(node.properties as object) : [];
-  return [...own, ...Object.values(node).flatMap(fieldNames)];
-}
-
-/** The names of all fields in a value. */
-function keysOf(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(keysOf)];
-}
 
 describe('the schema', () => {
   it.each(fixtureNames)('describes %s', async (name) => expectDescribed(await jsonOf(readFileSync(fixtureFile(name)))));

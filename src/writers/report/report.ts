@@ -1,26 +1,34 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import { JsonWriter } from '../json-text.ts';
 import { percentOf, percentText } from '../percent.ts';
+import { writeMarkdownTable } from '../tables/markdown.ts';
 import type { NumberColumn, Table, TextLine } from '../tables/table.ts';
 import { writeTextTable } from '../tables/text-table.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { writeTablesJson } from './json.ts';
 import type { ReportRow } from './rows.ts';
 import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables.ts';
 
 export { REPORT_KEYS, type ReportKey } from './keys.ts';
+
+export const REPORT_LAYOUTS = ['text', 'json', 'markdown'] as const;
+export type ReportLayout = (typeof REPORT_LAYOUTS)[number];
 
 export interface ReportOptions extends ReportRowsOptions {
   /** Rows per table at most; one line reports the rest. Default: all. */
   readonly limit?: number;
   /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
+  /** How it is written: as text, as JSON for programs, or in GitHub's Markdown. Default: text. */
+  readonly layout?: ReportLayout;
   /** Columns of the terminal, to which names are cut. Default: they are not cut. */
   readonly width?: number;
 }
 
 /**
- * Writes function statistics for the terminal: readperf's overview (`per`, `period`, `samples`, `function`), one table per event with samples, rows by falling
+ * Writes function statistics. As text, they are readperf's overview (`per`, `period`, `samples`, `function`), one table per event with samples, rows by falling
  * weight and then by text. With children, a column `self` follows readperf's numbers. A sample belongs to the innermost inlined function of its leaf; one
  * without a stack to `[unknown]`.
  *
@@ -31,20 +39,23 @@ export interface ReportOptions extends ReportRowsOptions {
  */
 export async function writeReport(profile: Profile, sink: ByteSink, options: ReportOptions = {}): Promise<void> {
   const report = new ReportTables(profile, options);
+  const { layout = 'text', limit = Number.POSITIVE_INFINITY, width } = options;
+  if (layout === 'json') return writeTablesJson(profile, report, limit, new JsonWriter(sink));
   const out = new TextWriter(sink);
   let isFirst = true;
-  for (const table of report.tables()) {
+  for (const reported of report.tables()) {
     if (!isFirst) out.put('\n');
     isFirst = false;
-    await writeTextTable(tableOf(profile, report, table, options), out, options.width);
+    const table = tableOf(profile, report, reported, options);
+    await (layout === 'markdown' ? writeMarkdownTable(table, out) : writeTextTable(table, out, width));
   }
   await out.flush();
 }
 
 /** A table of a report as people read it. */
 function tableOf(profile: Profile, report: ReportTables, { events, rows, sum }: ReportTable, options: ReportOptions): Table<ReportRow> {
-  const { children = false, limit = Number.POSITIVE_INFINITY, paintPercent } = options;
-  const { keys, texts } = report;
+  const { limit = Number.POSITIVE_INFINITY, paintPercent } = options;
+  const { children, keys, texts } = report;
   const share = (name: string, weightOf: (row: ReportRow) => number): NumberColumn<ReportRow> => {
     const percent = (row: ReportRow) => percentOf(weightOf(row), sum);
     return { name, width: 6, text: (row) => percentText(percent(row)), ...(paintPercent && { paint: (text, row) => paintPercent(text, percent(row)) }) };

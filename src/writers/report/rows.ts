@@ -17,6 +17,7 @@ export interface ReportRow {
   /** Samples taken there, in the innermost function; the same as `samples` without children. */
   readonly selfSamples: number;
   readonly selfPeriod: number;
+  readonly selfPeriodRemainder: number;
 }
 
 /** Adds up samples by their keys. */
@@ -31,8 +32,9 @@ export class ReportRows {
   readonly #nodes = new TupleInterner(3, 1024);
   /** By last node. */
   readonly #periods = new ExactSums();
-  /** By last node: samples, self samples, self period. */
-  #sums = new Float64Array(4096);
+  readonly #selfPeriods = new ExactSums();
+  /** By last node: samples, self samples. */
+  #sums = new Float64Array(2048);
   /** By last node: the last total that was counted there, plus 1. Keeps recursion from counting a total twice. */
   #countedTotal = new Uint32Array(1024);
 
@@ -51,8 +53,8 @@ export class ReportRows {
     const stack = totals.stack(total);
     const leaf = stack < 0 ? -1 : stacks.location(stack);
     const leafNode = this.#nodeOf(event, task, leaf, 0);
-    this.#sums[leafNode * 3 + 1] += totals.samples(total);
-    this.#sums[leafNode * 3 + 2] += totals.period(total);
+    this.#sums[leafNode * 2 + 1] += totals.samples(total);
+    this.#selfPeriods.add(leafNode, totals.period(total), totals.periodRemainder(total));
     this.#count(leafNode, total);
     if (!withChildren) return;
     for (let at = stack; at >= 0; at = stacks.parent(at)) {
@@ -66,7 +68,7 @@ export class ReportRows {
     if (this.#countedTotal[node] === total + 1) return;
     this.#countedTotal[node] = total + 1;
     const { totals } = this.#profile;
-    this.#sums[node * 3] += totals.samples(total);
+    this.#sums[node * 2] += totals.samples(total);
     this.#periods.add(node, totals.period(total), totals.periodRemainder(total));
   }
 
@@ -77,7 +79,7 @@ export class ReportRows {
     }
     if (node >= this.#countedTotal.length) {
       this.#countedTotal = grown(this.#countedTotal, node + 1);
-      this.#sums = grown(this.#sums, this.#countedTotal.length * 3);
+      this.#sums = grown(this.#sums, this.#countedTotal.length * 2);
     }
     return node;
   }
@@ -88,9 +90,10 @@ export class ReportRows {
     for (let node = 0; node < this.#nodes.size; node++) {
       // Nodes inside a path were never counted.
       if (node >= this.#countedTotal.length || this.#countedTotal[node] === 0) continue;
-      const [samples, selfSamples, selfPeriod] = this.#sums.subarray(node * 3, node * 3 + 3);
+      const [samples, selfSamples] = this.#sums.subarray(node * 2, node * 2 + 2);
       const [period, periodRemainder] = [this.#periods.value(node), this.#periods.remainder(node)];
-      rows.push({ texts: this.#textsOf(node), samples, period, periodRemainder, selfSamples, selfPeriod });
+      const [selfPeriod, selfPeriodRemainder] = [this.#selfPeriods.value(node), this.#selfPeriods.remainder(node)];
+      rows.push({ texts: this.#textsOf(node), samples, period, periodRemainder, selfSamples, selfPeriod, selfPeriodRemainder });
     }
     return rows;
   }

@@ -36,8 +36,9 @@ export class ReportTables {
   readonly keys: readonly ReportKey[];
   readonly texts: ReportTexts;
   readonly #profile: Profile;
-  readonly #children: boolean;
-  readonly #bySamples: boolean;
+  readonly children: boolean;
+  /** What percentages and the order go by. */
+  readonly weighsBy: 'period' | 'samples';
   readonly #events: readonly number[];
 
   /** @throws PerfconvError `no-samples` for a profile without any; `usage` for an empty list of sort keys */
@@ -47,8 +48,8 @@ export class ReportTables {
     this.#events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
     if (this.#events.length === 0) throw new PerfconvError('no-samples', 'no samples to report');
     this.#profile = profile;
-    this.#children = children;
-    this.#bySamples = weight === 'samples' || this.keys.includes('event');
+    this.children = children;
+    this.weighsBy = weight === 'samples' || this.keys.includes('event') ? 'samples' : 'period';
     this.texts = new ReportTexts(profile, this.keys, compatPerf);
   }
 
@@ -60,18 +61,18 @@ export class ReportTables {
 
   /** The weight that determines a row's percentage and its place. */
   weight({ samples, period }: ReportRow): number {
-    return this.#bySamples ? samples : period;
+    return this.weighsBy === 'samples' ? samples : period;
   }
 
   /** The same for the samples that ended in the row's function. */
   selfWeight({ selfSamples, selfPeriod }: ReportRow): number {
-    return this.#bySamples ? selfSamples : selfPeriod;
+    return this.weighsBy === 'samples' ? selfSamples : selfPeriod;
   }
 
   #tableOf(events: readonly number[]): ReportTable {
     const { totals } = this.#profile;
     const collected = new ReportRows(this.#profile, this.texts, this.keys.length);
-    for (let total = 0; total < totals.size; total++) if (events.includes(totals.event(total))) collected.add(total, this.#children);
+    for (let total = 0; total < totals.size; total++) if (events.includes(totals.event(total))) collected.add(total, this.children);
     const rows = collected.rows().sort((a, b) => this.weight(b) - this.weight(a) || this.#compareTexts(a.texts, b.texts));
     return { events, rows, sum: rows.reduce((weight, row) => weight + this.selfWeight(row), 0) };
   }

@@ -1,0 +1,44 @@
+import type { Profile } from '../../profile/profile.ts';
+import type { JsonWriter } from '../json-text.ts';
+import { percentOf } from '../percent.ts';
+import { eventJson, exactField, inputsJson, jsonField, jsonObject, putJsonLines } from '../tables/json.ts';
+import type { ReportRow } from './rows.ts';
+import type { ReportTable, ReportTables } from './tables.ts';
+
+/** Grows when a field is removed or changes its meaning. */
+export const REPORT_SCHEMA_VERSION = 1;
+
+/** Writes the tables of a report as one JSON document: schema/report.schema.json. */
+export async function writeTablesJson(profile: Profile, report: ReportTables, limit: number, out: JsonWriter): Promise<void> {
+  const { keys, children, weighsBy } = report;
+  const head = [jsonField('schemaVersion', REPORT_SCHEMA_VERSION), jsonField('kind', 'tables'), `"inputs":${inputsJson(profile)}`];
+  out.put(`{${[...head, `"sort":${JSON.stringify(keys)}`, jsonField('children', children), jsonField('weight', weighsBy)].join(',\n')},\n"tables":[`);
+  let separator = '\n';
+  for (const table of report.tables()) {
+    const { events, rows } = table;
+    const shown = rows.slice(0, limit);
+    out.put(`${separator}{"events":[${events.map((event) => eventJson(profile.events[event])).join(',')}],\n"rows":[`);
+    separator = ',\n';
+    await putJsonLines(out, shown, (row) => rowJson(report, table, row));
+    out.put(`],\n${jsonField('omittedRows', rows.length - shown.length)}}`);
+  }
+  out.put(']}\n');
+  await out.flush();
+}
+
+function rowJson(report: ReportTables, { sum }: ReportTable, row: ReportRow): string {
+  const { keys, texts, children } = report;
+  const cells = keys.map((key, column) => jsonField(key, texts.strings.get(row.texts[column])));
+  const all = [
+    exactField('samples', row.samples),
+    exactField('period', row.period, row.periodRemainder),
+    jsonField('percent', percentOf(report.weight(row), sum)),
+  ];
+  if (!children) return jsonObject([...cells, ...all]);
+  const self = [
+    exactField('selfSamples', row.selfSamples),
+    exactField('selfPeriod', row.selfPeriod, row.selfPeriodRemainder),
+    jsonField('selfPercent', percentOf(report.selfWeight(row), sum)),
+  ];
+  return jsonObject([...cells, ...all, ...self]);
+}
