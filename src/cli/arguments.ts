@@ -107,6 +107,16 @@ export class Arguments {
     return this.#wholeNumber(name, text);
   }
 
+  /** A share in per cent. */
+  percent(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^\d{1,3}(?:\.\d{1,6})?$/.test(text) || Number(text) > 100) {
+      throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a number from 0 to 100, such as 0.5`);
+    }
+    return Number(text);
+  }
+
   #given(name: string): readonly (string | true)[] {
     if (!this.#options.has(name)) throw new TypeError(`the command has no option ${name}`);
     return this.#givenOptions.get(name) ?? [];

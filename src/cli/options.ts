@@ -120,6 +120,12 @@ const REPORT_ONLY: readonly OptionSpec[] = [
   },
   { name: 'limit', value: 'N', section: OUTPUT, text: 'Print at most N rows per event' },
   {
+    name: 'tree',
+    section: OUTPUT,
+    text: 'Print calls as a tree instead, root first, with inlined functions. --sort adds levels above: comm, pid, tid, input',
+  },
+  { name: 'percent-limit', value: 'PERCENT', section: OUTPUT, text: 'tree: add up calls with a smaller share of their event. Default: 0.5' },
+  {
     name: 'children',
     section: OUTPUT,
     text: 'Count a function in the samples of its callees, too (inclusive time). Functions of the same name share a row; with --compat perf, each symbol has its own',
@@ -181,7 +187,7 @@ const SYMBOL_SOURCES: readonly OptionSpec[] = [
     section: SYMBOLS,
     text: "Look for perf-PID.map and jit-PID.dump files, which name JIT-compiled code, in DIR. Default: where JITs write them (/tmp, or the dump's recorded path)",
   },
-  { name: 'no-inline', section: SYMBOLS, text: 'Leave out inlined functions (report always does: it counts by symbol)' },
+  { name: 'no-inline', section: SYMBOLS, text: 'Leave out inlined functions (report without --tree always does: it counts by symbol)' },
   {
     name: 'demangle-style',
     value: 'STYLE',
@@ -210,7 +216,7 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     value: 'HOW',
     choices: UNKNOWN_CODE,
     section: STACKS,
-    text: 'Show code without symbols by address, by function (libfoo.so+0x1234: where it begins, for addr2line and objdump) or by binary ([libfoo.so]). script always shows addresses. Default: binary, in the tables of report and csv function; address with --compat perf',
+    text: 'Show code without symbols by address, by function (libfoo.so+0x1234: where it begins, for addr2line and objdump) or by binary ([libfoo.so]). script always shows addresses. Default: binary; function in the tables of report and csv; address with --compat perf',
   },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
@@ -309,7 +315,7 @@ export const CONVERT: CommandSpec = {
 
 export const REPORT: CommandSpec = {
   name: 'report',
-  usage: 'perfconv report [INPUT…] [--json|--markdown]',
+  usage: 'perfconv report [INPUT…] [--tree] [--json|--markdown]',
   text: 'Print a table of the hottest functions; several inputs are added up',
   takesSeveral: true,
   options: [...REPORT_ONLY, ...LAYOUTS, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
@@ -317,6 +323,8 @@ export const REPORT: CommandSpec = {
     ['perfconv report', 'the hottest functions of perf.data'],
     ['perfconv report --sort comm,dso --limit 20 web.data', 'the 20 heaviest pairs of thread name and binary'],
     ['perfconv report --children --weight samples web.data', 'inclusive time, counted in samples'],
+    ['perfconv report --tree --percent-limit 1 web.data', 'who calls what, as a tree, without what has less than 1 %'],
+    ['perfconv report --tree --sort comm --limit 40 web.data', 'a tree for each thread name: the 40 heaviest calls'],
     ['perfconv report --compat perf --children web.data', 'the rows of perf report --children'],
     ['perfconv report --sort input,function monday.data tuesday.data', 'two recordings side by side'],
     ["perfconv report --json web.data | jq '.tables[0].rows[0].function'", 'for programs'],

@@ -1,7 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
-import { REPORT_KEYS, type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
-import { reportNeeds } from '../pipeline/reading-needs.ts';
-import { REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
+import { REPORT_KEYS, type ReportLayout, TREE_LEVELS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { outputColors } from './colors.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
@@ -22,7 +21,9 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
   const limit = args.count('limit');
   const weight = args.choice('weight', WEIGHTS);
   const unknown = args.choice('unknown', UNKNOWN_CODE);
+  const tree = treeOptions(args);
   const options = {
+    tree,
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
     children: args.flag('children'),
     compatPerf: plan.naming.compatPerf,
@@ -45,7 +46,7 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       } else {
         const { RecordingMerger } = await import('../pipeline/merge-recordings.ts');
         const merger = new RecordingMerger(plan.filter, run.diagnostics);
-        const needs = reportNeeds(plan.naming.compatPerf, options.children);
+        const needs = needsOfReport({ ...plan.naming, ...options });
         await run.readEach((recording, label) => merger.add(recording.source, label, needs, recording.options, recording.diagnostics));
         const profile = merger.finish();
         merger.requireSamples(profile);
@@ -53,6 +54,20 @@ export async function runReport(args: Arguments, terminal: Terminal): Promise<nu
       }
     }),
   );
+}
+
+/** What is special about a tree; undefined if none is asked for. @throws PerfconvError `usage` */
+function treeOptions(args: Arguments) {
+  const percentLimit = args.percent('percent-limit');
+  if (!args.flag('tree')) {
+    if (percentLimit !== undefined) throw new PerfconvError('usage', '--percent-limit needs --tree');
+    return undefined;
+  }
+  if (args.flag('children')) throw new PerfconvError('usage', '--tree cannot be combined with --children: shares in a tree always include callees');
+  const keys = args.choices('sort', REPORT_KEYS) ?? [];
+  if (keys.includes('event')) throw new PerfconvError('usage', '--sort event cannot be combined with --tree: each event has a tree of its own');
+  const levels = keys.flatMap((key) => TREE_LEVELS.filter((level) => level === key));
+  return { levels, ...(percentLimit !== undefined && { percentLimit }) };
 }
 
 async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {

@@ -13,6 +13,7 @@ export { FOLDED_MARKS, type FoldedMark } from '../writers/folded/marks.ts';
 export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
 export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';
 export type { ReportLayout } from '../writers/report/report.ts';
+export { TREE_LEVELS, type TreeLevel } from '../writers/report/tree-levels.ts';
 export { mixesFieldChoices, SCRIPT_FIELDS, type ScriptField, type ScriptFieldChoice } from '../writers/script/fields.ts';
 
 export const WEIGHTS = ['period', 'samples'] as const;

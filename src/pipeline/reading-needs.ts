@@ -57,6 +57,14 @@ export function reportNeeds(compatPerf: boolean, children: boolean): ReadingNeed
   return { ...nothing, offCpuTimes: true, debugInfo: 'none', leaf, callers: children };
 }
 
+/**
+ * What a tree of calls needs. It has inlined functions, as all formats of stacks do: it shows who calls whom in the source. A sample is where its callchain
+ * says.
+ */
+export function treeNeeds({ compatPerf = false, debugInfo = defaultDebugInfo(compatPerf) }: Pick<NeedsOptions, 'compatPerf' | 'debugInfo'>): ReadingNeeds {
+  return { ...reportNeeds(false, true), debugInfo: debugInfo === 'inlines' ? 'inlines' : 'none' };
+}
+
 /** Whether a recording that was read for some needs has what others need, exactly as if it had been read for them. */
 export function coversNeeds(read: ReadingNeeds, wanted: ReadingNeeds): boolean {
   return (

@@ -92,6 +92,23 @@ describe('report', () => {
     });
   });
 
+  test('shows a tree, with a level of its own if asked for', async () => {
+    const { stdout } = await runMain(['report', '--tree', '--sort', 'comm', '--event', 'cpu-clock', input]);
+    expect(stdout.toString()).toMatch(/^# cpu-clock: 2 samples.*\n {3}per {3}self samples function\n100\.00 {14}2 app\n/);
+    const json = await runMain(['report', '--tree', '--json', '--percent-limit', '0.25', input]);
+    expect(JSON.parse(json.stdout.toString())).toMatchObject({ kind: 'trees', percentLimit: 0.25, sort: ['function', 'dso'] });
+  });
+
+  test.each([
+    [['--tree', '--children'], '--tree cannot be combined with --children'],
+    [['--tree', '--sort', 'comm,event'], '--sort event cannot be combined with --tree'],
+    [['--percent-limit', '1'], '--percent-limit needs --tree'],
+    [['--tree', '--percent-limit', '101'], '--percent-limit 101: expected a number from 0 to 100'],
+    [['--tree', '--percent-limit', 'x'], '--percent-limit x: expected a number from 0 to 100'],
+  ])('refuses %j', async (args, message) => {
+    expect(await runMain(['report', ...args, input])).toMatchObject({ status: 2, stderr: expect.stringContaining(message) });
+  });
+
   test('warns about missing events', async () => {
     const { status, stderr } = await runMain(['report', '--event', 'cpu-clock,cycles', input]);
     expect(status).toBe(0);

@@ -72,6 +72,8 @@ describe('a terminal gets no control characters and no forged lines from', () =>
     ['report'],
     ['report', '--children', '--explain-symbols', '-v'],
     ['report', '--markdown'],
+    ['report', '--tree'],
+    ['report', '--tree', '--markdown', '--sort', 'comm'],
     ['report', '--sort', 'event,comm,pid,tid,input,function,dso', '--compat', 'perf'],
     ['info'],
     ['info', '-v'],
@@ -148,6 +150,7 @@ describe('output that is not to a terminal', () => {
     ['dump', '--json'],
     ['info', '--json'],
     ['report', '--json'],
+    ['report', '--tree', '--json'],
     ['-t', 'speedscope', '-o', '-'],
     ['-t', 'chrome', '-o', '-'],
   ])('has the same values as JSON on a terminal: %s', async (...args) => {

@@ -4,7 +4,7 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { ConvertOptions } from '../../src/pipeline/convert.ts';
 import { convert } from '../../src/pipeline/convert.ts';
 import type { StreamFormat } from '../../src/pipeline/formats.ts';
-import { report } from '../../src/pipeline/report.ts';
+import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import type { WriteOptions } from '../../src/pipeline/write-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
@@ -36,7 +36,11 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'cpuprofile.json': (input) => textOf(input, 'cpuprofile'),
   'firefox.json': (input) => textOf(input, 'firefox'),
   'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
-  'report.txt': reportOf,
+  'report.txt': (input) => reportOf(input),
+  'report.json': (input) => reportOf(input, { layout: 'json', children: true }),
+  'report.md': (input) => reportOf(input, { layout: 'markdown', limit: 20 }),
+  'tree.txt': (input) => reportOf(input, { tree: {} }),
+  'tree.json': (input) => reportOf(input, { tree: {}, layout: 'json' }),
   'stat.csv': (input) => tableOf(input, 'stat.csv'),
   'overview.csv': (input) => tableOf(input, 'overview.csv'),
   'processes.csv': (input) => tableOf(input, 'processes.csv'),
@@ -62,9 +66,9 @@ async function tableOf(input: GoldenInput, fileName: string): Promise<string> {
   return sink.text();
 }
 
-async function reportOf(input: GoldenInput): Promise<string> {
+async function reportOf(input: GoldenInput, options: ReportOptions = {}): Promise<string> {
   const sink = new BufferSink();
-  await report(sourceOf(input), sink, { ...readingOptions(), sort: ['function', 'dso'] }, new Diagnostics());
+  await report(sourceOf(input), sink, { ...readingOptions(), sort: ['function', 'dso'], ...options }, new Diagnostics());
   return sink.text();
 }
 

@@ -3,10 +3,8 @@ import type { JsonWriter } from '../json-text.ts';
 import { percentOf } from '../percent.ts';
 import { eventJson, exactField, inputsJson, jsonField, jsonObject, putJsonLines } from '../tables/json.ts';
 import type { ReportRow } from './rows.ts';
+import { REPORT_SCHEMA_VERSION } from './schema-version.ts';
 import type { ReportTable, ReportTables } from './tables.ts';
-
-/** Grows when a field is removed or changes its meaning. */
-export const REPORT_SCHEMA_VERSION = 1;
 
 /** Writes the tables of a report as one JSON document: schema/report.schema.json. */
 export async function writeTablesJson(profile: Profile, report: ReportTables, limit: number, out: JsonWriter): Promise<void> {

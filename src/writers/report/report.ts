@@ -1,12 +1,13 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { TextWriter } from '../../base/text-writer.ts';
-import type { Profile, ProfileEvent } from '../../profile/profile.ts';
+import type { Profile } from '../../profile/profile.ts';
 import { JsonWriter } from '../json-text.ts';
 import { percentOf, percentText } from '../percent.ts';
 import { writeMarkdownTable } from '../tables/markdown.ts';
-import type { NumberColumn, Table, TextLine } from '../tables/table.ts';
+import type { NumberColumn, Table } from '../tables/table.ts';
 import { writeTextTable } from '../tables/text-table.ts';
 import { wholeNumber } from '../whole-number.ts';
+import { headline } from './headline.ts';
 import { writeTablesJson } from './json.ts';
 import type { ReportRow } from './rows.ts';
 import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables.ts';
@@ -78,10 +79,4 @@ function tableOf(profile: Profile, report: ReportTables, { events, rows, sum }: 
     rows: shown,
     notes: rows.length > shown.length ? [[`${rows.length - shown.length} more`]] : [],
   };
-}
-
-/** An event and its totals: `cpu-clock: 306 samples, period 153000000 ns`. */
-function headline({ name, unit, samples, period, periodRemainder }: ProfileEvent): TextLine {
-  const counts = `${samples} ${samples === 1 ? 'sample' : 'samples'}`;
-  return [{ name }, `: ${counts}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}`];
 }

@@ -23,6 +23,13 @@ export function markdownLine(line: TextLine): string {
   return line.map((part) => (typeof part === 'string' ? part : markdownName(part.name))).join('');
 }
 
+/** Writes lines of text as they are, in a block whose fence is longer than any that is in them. */
+export function putCodeBlock(text: string, out: TextWriter): void {
+  const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+  const fence = '`'.repeat(longest + 1);
+  out.put(`${fence}text\n${text}${fence}\n`);
+}
+
 /** Writes a table in GitHub's Markdown. */
 export async function writeMarkdownTable<Row>({ headlines, numbers, names, rows, notes }: Table<Row>, out: TextWriter): Promise<void> {
   const rowText = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
