@@ -32,6 +32,8 @@ const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['report', '--tree', '--percent-limit', '0', INPUT],
   ['report', '--tree', '--json', '--sort', 'tid', INPUT],
   ['report', '--markdown', INPUT],
+  ['diff', INPUT, INPUT],
+  ['diff', '--json', '--children', INPUT, INPUT],
   ['report', '--json', INPUT],
   ['report', '--event', 'none', INPUT],
   ['report', '--explain-symbols', INPUT],
@@ -107,7 +109,7 @@ export async function commandFault({ words, isTerminal, disturbance }: Command, 
     const before = listOf(folder);
     const shown = words.join(' ');
     const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
-    const symbols = ['report', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
+    const symbols = ['report', 'diff', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
     const run = (): Promise<Ended> => runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
     const disturbed =
       disturbance &&

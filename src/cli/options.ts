@@ -1,6 +1,7 @@
 import {
   CHROME_STYLES,
   DEMANGLE_STYLES,
+  DIFF_KEYS,
   FOLDED_MARKS,
   GROUPS,
   PPROF_LABELS,
@@ -109,6 +110,13 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
   },
 ];
 
+const LIMIT: OptionSpec = { name: 'limit', value: 'N', section: OUTPUT, text: 'Print at most N rows per event' };
+const CHILDREN: OptionSpec = {
+  name: 'children',
+  section: OUTPUT,
+  text: 'Count a function in the samples of its callees, too (inclusive time). Functions of the same name share a row; with --compat perf, each symbol has its own',
+};
+
 const REPORT_ONLY: readonly OptionSpec[] = [
   {
     name: 'sort',
@@ -118,17 +126,31 @@ const REPORT_ONLY: readonly OptionSpec[] = [
     section: OUTPUT,
     text: `Group samples by these columns: ${REPORT_KEYS.join(', ')}. Default: function,dso`,
   },
-  { name: 'limit', value: 'N', section: OUTPUT, text: 'Print at most N rows per event' },
+  LIMIT,
   {
     name: 'tree',
     section: OUTPUT,
     text: 'Print calls as a tree instead, root first, with inlined functions. --sort adds levels above: comm, pid, tid, input',
   },
   { name: 'percent-limit', value: 'PERCENT', section: OUTPUT, text: 'tree: add up calls with a smaller share of their event. Default: 0.5' },
+  CHILDREN,
+];
+
+const DIFF_ONLY: readonly OptionSpec[] = [
   {
-    name: 'children',
+    name: 'sort',
+    value: 'KEYS',
+    choices: DIFF_KEYS,
+    isList: true,
     section: OUTPUT,
-    text: 'Count a function in the samples of its callees, too (inclusive time). Functions of the same name share a row; with --compat perf, each symbol has its own',
+    text: `Compare by these columns: ${DIFF_KEYS.join(', ')}. Default: function,dso`,
+  },
+  LIMIT,
+  { ...CHILDREN, text: 'Count a function in the samples of its callees, too (inclusive time)' },
+  {
+    name: 'absolute',
+    section: OUTPUT,
+    text: "Compare amounts instead of shares: the percentages of both recordings are those of BASE's total. For recordings of the same work",
   },
 ];
 
@@ -335,6 +357,21 @@ export const REPORT: CommandSpec = {
   ],
 };
 
+export const DIFF: CommandSpec = {
+  name: 'diff',
+  usage: 'perfconv diff BASE NEW [--json|--markdown]',
+  text: 'Print what became slower and faster from one recording to another',
+  takesSeveral: true,
+  options: [...DIFF_ONLY, ...LAYOUTS, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
+  examples: [
+    ['perfconv diff monday.data tuesday.data', 'changes of each function’s share of the time'],
+    ['perfconv diff --limit 20 --markdown monday.data tuesday.data > comment.md', 'the 20 largest changes, for a comment on a pull request'],
+    ['perfconv diff --sort comm,dso monday.data tuesday.data', 'by thread name and binary'],
+    ['perfconv diff --absolute --children monday.data tuesday.data', 'the same work recorded twice: changes of the time itself, with callees'],
+    ["perfconv diff --json --event cpu-clock monday.data tuesday.data | jq '.events[0].ratio'", 'for programs'],
+  ],
+};
+
 export const INFO: CommandSpec = {
   name: 'info',
   usage: 'perfconv info [INPUT] [--json]',
@@ -387,7 +424,7 @@ export const COMPLETION: CommandSpec = {
   ],
 };
 
-export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, INFO, DUMP, COMPLETION];
+export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, DIFF, INFO, DUMP, COMPLETION];
 
 /** Commands planned for a later version. */
 export const COMMANDS_TO_COME: readonly string[] = ['view'];

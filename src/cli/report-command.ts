@@ -1,12 +1,13 @@
 import { PerfconvError } from '../base/errors.ts';
-import { REPORT_KEYS, type ReportLayout, TREE_LEVELS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { REPORT_KEYS, TREE_LEVELS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { outputColors } from './colors.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
+import { tableLayout, terminalWidth, untilReaderIsGone } from './printed-tables.ts';
 import { planReading, readOptions } from './reading.ts';
 import { inputsOf, Run } from './run.ts';
-import { isReaderGone, standardOutput } from './standard-output.ts';
+import { standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -68,26 +69,6 @@ function treeOptions(args: Arguments) {
   if (keys.includes('event')) throw new PerfconvError('usage', '--sort event cannot be combined with --tree: each event has a tree of its own');
   const levels = keys.flatMap((key) => TREE_LEVELS.filter((level) => level === key));
   return { levels, ...(percentLimit !== undefined && { percentLimit }) };
-}
-
-async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (!isReaderGone(error)) throw error;
-  }
-}
-
-/** @throws PerfconvError `usage` */
-function tableLayout(args: Arguments): ReportLayout {
-  const [json, markdown] = [args.flag('json'), args.flag('markdown')];
-  if (json && markdown) throw new PerfconvError('usage', '--json cannot be combined with --markdown');
-  return json ? 'json' : markdown ? 'markdown' : 'text';
-}
-
-/** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */
-function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
-  return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
 }
 
 function percentPainter(terminal: Terminal): (text: string, percent: number) => string {

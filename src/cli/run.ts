@@ -114,6 +114,24 @@ export class Run<Options extends object> {
   }
 
   /**
+   * Reads all inputs, one after the other, up to the first one that cannot be read.
+   * @param use reads one input; `label` is the input's name in the result
+   * @returns whether all were read. A failure has been reported, and decides about the exit status
+   */
+  async readAll(use: (recording: ReadInput<Options>, label: string) => Promise<unknown>): Promise<boolean> {
+    const labels = inputLabels(this.inputs);
+    for (const [index, input] of this.inputs.entries()) {
+      const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
+      const status = await this.#reporting(input, diagnostics, true, async () => {
+        await this.#read(input, diagnostics, (recording) => use(recording, labels[index]));
+      });
+      this.#statuses.push(status);
+      if (isFailure(status)) return false;
+    }
+    return true;
+  }
+
+  /**
    * Opens the outputs. That comes before the work, so that an output that cannot be written is reported at once.
    * @param openedFiles files that are read, which no output may replace
    * @throws PerfconvError `io`

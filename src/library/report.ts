@@ -9,7 +9,7 @@ import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.t
 import { arrayOf, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
-export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf'> {
+export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf' | 'fileNames'> {
   /** Rows per table at most. Default: all. */
   readonly limit?: number;
   /** How code without symbols is shown. Default: `function`; `address` with `compat: 'perf'`. */

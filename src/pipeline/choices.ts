@@ -9,6 +9,7 @@ import type { TruncatedStacks } from '../session/user-stacks.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';
+export { DIFF_KEYS, type DiffKey } from '../writers/diff/keys.ts';
 export { FOLDED_MARKS, type FoldedMark } from '../writers/folded/marks.ts';
 export { PPROF_LABELS, type PprofLabel } from '../writers/pprof/labels.ts';
 export { REPORT_KEYS, type ReportKey } from '../writers/report/keys.ts';

@@ -104,6 +104,11 @@ function withoutRecordingTerms(name: string): string {
   return terms.split(',').every((term) => RECORDING_TERMS.has(term.split('=', 1)[0])) ? plain : name;
 }
 
+/** What an event counts, without how: its name without blanks around it, modifiers and terms that tell how it is recorded. */
+export function plainEventName(name: string): string {
+  return withoutRecordingTerms(name.trim()).replace(MODIFIERS, '');
+}
+
 /**
  * Whether a name that a user gives means an event: it is the event's name, perhaps without the blanks around that. Modifiers may be left out, as in `cycles` for
  * `cycles:P`, since perf adds some by itself, and so may terms, as in `cycles` for `cycles/freq=99/`; but a name that an event has means that event alone.

@@ -377,7 +377,7 @@ describe('usage errors end with status 2', () => {
     [['info', 'a', 'b'], 'perfconv info accepts one recording, but 2 are given: perfconv info [INPUT] [--json]'],
     [['completion', 'bash', 'zsh'], 'perfconv completion accepts one word, but 2 are given: perfconv completion [bash|zsh|fish]'],
     [['help', 'reprot'], 'there is no command reprot (did you mean report?)'],
-    [['help', 'foo'], 'there is no command foo; there are convert, report, info, dump, completion'],
+    [['help', 'foo'], 'there is no command foo; there are convert, report, diff, info, dump, completion'],
     [['completion', 'tcsh'], 'there is no completion for tcsh, only for bash, zsh, fish'],
   ];
   test.each(usage)('%j', async (args, message) => {

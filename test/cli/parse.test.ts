@@ -113,10 +113,10 @@ test('unknown options are refused, with a suggestion', () => {
 test('options of other commands are refused, naming those commands', () => {
   expect(refusalOf('report', '--format', 'pprof', 'x')).toBe('the command report has no option --format; convert has it');
   expect(refusalOf('info', '-t', 'csv')).toBe('the command info has no option -t; convert has it');
-  expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report has it');
-  expect(refusalOf('x', '--json')).toBe('the command convert has no option --json; report, info and dump have it');
-  expect(refusalOf('completion', '-q')).toBe('the command completion has no option -q; convert, report, info and dump have it');
-  expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert and report have it');
+  expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report and diff have it');
+  expect(refusalOf('x', '--json')).toBe('the command convert has no option --json; report, diff, info and dump have it');
+  expect(refusalOf('completion', '-q')).toBe('the command completion has no option -q; convert, report, diff, info and dump have it');
+  expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert, report and diff have it');
 });
 
 test('words after -- are inputs', () => {

@@ -73,13 +73,15 @@ describe('a terminal gets no control characters and no forged lines from', () =>
     ['report', '--children', '--explain-symbols', '-v'],
     ['report', '--markdown'],
     ['report', '--tree'],
+    ['diff', '--sort', 'comm,function,dso', '{file}'],
+    ['diff', '--markdown', '{file}'],
     ['report', '--tree', '--markdown', '--sort', 'comm'],
     ['report', '--sort', 'event,comm,pid,tid,input,function,dso', '--compat', 'perf'],
     ['info'],
     ['info', '-v'],
     ['dump'],
   ])('%s', async (...args) => {
-    const { status, stdout, stderr } = await onTerminal(...args, file);
+    const { status, stdout, stderr } = await onTerminal(...args.map((word) => word.replace('{file}', file)), file);
     expect(status).toBe(0);
     for (const text of [stdout, stderr]) {
       expect(FORBIDDEN.exec(text)).toBeNull();

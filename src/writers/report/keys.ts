@@ -1,11 +1,10 @@
 import { highWord } from '../../base/addresses.ts';
-import { perfMapPid } from '../../base/jit-file-names.ts';
-import { bracketedModuleName } from '../../base/module-names.ts';
 import { StringTable } from '../../base/string-table.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
-import { baseName, inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
-import type { Mapping, Profile } from '../../profile/profile.ts';
+import { inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
+import type { Profile } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';
+import { type FileNames, fileName } from './file-names.ts';
 
 /**
  * What the rows of a report are grouped by.
@@ -36,15 +35,15 @@ export class ReportTexts {
   /** By column: texts by task, or by event for the key `event`; empty for keys that depend on the frame. */
   readonly #bySample: readonly Uint32Array[];
 
-  /** @param compatPerf like perf report: keep symbols of the same name apart, show short names of files, and names of threads that were recorded later */
-  constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean) {
+  /** @param compatPerf like perf report: keep symbols of the same name apart, and show names of threads that were recorded later */
+  constructor(profile: Profile, keys: readonly ReportKey[], compatPerf: boolean, fileNames: FileNames) {
     this.#profile = profile;
     this.#keys = keys;
     const { strings } = this;
     this.#unknown = strings.intern(NAMELESS);
     const hasDsoColumn = keys.includes('dso');
-    this.frames = new FrameTexts(profile, strings, reportStyle(profile, hasDsoColumn));
-    this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern((compatPerf ? perfShortName(mapping) : mapping.name) || NAMELESS)));
+    this.frames = new FrameTexts(profile, strings, reportStyle(profile, hasDsoColumn, fileNames));
+    this.#dsoOfMapping = new Uint32Array(profile.mappings.map((mapping) => strings.intern(fileName(mapping, fileNames) || NAMELESS)));
     this.#symbolOfLocation = compatPerf ? symbolsOfLocations(profile) : new Uint32Array(profile.locations.size);
     this.#bySample = keys.map((key) => new Uint32Array(sampleTexts(profile, key, compatPerf).map((text) => strings.intern(text))));
   }
@@ -70,15 +69,6 @@ export class ReportTexts {
     if (location < 0 || this.#keys[column] !== 'function') return 0;
     return nth === this.frames.count(location) - 1 ? this.#symbolOfLocation[location] : 0;
   }
-}
-
-/** The name that perf report shows for a file: without directories, the kernel and its modules in brackets, perf maps as JIT code. Observed: perf 6.1. */
-function perfShortName({ name, kind }: Mapping): string {
-  if (kind === 'module') return bracketedModuleName(name) ?? name;
-  const base = baseName(name);
-  if (kind === 'kernel' && base.startsWith('vmlinux')) return '[kernel.vmlinux]';
-  const tid = perfMapPid(name);
-  return tid === undefined ? base : `[JIT] tid ${tid}`;
 }
 
 /** Numbers symbols by the address where they start, since several functions may have the same name. */
@@ -125,8 +115,24 @@ function named(id: number, name: string): string {
   return name === '' || name.startsWith(':') ? `${id}` : `${id}:${name}`;
 }
 
-function reportStyle(profile: Profile, hasDsoColumn: boolean): FrameStyle {
-  const addressSuffix = (location: number) => (hasDsoColumn ? '' : mappingText(profile, profile.locations.mapping(location)));
+function reportStyle(profile: Profile, hasDsoColumn: boolean, fileNames: FileNames): FrameStyle {
+  const addressSuffix = (location: number) => (hasDsoColumn ? '' : fileSuffix(profile, profile.locations.mapping(location), fileNames));
   // The stand-in for unknown code already contains the DSO's name.
-  return { functionText: (name, location) => (profile.locations.isStandIn(location) ? name : name + addressSuffix(location)), addressSuffix };
+  const standIn = (name: string, location: number) => (fileNames === 'comparable' ? comparableStandIn(profile, name, location) : name);
+  return {
+    functionText: (name, location) => (profile.locations.isStandIn(location) ? standIn(name, location) : name + addressSuffix(location)),
+    addressSuffix,
+  };
+}
+
+/** What stands for code that has another name in each recording, such as that of a process's own list of functions, has the name that is comparable. */
+function comparableStandIn({ locations, mappings }: Profile, name: string, location: number): string {
+  const mapping = locations.mapping(location);
+  const file = mapping < 0 ? '' : fileName(mappings[mapping], 'comparable');
+  return file.startsWith('[') ? file : name;
+}
+
+function fileSuffix(profile: Profile, mapping: number, fileNames: FileNames): string {
+  if (fileNames !== 'comparable' || mapping < 0) return mappingText(profile, mapping);
+  return ` (${fileName(profile.mappings[mapping], fileNames) || NAMELESS})`;
 }

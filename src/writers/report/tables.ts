@@ -1,5 +1,6 @@
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
+import type { FileNames } from './file-names.ts';
 import { type ReportKey, ReportTexts } from './keys.ts';
 import { type ReportRow, ReportRows } from './rows.ts';
 
@@ -16,6 +17,8 @@ export interface ReportRowsOptions {
    * directories. Default: no, everything with the same texts is one row.
    */
   readonly compatPerf?: boolean;
+  /** How files are named. Default: `perf` with `compatPerf`, else `recorded`. */
+  readonly fileNames?: FileNames;
 }
 
 /** A table of a report. */
@@ -42,7 +45,10 @@ export class ReportTables {
   readonly #events: readonly number[];
 
   /** @throws PerfconvError `no-samples` for a profile without any; `usage` for an empty list of sort keys */
-  constructor(profile: Profile, { sort = ['function'], children = false, weight, compatPerf = false }: ReportRowsOptions) {
+  constructor(
+    profile: Profile,
+    { sort = ['function'], children = false, weight, compatPerf = false, fileNames = compatPerf ? 'perf' : 'recorded' }: ReportRowsOptions,
+  ) {
     this.keys = [...new Set<ReportKey>(sort)];
     if (this.keys.length === 0) throw new PerfconvError('usage', 'a report needs at least one sort key');
     this.#events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
@@ -50,13 +56,13 @@ export class ReportTables {
     this.#profile = profile;
     this.children = children;
     this.weighsBy = weight === 'samples' || this.keys.includes('event') ? 'samples' : 'period';
-    this.texts = new ReportTexts(profile, this.keys, compatPerf);
+    this.texts = new ReportTexts(profile, this.keys, compatPerf, fileNames);
   }
 
   /** Makes one table after the other. */
   *tables(): Generator<ReportTable, void, void> {
-    if (this.keys.includes('event')) yield this.#tableOf(this.#events);
-    else for (const event of this.#events) yield this.#tableOf([event]);
+    if (this.keys.includes('event')) yield this.table(this.#events);
+    else for (const event of this.#events) yield this.table([event]);
   }
 
   /** The weight that determines a row's percentage and its place. */
@@ -69,7 +75,8 @@ export class ReportTables {
     return this.weighsBy === 'samples' ? selfSamples : selfPeriod;
   }
 
-  #tableOf(events: readonly number[]): ReportTable {
+  /** The table of some events. */
+  table(events: readonly number[]): ReportTable {
     const { totals } = this.#profile;
     const collected = new ReportRows(this.#profile, this.texts, this.keys.length);
     for (let total = 0; total < totals.size; total++) if (events.includes(totals.event(total))) collected.add(total, this.children);

@@ -62,7 +62,7 @@ export class ReportTree {
     this.levels = [...new Set(levels)];
     this.#profile = profile;
     this.#limit = limit;
-    this.#texts = new ReportTexts(profile, [...this.levels, 'function', 'dso'], false);
+    this.#texts = new ReportTexts(profile, [...this.levels, 'function', 'dso'], false, 'recorded');
     const { locations, totals } = profile;
     const { frames } = this.#texts;
     this.#labelStart = new Uint32Array(locations.size + 1);

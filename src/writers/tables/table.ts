@@ -11,6 +11,8 @@ export interface NumberColumn<Row> {
   readonly name: string;
   /** The least width in plain text. */
   readonly width: number;
+  /** Whether it is left out where names need the room. */
+  readonly isOptional?: boolean;
   readonly text: (row: Row) => string;
   /** Colours the padded text for a terminal. Default: none. */
   readonly paint?: (text: string, row: Row) => string;

@@ -5,6 +5,8 @@ import type { NameColumn, NumberColumn, Table, TextLine } from './table.ts';
 
 /** Columns of names are padded up to this width; longer names are not cut, unless they go to a terminal. */
 const MAX_ALIGNED = 60;
+/** From this width of a terminal on, there is room for all columns. */
+const ROOMY_WIDTH = 140;
 /** The least width to which a name is cut, however narrow the terminal. */
 const MIN_NAME = 8;
 /** How much of a long path is from its beginning: its end is the file's name. */
@@ -14,7 +16,8 @@ const PATH_HEAD_SHARE = 0.25;
  * Writes a table as text: numbers, then names.
  * @param width that of the terminal, to which names are cut; undefined if the text does not go to one
  */
-export async function writeTextTable<Row>({ headlines, numbers, names, rows, notes }: Table<Row>, out: TextWriter, width?: number): Promise<void> {
+export async function writeTextTable<Row>({ headlines, numbers: all, names, rows, notes }: Table<Row>, out: TextWriter, width?: number): Promise<void> {
+  const numbers = width === undefined || width >= ROOMY_WIDTH ? all : all.filter(({ isOptional = false }) => !isOptional);
   const numberWidths = numbers.map((column) =>
     rows.reduce((widest, row) => Math.max(widest, column.text(row).length), Math.max(column.width, column.name.length)),
   );

@@ -1,0 +1,60 @@
+import { PerfconvError } from '../base/errors.ts';
+import { STANDARD_STREAM } from '../base/input-names.ts';
+import { DIFF_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { type DiffSide, readForDiff, writeDiff } from '../pipeline/diff.ts';
+import { REPORT_DEMANGLE } from '../pipeline/report.ts';
+import type { Arguments } from './arguments.ts';
+import { outputColors } from './colors.ts';
+import { checkPrinting } from './output-conflicts.ts';
+import { tableLayout, terminalWidth, untilReaderIsGone } from './printed-tables.ts';
+import { planReading, readOptions } from './reading.ts';
+import { Run } from './run.ts';
+import { standardOutput } from './standard-output.ts';
+import { checkSymbolPaths } from './symbol-paths.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `perfconv diff`. */
+export async function runDiff(args: Arguments, terminal: Terminal): Promise<number> {
+  const { inputs } = args;
+  if (inputs.length !== 2) {
+    const given = inputs.length === 0 ? 'none is given' : inputs.length === 1 ? 'only one is given' : `${inputs.length} are given`;
+    throw new PerfconvError('usage', `perfconv diff compares two recordings, but ${given}: perfconv diff BASE NEW`);
+  }
+  if (inputs.every((input) => input === STANDARD_STREAM)) throw new PerfconvError('usage', 'standard input can be read only once');
+  const plan = planReading(args, terminal, { demangle: REPORT_DEMANGLE });
+  const limit = args.count('limit');
+  const weight = args.choice('weight', WEIGHTS);
+  const unknown = args.choice('unknown', UNKNOWN_CODE);
+  const options = {
+    sort: args.choices('sort', DIFF_KEYS) ?? (['function', 'dso'] as const),
+    children: args.flag('children'),
+    absolute: args.flag('absolute'),
+    layout: tableLayout(args),
+    paintChange: changePainter(terminal),
+    ...terminalWidth(terminal),
+    ...(limit !== undefined && { limit }),
+    ...(weight && { weight }),
+    ...(unknown && { unknown }),
+  };
+  checkPrinting(inputs, args, terminal);
+  checkSymbolPaths(args, terminal);
+  const stdout = standardOutput(terminal, options.layout === 'text');
+  const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(plan, input, diagnostics));
+  return run.complete(() =>
+    untilReaderIsGone(async () => {
+      const sides: DiffSide[] = [];
+      const { children } = options;
+      const areAllRead = await run.readAll(async ({ source, options: reading, diagnostics }, label) => {
+        sides.push({ label, profile: await readForDiff(source, { ...reading, children }, diagnostics) });
+      });
+      const [base, next] = sides;
+      if (areAllRead) await writeDiff(base, next, stdout, options, run.diagnostics);
+    }),
+  );
+}
+
+/** Paints what became slower beyond noise red, and what became faster green. */
+function changePainter(terminal: Terminal): (text: string, direction: number) => string {
+  const colors = outputColors(terminal);
+  return (text, direction) => (direction > 0 ? colors.red(text) : direction < 0 ? colors.green(text) : text);
+}

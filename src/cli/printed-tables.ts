@@ -1,0 +1,26 @@
+import { PerfconvError } from '../base/errors.ts';
+import type { ReportLayout } from '../pipeline/choices.ts';
+import type { Arguments } from './arguments.ts';
+import { isReaderGone } from './standard-output.ts';
+import type { Terminal } from './terminal.ts';
+
+/** @throws PerfconvError `usage` */
+export function tableLayout(args: Arguments): ReportLayout {
+  const [json, markdown] = [args.flag('json'), args.flag('markdown')];
+  if (json && markdown) throw new PerfconvError('usage', '--json cannot be combined with --markdown');
+  return json ? 'json' : markdown ? 'markdown' : 'text';
+}
+
+/** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */
+export function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
+  return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
+}
+
+/** Prints until the reader of standard output goes away (`| head`). */
+export async function untilReaderIsGone(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isReaderGone(error)) throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import type { ByteSink } from '../base/byte-sink.ts';
+import type { RecordingSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
+import type { Profile, ProfileEvent } from '../profile/profile.ts';
+import { eventNames } from '../profile/shown-events.ts';
+import type { UnknownCode } from '../profile/unknown-code.ts';
+import { plainEventName } from '../session/event-names.ts';
+import type { EventPair } from '../writers/diff/diff.ts';
+import { type DiffSide, type WriteDiffOptions, writeDiff as writeDiffTables } from '../writers/diff/write-diff.ts';
+import { type ReadRecordingOptions, readRecording } from './read-recording.ts';
+import { reportNeeds } from './reading-needs.ts';
+import { REPORT_DEMANGLE } from './report.ts';
+import { reportUnknownEvents, requireSamples } from './require-samples.ts';
+import { shownProfile } from './shown-profile-cache.ts';
+
+export type { DiffSide } from '../writers/diff/write-diff.ts';
+
+/** What a comparison shows, and how. */
+export interface DiffOptions extends WriteDiffOptions {
+  /** How code without symbols is shown. Default: `binary`, since addresses are others in another build. */
+  readonly unknown?: UnknownCode;
+}
+
+/**
+ * Reads one of the recordings that are compared.
+ * @throws PerfconvError when the input is not a recording or too damaged; `no-samples`
+ */
+export async function readForDiff(
+  source: RecordingSource,
+  { children = false, compatPerf = false, ...options }: ReadRecordingOptions & Pick<DiffOptions, 'children'>,
+  diagnostics: Diagnostics,
+): Promise<Profile> {
+  const result = await readRecording(source, reportNeeds(compatPerf, children), { demangle: REPORT_DEMANGLE, compatPerf, ...options }, diagnostics);
+  requireSamples(result, options.filter, diagnostics.option);
+  reportUnknownEvents(result.profile, options.filter, diagnostics);
+  return result.profile;
+}
+
+/**
+ * Writes what became slower and faster. Events are matched by their names; those that only one recording has are reported.
+ * @throws PerfconvError `no-samples` if the recordings have no event in common; whatever the sink throws
+ */
+export async function writeDiff(base: DiffSide, next: DiffSide, sink: ByteSink, options: DiffOptions, diagnostics: Diagnostics): Promise<void> {
+  const pairs = matchEvents(base.profile.events, next.profile.events);
+  const sides = [base, next] as const;
+  const lonely = sides.map(({ profile: { events } }, side) =>
+    events.filter(({ samples }, index) => samples > 0 && !pairs.some((pair) => pair[side] === index)),
+  );
+  if (pairs.length === 0) {
+    const [baseEvents, nextEvents] = lonely.map(eventNames);
+    throw new PerfconvError('no-samples', `the recordings have no event in common: BASE has ${baseEvents}; NEW has ${nextEvents}`);
+  }
+  for (const [side, events] of lonely.entries()) {
+    if (events.length > 0) diagnostics.add('diff-event', 'warning', `only ${side === 0 ? 'BASE' : 'NEW'} has samples of ${eventNames(events)}: not compared`);
+  }
+  const [shownBase, shownNext] = sides.map(({ profile, label }) => ({ label, profile: shownProfile(profile, options.unknown ?? 'binary') }));
+  await writeDiffTables(shownBase, shownNext, pairs, sink, options);
+}
+
+/** Pairs the events of two recordings that count the same: by their names, else by what is left of these without modifiers. At least one of a pair has samples. */
+export function matchEvents(base: readonly ProfileEvent[], next: readonly ProfileEvent[]): EventPair[] {
+  const partners = new Map<number, number>();
+  const taken = new Set<number>();
+  for (const nameOf of [({ name }: ProfileEvent) => name.trim(), ({ name }: ProfileEvent) => plainEventName(name)]) {
+    for (const [index, event] of base.entries()) {
+      if (partners.has(index)) continue;
+      const partner = next.findIndex((other, at) => !taken.has(at) && other.unit === event.unit && nameOf(other) === nameOf(event));
+      if (partner < 0) continue;
+      partners.set(index, partner);
+      taken.add(partner);
+    }
+  }
+  return [...partners].filter(([from, to]) => base[from].samples > 0 || next[to].samples > 0).sort(([a], [b]) => a - b);
+}

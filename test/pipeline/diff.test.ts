@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { matchEvents } from '../../src/pipeline/diff.ts';
+import { plainEventName } from '../../src/session/event-names.ts';
+import { buildProfile } from '../support/build-profile.ts';
+
+const eventsOf = (...names: string[]) => buildProfile(names.map((event, timeNs) => ({ timeNs, event, stack: ['main'] }))).events;
+
+describe('events of two recordings are matched', () => {
+  test.each([
+    [['cycles:P'], ['cycles:u'], [[0, 0]]],
+    [
+      ['cycles', 'cycles:u'],
+      ['cycles:u', 'cycles'],
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    ],
+    [
+      ['cycles:u', 'instructions'],
+      ['instructions:u', 'cycles/freq=99/'],
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    ],
+    [['cycles', 'page-faults'], ['page-faults'], [[1, 0]]],
+    [['sched:sched_switch'], ['sched:sched_switch'], [[0, 0]]],
+    [['cycles'], ['instructions'], []],
+    [['cpu/event=0x3c/'], ['cpu/event=0xc0/'], []],
+  ])('%j with %j', (base, next, pairs) => expect(matchEvents(eventsOf(...base), eventsOf(...next))).toEqual(pairs));
+
+  test('only if they count the same, and one of them has samples', () => {
+    const [clock] = eventsOf('cpu-clock');
+    expect(matchEvents([clock], [{ ...clock, unit: 'count' }])).toEqual([]);
+    expect(matchEvents([{ ...clock, samples: 0 }], [clock])).toEqual([[0, 0]]);
+    expect(matchEvents([{ ...clock, samples: 0 }], [{ ...clock, samples: 0 }])).toEqual([]);
+  });
+
+  test('one by one, if several have the same name', () => {
+    expect(matchEvents(eventsOf('cycles', 'cycles:u'), eventsOf('cycles:k', 'cycles:h'))).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+});
+
+test.each([
+  [' cycles:upp ', 'cycles'],
+  ['cpu-clock/freq=99,call-graph=dwarf/u', 'cpu-clock'],
+  ['cpu/event=0x3c/', 'cpu/event=0x3c/'],
+  ['cpu/event=0x3c/u', 'cpu/event=0x3c/u'],
+  ['sched:sched_switch', 'sched:sched_switch'],
+])('without how it is recorded, %s is %s', (name, plain) => expect(plainEventName(name)).toBe(plain));
