@@ -16,6 +16,7 @@ import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
 import { findMostSampledEvent, findTimelineEvent } from '../../src/writers/primary-event.ts';
 import { writeReport } from '../../src/writers/report/report.ts';
+import { writeTree } from '../../src/writers/report/write-tree.ts';
 import { type EventCount, type EventTotals, sumOf, timesOf, totalsOf, totalsText } from './event-totals.ts';
 import {
   chromeSamples,
@@ -30,6 +31,7 @@ import {
   speedscopeTotals,
   statCount,
   tableTotals,
+  treeTotals,
 } from './output-totals.ts';
 import { makeTempDir, removeTempDir } from './perf-tool.ts';
 import { runMain } from './run-main.ts';
@@ -37,7 +39,7 @@ import { runMain } from './run-main.ts';
 // What must be true of every recording, whatever is in it:
 //
 // - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, folded stacks, processes.csv, results.csv, the text of
-//   perf script and the report have the same number of samples and the same sum of periods, event by event.
+//   perf script, the report and its tree have the same number of samples and the same sum of periods, event by event.
 // - A recording gives the same bytes when it is read from a file and through a pipe.
 // - Filters that divide the samples among them (by event, comm, pid, tid, CPU, time) divide the totals.
 // - A recording merged with itself has everything twice.
@@ -177,7 +179,7 @@ export async function expectNoControls(path: string, emptyRoot: string): Promise
   const options = ['--symfs', emptyRoot, '--no-progress'];
   const script = ['convert', ...options, '-t', 'script', '-o', '-', path];
   const inspecting = [['info'], ['info', '--verbose'], ['dump']].map((words) => [...words, '--no-progress', path]);
-  for (const command of [['report', ...options, path], ...inspecting, script]) {
+  for (const command of [['report', ...options, path], ['report', '--tree', ...options, path], ['diff', ...options, path, path], ...inspecting, script]) {
     const { stdout, stderr } = await runMain(command, { isTTY: true, env: { NO_COLOR: '1' } });
     // Frames of a callchain are indented by a tab.
     const text = command === script ? stdout.toString().replaceAll('\n\t', '\n') : stdout.toString();
@@ -190,6 +192,7 @@ export async function expectNoControls(path: string, emptyRoot: string): Promise
 async function totalsOfViews(profile: Profile): Promise<[output: string, totals: EventTotals][]> {
   const names = eventNames(profile);
   const views: [string, EventTotals][] = [['report', reportTotals(await bytesOf((sink) => writeReport(profile, sink, { sort: ['comm', 'dso'] })))]];
+  views.push(['report --tree', treeTotals(await bytesOf((sink) => writeTree(profile, sink, { layout: 'json', levels: ['comm'], percentLimit: 0 })))]);
   if (profile.inputs === undefined) views.push(['firefox', firefoxTotals(await bytesAs('firefox', profile, {}), names)]);
   for (const group of GROUPS) views.push([`speedscope --group ${group}`, speedscopeTotals(await bytesAs('speedscope', profile, { group }), names)]);
   return views;

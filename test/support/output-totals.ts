@@ -195,6 +195,13 @@ export function scriptTotals(bytes: Uint8Array): EventTotals {
   );
 }
 
+/** The JSON of `perfconv report --tree`: what each call has of its own. */
+export function treeTotals(bytes: Uint8Array): EventTotals {
+  type Trees = { trees: { event: { name: string }; calls: { selfSamples: number; selfPeriod: number | string }[] }[] };
+  const { trees } = JSON.parse(decode(bytes)) as Trees;
+  return totalsOf(trees.flatMap(({ event, calls }) => calls.map(({ selfSamples, selfPeriod }): EventCount => [event.name, selfSamples, BigInt(selfPeriod)])));
+}
+
 /** Tables of `perfconv report`: for each event a headline, and rows which must add up to it. */
 export function reportTotals(bytes: Uint8Array): EventTotals {
   const counts: EventCount[] = [];
