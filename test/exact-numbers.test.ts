@@ -68,6 +68,8 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
     folded: add([...readFileSync(join(dir, 'all.folded'), 'utf8').matchAll(/ (\d+)$/gm)].map(([, number]) => number)),
     headline: add([...report.matchAll(/period (\d+)/g)].map(([, number]) => number)),
     reportJson: add(exactNumbers(await run('report', '--json', '--children', ...inputs), 'selfPeriod')),
+    tree: add(exactNumbers(await run('report', '--tree', '--json', '--sort', 'comm', '--percent-limit', '0', ...inputs), 'selfPeriod')),
+    treeRoots: add(rootPeriods(await run('report', '--tree', '--json', '--percent-limit', '0', ...inputs))),
     report: add([...report.matchAll(/^ *[\d.]+ +(\d+) /gm)].map(([, number]) => number)),
     speedscopeEnds: add(threads.flatMap((text) => [...text.matchAll(/"endValue":(\d+)/g)].map(([, number]) => number))),
     speedscopeWeights: add(threads.flatMap(weightsOf)),
@@ -79,14 +81,27 @@ async function sumsOf(...inputs: string[]): Promise<Record<string, bigint>> {
 /** The values of a field in JSON, with all their digits. */
 const exactNumbers = (json: string, field: string): string[] => [...json.matchAll(new RegExp(`"${field}":"?(\\d+)`, 'g'))].map(([, number]) => number);
 
+/** The periods of the roots of trees in JSON. */
+const rootPeriods = (json: string): string[] => [...json.matchAll(/"depth":0,.*?"period":"?(\d+)/g)].map(([, number]) => number);
+
 const weightsOf = (text: string): string[] => [...text.matchAll(/"weights":\[([\d,]+)\]/g)].flatMap(([, list]) => list.split(','));
 
 const everywhere = (sum: bigint) =>
   Object.fromEntries(
-    ['results', 'processes', 'folded', 'headline', 'reportJson', 'report', 'speedscopeEnds', 'speedscopeWeights', 'speedscopeFirst', 'pprof'].map((key) => [
-      key,
-      sum,
-    ]),
+    [
+      'results',
+      'processes',
+      'folded',
+      'headline',
+      'reportJson',
+      'tree',
+      'treeRoots',
+      'report',
+      'speedscopeEnds',
+      'speedscopeWeights',
+      'speedscopeFirst',
+      'pprof',
+    ].map((key) => [key, sum]),
   );
 
 describe('periods', () => {

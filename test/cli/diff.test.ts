@@ -77,5 +77,10 @@ describe('diff', () => {
     const result = await runMain(['diff', ...args.map((word) => (word.endsWith('.data') ? at(word) : word))]);
     expect(result).toMatchObject({ status, stderr: expect.stringContaining(message) });
     expect(result.stdout.toString()).toBe('');
+    const errors = result.stderr
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !line.includes(': warning: '));
+    expect(errors).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
 import { matchEvents } from '../../../src/pipeline/diff.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
+import { showUnknownCode } from '../../../src/profile/shown-profile.ts';
 import { samplingError } from '../../../src/writers/diff/diff.ts';
 import { DIFF_KEYS } from '../../../src/writers/diff/keys.ts';
 import { type WriteDiffOptions, writeDiff } from '../../../src/writers/diff/write-diff.ts';
@@ -101,6 +102,23 @@ describe('a comparison', () => {
       const [{ rows }] = (await jsonOf(base, next, { sort })).events;
       expect(rows.map(({ change }) => change)).toEqual([0, 0, 0, 0]);
     }
+  });
+
+  test('compares code without symbols by binary, also if the binary has another name each time', async () => {
+    const without = (dso: string) => showUnknownCode(buildProfile([{ timeNs: 0, stack: [{ name: '', dso, unresolved: true, address: 0x1234 }] }]), 'binary');
+    for (const sort of [['function'], ['function', 'dso']] as const) {
+      const [{ rows }] = (await jsonOf(without('/tmp/perf-12.map'), without('/tmp/perf-99.map'), { sort })).events;
+      expect(rows).toMatchObject([{ function: '[JIT]', change: 0 }]);
+    }
+  });
+
+  test('adds up rows of the same text', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, stack: [{ name: '', unresolved: true, address: 0x1234 }] },
+      { timeNs: 1, stack: ['0x1234'] },
+    ]);
+    const [{ rows }] = (await jsonOf(profile, profile)).events;
+    expect(rows).toMatchObject([{ function: '0x1234 (app)', base: { samples: 2, percent: 100 }, change: 0 }]);
   });
 
   test('has no error of sampling for events that are not sampled', async () => {

@@ -98,6 +98,18 @@ describe('a tree of calls', () => {
     ]);
   });
 
+  test('has a stack below each of its levels', async () => {
+    const samples = ['app', 'worker', 'app'].map((comm, timeNs) => ({ timeNs, comm, ...stack('main', 'work') }));
+    expect((await linesOf(buildProfile(samples), { levels: ['comm'] })).slice(2)).toEqual([
+      ' 66.67              2 app',
+      ' 66.67              2 main (app)',
+      ' 66.67  66.67       2 work',
+      ' 33.33              1 worker',
+      ' 33.33              1 main (app)',
+      ' 33.33  33.33       1 work',
+    ]);
+  });
+
   test('adds up calls below a share: in a line where they make up as much, else at the end', async () => {
     const leaves = Array.from({ length: 20 }, (_, nth) => ({ timeNs: nth, period: 3, ...stack('main', 'many', `leaf${nth}`) }));
     const few = [40, 38].map((period, timeNs) => ({ timeNs, period, ...stack('main', 'few', `big${timeNs}`) }));
@@ -213,6 +225,16 @@ describe('a tree in JSON', () => {
       }),
       { numRuns: runs(150, 40) },
     );
+  });
+
+  test('has exact sums, also of callers and of what is left out', async () => {
+    const odd = (name: string) => [2 ** 53 - 1, 1, 1].map((period, timeNs) => ({ timeNs, period, ...stack('main', name) }));
+    const profile = buildProfile([...odd('a'), ...odd('b'), ...odd('c')]);
+    const [{ calls }] = (await jsonOf(profile, { limit: 2 })).trees;
+    expect(calls.map(({ period, omitted }) => [period, omitted?.period])).toEqual([
+      [String(3n * (2n ** 53n + 1n)), String(2n * (2n ** 53n + 1n))],
+      [String(2n ** 53n + 1n), undefined],
+    ]);
   });
 
   test('has the calls of the text, in its order', async () => {
