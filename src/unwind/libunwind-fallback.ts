@@ -55,7 +55,7 @@ export class LibunwindFallback implements FallbackSteps {
     const { stack } = this.#memory;
     const { machine, registers, next } = this.#frame;
     const sp = registers.value(machine.sp);
-    if (!stack.read(sp)) return 'truncated';
+    if (!stack.read(sp)) return this.#beyondDump(sp);
     next.copyFrom(registers);
     next.setWords(machine.pc, stack.lo, stack.hi);
     next.set(machine.sp, sp + machine.addressSize);
@@ -80,9 +80,10 @@ export class LibunwindFallback implements FallbackSteps {
     const fp = registers.value(machine.fp);
     const sp = registers.value(machine.sp);
     if (fp < sp || fp - sp > MAX_FP_DISTANCE_BYTES) return 'no-rule';
-    if (!stack.read(fp)) return 'truncated';
+    if (!stack.read(fp)) return this.#beyondDump(fp);
     const [savedLo, savedHi] = [stack.lo, stack.hi];
-    if (!stack.read(fp + machine.addressSize) || (stack.lo === 0 && stack.hi === 0)) return 'truncated';
+    if (!stack.read(fp + machine.addressSize)) return this.#beyondDump(fp + machine.addressSize);
+    if (stack.lo === 0 && stack.hi === 0) return 'truncated';
     next.known.fill(0);
     next.setWords(machine.fp, savedLo, savedHi);
     next.setWords(machine.pc, stack.lo, stack.hi);
@@ -90,6 +91,11 @@ export class LibunwindFallback implements FallbackSteps {
     next.set(machine.sp, sp + 2 * machine.addressSize);
     this.#frame.goToNext();
     return 'stepped';
+  }
+
+  /** How a stack ends at a word beyond the dump: perf 6.1 only goes on to address −1 if something is mapped there (observed). */
+  #beyondDump(address: number): StepEnd {
+    return this.#memory.space.find(address) === 'unmapped' ? 'no-rule' : 'truncated';
   }
 
   stepOverSignal(): StepEnd {

@@ -128,10 +128,25 @@ describe('without a rule, if libunwind is followed,', () => {
   test.each<[string, Readonly<Record<string, number>>, string]>([
     ['below the stack pointer', { bp: SP - 8 }, '1810 no-rule'],
     ['far above it', { bp: SP + 0x4008 }, '1810 no-rule'],
-    ['after the dump', { bp: SP + 0x100 }, '1810 truncated'],
-    ['at its end', { bp: SP + 72 }, '1810 truncated'],
+    ['after the dump', { bp: SP + 0x100 }, '1810 no-rule'],
+    ['at its end', { bp: SP + 72 }, '1810 no-rule'],
   ])('frame pointers lead nowhere: %s', (_, changes, expected) => {
     expect(follow(changes, { 64: 0, 72: BIAS + 0x1210 })).toBe(expected);
+  });
+
+  test.each<[string, Readonly<Record<string, number>>, Readonly<Record<number, number>>]>([
+    ['a frame pointer leads out of the dump', { bp: SP + 0x100 }, { 64: 0, 72: 0 }],
+    ['only the word at the frame pointer is in the dump', { bp: SP + 72 }, { 64: 0, 72: 0 }],
+    ['the return address of another function’s stub is not in the dump', { ip: BIAS + 0x1a00 }, {}],
+  ])('a stack is cut off only where the memory beyond the dump is mapped: %s', async (_, changes, stack) => {
+    const bytes = new Uint8Array(0x1000).fill(0x90);
+    bytes.set(STUB, 0xa00);
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }]);
+    const end = async (space: MadeSpace): Promise<string> =>
+      (await unwound({ machine: 'x86_64', registers: { ...registers, ...changes }, stack }, space, { followsLibunwind: true })).end;
+    const space = (): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    expect(await end(space())).toBe('no-rule');
+    expect(await end(space().mapData(SP, SP + 0x1000))).toBe('truncated');
   });
 
   /** A stub of the PLT, which has taken nothing of the stack. */
