@@ -68,7 +68,8 @@ export class X86Guess {
     const byCode = this.#stepByCode();
     // Go functions have no rule only if they may be on another stack.
     if (byCode !== 'no-rule' || this.#memory.isGo(isCall ? pc - 1 : pc)) return byCode;
-    const byEntry = this.#hasFrameRecord() ? this.#entryStep.step(registers.value(machine.fp)) : this.#stepByEntry();
+    const isLimited = this.#hasFrameRecord() && !this.#hasOthersRecord();
+    const byEntry = isLimited ? this.#entryStep.step(registers.value(machine.fp)) : this.#stepByEntry();
     if (byEntry !== 'no-rule' && byEntry !== 'truncated') return byEntry;
     const end = isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
     const isNoEnd = end === 'no-rule' || (end === 'outermost' && this.#beganWithoutFp);
@@ -277,6 +278,13 @@ export class X86Guess {
     const returnSlot = registers.value(machine.fp) + machine.addressSize;
     if (!this.#hasFrameRecord() || this.#returns.likelihood(returnSlot) < IS_OWN_CALL) return false;
     return this.#entryStep.confirms(this.#returns.target, returnSlot);
+  }
+
+  /** Whether the record's return address follows a direct call of a function that ends before the frame's code begins. */
+  #hasOthersRecord(): boolean {
+    const { machine, registers } = this.#frame;
+    const returnSlot = registers.value(machine.fp) + machine.addressSize;
+    return this.#returns.likelihood(returnSlot) >= IS_OWN_CALL && this.#entryStep.excludes(this.#returns.target, returnSlot);
   }
 
   #isI386(): boolean {

@@ -443,6 +443,18 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(await framesOf(code, 0x1300, { 0: BIAS + 0x118b, 8: 0, 32: BIAS + 0x1400 })).toEqual(frames(0x1300, 0x118b, 0x1400));
   });
 
+  test('is left from its entry, not by the frame pointer of an earlier function, which a direct call tells', async () => {
+    // push %rbp; mov %rsp, %rbp; leave; ret. And: ret; push %rbx; sub $16, %rsp; nop; call; hlt. The called function: ret
+    const earlier = [0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3];
+    const code = { 4608: earlier, 4735: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x128b), 4747: [0xf4], 4864: [0xc3] };
+    const stack = { 0: BIAS + 0x128b, 32: BIAS + 0x1400, 64: SP + 0x80, 72: BIAS + 0x1600 };
+    const found = await framesOf({ ...code, ...callTo(0x1200, 0x1600) }, 0x1300, stack, SP + 64);
+    expect(found.slice(0, 3)).toEqual(frames(0x1300, 0x128b, 0x1400));
+    // A call through a pointer may be of any function.
+    const byPointer = await framesOf({ ...code, 5630: [0xff, 0xd0] }, 0x1300, stack, SP + 64);
+    expect(byPointer.slice(0, 3)).toEqual(frames(0x1300, 0x128b, 0x1600));
+  });
+
   test('restores the frame pointer of the record that its return address is in, although the place that looks like its entry saves none', async () => {
     // ret; push %rbx; sub $16, %rsp; nop; call. The next function: sub $8, %rsp; add $8, %rsp; ret. The called one: ret
     const next = [0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3];
