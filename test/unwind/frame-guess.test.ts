@@ -443,6 +443,13 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(await framesOf(code, 0x1300, { 0: BIAS + 0x118b, 8: 0, 32: BIAS + 0x1400 })).toEqual(frames(0x1300, 0x118b, 0x1400));
   });
 
+  test('is left from its entry if its last call is of the function that follows it', async () => {
+    // ret; push %rbx; sub $16, %rsp; nop; call. The called function: mov %edi, %eax; ret
+    const code = { 4479: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x118b, 0x118b), 4491: [0x89, 0xf8, 0xc3] };
+    const stack = { 0: BIAS + 0x118b, 8: BIAS + 0x1500, 32: BIAS + 0x1400 };
+    expect(await framesOf(code, 0x118d, stack)).toEqual(frames(0x118d, 0x118b, 0x1400));
+  });
+
   test('is left from its entry, not by the frame pointer of an earlier function, which a direct call tells', async () => {
     // push %rbp; mov %rsp, %rbp; leave; ret. And: ret; push %rbx; sub $16, %rsp; nop; call; hlt. The called function: ret
     const earlier = [0x55, 0x48, 0x89, 0xe5, 0xc9, 0xc3];

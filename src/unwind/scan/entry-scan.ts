@@ -123,11 +123,19 @@ export class EntryScan {
       if (flow === 'call') this.#callEffects.apply(module, svma, state, svma < end);
       this.#keepState(flow, svma, end, isRightBehindCall);
       if (svma >= end) this.#walk.add(svma, false);
-      if (svma === end && isCall) return flow === 'call';
+      if (svma === end && isCall) return flow === 'call' || this.#isLastCall();
       if (svma > end) return false;
     }
     this.#enter(end, flow);
     return !isCall;
+  }
+
+  /** Whether the last instruction calls the next one, as the function that follows; then its return address is no longer part of the frame. */
+  #isLastCall(): boolean {
+    const { sp, addressSize } = this.#machine;
+    if (!this.#decoder.pushesNext) return false;
+    this.#state.add(sp, sp, addressSize);
+    return true;
   }
 
   /** Whether the instruction that was just decoded is there, and does not begin another function; notes in the walk that it ends if not. */

@@ -1,5 +1,5 @@
 import type { CodeBytes } from '../code-bytes.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import { isX86, type MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { CallEffects } from './call-effects.ts';
@@ -83,7 +83,8 @@ export class FrameScan {
     this.#reader.begin(module);
     this.#returnRules.begin(module, machine, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
     module.makeRoom();
-    const rule = this.#scan(this.#decoderOf(machine.machine as ScannedMachine, (flags & ScanFlag.isThumb) !== 0));
+    const decoder = this.#decoderOf(machine.machine as ScannedMachine, (flags & ScanFlag.isThumb) !== 0);
+    const rule = this.#isCall && this.#isOfCalled() ? NO_RULE : this.#scan(decoder);
     if (this.#code.isPending) return NO_RULE;
     module.code.scanned.set(key, rule);
     return rule;
@@ -95,6 +96,14 @@ export class FrameScan {
    */
   jumpRule(module: UnwindModule, svma: number): number {
     return module.code.jumped.get(svma) ?? NO_RULE;
+  }
+
+  /** Whether the code at the start is that of the function that the call before it called, which did not return. */
+  #isOfCalled(): boolean {
+    const reader = this.#reader;
+    const isOfCalled = isX86(this.#machine.machine) && reader.byte(this.#start - 5) === 0xe8 && reader.word(this.#start - 4) === 0;
+    reader.isMissing = false;
+    return isOfCalled;
   }
 
   #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {

@@ -68,6 +68,12 @@ export class X86Decoder implements InstructionDecoder {
     return opcode === 0xc2 || opcode === 0xc3 ? immediate & 0xffff : -1;
   }
 
+  /** Whether the instruction is a call of the next one, which is taken for a push of its address. */
+  get pushesNext(): boolean {
+    const { opcode, immediate } = this.#instruction;
+    return opcode === 0xe8 && immediate === 0;
+  }
+
   enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
