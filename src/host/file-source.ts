@@ -9,7 +9,9 @@ import { systemPath } from './system-path.ts';
 
 const openDescriptor = promisify(open);
 const closeDescriptor = promisify(close);
-const statDescriptor = promisify(fstat);
+const statDescriptor = promisify((descriptor: number, done: (error: NodeJS.ErrnoException | null, stats: BigIntStats) => void) =>
+  fstat(descriptor, { bigint: true }, done),
+);
 
 /**
  * A regular file, read at any position. Uses a descriptor rather than a FileHandle, so that it can be standard input: Node cannot make a FileHandle from an
@@ -43,10 +45,12 @@ export class FileSource implements ByteSource {
 
   /** @throws PerfconvError `io` */
   static async open(path: string): Promise<FileSource> {
+    let descriptor = -1;
     try {
-      const descriptor = await openDescriptor(systemPath(path), 'r');
-      return new FileSource(descriptor, true, path, await statDescriptor(descriptor, { bigint: true }), 0);
+      descriptor = await openDescriptor(systemPath(path), 'r');
+      return new FileSource(descriptor, true, path, await statDescriptor(descriptor), 0);
     } catch (error) {
+      if (descriptor >= 0) await closeDescriptor(descriptor).catch(() => {});
       throw ioError(error, path);
     }
   }
@@ -56,7 +60,7 @@ export class FileSource implements ByteSource {
    * @param descriptor of a regular file
    */
   static async restOf(descriptor: number, name: string): Promise<FileSource> {
-    return new FileSource(descriptor, false, name, await statDescriptor(descriptor, { bigint: true }), readingOffset(descriptor));
+    return new FileSource(descriptor, false, name, await statDescriptor(descriptor), readingOffset(descriptor));
   }
 
   readAt(position: number, target: Uint8Array): Promise<number> {

@@ -48,8 +48,7 @@ export function openJitFile(path: string, writer: RecordedProcess | undefined): 
     return undefined;
   }
   if (opened === undefined) return undefined;
-  const { descriptor, linkOwners } = opened;
-  const stats = fstatSync(descriptor, { bigint: true });
+  const { descriptor, stats, linkOwners } = opened;
   const owner = Number(stats.uid);
   const linkOwner = linkOwners.find((user) => user !== owner);
   const judgement =
@@ -92,6 +91,8 @@ function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilN
 
 interface OpenFile {
   readonly descriptor: number;
+  /** Of the open file, whatever is at its path by now. */
+  readonly stats: BigIntStats;
   /** Owners of the symbolic links that were followed, except root and this user. */
   readonly linkOwners: readonly number[];
 }
@@ -122,14 +123,19 @@ function openStepwise(path: string, isBelowRoot: boolean): OpenFile | undefined 
 
 /** Opens a file; checks only the last name of the path. */
 function openLast(place: string | Buffer, followsLink: boolean): OpenFile | undefined {
-  const stats = lstatSync(place);
-  const isLink = stats.isSymbolicLink();
+  const found = lstatSync(place);
+  const isLink = found.isSymbolicLink();
   // Opening a device may do something to it.
-  if (isLink ? !followsLink || !statSync(place).isFile() : !stats.isFile()) return undefined;
+  if (isLink ? !followsLink || !statSync(place).isFile() : !found.isFile()) return undefined;
   const descriptor = openSync(place, isLink ? READ : READ | NO_LINK);
-  if (fstatSync(descriptor).isFile()) return { descriptor, linkOwners: isLink && !isOwn(stats.uid) ? [stats.uid] : [] };
-  closeSync(descriptor);
-  return undefined;
+  let isWanted = false;
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    isWanted = stats.isFile();
+    return isWanted ? { descriptor, stats, linkOwners: isLink && !isOwn(found.uid) ? [found.uid] : [] } : undefined;
+  } finally {
+    if (!isWanted) closeSync(descriptor);
+  }
 }
 
 /** Index of `starttime` among the fields that follow the process's name. Source: proc_pid_stat(5). */
