@@ -1,7 +1,7 @@
 import type { InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
 import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
 import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
-import { POWERPC_LR, PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
+import { POWERPC_CTR, PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
 import { RiscvDecoder } from '../../src/unwind/scan/riscv-decoder.ts';
 import { CONSTANT, SAVED, ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
@@ -46,7 +46,7 @@ export function follow(decoder: InstructionDecoder, sp: number, listing: string)
   if (svma !== START + bytes.length) return 'another size';
   const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
   const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
-  const count = decoder instanceof PowerpcDecoder ? POWERPC_LR + 1 : 32;
+  const count = decoder instanceof PowerpcDecoder ? POWERPC_CTR + 1 : 32;
   const changed = Array.from({ length: count }, (_, register) => register).filter(
     (register) =>
       !((decoder instanceof RiscvDecoder || decoder instanceof LoongarchDecoder || decoder instanceof MipsDecoder) && register === 0) &&

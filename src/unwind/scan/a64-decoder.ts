@@ -46,10 +46,14 @@ export class A64Decoder implements InstructionDecoder {
       case 0xf:
         if (resultsInInteger(word)) write(state, word & 31);
         return 'next';
+      case 0x0: // matrices (SME): only MOVT writes a register; without bit 31, no instructions
+        if (word >= 0) return 'end';
+        if ((word & 0xffff_8fe0) >>> 0 === 0xc04c_03e0) write(state, word & 31);
+        return 'next';
       case 0x2: // scalable vectors: ADDVL, ADDPL and those of SME may write the stack pointer, RDVL, CNTB …, INCB …, CNTP, INCP …, LASTA … and others a register
         if ((word & 0xffa0_f000) >>> 0 === 0x0420_5000) state.clobber(word & 31);
         else if (
-          (word & 0xff20_c000) >>> 0 === 0x0420_c000 ||
+          (word & 0xff20_e000) >>> 0 === 0x0420_e000 ||
           (word & 0xffe0_f000) >>> 0 === 0x04a0_5000 ||
           (word & 0xff38_c000) === 0x2520_8000 ||
           (word & 0xff38_f800) === 0x2528_8800
@@ -112,6 +116,16 @@ export class A64Decoder implements InstructionDecoder {
       this.target = svma + ((word << 13) >> 18) * 4;
       return 'branch';
     }
+    if ((word & 0x7e00_0000) === 0x7400_0000) {
+      // CB: compare and branch
+      this.target = svma + ((word << 18) >> 23) * 4;
+      return 'branch';
+    }
+    if ((word & 0xffc0_001f) === 0x5500_001f) {
+      // RETAASPPC, RETABSPPC
+      this.via = LR;
+      return 'leave';
+    }
     if ((word & 0xfe00_0000) >>> 0 === 0xd600_0000) return this.#branchToRegister(word, state);
     // BRK, HLT, HVC …: code does not go on after these, but does after SVC
     if ((word & 0xff00_0000) >>> 0 === 0xd400_0000) return (word & 0xe0_001f) === 1 ? 'next' : 'end';
@@ -149,13 +163,8 @@ export class A64Decoder implements InstructionDecoder {
     } else if ((word & 0xbf00_0000) >>> 0 === 0x0c00_0000 || (word & 0xbf00_0000) >>> 0 === 0x0d00_0000) {
       // One to four vectors: the base may be written
       if ((word & 0x80_0000) !== 0) state.clobber((word >>> 5) & 31);
-    } else if ((word & 0xff20_0000) >>> 0 === 0xd920_0000) {
-      // STG …, LDG: tags of memory
-      const mode = (word >>> 10) & 3;
-      const base = (word >>> 5) & 31;
-      if ((mode & 1) === 1) state.add(base, base, ((word << 11) >> 23) * TAGGED_BYTES);
-      else if (mode === 0) write(state, word & 31);
-    } else write(state, word & 31);
+    } else if ((word & 0x3b00_0000) === 0x1900_0000) others(word, state);
+    else write(state, word & 31);
   }
 
   /** LDP, STP, LDPSW, STGP */
@@ -231,6 +240,33 @@ function exclusive(word: number, state: ScanState): void {
   } else if (!isOrdered) write(state, status);
 }
 
+/** Tags of memory; atomic operations on two registers; copying and filling of memory; acquire and release with an offset. */
+function others(word: number, state: ScanState): void {
+  const [register, base, third] = [word & 31, (word >>> 5) & 31, (word >>> 16) & 31];
+  const mode = (word >>> 10) & 3;
+  const isLoad = (word & 0x40_0000) !== 0;
+  if ((word & 0xff20_0000) >>> 0 === 0xd920_0000) {
+    // STG …, STGM, STZGM; LDG, LDGM
+    if ((mode & 1) === 1) state.add(base, base, ((word << 11) >> 23) * TAGGED_BYTES);
+    else if (mode === 0 && isLoad) write(state, register);
+  } else if ((word & 0x20_0000) !== 0) {
+    // LDCLRP, LDSETP, SWPP; LDTADD … have an operand there
+    write(state, register);
+    if (mode !== 1) write(state, third);
+  } else if (mode === 1) {
+    // CPY …; SET …, which leaves the value as it is
+    write(state, register);
+    write(state, base);
+    if ((word & 0xc0_0000) !== 0xc0_0000) write(state, third);
+  } else if ((word & 0x0400_0000) !== 0) return;
+  else if (mode === 2) {
+    // LDIAPP, STILP with two registers; LDAPR, STLR
+    if (isLoad) write(state, register);
+    if (isLoad && (word & 0x80_0000) === 0) write(state, third);
+    if ((word & 0xf000) === 0) state.clobber(base);
+  } else if (mode === 0 && (word & 0xc0_0000) !== 0) write(state, register); // LDAPUR …, but not STLUR …
+}
+
 function access(state: ScanState, register: number, base: number, distance: number, operation: number, isWide: boolean, isVector: boolean): void {
   if (isVector) {
     if (operation === 0 || operation === 2) overwrite(state, base, distance, MAX_VECTOR_BYTES);
@@ -286,8 +322,8 @@ function moveNumber(word: number, state: ScanState): void {
 function ofRegisters(word: number, state: ScanState): void {
   const [rd, rn, rm] = [word & 31, (word >>> 5) & 31, (word >>> 16) & 31];
   const sign = (word & 0x4000_0000) === 0 ? 1 : -1;
-  // ADD, SUB (extended) of 64 bits without extension
-  if ((word & 0xbfe0_fc00) >>> 0 === 0x8b20_6000) {
+  // ADD, SUB (extended) of 64 bits without extension; ADDPT, SUBPT without a shift
+  if ((word & 0xbfe0_fc00) >>> 0 === 0x8b20_6000 || (word & 0xbfe0_fc00) >>> 0 === 0x9a00_2000) {
     if (rm === ZERO) state.add(rd, rn, 0);
     else state.combine(rd, rn, rm, sign);
     return;
@@ -304,6 +340,6 @@ function ofRegisters(word: number, state: ScanState): void {
   else if ((word & 0x7fff_ffff) === (0x2a1f_03e0 | rd)) state.setConstant(rd, 0);
   // ADD, SUB (shifted register) without a shift
   else if ((word & 0xbfe0_fc00) >>> 0 === 0x8b00_0000 && rn !== ZERO && rm !== ZERO) state.combine(rd, rn, rm, sign);
-  // CCMP and CCMN have flags where others have the register that they write.
-  else if ((word & 0x1fe0_0000) !== 0x1a40_0000) state.clobber(rd);
+  // CCMP and CCMN, RMIF and SETF have flags where others have the register that they write.
+  else if ((word & 0x1fe0_0000) !== 0x1a40_0000 && ((word & 0x1fe0_2000) !== 0x1a00_0000 || (word & 0x7c00) === 0)) state.clobber(rd);
 }

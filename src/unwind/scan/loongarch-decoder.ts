@@ -107,6 +107,8 @@ function compute(word: number, svma: number, state: ScanState): void {
   else if (word >>> 25 === 0x0a) state.setConstant(rd, upper);
   else if (word >>> 25 === 0x0e) state.setConstant(rd, svma + upper);
   else if (writesInteger(word)) state.clobber(rd);
+  // rdtimel.w, rdtimeh.w, rdtime.d also tell which counter it is.
+  if (word >>> 10 >= 0x18 && word >>> 10 <= 0x1a) state.clobber(rj);
 }
 
 /** Whether another instruction writes the integer register in its lowest five bits. Others are stores, or have registers of other files there. */
@@ -118,14 +120,14 @@ function writesInteger(word: number): boolean {
   if (opcode <= 0x04 || (opcode >= 0x14 && opcode <= 0x24)) return true;
   // ld.b, ld.h, ld.w; ld.bu, ld.hu, ld.wu
   if (opcode === 0x28 || opcode === 0x2a) return [0xa0, 0xa1, 0xa2, 0xa8, 0xa9, 0xaa].includes(word >>> 22);
-  // ldx.b …, ldx.bu …; amswap.w …
-  if (opcode === 0x38) return ((word >>> 15) & 0xff) < 0x20 || (((word >>> 15) & 0xff) >= 0x40 && ((word >>> 15) & 0xff) < 0x58) || isAtomic(word);
+  // ldl.w, ldr.w, ldl.d, ldr.d
+  if (opcode === 0x2e) return true;
+  if (opcode === 0x38) return loadsIndexed((word >>> 15) & 0xff);
   // vpickve2gr.b …, xvpickve2gr.w …
   return [0x72ef, 0x72f3, 0x76ef, 0x76f3].includes(word >>> 16);
 }
 
-/** sc.q … ammin_db.du, amcas.b among them; the barriers come after them. */
-function isAtomic(word: number): boolean {
-  const extended = (word >>> 15) & 0xff;
-  return extended >= 0xae && extended < 0xe4;
+/** ldx.b …; ldx.bu …; sc.q … ammin_db.du, amcas.b among them, after which come the barriers; ldgt.b …, ldle.b …. */
+function loadsIndexed(extended: number): boolean {
+  return extended < 0x20 || (extended >= 0x40 && extended < 0x58) || (extended >= 0xae && extended < 0xe4) || (extended >= 0xf0 && extended < 0xf8);
 }

@@ -13,8 +13,10 @@ const KEEP_RETURN_ADDRESS: ReadonlySet<number> = new Set([0x03e0_7821, 0x03e0_78
 const WRITES_RT: ReadonlySet<number> = new Set([0x1a, 0x1b, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x30, 0x34, 0x37, 0x38, 0x3c]);
 /** Of opcode 0, those that write no register: jr, syscall, break, sync, mthi, mtlo, mult … ddivu, tge … tne. */
 const WRITES_NO_RD: ReadonlySet<number> = new Set([8, 12, 13, 15, 17, 19, 24, 25, 26, 27, 28, 29, 30, 31, 48, 49, 50, 51, 52, 54]);
-/** Of opcode 0x1f, those that write the register in bits 11 to 15, and not the one in bits 16 to 20: lx, additions, wsbh …, dsbh …. */
-const WRITES_RD: ReadonlySet<number> = new Set([0x0a, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x1c, 0x20, 0x24]);
+/** Of opcode 0x1f, those that write the register in bits 11 to 15, and not the one in bits 16 to 20: yield, lx, additions, wsbh …, dsbh …. */
+const WRITES_RD: ReadonlySet<number> = new Set([0x09, 0x0a, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x1c, 0x20, 0x24]);
+/** Of opcode 0x1c, those of Octeon that write the register in bits 16 to 20, where others write that in bits 11 to 15: seqi, snei, cins …, exts …. */
+const OCTEON_WRITES_RT: ReadonlySet<number> = new Set([0x2e, 0x2f, 0x32, 0x33, 0x3a, 0x3b]);
 
 /** MIPS I to MIPS64 Release 5, of either byte order. @see MIPS64 Architecture For Programmers, volume II */
 export class MipsDecoder implements InstructionDecoder {
@@ -133,8 +135,16 @@ export class MipsDecoder implements InstructionDecoder {
     // mfc0 …, mfc1 …, mfc2 …
     else if (opcode >= 0x10 && opcode <= 0x12) {
       if (rs < 4) state.clobber(rt);
-    } else if (opcode === 0x1c) state.clobber(rd);
-    else if (opcode === 0x1f) state.clobber(WRITES_RD.has(word & 63) ? rd : rt);
+    } else if (opcode === 0x1c) {
+      // madd, maddu, msub, msubu have an accumulator there.
+      if ((word & 0x3a) !== 0) state.clobber(OCTEON_WRITES_RT.has(word & 63) ? rt : rd);
+    }
+    // copy_s, copy_u, cfcmsa, but not move.v
+    else if (opcode === 0x1e) {
+      const operation = (word >>> 16) & 0x3ff;
+      const isCopy = (operation & 0x380) === 0x080 && operation !== 0x0be;
+      if ((word & 63) === 0x19 && (isCopy || operation === 0x07e)) state.clobber((word >>> 6) & 31);
+    } else if (opcode === 0x1f) computeBySpecial3(word, rt, rd, state);
   }
 }
 
@@ -162,6 +172,23 @@ function computeBySpecial(operation: number, rs: number, rt: number, rd: number,
       return;
   }
   if (!WRITES_NO_RD.has(operation)) state.clobber(rd);
+}
+
+/** Moves and extensions of bits; those of the DSP, some of which write only its accumulators. */
+function computeBySpecial3(word: number, rt: number, rd: number, state: ScanState): void {
+  const operation = word & 63;
+  const variant = (word >>> 6) & 31;
+  // dpa.w.ph …, dpaq.w.qh …
+  if (operation === 0x30 || operation === 0x34) return;
+  if (operation === 0x38 || operation === 0x3c) {
+    // extr.w …; rddsp; wrdsp, shilo, shilov, mthlip
+    if (variant < 18) state.clobber(rt);
+    else if (variant === 18) state.clobber(rd);
+    return;
+  }
+  // precr_sra.ph.w, precr_sra_r.ph.w
+  const isNarrowing = operation === 0x11 && variant >= 30;
+  state.clobber(WRITES_RD.has(operation) && !isNarrowing ? rd : rt);
 }
 
 /** Whether a call by t9 is that of a stub, which comes from its caller by a call, too: the return address was kept in t7 right before, or before lui. */

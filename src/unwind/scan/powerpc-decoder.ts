@@ -23,6 +23,10 @@ const WRITES_RT: ReadonlySet<number> = new Set([
   ...[8, 9, 10, 11, 19, 40, 73, 74, 75, 83, 104, 136, 138, 170, 200, 202, 232, 233, 234, 235],
   // modud moduw mftb divdeu divweu divde divwe divdu divwu divd divw darn modsd modsw
   ...[265, 267, 371, 393, 395, 425, 427, 457, 459, 489, 491, 755, 777, 779],
+  // The same with XER's overflow bits: subfco addco subfo nego subfeo addeo subfzeo addzeo subfmeo mulldo addmeo mullwo addo divdeuo … divwo
+  ...[520, 522, 552, 616, 648, 650, 712, 714, 744, 745, 746, 747, 778, 905, 907, 937, 939, 969, 971, 1001, 1003],
+  // subfus lwat ldat
+  ...[72, 582, 614],
   // setb setbc setbcr setnbc setnbcr
   ...[128, 384, 416, 448, 480],
 ]);
@@ -30,6 +34,8 @@ const WRITES_RT: ReadonlySet<number> = new Set([
 const WRITES_RA: ReadonlySet<number> = new Set([
   // slw cntlzw sld and cmpb cntlzd cntlzdm andc popcntb nor prtyw brw prtyd pdepd pextd brh cfuged brd bpermd eqv xor orc nand popcntw popcntd
   ...[24, 26, 27, 28, 508, 58, 59, 60, 122, 124, 154, 155, 186, 156, 188, 219, 220, 187, 252, 284, 316, 412, 476, 378, 506],
+  // cdtbcd cbcdtd
+  ...[282, 314],
   // mfvsrd mfvsrwz mfvsrld
   ...[51, 115, 307],
   // srw cnttzw srd cnttzd cnttzdm sraw srad srawi sradi extsh extswsli extsb extsw
@@ -98,6 +104,7 @@ export class PowerpcDecoder implements InstructionDecoder {
   /** bc */
   #branch(word: number, svma: number, state: ScanState): CodeFlow {
     this.target = ((word & 2) === 0 ? svma : 0) + (((word & 0xfffc) << 16) >> 16);
+    if (counts(word)) state.clobber(POWERPC_CTR);
     if ((word & 1) === 0) return isAlways(word) ? 'jump' : 'branch';
     // bcl 20, 31, $+4 only leaves its own address in the link register.
     if (this.target !== svma + 4) return 'call';
@@ -110,6 +117,7 @@ export class PowerpcDecoder implements InstructionDecoder {
     const extended = (word >>> 1) & 0x3ff;
     if ((extended & 31) === 2) state.clobber((word >>> 21) & 31);
     if (extended !== 16 && extended !== 528) return 'next';
+    if (counts(word)) state.clobber(POWERPC_CTR);
     if ((word & 1) !== 0) return 'call';
     if (!isAlways(word)) {
       this.isConditional = true;
@@ -151,6 +159,13 @@ export class PowerpcDecoder implements InstructionDecoder {
         state.add(POWERPC_CTR, rt, 0);
         this.#ctrFrom = rt;
         return;
+      case 597: // lswi: as many registers as hold that many bytes, the first after the last
+        for (let done = 0; done < (rb || 32); done += 4) state.clobber((rt + done / 4) & 31);
+        return;
+      case 276: // lqarx
+        state.clobber(rt);
+        state.clobber(rt | 1);
+        return;
       case 181: // stdux, stwux
       case 183:
         if (this.#isNarrow === (extended === 183) && state.isConstant(rb)) state.store(rt, ra, state.offsets[rb]);
@@ -174,6 +189,11 @@ function fields(word: number): readonly [rt: number, ra: number, rb: number] {
 /** Whether a branch is taken whatever the condition and the count are. */
 function isAlways(word: number): boolean {
   return ((word >>> 21) & 0x14) === 0x14;
+}
+
+/** Whether a branch counts the count register down. */
+function counts(word: number): boolean {
+  return (word & 0x80_0000) === 0;
 }
 
 /** Whether a move to or from a special register is one of the link register. */
@@ -237,6 +257,9 @@ function simple(word: number, opcode: number, state: ScanState): void {
   }
   if (opcode === 4) {
     if (((word & 63) >= 48 && (word & 63) <= 51) || isFromVector(word & 0x7ff, ra)) state.clobber(rt);
+  } else if (opcode === 60) {
+    // xsxexpdp, xsxsigdp
+    if ((word & 0x7fc) === 0x56c && ra < 2) state.clobber(rt);
   } else if (opcode === 7 || opcode === 8 || opcode === 12 || opcode === 13) state.clobber(rt);
   else if (opcode >= 20 && opcode <= 30) state.clobber(ra);
   else if (opcode >= 32 && opcode <= 55) memory(opcode, rt, ra, immediate, state);
@@ -244,12 +267,12 @@ function simple(word: number, opcode: number, state: ScanState): void {
 
 /**
  * Of primary opcode 4, besides maddhd, maddhdu and maddld: whether a vector instruction writes an integer register. vclzlsbb, vctzlsbb; vcntmbb …, vextractbm …;
- * vextublx, vextuhlx, vextuwlx, vextubrx, vextuhrx, vextuwrx.
+ * vextublx, vextuhlx, vextuwlx, vextubrx, vextuhrx, vextuwrx; vgnb.
  */
 function isFromVector(extended: number, variant: number): boolean {
   if (extended === 1538) return variant < 2;
   if (extended === 1602) return variant >= 24 || (variant >= 8 && variant <= 12);
-  return [1549, 1613, 1677, 1805, 1869, 1933].includes(extended);
+  return [1549, 1613, 1677, 1805, 1869, 1933, 1228].includes(extended);
 }
 
 /** lwz … stfdu: loads of integers change RT, and those with an odd opcode RA, too. */

@@ -76,11 +76,16 @@ export class RiscvDecoder implements InstructionDecoder {
       case 0x53: // floating point: only FEQ …, FCVT.W …, FMV.X … write integer registers
         if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
         return 'next';
+      case 0x2f: // atomic operations; AMOCAS.Q has a pair of registers
+        state.clobber(rd);
+        if (funct3 === 4 && rd !== 0) state.clobber((rd + 1) & 31);
+        return 'next';
       case 0x57: // vectors: only VSETVLI …, and VMV.X.S, VCPOP.M, VFIRST.M write integer registers
         if (funct3 === 7 || (funct3 === 2 && word >>> 26 === 0x10)) state.clobber(rd);
         return 'next';
       case 0x07: // floating-point loads, stores and multiply-adds; FENCE
       case 0x27:
+      case 0x77: // encryption in vectors
       case 0x43:
       case 0x47:
       case 0x4b:
@@ -112,8 +117,10 @@ export class RiscvDecoder implements InstructionDecoder {
         state.store(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
         return 'next';
       case 0x02: // C.LW
-      case 0x04:
         state.clobber(low);
+        return 'next';
+      case 0x04: // C.LBU, C.LHU, C.LH; C.SB, C.SH
+        if ((half & 0x0800) === 0) state.clobber(low);
         return 'next';
       case 0x08: // C.ADDI
         state.add(rd, rd, immediate);
@@ -124,7 +131,8 @@ export class RiscvDecoder implements InstructionDecoder {
       case 0x0a: // C.LI
         state.setConstant(rd, immediate);
         return 'next';
-      case 0x0b: // C.ADDI16SP, C.LUI
+      case 0x0b: // C.ADDI16SP, C.LUI; C.MOP, as which code that checks return addresses pushes ra to its shadow stack (C.SSPUSH)
+        if (immediate === 0) return 'next';
         if (rd !== SP) state.setConstant(rd, immediate << 12);
         else state.add(SP, SP, ((immediate >> 5) << 9) | ((half >> 2) & 0x10) | ((half << 1) & 0x40) | ((half << 4) & 0x180) | ((half << 3) & 0x20));
         return 'next';

@@ -177,6 +177,23 @@ describe('T32', () => {
 
 describe('A64', () => {
   test.each<[string, string, string]>([
+    ['cpyfp [x2]!, [x17]!, x24!; cpye [x7]!, [x1]!, x15!', '19110702 1d8105e7', 'next 1=? 2=? 7=? 15=? 17=? 24=?'],
+    ['setp [x7]!, x1!, x12; setge [x23]!, x28!, x2', '19cc0427 1dc28797', 'next 1=? 7=? 23=? 28=?'],
+    ['ldapur w27, [x0, #5]; ldapur x26, [x17, #68]; ldapur q25, [x0, #71]', '9940501b d944423a 1dc47819', 'next 26=? 27=?'],
+    ['stlur x8, [x13, #188]; stlur q10, [x11, #174]', 'd90bc1a8 1d8ae96a', 'next'],
+    ['ldiapp x15, x5, [x26], #16; ldiapp x3, x4, [x27]', 'd9450b4f d9441b63', 'next 3=? 4=? 5=? 15=? 26=?'],
+    ['stilp x28, x16, [x5, #-16]!; ldapr x12, [x0], #8; stlr x29, [x1, #-8]!', 'd91008bc d9c0080c d980083d', 'next 0=? 1=? 5=? 12=?'],
+    ['swppal x22, x25, [x28]; ldsetp x2, x20, [x21]; ldtadda x1, x14, [x23]', '19f98396 193432a2 59a106ee', 'next 2=? 14=? 20=? 22=? 25=?'],
+    ['stgm x29, [x25]; stzgm x9, [x0]; gcsstr x19, [x16]; ldgm x21, [x19]', 'd9a0033d d9200009 d91f0e13 d9e00275', 'next 21=?'],
+    ['rmif x0, #35, #1; setf8 w0', 'ba118401 3a00080d', 'next'],
+    ['mov x9, #32; subpt sp, sp, x9; addpt x28, x14, x12, lsl #7', 'd2800409 da0923ff 9a0c3ddc', 'next 9=32 28=? 31=31-32'],
+    ['inch z26.h, #14, mul #2; incb x4, vl32, mul #7; sqincb x24, #22, mul #8', '0471c1da 0436e144 0437f2d8', 'next 4=? 24=?'],
+    ['smlal za.s[w11, 2:3], z23.h, z13.h[1]; movt zt0[40], x3', 'c1cd76e1 c04e53e3', 'next'],
+    ['movt x3, zt0[40]; movt x2, zt0[8]', 'c04c53e3 c04c13e2', 'next 2=? 3=?'],
+    ['udf #2907', '00000b5b', 'end'],
+    ['cbhi w30, #12, .+848', '75461a9e', 'branch 350'],
+    ['cbne w12, #28, .-392', '75ee33cc', 'branch -188'],
+    ['retaasppc .-59024', '5507349f', 'leave 30'],
     ['stp x29, x30, [sp, #-32]!', 'a9be7bfd', 'next 31=31-32'],
     ['stp x29, x30, [sp, #-32]!; ldp x29, x30, [sp], #32', 'a9be7bfd a8c27bfd', 'next'],
     ['ldp x19, x20, [sp, #16]', 'a94153f3', 'next 19=[31+16] 20=[31+24]'],

@@ -77,6 +77,11 @@ test.each<[string, string, string]>([
   ['ecall', '00000073', 'next'],
   ['ebreak', '00100073', 'end'],
   ['amoadd.d a0, a1, (a2)', '00b6352f', 'next 10=?'],
+  ['amocas.q s0, t3, (s4); amocas.q zero, zero, (s5)', '29ca442f 280ac02f', 'next 8=? 9=?'],
+  ['c.lbu a5, 3(a0); c.lhu a3, 0(a2); c.lh a2, 2(a0)', '817c 8614 8570', 'next 12=? 13=? 15=?'],
+  ['c.sb a5, 2(a0); c.sh s1, 0(a2)', '893c 8e04', 'next'],
+  ['c.sspush ra; c.sspopchk t0; sspush ra', '6081 6281 ce104073', 'next'],
+  ['vaesef.vv v25, v8; vaesdf.vs v8, v8', 'a281acf7 a680a477', 'next'],
   ['fld fa5, 8(sp); fsd fa5, 8(sp); fmadd.d fa0, fa1, fa2, fa3; fence', '00813787 00f13427 6ac5f543 0ff0000f', 'next'],
   ['li t0, 16; bclri t0, t0, 4', '01000293 48429293', 'next 5=?'],
   ['vadd.vv v8, v9, v10; vle64.v v9, (a0)', '02950457 02057487', 'next'],
@@ -98,6 +103,9 @@ test.each<[string, string, string]>([
   ['ld.w $a0, $sp, 8; st.w $a0, $sp, 8; amadd.w $a1, $a0, $a2; movfr2gr.d $a3, $fa0', '28802064 29802064 386110c5 0114b807', 'next 4=? 5=? 7=?'],
   ['fld.d $fa0, $sp, 8; vld $vr4, $sp, 8; fadd.d $fa4, $fa0, $fa0; movgr2fr.d $fa5, $a0; dbar 0', '2b802060 2c002064 01010004 0114a885 38720000', 'next'],
   ['movfr2gr.s $a0, $fa0; movfrh2gr.s $a1, $fa0; movfcsr2gr $a2, $r0; movcf2gr $a3, $fcc0', '0114b404 0114bc05 0114c806 0114dc07', 'next 4=? 5=? 6=? 7=?'],
+  ['ldl.d $a0, $a1, 377; ldr.w $t8, $fp, 365; ldgt.b $t5, $s7, $a1; ldle.d $a1, $a2, $t0', '2e85e4a4 2e45b6d4 387817d1 387bb0c5', 'next 4=? 5=? 17=? 20=?'],
+  ['stl.d $a1, $ra, 377; stgt.b $s0, $fp, $ra', '2f85e425 387c06d7', 'next'],
+  ['rdtimel.w $s8, $t8; rdtimeh.w $s0, $a6; rdtime.d $a0, $zero', '0000629f 00006557 00006804', 'next 4=? 10=? 20=? 23=? 31=?'],
   ['sc.q $a0, $a1, $a2; ammin_db.du $a3, $a4, $a5', '385714c4 38711d07', 'next 4=? 7=?'],
   ['vpickve2gr.d $a0, $vr0, 0; vreplvei.d $vr5, $vr0, 0', '72eff004 72f7f005', 'next 4=?'],
   ['vpickve2gr.du $a0, $vr1, 0; xvpickve2gr.d $a1, $xr1, 0; xvpickve2gr.du $a2, $xr1, 0', '72f3f024 76efe025 76f3e026', 'next 4=? 5=? 6=?'],
@@ -130,20 +138,23 @@ test.each<[string, string, string]>([
   ['addis r11, r1, 1; subf r1, r11, r11', '3d610001 7c2b5850', 'next 1=? 11=1+65536'],
   ['ldu r3, 8(r4); ldux r5, r4, r6; lbzu r7, 1(r8); stwu r9, 4(r10)', 'e8640009 7ca4306a 8ce80001 952a0004', 'next 3=[4+8] 4=? 5=? 7=? 8=8+1 10=10+4'],
   ['lwz r3, 8(r1); add r4, r5, r6; and r8, r7, r9; extsw r10, r9', '80610008 7c853214 7ce84838 7d2a07b4', 'next 3=? 4=? 8=? 10=?'],
-  ['nop; cmpdi r3, 0; stw r3, 8(r1); lxvd2x vs0, r1, r3; mtctr r4; dcbt r0, r5', '60000000 2c230000 90610008 7c011e98 7c8903a6 7c002a2c', 'next'],
+  ['nop; cmpdi r3, 0; stw r3, 8(r1); lxvd2x vs0, r1, r3; mtctr r4; dcbt r0, r5', '60000000 2c230000 90610008 7c011e98 7c8903a6 7c002a2c', 'next 33=4+0'],
   ['rldicr r4, r4, 0, 59; mulli r5, r3, 3; mfcr r6; isel r7, r8, r9, eq', '788406e4 1ca30003 7cc00026 7ce8489e', 'next 4=? 5=? 6=? 7=?'],
   ['pld r12, 0; plxv vs3, 0', '04100000 e5800000 04100000 c8600000', 'next 12=?'],
-  ['sc', '44000002', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=?'],
-  ['scv 0', '44000001', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 32=?'],
+  ['sc', '44000002', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 33=?'],
+  ['scv 0', '44000001', 'next 0=? 3=? 4=? 5=? 6=? 7=? 8=? 9=? 10=? 11=? 12=? 32=? 33=?'],
   ['b .−8', '4bfffff8', 'jump -8'],
   ['bl .+8', '48000009', 'call'],
   ['beq .+16', '41820010', 'branch 10'],
-  ['bdnz .−4', '4200fffc', 'branch -4'],
+  ['bdnz .−4', '4200fffc', 'branch -4 33=?'],
+  ['mtctr r3; bdnzlr', '7c6903a6 4e000020', 'leave 32? 33=?'],
+  ['bdnzl .+8', '42000009', 'call 33=?'],
+  ['lqarx r4, r5, r6; lswi r30, r4, 13; xscvhpdp vs3, vs4', '7c853228 7fc46caa f070256c', 'next 0=? 1=? 4=? 5=? 30=? 31=?'],
   ['bcl 20, 31, .+4; mflr r5', '429f0005 7ca802a6', 'next 5=4100 32=4100'],
   ['beqlr', '4d820020', 'leave 32?'],
   ['bctrl', '4e800421', 'call'],
-  ['mtctr r12; bctr, a tail call', '7d8903a6 4e800420', 'leave 32'],
-  ['mtctr r9; bctr, which may be a switch', '7d2903a6 4e800420', 'may-leave'],
+  ['mtctr r12; bctr, a tail call', '7d8903a6 4e800420', 'leave 32 33=12+0'],
+  ['mtctr r9; bctr, which may be a switch', '7d2903a6 4e800420', 'may-leave 33=9+0'],
   ['trap', '7fe00008', 'end'],
   ['no instruction', '00000000', 'end'],
 ])('PowerPC: %s', (_name, listing, expected) => {
@@ -158,12 +169,18 @@ const POWERPC_INTO_R3 = `
   7c620300 7c620340 7c620380 7c6203c0 7c642a14 7c832830 7c830034 7c832836 7c832838 7c832bf8 7c830074 7c832876 7c832878 7c8300f4 7c8328f8 7c830134
   7c830136 7c830174 7c832938 7c832978 7c8301b6 7c8329b8 7c830176 7c8329f8 7c832a38 7c832a78 7c832b38 7c832bb8 7c8302f4 7c8303f4 7c230066 7c2300e6
   7c230266 7c832c30 7c830434 7c832c36 7c830474 7c832c76 7c832e30 7c832e34 7c832e70 7c832e74 7c830734 7c832ef4 7c830774 7c8307b4 7c832b78
+  7c642e14 7c642c50 7c6404d0 7c642c14 7c642c10 7c642d14 7c642d10 7c640594 7c640590 7c6405d4 7c6405d0 7c642dd2 7c642dd6 7c642fd2 7c642fd6 7c642f92
+  7c642f96 7c642f52 7c642f56 7c642f12 7c642f16 7c642c8c 7c642ccc 7c830234 7c830274 f060256c f061256c 106224cc 7c6424aa 7c642890
 `;
-/** Indexed loads, extensions of 64-bit MIPS and of its DSP, with v0 in bits 11 to 15; then those with v0 in bits 16 to 20. Source: GNU as 2.40. */
+/**
+ * Indexed loads, extensions of 64-bit MIPS and of its DSP, with v0 in bits 11 to 15; then those with v0 in bits 16 to 20, of Octeon among them; copies from
+ * vectors. Source: GNU as 2.40, LLVM 14.
+ */
 const MIPS_INTO_V0 = `
   7ca4100a 7ca4110a 7ca4118a 7ca4120a 7c851010 7c851290 7c851050 7c851410 7c851450 7c851490 7c801510 7c851111 7c851311 7c8510d1 7c041252 7c031092
   7c0410d2 7c041312 7c0416d2 7c641013 7ca412d3 7c641553 7c851018 7c851318 7c851458 7c0410a0 7c041420 7c041620 7c0410a4 7c041164 7c851014 7c851115
-  7c041256 7c641017 7c823800 7c823804 7c820001 7c823842 7c823803 7c820005 7c824046 7c823807 7c02e83b 7c821831 7c821871 7c821c31 7c620038 7c6200b8
+  7c041256 7c641017 7c3f14b8 7c801009 7c823800 7c823804 7c820001 7c821f91 7c821fd1 7ca20838 7ca20ab8 708238fa 708238f2 708238fb 708238f3 7082016e 7082016f 70851003 78811899 78e11899 78b91899 787e0899
+  7c823842 7c823803 7c820005 7c824046 7c823807 7c02e83b 7c821831 7c821871 7c821c31 7c620038 7c6200b8
 `;
 
 test.each<[string, InstructionDecoder, number, string, string]>([
@@ -184,8 +201,8 @@ test.each<[string, string, string]>([
   ['stmw r29, 20(r1); li r30, 1; lmw r29, 20(r1)', 'bfa10014 3bc00001 bba10014', 'next'],
   ['lwzu r3, 8(r4)', '84640008', 'next 3=[4+8] 4=4+8'],
   ['lis r0, −1; ori r0, r0, 0x7fe0; stwux r1, r1, r0', '3c00ffff 60007fe0 7c21016e', 'next 0=-32800 1=1-32800'],
-  ['mtctr r11; bctr, a PLT stub', '7d6903a6 4e800420', 'leave 32'],
-  ['mtctr r12; bctr, which may be a switch', '7d8903a6 4e800420', 'may-leave'],
+  ['mtctr r11; bctr, a PLT stub', '7d6903a6 4e800420', 'leave 32 33=11+0'],
+  ['mtctr r12; bctr, which may be a switch', '7d8903a6 4e800420', 'may-leave 33=12+0'],
 ])('PowerPC of 32 bits: %s', (_name, listing, expected) => {
   expect(follow(new PowerpcDecoder(4), 1, listing)).toBe(expected);
 });
@@ -202,6 +219,11 @@ test.each<[string, string, string]>([
     'lw v0, 8(sp); sw v0, 8(sp); ll v1, 0(a0); sc v1, 0(a0); dmfc1 a1, $f0; rdhwr a2, $29',
     '8fa20008 afa20008 c0830000 e0830000 44250000 7c06e83b',
     'next 2=? 3=? 5=? 6=?',
+  ],
+  [
+    'dpa.w.ph $ac0, v0, v0; dpaq_s.w.ph $ac1, v0, v0; wrdsp v0, 7; shilo $ac0, 3; mthlip v0, $ac1; madd $ac2, a0, a1; move.v $w0, $w1; ctcmsa $1, v0; insert.w',
+    '7c420030 7c420930 7c403cf8 7c3006b8 7c400ff8 70851000 78be0819 783e1059 79311059',
+    'next',
   ],
   ['mult a0, a1; mflo v0; teq a1, zero, 7; mtc1 a0, $f0; sync; sltiu v1, a0, 3', '00850018 00001012 00a001f4 44840000 0000000f 2c830003', 'next 2=? 3=?'],
   ['mul v0, a0, a1; dext v1, a0, 0, 8; dsbh a2, a0; lwx a3, v0(a0)', '70851002 7c833803 7c0430a4 7c82380a', 'next 2=? 3=? 6=? 7=?'],
