@@ -17,9 +17,13 @@ export const EM_AARCH64 = 183;
 export const EM_RISCV = 243;
 export const EM_LOONGARCH = 258;
 
-/** In `e_flags` of MIPS: the n32 ABI, and code in the encoding of microMIPS. Source: LLVM's llvm/BinaryFormat/ELF.h. */
+/** In `e_flags` of MIPS: the n32 ABI; code in the encodings of microMIPS and MIPS16; the architecture. Source: LLVM's llvm/BinaryFormat/ELF.h. */
 export const EF_MIPS_ABI2 = 0x20;
 export const EF_MIPS_MICROMIPS = 0x0200_0000;
+export const EF_MIPS_ARCH_ASE_M16 = 0x0400_0000;
+export const EF_MIPS_ARCH = 0xf000_0000;
+export const EF_MIPS_ARCH_32R6 = 0x9000_0000;
+export const EF_MIPS_ARCH_64R6 = 0xa000_0000;
 
 export const PT_LOAD = 1;
 export const PT_DYNAMIC = 2;

@@ -32,10 +32,10 @@ export class CodeBytes {
     return this.find(address) === 'found' ? this.#memory.space.module : undefined;
   }
 
-  /** The same for a frame; undefined also if the file is for another machine. */
+  /** The same for a frame whose code is followed; undefined also if the file is for another machine, or its code is of another instruction set. */
   moduleOf({ pc, machine }: FrameView): UnwindModule | undefined {
     const module = this.moduleAt(pc);
-    return module?.registers === machine ? module : undefined;
+    return module?.registers === machine && module.memory.hasKnownCode ? module : undefined;
   }
 
   /**

@@ -3,6 +3,7 @@ import { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
+import { isCodeKnown } from './unwind-machine.ts';
 
 /** How much is read at once. Where one byte is wanted, those around it soon are, too. */
 const PAGE_SIZE_BYTES = 1 << 14;
@@ -49,6 +50,8 @@ export class ModuleMemory {
   foundEnd = 0;
   /** The svma of the first byte that may be there. */
   readonly start: number;
+  /** Whether the code is of an instruction set that is followed, if any of its machine is. */
+  readonly hasKnownCode: boolean;
   readonly #elf: ElfFile | undefined;
   readonly #function: FunctionCode | undefined;
   readonly #parts: readonly MemoryPart[];
@@ -71,6 +74,7 @@ export class ModuleMemory {
   constructor(elf: ElfFile | undefined, littleEndian: boolean, code?: FunctionCode) {
     this.#elf = elf;
     this.#function = code;
+    this.hasKnownCode = elf === undefined || isCodeKnown(elf);
     const readOnly = elf === undefined ? [] : readOnlySegments(elf);
     this.#writableCode = elf === undefined ? [] : writableCode(elf, readOnly);
     this.#parts = [...readOnly, ...this.#writableCode];

@@ -1,6 +1,10 @@
 import { PerfconvError } from '../base/errors.ts';
 import {
   EF_MIPS_ABI2,
+  EF_MIPS_ARCH,
+  EF_MIPS_ARCH_32R6,
+  EF_MIPS_ARCH_64R6,
+  EF_MIPS_ARCH_ASE_M16,
   EF_MIPS_MICROMIPS,
   EM_386,
   EM_AARCH64,
@@ -252,6 +256,13 @@ export function unwindMachineOf({ machine, classBits, machineFlags }: Pick<ElfFi
   if (machine === EM_MIPS) return mipsOf(classBits, machineFlags);
   const name = MACHINES.get(machine);
   return name !== undefined && MACHINE_REGISTERS[name].addressSize * 8 === classBits ? name : undefined;
+}
+
+/** Whether the code of an ELF file is of an instruction set that is followed, if any of its machine is: not that of MIPS Release 6 or with MIPS16. */
+export function isCodeKnown({ machine, machineFlags }: Pick<ElfFile, 'machine' | 'machineFlags'>): boolean {
+  const architecture = (machineFlags & EF_MIPS_ARCH) >>> 0;
+  const isOther = architecture === EF_MIPS_ARCH_32R6 || architecture === EF_MIPS_ARCH_64R6 || (machineFlags & EF_MIPS_ARCH_ASE_M16) !== 0;
+  return machine !== EM_MIPS || !isOther;
 }
 
 function mipsOf(classBits: 32 | 64, machineFlags: number): UnwindMachine | undefined {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/unwind-machine.ts';
+import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { isNarrow, MadeSpace } from '../support/made-process.ts';
-import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { madeElf, madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 
 const BIAS = 0x5550_0000;
 const SP = 0x7fff_1000;
@@ -21,6 +22,21 @@ test.each([
   ['microMIPS', 32, 0x7200_1007, undefined],
 ] as const)('files of %s have the registers of their processes', (_, classBits, machineFlags, expected) => {
   expect(unwindMachineOf({ machine: 8, classBits, machineFlags })).toBe(expected);
+});
+
+test.each([
+  ['MIPS32 Release 2', 0x7000_1007, ['!55501010', '55501108']],
+  ['MIPS32 Release 6', 0x9000_1007, ['!55501010']],
+  ['MIPS64 Release 6', 0xa000_1007, ['!55501010']],
+  ['MIPS16', 0x7400_1007, ['!55501010']],
+])('code without rules is followed as far as it is known: %s', async (_, machineFlags, frames) => {
+  // addiu sp, -32; sw ra, 28(sp); jalr t9; nop; lw ra, 28(sp); jr ra; addiu sp, 32
+  const code = { svma: 0x1000, bytes: textOf('27bdffe0 afbf001c 0320f809 00000000 8fbf001c 03e00008 27bd0020') };
+  const caller = { svma: 0x1100, bytes: textOf('0320f809 00000000 1000ffff 00000000') };
+  const module = await readUnwindModule(Object.assign(await madeElf('mips', [code, caller]), { machineFlags }));
+  const space = new MadeSpace().map(BIAS, BIAS + 0x8000, module, BIAS);
+  const stack = { 28: BIAS + 0x1108, 64: 0 };
+  expect((await unwound({ machine: 'mips', registers: { r29: SP, pc: BIAS + 0x1010, r31: BIAS + 0x1010 }, stack }, space)).frames).toEqual(frames);
 });
 
 describe.each<[string, UnwindMachine, boolean]>([
