@@ -1,4 +1,5 @@
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import { LIBRARY_OPTIONS, type OptionWords } from '../base/option-words.ts';
 
 /**
  * The findings of several readings of the same recording. Each reading meets the same damage, so a kind is listed once, with the count of the reading that met
@@ -10,19 +11,22 @@ export class Findings {
   readonly #running = new Set<Diagnostics>();
   readonly #parent: Findings | undefined;
   readonly #others: readonly Findings[];
+  readonly #option: OptionWords;
 
   /**
    * @param parent also lists what is found here
    * @param others what they find is also listed here
+   * @param option how messages name options
    */
-  constructor(parent?: Findings, others: readonly Findings[] = []) {
+  constructor(parent?: Findings, others: readonly Findings[] = [], option = parent === undefined ? LIBRARY_OPTIONS : parent.#option) {
     this.#parent = parent;
     this.#others = others;
+    this.#option = option;
   }
 
   /** Begins a reading. @returns what collects its findings until {@link end} */
   begin(): Diagnostics {
-    const diagnostics = new Diagnostics();
+    const diagnostics = new Diagnostics(this.#option);
     for (let at: Findings | undefined = this; at !== undefined; at = at.#parent) at.#running.add(diagnostics);
     return diagnostics;
   }

@@ -2,6 +2,7 @@ import { type BlobLike, BlobSource, isBlob, modifiedNsOf } from '../base/blob-so
 import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { DEFAULT_RECORDING } from '../base/input-names.ts';
+import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { SharedSource } from '../base/shared-source.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
@@ -51,6 +52,8 @@ const FILE_FUNCTIONS = ['open', 'decompress', 'ownVdso', 'runningKernel', 'defau
 
 const BROWSER: Platform<ProfileOptions> = {
   reading: {},
+  // Whoever opens files also asks servers.
+  optionWords: (option, value) => (option === 'debuginfod' ? 'symbolFiles.fetch' : LIBRARY_OPTIONS(option, value)),
   optionChecks: {
     symbolFiles: (option, value) => {
       const isRight = value instanceof Object && FILE_FUNCTIONS.every((name) => name in value);

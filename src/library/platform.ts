@@ -1,5 +1,6 @@
 import type { ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import type { OptionWords } from '../base/option-words.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { Check } from './check-options.ts';
@@ -27,6 +28,8 @@ export interface Compressor extends ByteSink {
 export interface Platform<Options extends ReadingOptions> {
   /** What every reading uses. */
   readonly reading: Pick<ReadProfileOptions, 'availableMemory'>;
+  /** How messages name options. */
+  readonly optionWords: OptionWords;
   /** Checks of the platform's own options. */
   readonly optionChecks: Readonly<Record<string, Check>>;
   /**

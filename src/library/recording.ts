@@ -52,7 +52,7 @@ const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]
 export class OpenedRecording<Options extends ReadingOptions> {
   readonly #input: RepeatableInput;
   readonly #platform: Platform<Options>;
-  readonly #findings = new Findings();
+  readonly #findings: Findings;
   #isOpen = true;
   /** {@link close}: set below, if the engine has the symbol. */
   declare readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -60,6 +60,7 @@ export class OpenedRecording<Options extends ReadingOptions> {
   protected constructor(input: RepeatableInput, platform: Platform<Options>) {
     this.#input = input;
     this.#platform = platform;
+    this.#findings = new Findings(undefined, [], platform.optionWords);
   }
 
   /**

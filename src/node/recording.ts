@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import { STANDARD_STREAM } from '../base/input-names.ts';
+import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { availableMemory } from '../host/available-memory.ts';
 import { absolutePath } from '../host/system-path.ts';
 import { texts } from '../library/check-options.ts';
@@ -23,6 +24,7 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
   private constructor(input: FilesInput, naming: SymbolNaming) {
     super(input, {
       reading: { availableMemory: availableMemory() },
+      optionWords: LIBRARY_OPTIONS,
       optionChecks: { debuginfod: texts },
       naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
       gzip,

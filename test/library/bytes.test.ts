@@ -101,6 +101,14 @@ describe('a recording in memory', () => {
     await expect(recording.profile({ debuginfod: 'env' } as object)).rejects.toThrow('there is no option debuginfod');
   });
 
+  test('names symbolFiles where it advises to ask servers', async () => {
+    const recording = await openRecording(threads);
+    const symbolFiles = Object.assign(new FixtureSymbolFiles(), { open: async () => undefined });
+    const messages = (await recording.profile({ symbolFiles })).findings.map(({ message }) => message);
+    expect(messages).toContainEqual(expect.stringContaining("give the recorded files with { symfs: 'DIR' }, or symbolFiles.fetch"));
+    expect(messages.filter((message) => message.includes('debuginfod'))).toEqual([]);
+  });
+
   test('refuses symbolFiles that lack a function', async () => {
     const recording = await openRecording(threads);
     const symbolFiles = { open: async () => undefined } as unknown as FixtureSymbolFiles;
