@@ -302,7 +302,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv -o cpu.pb.gz -o cpu.speedscope.json web.data', 'two formats in one pass'],
     ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'a flame graph'],
     ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
-    ['perfconv -t csv -o tables/ web.data', "readperf's four tables"],
+    ['perfconv -t csv -o tables/ web.data', "readperf's tables, and one of branches if any were recorded"],
     ['perfconv -t csv --csv-safe -o tables/ web.data', 'the same, safe to open in a spreadsheet'],
     ['perfconv -t script -F comm,tid,time,event,ip,sym --ns -o - web.data', 'the text of perf script'],
     ['perfconv -t script --wall-clock -o - web.data', 'the same with the time of day (perf record -k CLOCK_MONOTONIC)'],

@@ -36,8 +36,8 @@ function planOutput(path: string, format: Format | undefined, isOnly: boolean, i
   // For a single output, -t wins over its name. Of several, -t applies to those whose names do not decide.
   const chosen = isOnly ? (asked ?? told) : (told ?? asked);
   if (chosen === undefined) throw new PerfconvError('usage', noFormatText(path));
-  if (chosen.format === 'csv' && path === STANDARD_STREAM) throw new PerfconvError('usage', 'csv is a directory of four tables: give -o DIRECTORY');
-  if (chosen.format === 'csv' && chosen.gzip) throw new PerfconvError('usage', `-o ${path}: csv is a directory of four tables, which is not compressed`);
+  if (chosen.format === 'csv' && path === STANDARD_STREAM) throw new PerfconvError('usage', 'csv is a directory of tables: give -o DIRECTORY');
+  if (chosen.format === 'csv' && chosen.gzip) throw new PerfconvError('usage', `-o ${path}: csv is a directory of tables, which is not compressed`);
   return { ...chosen, path, isChosen: true };
 }
 

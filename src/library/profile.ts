@@ -162,7 +162,7 @@ export class DecodedProfile implements Profile {
     checkOptions(options, WRITE_CHECKS);
     const { gzip = false, ...given } = options;
     const choices = { ...likePerf(this.parts[0].naming.compatPerf), ...formatOptions(given) };
-    if (gzip) throw new PerfconvError('usage', 'csv is four tables, which are not compressed');
+    if (gzip) throw new PerfconvError('usage', 'csv is several tables, which are not compressed');
     const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
     const tables = new MergedTables(openTable, choices);
@@ -231,6 +231,6 @@ function requireStream(format: Format): asserts format is StreamFormat {
   if (format !== 'csv' && FORMATS.includes(format)) return;
   throw new PerfconvError(
     'usage',
-    format === 'csv' ? 'csv is four tables: give write() a directory, or call toTables()' : `there is no format ${format}; there are ${FORMATS.join(', ')}`,
+    format === 'csv' ? 'csv is several tables: give write() a directory, or call toTables()' : `there is no format ${format}; there are ${FORMATS.join(', ')}`,
   );
 }

@@ -41,7 +41,7 @@ export class FileProfile extends DecodedProfile implements Profile {
     if (!isWeb && typeof (output as Partial<Writable> | null)?.write !== 'function') {
       throw new PerfconvError('usage', 'a format is written to a path, a file: URL, or a stream of node:stream or of the web');
     }
-    if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of four tables: give its path');
+    if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of tables: give its path');
     if (isWeb) return super.write(format, output, options);
     await this.writeTo(format, new WritableSink(output, 'output'), '-', options);
   }

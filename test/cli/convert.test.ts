@@ -361,7 +361,7 @@ describe('usage errors end with status 2', () => {
       '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded or .firefox.json',
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
-    [['-t', 'csv', '-o', '-'], 'csv is a directory of four tables: give -o DIRECTORY'],
+    [['-t', 'csv', '-o', '-'], 'csv is a directory of tables: give -o DIRECTORY'],
     [['-o', 'a.pb', '-o', './a.pb'], '-o ./a.pb is given twice'],
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
     [

@@ -50,7 +50,7 @@ describe('an output', () => {
     await profile.write('pprof', writable, { gzip: false });
     await writable.close();
     expect(Buffer.from(await content)).toEqual(Buffer.concat([await profile.toBytes('folded'), await profile.toBytes('pprof', { gzip: false })]));
-    expect(await failure(profile.write('csv', new WritableStream()))).toEqual(['usage', 'csv is a directory of four tables: give its path']);
+    expect(await failure(profile.write('csv', new WritableStream()))).toEqual(['usage', 'csv is a directory of tables: give its path']);
     await recording.close();
   });
 

@@ -59,7 +59,7 @@ export function reportLinesOf(file: string, extra: readonly string[] = []): { re
     });
 }
 
-/** The four CSV tables of a recording, as rows by column name. */
+/** readperf's four CSV tables of a recording, as rows by column name. */
 export function csvTablesOf(file: string, directory: string): Record<'stat' | 'overview' | 'processes' | 'results', Record<string, string>[]> {
   convert(['-t', 'csv', '--compat', 'perf', ...asInTheFile, '-o', directory, file]);
   const read = (name: string): Record<string, string>[] => parseCsv(readFileSync(join(directory, `${name}.csv`), 'utf8'));
