@@ -4,6 +4,9 @@ import type { CommRecord, ForkRecord } from '../perfdata/records/task-records.ts
 import { AddressSpace, GenerationCounter } from './address-space.ts';
 import { NodeMemory } from './range-tree.ts';
 
+/** The number that the kernel gives in samples to threads that have ended but still run: they have lost their own. */
+const ENDED = -1;
+
 /** A process over its lifetime. */
 export interface SessionProcess {
   readonly pid: number;
@@ -52,6 +55,8 @@ export class TaskTable {
   readonly #mapMemory = new NodeMemory();
   readonly #processOf = new Map<number, number>();
   readonly #threadOf = new Map<number, number>();
+  /** What stands for the threads of a process that have ended, see {@link ENDED}; by pid. */
+  readonly #endedOf = new Map<number, number>();
   readonly #comms = new StringTable();
   /** Rows (thread, comm), one for each task. */
   readonly #taskRows = new TupleInterner(2, 64);
@@ -75,8 +80,7 @@ export class TaskTable {
 
   /** Whether a thread is known that has `tid` now, in process `pid`. */
   has(pid: number, tid: number): boolean {
-    const known = this.#threadOf.get(tid);
-    return known !== undefined && this.threads[known].pid === pid;
+    return this.#find(pid, tid) !== undefined;
   }
 
   /** The process of the thread that has `tid` now, or had it last; −1 if it is not known. */
@@ -95,12 +99,17 @@ export class TaskTable {
     // hot
     const last = this.#lastThread;
     if (last >= 0 && this.threads[last].tid === tid && this.threads[last].pid === pid) return last;
-    const known = this.#threadOf.get(tid);
-    if (known !== undefined && this.threads[known].pid === pid) {
+    const known = this.#find(pid, tid);
+    if (known !== undefined) {
       this.#lastThread = known;
       return known;
     }
     return this.#newThread(this.process(pid), tid);
+  }
+
+  #find(pid: number, tid: number): number | undefined {
+    const known = tid === ENDED ? this.#endedOf.get(pid) : this.#threadOf.get(tid);
+    return known !== undefined && this.threads[known].pid === pid ? known : undefined;
   }
 
   /** Index of a thread's current task. */
@@ -208,6 +217,7 @@ export class TaskTable {
   #newProcess(pid: number, forkNr: number, space: AddressSpace, isSpaceShared: boolean): number {
     const index = this.processes.push({ pid, forkNr, name: '', space, isSpaceShared, execs: 0 }) - 1;
     this.#processOf.set(pid, index);
+    this.#endedOf.delete(pid);
     return index;
   }
 
@@ -215,7 +225,8 @@ export class TaskTable {
     const { pid } = this.processes[process];
     const index =
       this.threads.push({ process, pid, tid, comm: `:${tid}`, hasComm: false, task: -1, last: { event: -1, generation: -1, surroundings: -1 } }) - 1;
-    this.#threadOf.set(tid, index);
+    if (tid === ENDED) this.#endedOf.set(pid, index);
+    else this.#threadOf.set(tid, index);
     this.#lastThread = index;
     // The idle task has no COMM record; perf gives it the kernel's name for it.
     if (tid === 0) this.#setComm(this.threads[index], 'swapper');

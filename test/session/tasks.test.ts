@@ -34,6 +34,24 @@ describe('TaskTable', () => {
     expect(taskOf(9)).toEqual({ thread: tasks.thread(7, 9), comm: 'other' });
   });
 
+  it('has one thread for those of a process that have ended, which the kernel numbers -1 in every process', () => {
+    const tasks = new TaskTable(false);
+    const first = tasks.thread(7, -1);
+    const second = tasks.thread(8, -1);
+    expect([tasks.thread(7, -1), tasks.thread(8, -1), tasks.thread(-1, -1)]).toEqual([first, second, 2]);
+    expect(tasks.threads.map(({ pid, tid, comm }) => [pid, tid, comm])).toEqual([
+      [7, -1, ':-1'],
+      [8, -1, ':-1'],
+      [-1, -1, ':-1'],
+    ]);
+    expect([tasks.has(7, -1), tasks.has(9, -1)]).toEqual([true, false]);
+    // Another process gets the number 7: its threads are others.
+    tasks.fork(fork(7, 1), 0);
+    const later = tasks.thread(7, -1);
+    expect(tasks.threads[later].process).toBe(tasks.process(7));
+    expect(tasks.threads[first].process).not.toBe(tasks.process(7));
+  });
+
   it('takes memory for the maps that children add, not for those of their parent', () => {
     const tasks = new TaskTable(false);
     const parent = tasks.ownSpace(tasks.process(1));
