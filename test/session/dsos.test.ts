@@ -18,4 +18,16 @@ describe('mapped memory', () => {
     // perf takes all but the third for files.
     expect([await shown(false), await shown(true)]).toEqual([name, filename.startsWith('/memfd') ? filename : name]);
   });
+
+  test.each([false, true])(
+    'with code of processes outside of perf’s pid namespace, which all have the number 0, has no file of names (like perf: %s)',
+    async (compatPerf) => {
+      const attr: AttrSpec = { name: 'cpu-clock', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] };
+      const records = [
+        record.mmap2({ pid: 0, addr: 0x10000n, len: 0x1000n, filename: '//anon', prot: 5 }, { sampleId: { time: 1n } }),
+        record.sample({ ip: 0x10010n, pid: 0, time: 2n }),
+      ];
+      expect((await decode(encodeFile({ attrs: [attr], records }), { compatPerf })).samples[0].frames[0].dso).toBe('//anon');
+    },
+  );
 });
