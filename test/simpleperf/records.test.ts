@@ -62,12 +62,21 @@ describe.each(records)('%s', (name, record, expected) => {
     expect(readSimpleperfRecord(new ByteView(bytes, true), 0, bytes.length, record.type)).toEqual(expected);
   });
 
-  it('is read without an exception wherever it is cut off and whatever byte is overwritten', () => {
-    for (let length = 8; length < bytes.length; length++) readSimpleperfRecord(new ByteView(bytes.subarray(0, length), true), 0, length, record.type);
+  it('is refused, or read as a record of its type, wherever it is cut off and whatever byte is overwritten', () => {
+    const isRead = (view: ByteView, length: number): boolean => {
+      const read = readSimpleperfRecord(view, 0, length, record.type);
+      if (typeof read !== 'string') expect(read).toMatchObject({ type: (expected as { readonly type: string }).type });
+      else expect(read).toMatch(/ overruns? record/);
+      return typeof read !== 'string';
+    };
+    // What follows the record is not a part of it.
+    const lengths = Array.from({ length: bytes.length - 8 }, (_, i) => 8 + i);
+    const cut = lengths.map((length) => isRead(new ByteView(bytes.subarray(0, length), true), length));
+    expect(lengths.map((length) => isRead(new ByteView(bytes, true), length))).toEqual(cut);
     for (let at = 8; at < bytes.length; at++) {
       const damaged = bytes.slice();
       damaged[at] = 0xff;
-      readSimpleperfRecord(new ByteView(damaged, true), 0, damaged.length, record.type);
+      isRead(new ByteView(damaged, true), damaged.length);
     }
   });
 });

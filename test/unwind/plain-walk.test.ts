@@ -309,18 +309,29 @@ describe('unwinding copes with', () => {
   const last = BIAS + 0x1910;
   const mapped = (module: UnwindModule): MadeSpace => new MadeSpace().map(BIAS, BIAS + 0x10_0000, module, BIAS);
 
-  test.each([0, 7, 16, 2 ** 31, 2 ** 53 - 8, 2 ** 53, 2n ** 64n - 16n])('stack and frame pointers of any value: %s', async (odd) => {
+  test.each<[number | bigint, string, string, string]>([
+    [0, 'truncated', 'complete', 'bad-frame'],
+    [7, 'truncated', 'unmapped', 'bad-frame'],
+    [16, 'truncated', 'complete', 'bad-frame'],
+    [2 ** 31, 'truncated', 'truncated', 'bad-frame'],
+    [2 ** 53 - 8, 'bad-frame', 'truncated', 'truncated'],
+    [2 ** 53, 'bad-frame', 'truncated', 'truncated'],
+    [2n ** 64n - 16n, 'bad-frame', 'truncated', 'truncated'],
+  ])('stack and frame pointers of any value: %s', async (odd, ofSp, ofBp, ofBpAlone) => {
     const module = moduleOf('x86_64', [
       [CIE, [fde(0x1000, code().defCfa(RBP, 0x20)), fde(0x1100, code().offset(RBP, 2)), fde(0x1200, code().defCfa(RBP, 16)), END]],
     ]);
     for (const ip of [0x1010, 0x1110, 0x1210]) {
-      for (const [sp, bp] of [
-        [odd, SP],
-        [0, odd],
-        [SP, odd],
-      ]) {
+      for (const [sp, bp, expected] of [
+        [odd, SP, ofSp],
+        [0, odd, ofBp],
+        [SP, odd, ofBpAlone],
+      ] as const) {
         const stack = { 0: BIAS + 0x1210, 8: last, 16: 3, 24: last, 40: last, 72: last };
-        await unwound({ machine: 'x86_64', registers: { ip: BIAS + ip, sp, bp }, stack }, mapped(module));
+        const { end, frames } = await unwound({ machine: 'x86_64', registers: { ip: BIAS + ip, sp, bp }, stack }, mapped(module));
+        // The second function is left by the stack pointer, its caller by a frame pointer that was overwritten.
+        if (ip === 0x1110) expect([end, frames.length]).toEqual(['truncated', 2]);
+        else expect([ip, sp, bp, end, frames.length]).toEqual([ip, sp, bp, expected, expected === 'complete' ? 2 : 1]);
       }
     }
   });
@@ -351,7 +362,8 @@ describe('unwinding copes with', () => {
 
   test('functions of negative size', async () => {
     const module = moduleOf('x86_64', [[CIE, [{ start: 0x1000, sizeBytes: 0xffff_f000 - 0x1000, code: code() }, END]]]);
-    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: last } }, mapped(module));
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: last } }, mapped(module));
+    expect(result).toMatchObject({ end: 'no-rule', frames: { length: 1 } });
   });
 
   test('a CIE that restores registers, after one that saved them', async () => {
@@ -363,14 +375,17 @@ describe('unwinding copes with', () => {
       [CIE, [fde(0x1200, code().defCfa(RBP, 16)), END]],
     ]);
     const stack = { 0: BIAS + 0x1110, 8: BIAS + 0x1210, 16: SP + 0x20, 24: 1, 40: last, 72: BIAS + 0x1950 };
-    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 }, stack }, mapped(module));
+    // With what the first CIE says of rbp, the stack would be complete.
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP, bp: SP + 0x40 }, stack }, mapped(module));
+    expect(result).toMatchObject({ end: 'bad-frame', frames: { length: 3 } });
   });
 
   test('a factored offset beyond 64 bits', async () => {
     // (2^61 − 2) · −8 is 16 modulo 2^64. 0x13 is DW_CFA_def_cfa_offset_sf.
     const factored = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x1f];
     const module = moduleOf('x86_64', [[CIE, [fde(0x1000, code().raw(0x13, ...factored)), END]]]);
-    await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 1, 8: last } }, mapped(module));
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1010, sp: SP }, stack: { 0: 1, 8: last } }, mapped(module));
+    expect(result).toMatchObject({ end: 'bad-frame', frames: { length: 1 } });
   });
 
   test('samples without registers or with a stack of negative size', () => {
