@@ -60,10 +60,12 @@ export class DebugRelocations {
       const value = is64 ? view.i64(at + 8) : view.u32(at + 4);
       let section = view.u16(at + (is64 ? 6 : 14));
       if (section === SHN_XINDEX && longIndexes !== undefined && 4 * i + 4 <= longIndexes.length) section = longIndexes.u32(4 * i);
-      else if (section === SHN_ABS) values[i] = value;
-      else if (section >= SHN_LORESERVE) continue;
-      // Sections that are neither in memory nor debug information begin at 0.
-      if (section > 0 && section < this.#bases.length) values[i] = value + Math.max(0, this.#bases[section]);
+      else if (section >= SHN_LORESERVE) {
+        if (section === SHN_ABS) values[i] = value;
+        continue;
+      }
+      // Sections that are neither in memory nor debug information begin at 0; symbols that are defined elsewhere are in section 0, and their value is 0.
+      if (section < this.#bases.length) values[i] = value + Math.max(0, this.#bases[section]);
     }
     return values;
   }

@@ -43,7 +43,6 @@ export class StreamSource implements RecordingSource {
       return part.length;
     }
     if (position < this.#position) throw new PerfconvError('io', 'a pipe cannot be read backwards', { file: this.name, offset: position });
-    if (target.length === 0) return 0;
     while (position >= this.#position + this.#pending.length) {
       this.#position += this.#pending.length;
       const chunk = await this.#nextChunk();

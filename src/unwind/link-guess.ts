@@ -88,7 +88,7 @@ export class LinkGuess {
       // stp x29, x30, [sp, #n]
       if ((word & 0xffc0_7fff) >>> 0 === 0xa900_7bfd) return -1;
       // Another function ends there, and this one has saved nothing.
-      if (isReturn(word) || (word === PLT_JUMP && this.#isAtPltJump(at))) return i === 0 || !framed ? 0 : -1;
+      if (isReturn(word) || (word === PLT_JUMP && this.#isAtPltJump(at))) return framed ? -1 : 0;
     }
     return -1;
   }

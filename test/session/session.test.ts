@@ -20,6 +20,18 @@ describe('events of a pipe', () => {
 });
 
 describe('records', () => {
+  // The trailer has 24 bytes.
+  it.each([0, 8, 16])('that are shorter than their trailer are skipped and reported: %i bytes', async (sizeBytes) => {
+    const attr: AttrSpec = { ...CLOCK, sampleType: ['ip', 'tid', 'time', 'cpu'], flags: ['sampleIdAll'] };
+    const [first, ...others] = startApp();
+    // SWITCH has no fields of its own.
+    const records = [first, record.opaque(14, new Uint8Array(sizeBytes)), ...others, sampleAt(9n, 0x400001n)];
+    const { samples, diagnostics } = await decode(encodeFile({ attrs: [attr], records }));
+    expect(samples).toHaveLength(1);
+    const message = 'PERF_RECORD_SWITCH: sample_id trailer overruns record; the record is skipped';
+    expect(diagnostics.list()).toMatchObject([{ code: 'bad-record', severity: 'loss', count: 1, message }]);
+  });
+
   it('of samples that a BPF filter left out report no loss', async () => {
     const { diagnostics } = await decode(
       encodeFile({ attrs: [CLOCK], records: [record.lostSamples({ lost: 2n }), record.lostSamples({ lost: 3n }, { misc: misc.lostSamplesBpf })] }),

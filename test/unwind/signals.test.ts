@@ -41,6 +41,28 @@ describe('signals', () => {
     expect(await unwound(sample, mapped, { followsLibunwind: true })).toMatchObject(expected(0x1410, true));
   });
 
+  test('are returned to by a handler without a rule, if a rule says that the trampoline is one', async () => {
+    const at = (offset: number): Uint8Array => Uint8Array.of(0x77, (offset & 0x7f) | 0x80, offset >> 7);
+    const rules = code()
+      .defCfaExpression(Uint8Array.of(...at(160), 0x06))
+      .expression(RIP, at(168))
+      .expression(RBP, at(120));
+    const { bytes: frames } = assembleFrames(
+      [
+        [CIE, [fde(0x1000), OUTERMOST]],
+        [SIGNAL_CIE, [{ start: 0x140f, sizeBytes: 0x11, code: rules }]],
+      ],
+      { addr: 0x4000 },
+    );
+    const text = new Uint8Array(0x500).fill(0x90);
+    // add $0xf8, %rsp; ret
+    text.set([0x48, 0x81, 0xc4, 0xf8, 0, 0, 0, 0xc3], 0x200);
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1200, sp: SP }, stack: { ...stack, 248: BIAS + 0x1410 } } as const;
+    expect(await unwound(sample, mapped)).toMatchObject(expected(0x1410));
+  });
+
   test.each([
     ['mov $15, %rax; syscall', [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05]],
     ['mov $15, %eax; syscall', [0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05]],

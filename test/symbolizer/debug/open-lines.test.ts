@@ -42,4 +42,10 @@ describe('openAhead', () => {
     elf.source.readAt = () => Promise.reject(new PerfconvError('io', 'cannot be read'));
     expect(await openAhead(elf, new MadeFiles())).toBeUndefined();
   });
+
+  it('does not hide an error of the program', async () => {
+    const elf = await ElfFile.open(new BufferSource(fileWithDebugInfo()));
+    elf.source.readAt = () => Promise.reject(new TypeError('is not a function'));
+    await expect(openAhead(elf, new MadeFiles())).rejects.toThrow(TypeError);
+  });
 });
