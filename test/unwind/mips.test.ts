@@ -107,6 +107,13 @@ describe.each<[string, UnwindMachine, boolean]>([
       expect(await follow(listing, 0x1010, 0x1010, { [SAVED]: BIAS + CALLER_AT, 96: 0 })).toMatchObject({ end: 'complete', frames: hex(0x1010, CALLER_AT) });
     });
 
+    test('are left by how they began if they save ra after other instructions', async () => {
+      // move s0, a0; move s1, a1
+      const listing = `${frame} 00808025 00a08825 ${save} 0320f809 00000000 0000000d`;
+      const result = await follow(listing, 0x1018, 0x1018, { [SAVED]: BIAS + CALLER_AT, 96: 0 });
+      expect(result).toMatchObject({ end: 'complete', frames: hex(0x1018, CALLER_AT) });
+    });
+
     test('are not left by how a function before theirs began', async () => {
       // A function with a switch (jr v0), and one that saves ra behind it, whose last call never returns.
       const other = narrow ? '27bdffd0 afbf002c 00400008 00000000' : '67bdffd0 ffbf0028 00400008 00000000';

@@ -78,6 +78,14 @@ describe('32-bit Arm code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'truncated', endStackOffset: 516, frames: frames(LEAF, 0x100e) });
   });
 
+  test('is followed from its first instruction, whatever the leaf was in: a list of conditional instructions', async () => {
+    // push {r4, lr}; sub sp, #8; bl 0x1200; udf, and itt ne; addne r0, r0, r1, twice; udf
+    const space = await spaceOf({ [START]: 'b510 b082 f000 f8fc de00', [LEAF]: 'bf1c 1840 1840 de00' });
+    const registers = { pc: BIAS + LEAF + 4, lr: BIAS + 0x1009, sp: SP, fp: 5 };
+    const result = await unwound({ machine: 'arm', registers, stack: { 0: 7, 4: 7, ...caller(12) } }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(LEAF + 4, 0x1008, CALLER) });
+  });
+
   test('has its frame where a register points that has kept the stack pointer', async () => {
     // push {r7, lr}; mov r7, sp; sub.w sp, sp, r0; bl 0x1200; udf
     const stack = { 0: 7, 4: 7, 32: 0, ...caller(36) };
