@@ -127,7 +127,6 @@ export class OffCpuReplay {
     this.#eventOf ??= events.addOffCpuEvents();
     row.event = this.#eventOf[state];
     row.period = 0;
-    row.periodRemainder = 0;
     row.detail = -1;
     const threadIndex = tasks.thread(row.pid, row.tid);
     const thread = tasks.threads[threadIndex];

@@ -402,6 +402,18 @@ describe('times off the CPU', () => {
     }
   });
 
+  it('have nothing of the period of the sample that they begin at', async () => {
+    const recording = new SwitchRecords().sched(10 * MS, { prev: 101, state: S, next: 0 }).in(101, 16 * MS);
+    const { attrs, ...spec } = recording.spec();
+    // More than a number holds exactly.
+    const exact = (attrs ?? []).map((attr) => ({ ...attr, sampleType: (attr.sampleType ?? []).filter((name) => name !== 'period'), period: 2n ** 53n + 1n }));
+    const { profile } = await decode(encodeFile({ ...spec, attrs: exact }), OFF);
+    expect(profile.events.filter(({ samples }) => samples > 0).map(({ name, period, periodRemainder }) => [name, period, periodRemainder])).toEqual([
+      ['sched:sched_switch', 2 ** 53, 1],
+      ['off-cpu:sleeping', 6 * MS, undefined],
+    ]);
+  });
+
   it('are left out unless asked for', async () => {
     const recording = new SwitchRecords()
       .sched(10 * MS, { prev: 101, state: S, next: 102 })

@@ -123,6 +123,15 @@ describe('x86-64 stacks', () => {
     expect(await ends(SP, { followsLibunwind: true })).toMatchObject({ end: 'complete', frames: whole });
   });
 
+  test('are followed by libunwind from one frame pointer to the next where there are no rules', async () => {
+    const chain = { 16: SP + 0x30, 24: BIAS + 0x1600, 48: SP + 0x50, 56: BIAS + 0x1310 };
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1500, sp: SP, bp: SP + 0x10 }, stack: chain } as const;
+    expect(await unwound(sample, space(), { followsLibunwind: true })).toMatchObject({
+      end: 'complete',
+      frames: [`!${(BIAS + 0x1500).toString(16)}`, (BIAS + 0x1600).toString(16), (BIAS + 0x1310).toString(16)],
+    });
+  });
+
   test('go on through functions that save vectors, as Wine’s do, but for libunwind only until one is saved', async () => {
     const XMM6 = 23;
     const saving = code().defCfaOffset(32).offset(RBX, 2).advance(0x20).offsetExtended(XMM6, 3).advance(0x20).restoreExtended(XMM6);

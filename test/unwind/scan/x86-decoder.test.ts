@@ -19,6 +19,7 @@ describe('x86-64', () => {
     ['lea -40(rbp), rsp', '48 8d 65 d8', 'next 7=6-40'],
     ['lea 8(rsp), rsp', '48 8d 64 24 08', 'next 7=7+8'],
     ['lea 8(rsp,rax), rsp', '48 8d 64 04 08', 'next 7=?'],
+    ['lea 8(rsp), eax, which has half of it; lea (rip), rdx', '8d 44 24 08 48 8d 15 00 00 00 00', 'next 0=? 1=?'],
     ['and -32, rsp', '48 83 e4 e0', 'next 7=?'],
     ['or rcx, rsp, which clang does to speculate safely', '48 09 cc', 'next'],
     ['or rsp, rcx', '48 09 e1', 'next 2=?'],
