@@ -1,10 +1,10 @@
+import { highWord } from '../base/addresses.ts';
 import type { ByteView } from '../base/byte-view.ts';
 import { allocated, grown } from '../base/growable.ts';
 import * as abi from '../perfdata/constants.ts';
 import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 
 const MAX_LOAD = 0.6;
-const WORD = 0x1_0000_0000;
 /**
  * Words of a slot: hash, chain + 1, start and end of its words. Only the words themselves are elsewhere. A free slot is all zeros, as memory from the system
  * is: slots that are never touched take neither time nor room.
@@ -198,7 +198,7 @@ export class CallchainTable {
     const at = start + rest - this.startOf(chain);
     words.copyWithin(start, this.startOf(chain), rest);
     words[at] = address;
-    words[at + 1] = address / WORD;
+    words[at + 1] = highWord(address);
     words.copyWithin(at + 2, rest, end);
     return this.#internCopied(start, at + 2 + end - rest);
   }

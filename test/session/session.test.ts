@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, type ByteWriter, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { CLOCK, sampleAt, startApp } from '../support/recorded-app.ts';
+import { APP, CLOCK, sampleAt, startApp } from '../support/recorded-app.ts';
 
 describe('events of a pipe', () => {
   it.each([
@@ -16,6 +16,18 @@ describe('events of a pipe', () => {
     const message = `PERF_RECORD_HEADER_ATTR: ${problem}; it is skipped`;
     expect(diagnostics.list()).toMatchObject([{ code: 'bad-record', severity: 'loss', count: 1, message }]);
     expect(diagnostics.list()[0].firstOffset).toBeGreaterThan(16);
+  });
+});
+
+describe('build ids', () => {
+  it.each([true, false])('are known from records of a pipe, and from the table of a file: %s', async (isPipe) => {
+    const id = { filename: APP, buildId: Uint8Array.from({ length: 20 }, (_, i) => i + 1) };
+    const records = [...startApp(), sampleAt(9n, 0x400001n)];
+    const bytes = isPipe
+      ? encodePipe({ attrs: [CLOCK], records: [...records, toolRecords.headerBuildId(id)] })
+      : encodeFile({ attrs: [CLOCK], records, features: { buildIds: [id] } });
+    const { mappings } = (await decode(bytes)).profile;
+    expect(mappings.filter(({ name }) => name === APP).map(({ buildId }) => buildId)).toEqual(['0102030405060708090a0b0c0d0e0f1011121314']);
   });
 });
 
