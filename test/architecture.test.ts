@@ -165,6 +165,35 @@ describe('code that also runs in browsers', () => {
   });
 });
 
+describe('the page in viewer/', () => {
+  const folder = fileURLToPath(new URL('../viewer', import.meta.url));
+  const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.split(sep).join('/'))
+    .filter((path) => path.endsWith('.ts'));
+  const pageText = (file: string): string => readFileSync(resolve(folder, file), 'utf8');
+
+  test('imports nothing of src/ but the declaration of its data, and model/ nothing of view/', () => {
+    const targets = own.flatMap((file) =>
+      importsOf(pageText(file)).map((specifier) => [
+        file,
+        relative(folder, resolve(folder, dirname(file), specifier))
+          .split(sep)
+          .join('/'),
+      ]),
+    );
+    const isAllowed = (file: string, target: string): boolean =>
+      target === '../src/writers/html/page-data.ts' || (own.includes(target) && (target.startsWith('model/') || !file.startsWith('model/')));
+    expect(targets.filter(([file, target]) => !isAllowed(file, target))).toEqual([]);
+    expect(targets.length).toBeGreaterThan(own.length);
+  });
+
+  test('never makes markup or code of texts', () => {
+    const makes =
+      /\b(?:innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment)\b|\beval\(|\bFunction\(|\.(?:setAttribute|setAttributeNS)\('(?:style|href|src|on)/;
+    expect(own.filter((file) => makes.test(pageText(file)))).toEqual([]);
+  });
+});
+
 test('only the command line prints and exits', () => {
   const isForbidden = (text: string): boolean => /\bconsole\.|\bprocess\.(exit\b|exitCode|stdout|stderr)/.test(text);
   expect(isForbidden('process.exit(1)') && isForbidden('console.log(1)')).toBe(true);

@@ -140,7 +140,7 @@ describe('all relative links lead to a file, and to a heading in it, in', () => 
 });
 
 test('CONTRIBUTING.md names only files and identifiers that there are', () => {
-  const inFolders = ['assembly', 'bench', 'fuzz', 'src', 'test', 'tools'].flatMap((folder) =>
+  const inFolders = ['assembly', 'bench', 'fuzz', 'src', 'test', 'tools', 'viewer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path).split(sep).join('/')),
   );
   const paths = [...readdirSync(root), ...inFolders];

@@ -1,0 +1,148 @@
+import { StringTable } from '../../base/string-table.ts';
+import { TreeInterner } from '../../base/tree-interner.ts';
+import { TupleInterner } from '../../base/tuple-interner.ts';
+import type { FunctionTable } from '../../profile/function-table.ts';
+import { addressText, isMadeAtRunTime, mappingText, NAMELESS, OFF_CPU, TRUNCATED } from '../../profile/names.ts';
+import type { Profile } from '../../profile/profile.ts';
+import { NO_STACK_NAME } from '../frame-tree.ts';
+import { isKernelCode } from '../kernel-code.ts';
+import { CODE_KINDS, type CodeKind } from './page-data.ts';
+
+const INLINED = 1;
+
+/** A function of the page: unique by its names, file, binary and kind. */
+export interface PageFunction {
+  /** Indexes into {@link PageTree.strings}; 0 is the empty text. */
+  readonly name: number;
+  readonly fullName: number;
+  readonly file: number;
+  readonly binary: number;
+  /** Index into CODE_KINDS. */
+  readonly kind: number;
+  line: number;
+}
+
+/**
+ * The call tree of the page: all addresses of a function share its node, but a function that was inlined has another one than where it was called. A caller's
+ * index is smaller than those of what it calls.
+ */
+export class PageTree {
+  readonly strings = new StringTable();
+  readonly functions: PageFunction[] = [];
+  readonly #profile: Profile;
+  readonly #shownFunctions: FunctionTable;
+  readonly #nodes = new TreeInterner();
+  readonly #nodeOfStack: Int32Array;
+  /** The functions: rows (name, full name, file, binary and kind). */
+  readonly #rows = new TupleInterner(4, 1024);
+  /** By function, mapping and kind of the profile, the function of the page: many locations have the same. */
+  readonly #known = new TupleInterner(3, 1024);
+  readonly #functionOfKnown: number[] = [];
+
+  /** @param shownFunctions the profile's functions under the names that are shown; the profile's own are the full ones */
+  constructor(profile: Profile, shownFunctions: FunctionTable) {
+    this.#profile = profile;
+    this.#shownFunctions = shownFunctions;
+    const { stacks } = profile;
+    const { first, codes } = this.#codesOfLocations();
+    this.#nodeOfStack = new Int32Array(stacks.size);
+    for (let stack = 0; stack < stacks.size; stack++) {
+      // hot
+      const parent = stacks.parent(stack);
+      let node = parent < 0 ? -1 : this.#nodeOfStack[parent];
+      const location = stacks.location(stack);
+      for (let at = first[location]; at < first[location + 1]; at++) node = this.#nodes.intern(node, codes[at]);
+      this.#nodeOfStack[stack] = node;
+    }
+  }
+
+  /** Number of nodes. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** The caller's node; −1 for an outermost frame. */
+  caller(node: number): number {
+    return this.#nodes.parents[node];
+  }
+
+  /** Index of the node's function times 2, plus 1 if it was inlined. */
+  code(node: number): number {
+    return this.#nodes.labels[node];
+  }
+
+  /** The node of a stack of the profile. Stack −1 has one, too, so that its weight is not lost. */
+  nodeOf(stack: number): number {
+    if (stack >= 0) return this.#nodeOfStack[stack];
+    return this.#nodes.intern(-1, 2 * this.#intern(this.strings.intern(NO_STACK_NAME), 0, 0, 0, 'mark', 0));
+  }
+
+  /** The codes of the locations in stacks, one after the other, outermost function first, and where those of each location begin. */
+  #codesOfLocations(): { first: Uint32Array; codes: Int32Array } {
+    const { locations, stacks } = this.#profile;
+    // Locations that others replace are in no stack.
+    const isUsed = new Uint8Array(locations.size);
+    for (let stack = 0; stack < stacks.size; stack++) isUsed[stacks.location(stack)] = 1;
+    const first = new Uint32Array(locations.size + 1);
+    for (let location = 0; location < locations.size; location++) first[location + 1] = first[location] + Math.max(1, locations.lineCount(location));
+    const codes = new Int32Array(first[locations.size]);
+    for (let location = 0; location < locations.size; location++) {
+      if (isUsed[location] === 0) continue;
+      const count = locations.lineCount(location);
+      let at = first[location];
+      if (count === 0) codes[at] = 2 * this.#unresolved(location);
+      for (let nth = count - 1; nth >= 0; nth--) codes[at++] = 2 * this.#functionAt(location, nth) + (nth < count - 1 ? INLINED : 0);
+    }
+    return { first, codes };
+  }
+
+  #functionAt(location: number, nth: number): number {
+    const { functions, locations, strings } = this.#profile;
+    const fn = locations.lineFunction(location, nth);
+    if (functions.name(fn) === 0) return this.#unresolved(location);
+    const kind = this.#kindOf(location, nth);
+    const row = this.#known.intern(fn, locations.mapping(location), CODE_KINDS.indexOf(kind));
+    if (row === this.#functionOfKnown.length) {
+      const fullName = this.strings.intern(strings.get(functions.name(fn)));
+      const name = this.strings.intern(strings.get(this.#shownFunctions.name(fn))) || fullName;
+      const file = this.strings.intern(strings.get(functions.file(fn)));
+      this.#functionOfKnown.push(this.#intern(name, name === fullName ? 0 : fullName, file, this.#binaryOf(location), kind, functions.startLine(fn)));
+    }
+    const index = this.#functionOfKnown[row];
+    const line = functions.startLine(fn) || (locations.lineFile(location, nth) === 0 ? locations.lineNumber(location, nth) : 0);
+    const known = this.functions[index];
+    if (line > 0 && (known.line === 0 || line < known.line)) known.line = line;
+    return index;
+  }
+
+  /** The function that stands for an address without one. */
+  #unresolved(location: number): number {
+    const name = this.strings.internJoined(addressText(this.#profile, location), mappingText(this.#profile, this.#profile.locations.mapping(location)));
+    return this.#intern(name, 0, 0, this.#binaryOf(location), isKernelCode(this.#profile, location) ? 'kernel' : 'unknown', 0);
+  }
+
+  #intern(name: number, fullName: number, file: number, binary: number, kind: CodeKind, line: number): number {
+    const kindIndex = CODE_KINDS.indexOf(kind);
+    const index = this.#rows.intern(name, fullName, file, binary * CODE_KINDS.length + kindIndex);
+    if (index === this.functions.length) this.functions.push({ name, fullName, file, binary, kind: kindIndex, line });
+    return index;
+  }
+
+  #binaryOf(location: number): number {
+    const { locations, mappings } = this.#profile;
+    const mapping = locations.mapping(location);
+    return mapping < 0 ? 0 : this.strings.intern(mappings[mapping].name || NAMELESS);
+  }
+
+  #kindOf(location: number, nth: number): CodeKind {
+    const { functions, locations, mappings, strings } = this.#profile;
+    if (isKernelCode(this.#profile, location)) return 'kernel';
+    const mapping = locations.mapping(location);
+    if (mapping < 0) {
+      const name = strings.get(functions.name(locations.lineFunction(location, nth)));
+      return name === TRUNCATED || name === OFF_CPU ? 'mark' : 'unknown';
+    }
+    if (locations.isStandIn(location)) return 'unknown';
+    return isMadeAtRunTime(mappings[mapping]) ? 'jit' : 'user';
+  }
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { defaultGrouping, type Grouping, groupStacks } from '../../viewer/model/grouping.ts';
+import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
+import { type Scope, scopeChoices, selfWeights, withWeight } from '../../viewer/model/selection.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { pageRecording } from '../support/page-recording.ts';
+
+const recording = await pageRecording(
+  buildProfile([
+    { timeNs: 0, pid: 1, comm: 'app', period: 5, stack: ['main', 'f'] },
+    { timeNs: 1, pid: 1, tid: 2, process: 'app', comm: 'worker', period: 7, stack: ['main', 'f'] },
+    { timeNs: 2, pid: 3, comm: 'sh', period: 20, stack: ['main'] },
+    { timeNs: 3, pid: 4, comm: 'sh', period: 1, stack: ['main'] },
+    { timeNs: 4, pid: 1, comm: 'app', event: 'page-faults', period: 0, stack: ['main'] },
+  ]),
+);
+
+const sum = (scope: Scope, weight: 'period' | 'samples' = 'period', event = 0): number =>
+  selfWeights(recording, { event, scope, weight }).reduce((all, one) => all + one, 0);
+
+/** `app;main;f 12`, as lines of folded stacks. */
+function stacksOf(grouped: Recording): string[] {
+  const self = selfWeights(grouped, { event: 0, scope: { of: 'all' }, weight: 'period' });
+  const lines: string[] = [];
+  for (const [leaf, weight] of self.entries()) {
+    const names: string[] = [];
+    for (let node = leaf; node !== ROOT; node = grouped.caller[node]) names.unshift(grouped.functions[functionOf(grouped.code[node])].name);
+    if (weight > 0) lines.push(`${names.join(';')} ${weight}`);
+  }
+  return lines.sort();
+}
+
+describe('a selection', () => {
+  test('has the samples of an event, in all threads, a process or a thread', () => {
+    expect([sum({ of: 'all' }), sum({ of: 'process', index: 0 }), sum({ of: 'thread', index: 1 })]).toEqual([33, 12, 7]);
+    expect([sum({ of: 'all' }, 'samples'), sum({ of: 'all' }, 'samples', 1)]).toEqual([4, 1]);
+  });
+
+  test('counts samples if no sample of the event has a period', () => {
+    const selection = { event: 1, scope: { of: 'all' }, weight: 'period' } as const;
+    expect(withWeight(recording, selection).weight).toBe('samples');
+    expect(withWeight(recording, { ...selection, event: 0 }).weight).toBe('period');
+  });
+
+  test('can be chosen among processes, the heaviest first, with the threads of those that have several', () => {
+    const { all, inputs, processes } = scopeChoices(recording, { event: 0, weight: 'period' });
+    expect([all, inputs]).toEqual([33, []]);
+    expect(processes.map(({ label, weight, threads }) => [label, weight, threads.map((thread) => `${thread.label} ${thread.weight}`)])).toEqual([
+      ['sh (3)', 20, []],
+      ['app (1)', 12, ['worker (2) 7', 'app (1) 5']],
+      ['sh (4)', 1, []],
+    ]);
+    expect(scopeChoices(recording, { event: 1, weight: 'samples' }).processes.map(({ label }) => label)).toEqual(['app (1)']);
+  });
+});
+
+describe('grouped stacks', () => {
+  const EXPECTED: Readonly<Record<Grouping, readonly string[]>> = {
+    none: ['main 21', 'main;f 12'],
+    name: ['app;main;f 12', 'sh;main 21'],
+    process: ['app (1);main;f 12', 'sh (3);main 20', 'sh (4);main 1'],
+    thread: ['app (1);main;f 5', 'sh (3);main 20', 'sh (4);main 1', 'worker (2);main;f 7'],
+    input: ['perf.data;main 21', 'perf.data;main;f 12'],
+  };
+
+  test.each(Object.entries(EXPECTED))('are below their %s', (grouping, expected) => {
+    expect(stacksOf(groupStacks(recording, grouping as Grouping))).toEqual(expected);
+  });
+
+  test('keep the functions under their indexes', () => {
+    const grouped = groupStacks(recording, 'name');
+    expect(grouped.functions.slice(0, recording.functions.length)).toEqual(recording.functions);
+    expect(grouped.functions.slice(recording.functions.length).map(({ kind, name }) => [kind, name])).toEqual([
+      ['group', 'app'],
+      ['group', 'sh'],
+    ]);
+  });
+
+  test('are the default if processes have several names, or by recording if that was asked for', () => {
+    expect(defaultGrouping(recording)).toBe('name');
+    expect(defaultGrouping({ ...recording, totals: recording.totals.filter(({ thread }) => thread < 2) })).toBe('none');
+    expect(defaultGrouping({ ...recording, byInput: true, inputs: ['a', 'b'] })).toBe('input');
+    expect(defaultGrouping({ ...recording, byInput: true })).toBe('name');
+  });
+});

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import type { Profile } from '../../src/profile/profile.ts';
+import { writeFolded } from '../../src/writers/folded/folded.ts';
+import { buildProfile } from '../support/build-profile.ts';
+import { hasNoChromium } from '../support/chromium.ts';
+import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
+import { pageOf } from '../support/page-recording.ts';
+import { busySystem, database } from '../support/viewer-profiles.ts';
+
+const MS = 1_000_000;
+/** main calls parse and sort; sort calls itself. */
+const SMALL = buildProfile([
+  { timeNs: 0, period: 600 * MS, stack: ['main', 'sort', 'sort', 'compare'] },
+  { timeNs: 1, period: 300 * MS, stack: ['main', 'parse', { name: 'read', dso: '[kernel.kallsyms]' }] },
+  { timeNs: 2, period: 100 * MS, tid: 101, comm: 'worker', stack: ['main', 'sort'] },
+  { timeNs: 3, period: 42, event: 'page-faults', stack: ['main', 'parse'] },
+]);
+
+async function open<T>(profile: Profile, use: (view: HtmlView) => Promise<T>, options = {}): Promise<T> {
+  return await withHtmlPage(await pageOf(profile), options, async (view) => {
+    const result = await use(view);
+    expect(view.problems).toEqual([]);
+    expect(view.requests).toEqual([]);
+    return result;
+  });
+}
+
+/** By function: the weight of the lines of folded stacks that end in it, and of those that have it. */
+async function foldedWeights(profile: Profile): Promise<Map<string, { self: number; total: number }>> {
+  const sink = new BufferSink();
+  await writeFolded(profile, sink, { marks: [] });
+  const weights = new Map<string, { self: number; total: number }>();
+  for (const line of sink.text().split('\n').slice(0, -1)) {
+    const [, stack, weight] = /^(.*) (\d+)$/.exec(line)!;
+    const frames = stack.split(';').slice(1);
+    for (const frame of new Set(frames)) {
+      const one = weights.get(frame) ?? { self: 0, total: 0 };
+      one.total += Number(weight);
+      if (frame === frames.at(-1)) one.self += Number(weight);
+      weights.set(frame, one);
+    }
+  }
+  return weights;
+}
+
+describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () => {
+  it('opens from a file, with the numbers that folded stacks have', async () => {
+    await open(SMALL, async ({ rows, texts }) => {
+      const found = new Map((await rows()).map(([self, , total, , name]) => [name, `${self} ${total}`]));
+      const ms = (ns: number): string => (ns === 0 ? '0' : ns >= 1e9 ? `${(ns / 1e9).toFixed(2)} s` : `${ns / MS} ms`);
+      const expected = [...(await foldedWeights(SMALL))].map(([name, { self, total }]): [string, string] => [name, `${ms(self)} ${ms(total)}`]);
+      expect(found).toEqual(new Map(expected));
+      expect(await texts('#name')).toEqual(['perf.data']);
+      expect(await texts('#summary')).toEqual(['3 ns recorded · 3 samples of cpu-clock · perf record -g ./app']);
+      expect(await texts('#legend li')).toEqual(['User code 70.0%', 'Kernel 30.0%']);
+      expect(await texts('#event option')).toEqual(['cpu-clock', 'page-faults']);
+      expect((await texts('#scope option')).map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
+        'All 100%',
+        'app (100) 100%',
+        'app (100) 90.0%',
+        'worker (101) 10.0%',
+      ]);
+    });
+  });
+
+  it('zooms by clicks and keys, and leads back', async () => {
+    await open(SMALL, async ({ clickBox, page, settled, texts }) => {
+      expect(await texts('#path button')).toEqual(['all']);
+      // Rows: all, main, sort and parse.
+      await clickBox(2, 0.9);
+      expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
+      expect((await texts('#details span')).slice(0, 1)).toEqual(['parse']);
+      expect((await texts('#details .numbers'))[0]).toContain('total 300 ms (30.0%) · self 0 (0%)');
+      await page.keyboard.press('Escape');
+      expect(await texts('#path button')).toEqual(['all']);
+      await page.locator('#canvas').focus();
+      for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowLeft', 'ArrowDown']) await page.keyboard.press(key);
+      expect((await texts('#details span')).slice(0, 1)).toEqual(['sort']);
+      await page.keyboard.press('Enter');
+      await settled();
+      expect(await texts('#path button')).toEqual(['all', 'main', 'sort', 'sort', '✕ Reset zoom']);
+      await page.keyboard.press('Backspace');
+      expect(await texts('#path button')).toEqual(['all', 'main', 'sort', '✕ Reset zoom']);
+      await page.locator('#path button', { hasText: 'all' }).click();
+      expect(await texts('#path button')).toEqual(['all']);
+    });
+  });
+
+  it('shows callers and callees of the function that was chosen', async () => {
+    await open(SMALL, async ({ page, texts }) => {
+      await page.locator('#table button', { hasText: 'sort' }).click();
+      expect(await texts('#neighbours h2')).toEqual(['sort']);
+      expect((await texts('#neighbours .numbers'))[0]).toBe('self 100 ms (10.0%) · total 700 ms (70.0%)');
+      expect(await texts('#neighbours table')).toEqual(['Callers700 ms100%main600 ms85.7%sort', 'Callees600 ms85.7%sort600 ms85.7%compare']);
+      expect(await texts('#table tr.chosen td.function')).toEqual(['sort']);
+      await page.locator('#neighbours td button', { hasText: 'compare' }).click();
+      expect(await texts('#neighbours h2')).toEqual(['compare']);
+    });
+  });
+
+  it('finds functions, and says which share of the weight matches', async () => {
+    await open(SMALL, async ({ page, rows, settled, texts }) => {
+      await page.keyboard.press('/');
+      await page.keyboard.type('SORT');
+      await settled();
+      expect(await texts('#share')).toEqual(['70.0% match']);
+      expect((await rows()).map(([, , , , name]) => name)).toEqual(['sort']);
+      await page.keyboard.press('Escape');
+      await settled();
+      expect([await texts('#share'), (await rows()).length]).toEqual([[''], 5]);
+    });
+  });
+
+  it('shows the chosen event, threads and weight, and sorts its table', async () => {
+    await open(SMALL, async ({ page, rows, settled, texts }) => {
+      await page.selectOption('#event', { label: 'page-faults' });
+      expect(await rows()).toEqual([
+        ['42', '100%', '42', '100%', 'parse', 'app'],
+        ['0', '0%', '42', '100%', 'main', 'app'],
+      ]);
+      expect((await texts('#details .numbers'))[0]).toBe('42 page-faults (100%)');
+      await page.selectOption('#event', { label: 'cpu-clock' });
+      await page.selectOption('#scope', { index: 3 });
+      expect((await rows()).map(([self, , , , name]) => `${name} ${self}`)).toEqual(['sort 100 ms', 'main 0']);
+      await page.selectOption('#scope', { index: 0 });
+      await page.selectOption('#weight', { label: 'Samples' });
+      expect((await rows())[0]).toEqual(['1', '33.3%', '2', '66.7%', 'sort', 'app']);
+      await page.locator('th button', { hasText: 'Function' }).click();
+      expect((await rows()).map(([, , , , name]) => name)).toEqual(['compare', 'main', 'parse', 'read', 'sort']);
+      expect(await page.locator('th[aria-sort]').getAttribute('aria-sort')).toBe('ascending');
+      await page.selectOption('#grouping', 'thread');
+      await page.locator('input[value=callers]').check();
+      await settled();
+      expect(await texts('#path button')).toEqual(['all']);
+    });
+  });
+
+  it('begins with the callees of callers when it is turned over', async () => {
+    await open(SMALL, async ({ clickBox, page, settled, texts }) => {
+      await page.locator('input[value=callers]').check();
+      await settled();
+      await clickBox(1, 0.1);
+      await clickBox(3, 0.1);
+      expect(await texts('#path button')).toEqual(['all', 'compare', 'sort', 'sort', '✕ Reset zoom']);
+    });
+  });
+
+  it('shows hostile names as text', async () => {
+    const evil = '</script><script>document.title="run"</script><img src=x onerror="document.title=1"><b>';
+    const names = [evil, '\u202egpj.exe', 'a\u2028b', '\udcff', '\ud800', '__proto__', 'x'.repeat(60_000)];
+    const samples = names.map((name, timeNs) => ({ timeNs, pid: timeNs + 1, comm: name, stack: [{ name, dso: name, file: name, line: 1 }] }));
+    const profile = buildProfile([...samples, { timeNs: 9, event: evil, stack: [evil] }], { meta: { inputName: evil, commandLine: [evil] } });
+    await open(profile, async ({ clickBox, page, rows, settled }) => {
+      await clickBox(2, 0.05);
+      const shown = (await rows()).map(([, , , , name]) => name);
+      expect(shown.sort()).toEqual([evil, '\\u202egpj.exe', 'a\\u2028b', '\\xff', '\\ud800', '__proto__', 'x'.repeat(500)].sort());
+      await page.selectOption('#event', { label: evil.slice(0, 80) });
+      await settled();
+      expect(await page.title()).toBe(evil);
+      expect(await page.evaluate<number>('document.querySelectorAll("img, b:not(#legend b), script:not(body > script)").length')).toBe(0);
+    });
+  });
+
+  it('opens profiles with a hundred thousand nodes, and those with a single function', async () => {
+    let seed = 1;
+    const random = (below: number): number => {
+      seed = (Math.imul(seed, 48271) >>> 0) % 0x7fffffff;
+      return seed % below;
+    };
+    const large = buildProfile(
+      Array.from({ length: 8000 }, (_, timeNs) => ({
+        timeNs,
+        stack: Array.from({ length: 25 }, (__, depth) => `function_${depth < 5 ? random(3) : random(900)}`),
+      })),
+    );
+    await open(large, async ({ clickBox, page, settled, texts }) => {
+      expect(await texts('#count')).toEqual(['100 of 900 functions']);
+      await page.locator('#more').click();
+      expect(await texts('#count')).toEqual(['500 of 900 functions']);
+      await page.locator('#table td button').first().click();
+      await page.locator('#neighbours button', { hasText: 'Show all' }).first().click();
+      expect(await page.locator('#neighbours table').first().locator('tr').count()).toBeGreaterThan(50);
+      await clickBox(1, 0.1);
+      await page.locator('input[value=callers]').check();
+      await settled();
+    });
+    await open(buildProfile([{ timeNs: 0, stack: ['main'] }]), async ({ texts }) => expect(await texts('#count')).toEqual(['1 function']));
+    await open(buildProfile(busySystem(20_000, 40)), async ({ texts }) => expect((await texts('#scope option')).length).toBeGreaterThan(40));
+    await open(buildProfile(database()), async ({ texts }) => expect(await texts('#grouping option')).toHaveLength(4));
+  });
+
+  it('follows the colours of the browser', async () => {
+    await open(SMALL, async ({ page, settled }) => {
+      const colours = (): Promise<string[]> =>
+        page.evaluate<string[]>('[document.body, ...document.querySelectorAll("#legend i, #table i")].map((one) => getComputedStyle(one).backgroundColor)');
+      const light = await colours();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await settled();
+      const dark = await colours();
+      expect(dark.map((colour, at) => colour === light[at])).toEqual(light.map(() => false));
+    });
+  });
+
+  it('says so if the data cannot be read', async () => {
+    const page = new TextDecoder().decode(await pageOf(SMALL)).replace(/id="data">[^<]{20}/, 'id="data">');
+    await withHtmlPage(new TextEncoder().encode(page), {}, async ({ texts }) => {
+      expect((await texts('#problem'))[0]).toMatch(/^The profile cannot be shown: ./);
+    });
+  });
+});

@@ -1,0 +1,5 @@
+/** Where the page goes, from the root of the repository. */
+export const TARGET: string;
+
+/** The text of the target. */
+export function compilePage(): Promise<string>;

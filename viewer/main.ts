@@ -1,0 +1,27 @@
+import { loadData } from './load.ts';
+import { readRecording } from './model/recording.ts';
+import { Controls } from './view/controls.ts';
+import { byId } from './view/dom.ts';
+import { GraphView } from './view/graph-view.ts';
+import { NeighboursView } from './view/neighbours-view.ts';
+import { PathView } from './view/path-view.ts';
+import { State } from './view/state.ts';
+import { TableView } from './view/table-view.ts';
+
+async function main(): Promise<void> {
+  const data = byId('data');
+  const state = new State(readRecording(await loadData(data.textContent ?? '')));
+  data.remove();
+  const graph = new GraphView(state);
+  new PathView(state).render();
+  new TableView(state, graph.colours).update();
+  new NeighboursView(state).render();
+  new Controls(state, graph.colours).render();
+  document.body.dataset.ready = 'true';
+}
+
+main().catch((error: unknown) => {
+  const problem = byId('problem');
+  problem.textContent = `The profile cannot be shown: ${error instanceof Error ? error.message : String(error)}`;
+  problem.hidden = false;
+});

@@ -1,0 +1,80 @@
+import { CODE_KINDS, type CodeKind, type PageData, type PageEvent, type PageProcess, type PageThread } from '../../src/writers/html/page-data.ts';
+
+/** What is above all outermost frames. */
+export const ROOT = -1;
+
+/** A function, ready to be shown. */
+export interface CodeFunction {
+  readonly name: string;
+  /** With its parameters; equal to `name` if there is no more to say. */
+  readonly fullName: string;
+  /** `file.c:12`, `file.c`, or empty. */
+  readonly place: string;
+  /** Path of the binary, `[kernel.kallsyms]`; empty for code that is in none. */
+  readonly binary: string;
+  /** `group` for a process or thread that stands above its stacks. */
+  readonly kind: CodeKind | 'group';
+}
+
+/** The samples of one event in one thread: parallel columns, by node. */
+export interface ThreadTotals {
+  readonly event: number;
+  readonly thread: number;
+  readonly node: Uint32Array;
+  readonly samples: Float64Array;
+  readonly period: Float64Array;
+}
+
+/** What the page shows, as tables in memory. */
+export interface Recording {
+  readonly name: string;
+  readonly command: string;
+  readonly durationNs: number;
+  readonly exporter: string;
+  readonly event: number;
+  readonly weight: 'period' | 'samples';
+  readonly byInput: boolean;
+  readonly inputs: readonly string[];
+  readonly events: readonly PageEvent[];
+  readonly processes: readonly PageProcess[];
+  readonly threads: readonly PageThread[];
+  readonly functions: readonly CodeFunction[];
+  /** By node: its caller's node, which is smaller, or {@link ROOT}. */
+  readonly caller: Int32Array;
+  /** By node: its code, which is the index of a function times 2, plus 1 if it was inlined. */
+  readonly code: Uint32Array;
+  readonly totals: readonly ThreadTotals[];
+}
+
+/** The function of a code, and whether it was inlined. */
+export const functionOf = (code: number): number => code >>> 1;
+export const isInlined = (code: number): boolean => (code & 1) === 1;
+
+/** Makes tables of the page's data. */
+export function readRecording(data: PageData): Recording {
+  const { functions, nodes, strings, totals, ...head } = data;
+  return {
+    ...head,
+    functions: functions.name.map((name, index): CodeFunction => {
+      const file = strings[functions.file[index]];
+      const line = functions.line[index];
+      return {
+        name: strings[name],
+        fullName: strings[functions.fullName[index] || name],
+        place: file === '' || line === 0 ? file : `${file}:${line}`,
+        binary: strings[functions.binary[index]],
+        kind: CODE_KINDS[functions.kind[index]],
+      };
+    }),
+    caller: Int32Array.from(nodes.caller, (distance, node) => (distance === 0 ? ROOT : node - distance)),
+    code: Uint32Array.from(nodes.code),
+    totals: totals.map(({ event, thread, node, samples, period }): ThreadTotals => {
+      let last = 0;
+      const ascending = Uint32Array.from(node, (distance) => {
+        last += distance;
+        return last;
+      });
+      return { event, thread, node: ascending, samples: Float64Array.from(samples), period: Float64Array.from(period) };
+    }),
+  };
+}

@@ -1,0 +1,25 @@
+import { type CodeFunction, functionOf, type Recording, ROOT } from './recording.ts';
+
+/** By function: 1 if its name contains the text, whatever the case; undefined for an empty text. */
+export function matchFunctions(functions: readonly CodeFunction[], text: string): Uint8Array | undefined {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return undefined;
+  return Uint8Array.from(functions, ({ fullName, name }) => (contains(name, wanted) || contains(fullName, wanted) ? 1 : 0));
+}
+
+function contains(text: string, wanted: string): boolean {
+  return text.toLowerCase().includes(wanted);
+}
+
+/** The weight of the samples with a match in their stacks. Each counts once, however many of its functions match. @param self by node */
+export function matchedWeight({ caller, code }: Recording, self: Float64Array, matches: Uint8Array): number {
+  const isMatched = new Uint8Array(self.length);
+  let sum = 0;
+  for (let node = 0; node < self.length; node++) {
+    const isBelow = caller[node] !== ROOT && isMatched[caller[node]] === 1;
+    if (!isBelow && matches[functionOf(code[node])] === 0) continue;
+    isMatched[node] = 1;
+    sum += self[node];
+  }
+  return sum;
+}

@@ -1,0 +1,90 @@
+import { type Category, categoryOf } from '../model/categories.ts';
+import type { CodeFunction } from '../model/recording.ts';
+
+/** A colour by its hue, saturation and lightness on a light page and on a dark one. */
+interface Palette {
+  readonly hue: number;
+  /** By how much the hue differs at most among binaries. */
+  readonly hues: number;
+  readonly saturation: number;
+  readonly light: number;
+  readonly dark: number;
+}
+
+const PALETTES: Readonly<Record<Category, Palette>> = {
+  user: { hue: 22, hues: 32, saturation: 88, light: 72, dark: 33 },
+  inlined: { hue: 186, hues: 0, saturation: 52, light: 74, dark: 29 },
+  jit: { hue: 112, hues: 0, saturation: 46, light: 71, dark: 28 },
+  kernel: { hue: 258, hues: 0, saturation: 62, light: 81, dark: 42 },
+  unknown: { hue: 220, hues: 0, saturation: 6, light: 78, dark: 36 },
+  group: { hue: 222, hues: 0, saturation: 14, light: 84, dark: 30 },
+  mark: { hue: 345, hues: 0, saturation: 60, light: 86, dark: 36 },
+};
+
+/** How much lighter a function may be than others of its kind, so that neighbours can be told apart. */
+const SHADES = 9;
+
+/** The colours of functions. The same function always has the same one. */
+export class Colours {
+  readonly #isDark = matchMedia('(prefers-color-scheme: dark)');
+  /** By function times 2, plus 1 if inlined. */
+  readonly #fills = new Map<number, string>();
+
+  /** @param onChange called when the page becomes light or dark */
+  constructor(onChange: () => void) {
+    this.#isDark.addEventListener('change', () => {
+      this.#fills.clear();
+      onChange();
+    });
+  }
+
+  get text(): string {
+    return this.#isDark.matches ? '#ffffff' : '#1b1b1f';
+  }
+
+  get page(): string {
+    return this.#isDark.matches ? '#17181c' : '#ffffff';
+  }
+
+  get outline(): string {
+    return this.#isDark.matches ? '#ffffff' : '#000000';
+  }
+
+  /** Of boxes that stand for the root and for what is too small. */
+  get plain(): string {
+    return this.#isDark.matches ? '#3d404a' : '#dcdce2';
+  }
+
+  get match(): { readonly fill: string; readonly text: string } {
+    return this.#isDark.matches ? { fill: 'hsl(315 75% 66%)', text: '#1b1b1f' } : { fill: 'hsl(315 78% 38%)', text: '#ffffff' };
+  }
+
+  /** Of a code: a function, inlined or not. */
+  fill(code: number, one: CodeFunction, inlined: boolean): string {
+    let fill = this.#fills.get(code);
+    if (fill === undefined) {
+      fill = this.#mix(PALETTES[categoryOf(one, inlined)], hash(one.binary), hash(one.name));
+      this.#fills.set(code, fill);
+    }
+    return fill;
+  }
+
+  /** Of a category in the legend. */
+  category(category: Category): string {
+    const palette = PALETTES[category];
+    return this.#mix(palette, palette.hues >> 1, SHADES >> 1);
+  }
+
+  #mix({ dark, hue, hues, light, saturation }: Palette, ofBinary: number, ofName: number): string {
+    const shade = ofName % SHADES;
+    const isDark = this.#isDark.matches;
+    return `hsl(${hue + (ofBinary % (hues + 1))} ${isDark ? saturation * 0.6 : saturation}% ${isDark ? dark - (shade >> 1) : light + shade}%)`;
+  }
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return (value >>> 8) & 0xffff;
+}

@@ -1,0 +1,141 @@
+import { CATEGORIES, categoryWeights } from '../model/categories.ts';
+import { GROUPINGS } from '../model/grouping.ts';
+import { ROOT } from '../model/recording.ts';
+import { type Scope, type ScopeChoice, scopeChoices } from '../model/selection.ts';
+import { namedWeightText, percentText, timeText } from '../model/units.ts';
+import type { Colours } from './colours.ts';
+import { byId, element, oncePerFrame } from './dom.ts';
+import type { Direction, State } from './state.ts';
+
+const MAX_LABEL = 80;
+
+/** What one chooses above the graph, and the legend. */
+export class Controls {
+  readonly #state: State;
+  readonly #colours: Colours;
+  readonly #event = byId<HTMLSelectElement>('event');
+  readonly #scope = byId<HTMLSelectElement>('scope');
+  readonly #weight = byId<HTMLSelectElement>('weight');
+  readonly #grouping = byId<HTMLSelectElement>('grouping');
+  readonly #search = byId<HTMLInputElement>('search');
+  /** By option of the list of threads. */
+  #scopes: Scope[] = [];
+
+  constructor(state: State, colours: Colours) {
+    this.#state = state;
+    this.#colours = colours;
+    const { recording } = state;
+    const listed = recording.events.flatMap((event, index) => (event.samples > 0 ? [{ event, index }] : []));
+    // The one that is shown first leads the list.
+    listed.sort((a, b) => Number(b.index === recording.event) - Number(a.index === recording.event) || b.event.samples - a.event.samples);
+    this.#event.append(...listed.map(({ event, index }) => new Option(event.name.slice(0, MAX_LABEL), String(index))));
+    this.#event.addEventListener('change', () => state.select({ event: Number(this.#event.value), scope: { of: 'all' } }));
+    this.#scope.addEventListener('change', () => state.select({ scope: this.#scopes[this.#scope.selectedIndex] }));
+    this.#weight.addEventListener('change', () => state.select({ weight: this.#weight.value === 'samples' ? 'samples' : 'period' }));
+    if (recording.inputs.length < 2) this.#grouping.querySelector('[value=input]')?.remove();
+    this.#grouping.value = state.grouping;
+    this.#grouping.addEventListener('change', () => state.group(GROUPINGS.find((one) => one === this.#grouping.value) ?? 'none'));
+    onChoice('direction', (value) => state.turn(value as Direction));
+    onChoice('panes', (value) => {
+      document.querySelector('main')!.className = value;
+    });
+    const search = oncePerFrame(() => state.search(this.#search.value));
+    this.#search.addEventListener('input', search);
+    this.#search.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || this.#search.value === '') return;
+      event.stopPropagation();
+      this.#search.value = '';
+      search();
+    });
+    document.addEventListener('keydown', (event) => this.#press(event));
+    state.watch((change) => {
+      if (change === 'samples') this.render();
+      else if (change === 'search') this.#showShare();
+      else if (change === 'colours') this.#showLegend();
+    });
+  }
+
+  render(): void {
+    const { recording, selection } = this.#state;
+    const { events, inputs } = recording;
+    const event = events[selection.event];
+    const period = new Option(event.unit === 'nanoseconds' ? 'Time' : 'Event count', 'period');
+    this.#weight.replaceChildren(...(event.period > 0 ? [period] : []), new Option('Samples', 'samples'));
+    this.#weight.value = selection.weight;
+    this.#fillScopes();
+    byId('name').textContent = recording.name;
+    const facts = [
+      inputs.length > 1 ? `${inputs.length} recordings` : '',
+      recording.durationNs > 0 ? `${timeText(recording.durationNs)} recorded` : '',
+      `${namedWeightText(event.samples, 'samples', '')} of ${event.name}`,
+      recording.command,
+    ];
+    const summary = facts.filter((fact) => fact !== '').join(' · ');
+    byId('summary').textContent = summary;
+    byId('summary').title = summary;
+    this.#showLegend();
+    this.#showShare();
+  }
+
+  #fillScopes(): void {
+    const choices = scopeChoices(this.#state.recording, this.#state.selection);
+    this.#scopes = [];
+    const option = ({ label, scope, weight }: ScopeChoice, indent = ''): HTMLOptionElement => {
+      this.#scopes.push(scope);
+      return new Option(`${indent}${label.slice(0, MAX_LABEL)}  ${percentText(weight, choices.all)}`);
+    };
+    const group = (label: string, options: readonly HTMLOptionElement[]): HTMLElement[] => {
+      if (options.length === 0) return [];
+      const made = element('optgroup', '', ...options);
+      made.label = label;
+      return [made];
+    };
+    const all = option({ label: 'All', scope: { of: 'all' }, weight: choices.all });
+    const inputs = choices.inputs.map((choice) => option(choice));
+    const processes = choices.processes.flatMap((choice) => [option(choice), ...choice.threads.map((thread) => option(thread, '\u2003'))]);
+    this.#scope.replaceChildren(all, ...group('Recordings', inputs), ...group('Processes and threads', processes));
+    const { scope } = this.#state.selection;
+    this.#scope.selectedIndex = Math.max(
+      0,
+      this.#scopes.findIndex((one) => JSON.stringify(one) === JSON.stringify(scope)),
+    );
+  }
+
+  #showLegend(): void {
+    const { recording, self, whole } = this.#state;
+    const weights = categoryWeights(recording, self);
+    const entries = CATEGORIES.flatMap(({ id, label }) => {
+      const weight = weights.get(id);
+      if (weight === undefined) return [];
+      const swatch = element('i', '');
+      swatch.style.background = this.#colours.category(id);
+      const entry = element('li', '', swatch, `${label} `, element('b', '', percentText(weight, whole)));
+      entry.title = id === 'mark' ? 'Share of the samples whose stacks are incomplete' : 'Share of the samples that were in such code';
+      return [entry];
+    });
+    byId('legend').replaceChildren(...entries);
+  }
+
+  #showShare(): void {
+    const { matched, matches, whole } = this.#state;
+    byId('share').textContent = matches === undefined ? '' : `${percentText(matched, whole)} match`;
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isTyping = event.target === this.#search;
+    if (event.key === '/' && !isTyping) {
+      event.preventDefault();
+      this.#search.focus();
+      this.#search.select();
+    } else if (event.key === 'Escape' && this.#state.zoomed !== ROOT) {
+      this.#state.zoom(ROOT);
+    }
+  }
+}
+
+function onChoice(name: string, choose: (value: string) => void): void {
+  for (const input of document.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`)) {
+    input.addEventListener('change', () => choose(input.value));
+  }
+}

@@ -1,0 +1,38 @@
+/** An element of the page. Texts become text nodes, never markup. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  className: string,
+  ...content: readonly (string | Node)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  if (className !== '') made.className = className;
+  made.append(...content);
+  return made;
+}
+
+/** A button that does something. */
+export function button(label: string | Node, title: string, onClick: () => void): HTMLButtonElement {
+  const made = element('button', '', label);
+  made.type = 'button';
+  if (title !== '') made.title = title;
+  made.addEventListener('click', onClick);
+  return made;
+}
+
+/** The element of page.html with an id. */
+export function byId<Type extends HTMLElement = HTMLElement>(id: string): Type {
+  return document.getElementById(id) as Type;
+}
+
+/** Calls a function at most once a frame, after the last of several requests. */
+export function oncePerFrame(run: () => void): () => void {
+  let isPending = false;
+  return () => {
+    if (isPending) return;
+    isPending = true;
+    requestAnimationFrame(() => {
+      isPending = false;
+      run();
+    });
+  };
+}

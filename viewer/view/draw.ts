@@ -1,0 +1,120 @@
+import { REST, type Row } from '../model/layout.ts';
+import { functionOf, isInlined, ROOT } from '../model/recording.ts';
+import type { Colours } from './colours.ts';
+import { boxName } from './labels.ts';
+import type { State } from './state.ts';
+
+/** Height of a row in CSS pixels, with the gap below it. */
+export const ROW_HEIGHT = 20;
+const FONT = '12px system-ui, sans-serif';
+const PADDING = 4;
+/** Narrower boxes have no text. */
+const MIN_TEXT_WIDTH = 22;
+/** Longer names are cut before they are measured: no box shows as much. */
+const MAX_MEASURED = 400;
+/** Of boxes that are callers of the zoomed one, or that do not match. */
+const FAINT = 0.4;
+
+/** A box that is marked: row and place in it. */
+export interface Spot {
+  readonly row: number;
+  readonly at: number;
+}
+
+export interface Picture {
+  readonly rows: readonly Row[];
+  /** Number of rows from the root to the zoomed node. */
+  readonly zoomedRow: number;
+  /** What can be seen, in CSS pixels. */
+  readonly width: number;
+  readonly top: number;
+  readonly height: number;
+  readonly hovered: Spot | undefined;
+  readonly focused: Spot | undefined;
+}
+
+/** Draws the rows that can be seen. The context's units are CSS pixels. */
+export function drawGraph(context: CanvasRenderingContext2D, state: State, colours: Colours, picture: Picture): void {
+  const { focused, height, hovered, rows, top, width, zoomedRow } = picture;
+  context.globalAlpha = 1;
+  context.fillStyle = colours.page;
+  context.fillRect(0, 0, width, height);
+  context.font = FONT;
+  context.textBaseline = 'middle';
+  const last = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT));
+  for (let row = Math.floor(top / ROW_HEIGHT); row < last; row++) {
+    const { left, nodes, right } = rows[row];
+    const y = row * ROW_HEIGHT - top;
+    // hot
+    for (let at = 0; at < nodes.length; at++) drawBox(context, state, colours, nodes[at], left[at] * width, right[at] * width, y, row < zoomedRow);
+  }
+  context.globalAlpha = 1;
+  for (const [spot, line] of [
+    [hovered, 1.5],
+    [focused, 2.5],
+  ] as const) {
+    if (spot === undefined || rows[spot.row] === undefined) continue;
+    const { left, right } = rows[spot.row];
+    context.strokeStyle = colours.outline;
+    context.lineWidth = line;
+    context.strokeRect(left[spot.at] * width + 1, spot.row * ROW_HEIGHT - top + 1, Math.max(1, (right[spot.at] - left[spot.at]) * width - 2), ROW_HEIGHT - 3);
+  }
+}
+
+function drawBox(
+  context: CanvasRenderingContext2D,
+  state: State,
+  colours: Colours,
+  node: number,
+  left: number,
+  right: number,
+  y: number,
+  isAbove: boolean,
+): void {
+  // A gap between boxes that are wide enough for it.
+  const width = right - left > 3 ? right - left - 1 : right - left;
+  if (width < 0.2) return;
+  const isPlain = node === ROOT || node === REST;
+  const code = isPlain ? 0 : state.graph.code(node);
+  const index = functionOf(code);
+  const isMatch = !isPlain && state.matches?.[index] === 1;
+  const isFaint = isAbove || (state.matches !== undefined && !isMatch && node !== ROOT);
+  context.globalAlpha = isFaint || node === REST ? FAINT : 1;
+  context.fillStyle = isPlain ? colours.plain : isMatch ? colours.match.fill : colours.fill(code, state.recording.functions[index], isInlined(code));
+  context.fillRect(left, y, width, ROW_HEIGHT - 1);
+  context.globalAlpha = isAbove ? 0.75 : 1;
+  if (!isPlain && index === state.chosen) {
+    context.fillStyle = colours.outline;
+    context.fillRect(left, y + ROW_HEIGHT - 3, width, 2);
+  }
+  if (width < MIN_TEXT_WIDTH) return;
+  context.fillStyle = isMatch ? colours.match.text : colours.text;
+  const label = node === ROOT ? `${boxName(state, node)}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
+  const text = fitted(context, label, width - 2 * PADDING);
+  if (text !== '') context.fillText(text, left + PADDING, y + ROW_HEIGHT / 2);
+}
+
+/** Widths of names, which are measured once. */
+const widths = new Map<string, number>();
+const MAX_WIDTHS = 50_000;
+
+/** As much of a name as fits, with an ellipsis if that is not all; empty if nothing fits. */
+function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
+  const text = name.length > MAX_MEASURED ? name.slice(0, MAX_MEASURED) : name;
+  let whole = widths.get(text);
+  if (whole === undefined) {
+    if (widths.size >= MAX_WIDTHS) widths.clear();
+    whole = context.measureText(text).width;
+    widths.set(text, whole);
+  }
+  if (whole <= width) return text === name ? text : `${text}…`;
+  let length = Math.floor((text.length * width) / whole);
+  while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > width) length--;
+  return length < 2 ? '' : `${withoutHalf(text.slice(0, length))}…`;
+}
+
+/** Without half a character at the end. */
+function withoutHalf(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00 ? text.slice(0, -1) : text;
+}

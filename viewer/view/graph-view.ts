@@ -1,0 +1,178 @@
+import { boxAt, layOut, REST, type Row } from '../model/layout.ts';
+import { functionOf, ROOT } from '../model/recording.ts';
+import { Colours } from './colours.ts';
+import { byId, oncePerFrame } from './dom.ts';
+import { drawGraph, ROW_HEIGHT, type Spot } from './draw.ts';
+import { describeBox } from './labels.ts';
+import type { State } from './state.ts';
+import { Tip } from './tip.ts';
+
+/** Boxes narrower than this many pixels are drawn as one. */
+const SMALLEST_PX = 0.8;
+/** How far the zoomed box is from the upper edge at least, in rows. */
+const ROWS_ABOVE = 3;
+
+/** The flame graph: a canvas as large as what can be seen of it, in a scrolled element. */
+export class GraphView {
+  readonly colours: Colours;
+  readonly #state: State;
+  readonly #canvas = byId<HTMLCanvasElement>('canvas');
+  readonly #scroller = byId('scroller');
+  readonly #extent = byId('extent');
+  readonly #details = byId('details');
+  readonly #tip = new Tip();
+  readonly #draw = oncePerFrame(() => this.#paint());
+  #rows: Row[] = [];
+  #zoomedRow = 0;
+  #hovered: Spot | undefined;
+  #focused: Spot | undefined;
+  #width = 0;
+  #height = 0;
+
+  constructor(state: State) {
+    this.#state = state;
+    this.colours = new Colours(() => state.recolour());
+    state.watch((change) => {
+      if (change === 'samples' || change === 'graph') this.#scroller.scrollTop = 0;
+      if (change === 'search' || change === 'function' || change === 'colours') this.#draw();
+      else this.#layOut(change === 'zoom');
+    });
+    this.#scroller.addEventListener('scroll', () => this.#draw());
+    new ResizeObserver(() => this.#layOut(false)).observe(this.#scroller);
+    this.#canvas.addEventListener('pointermove', (event) => this.#hover(event));
+    this.#canvas.addEventListener('pointerleave', () => this.#leave());
+    this.#canvas.addEventListener('click', () => this.#activate(this.#hovered));
+    this.#canvas.addEventListener('keydown', (event) => this.#press(event));
+    this.#canvas.addEventListener('focus', () => this.#focus(this.#focused ?? { row: this.#zoomedRow, at: 0 }));
+    this.#canvas.addEventListener('blur', () => this.#draw());
+  }
+
+  /** Computes all boxes anew. @param isZoom whether to scroll to the zoomed one */
+  #layOut(isZoom: boolean): void {
+    const { graph, zoomed } = this.#state;
+    const { clientHeight, clientWidth } = this.#scroller;
+    if (clientWidth === 0) return;
+    this.#width = clientWidth;
+    this.#height = clientHeight;
+    this.#rows = layOut(graph, zoomed, SMALLEST_PX / clientWidth);
+    this.#zoomedRow = this.#rows.findIndex(({ nodes }) => nodes[0] === zoomed);
+    this.#hovered = undefined;
+    this.#focused = isZoom && this.#focused !== undefined ? { row: this.#zoomedRow, at: 0 } : undefined;
+    this.#tip.hide();
+    this.#extent.style.height = `${Math.max(this.#rows.length * ROW_HEIGHT, 1)}px`;
+    if (isZoom) this.#scrollTo(this.#zoomedRow);
+    this.#describe(this.#focused ?? { row: this.#zoomedRow, at: 0 });
+    // At once: a canvas of another size is empty until then.
+    this.#paint();
+  }
+
+  #paint(): void {
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [Math.round(this.#width * ratio), Math.round(this.#height * ratio)];
+    if (this.#canvas.width !== width || this.#canvas.height !== height) {
+      this.#canvas.width = width;
+      this.#canvas.height = height;
+      this.#canvas.style.width = `${this.#width}px`;
+      this.#canvas.style.height = `${this.#height}px`;
+    }
+    const context = this.#canvas.getContext('2d');
+    if (context === null || width === 0) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    drawGraph(context, this.#state, this.colours, {
+      rows: this.#rows,
+      zoomedRow: this.#zoomedRow,
+      width: this.#width,
+      top: this.#scroller.scrollTop,
+      height: this.#height,
+      hovered: this.#hovered,
+      focused: document.activeElement === this.#canvas ? this.#focused : undefined,
+    });
+  }
+
+  #hover(event: PointerEvent): void {
+    const row = Math.floor((event.offsetY + this.#scroller.scrollTop) / ROW_HEIGHT);
+    const at = this.#rows[row] === undefined ? -1 : boxAt(this.#rows[row], event.offsetX / this.#width);
+    if (at < 0) {
+      this.#leave();
+      return;
+    }
+    const isSame = this.#hovered?.row === row && this.#hovered.at === at;
+    this.#hovered = { row, at };
+    if (!isSame) {
+      this.#tip.fill(this.#linesOf(this.#hovered));
+      this.#draw();
+    }
+    this.#tip.moveTo(event.clientX, event.clientY);
+  }
+
+  #leave(): void {
+    this.#hovered = undefined;
+    this.#tip.hide();
+    this.#draw();
+  }
+
+  /** Zooms to a box, and chooses its function. */
+  #activate(spot: Spot | undefined): void {
+    if (spot === undefined) return;
+    const { nodes, parents } = this.#rows[spot.row];
+    const node = nodes[spot.at] === REST ? parents[spot.at] : nodes[spot.at];
+    if (node !== ROOT) this.#state.choose(functionOf(this.#state.graph.code(node)));
+    if (node !== this.#state.zoomed) this.#state.zoom(node);
+    else this.#describe(spot);
+  }
+
+  #press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const spot = this.#focused ?? { row: this.#zoomedRow, at: 0 };
+    const moves: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => this.#focus(this.#below(spot)),
+      ArrowUp: () => this.#focus(this.#above(spot)),
+      ArrowLeft: () => this.#focus({ row: spot.row, at: Math.max(0, spot.at - 1) }),
+      ArrowRight: () => this.#focus({ row: spot.row, at: Math.min(this.#rows[spot.row].nodes.length - 1, spot.at + 1) }),
+      Home: () => this.#focus({ row: 0, at: 0 }),
+      Enter: () => this.#activate(spot),
+      ' ': () => this.#activate(spot),
+      Backspace: () => this.#state.zoom(this.#state.graph.parent(this.#state.zoomed)),
+    };
+    if (!Object.hasOwn(moves, event.key)) return;
+    event.preventDefault();
+    moves[event.key]();
+  }
+
+  /** The box that the keyboard is at. */
+  #focus(spot: Spot): void {
+    this.#focused = spot;
+    const top = spot.row * ROW_HEIGHT;
+    const { scrollTop } = this.#scroller;
+    if (top < scrollTop) this.#scroller.scrollTop = top;
+    else if (top + ROW_HEIGHT > scrollTop + this.#height) this.#scroller.scrollTop = top + ROW_HEIGHT - this.#height;
+    this.#describe(spot);
+    this.#draw();
+  }
+
+  /** The first callee; the box itself if it has none. */
+  #below(spot: Spot): Spot {
+    const at = this.#rows[spot.row + 1]?.parents.indexOf(this.#rows[spot.row].nodes[spot.at]) ?? -1;
+    return at < 0 ? spot : { row: spot.row + 1, at };
+  }
+
+  #above({ at, row }: Spot): Spot {
+    if (row === 0) return { row, at };
+    return { row: row - 1, at: Math.max(0, this.#rows[row - 1].nodes.indexOf(this.#rows[row].parents[at])) };
+  }
+
+  #scrollTo(row: number): void {
+    const top = row * ROW_HEIGHT;
+    const isSeen = top >= this.#scroller.scrollTop && top + 4 * ROW_HEIGHT <= this.#scroller.scrollTop + this.#height;
+    if (!isSeen) this.#scroller.scrollTop = Math.max(0, top - ROWS_ABOVE * ROW_HEIGHT);
+  }
+
+  #describe(spot: Spot): void {
+    this.#details.replaceChildren(...this.#linesOf(spot));
+  }
+
+  #linesOf({ at, row }: Spot): HTMLElement[] {
+    const { left, nodes, right } = this.#rows[row];
+    return describeBox(this.#state, nodes[at], (right[at] - left[at]) * this.#state.graph.weight(this.#state.zoomed));
+  }
+}

@@ -1,0 +1,49 @@
+import { CATEGORIES, categoryOf } from '../model/categories.ts';
+import { REST } from '../model/layout.ts';
+import { functionOf, isInlined, type Recording, ROOT } from '../model/recording.ts';
+import { processLabel, type Scope, threadLabel } from '../model/selection.ts';
+import { percentText } from '../model/units.ts';
+import { element } from './dom.ts';
+import type { State } from './state.ts';
+
+/** More of a name can be seen nowhere. */
+const MAX_NAME = 4000;
+
+const HINT = 'Click a box to zoom in, or go to it with the arrow keys and press Enter · Escape: show all · / search';
+
+/** What a box is called. */
+export function boxName({ graph, recording, selection }: State, node: number): string {
+  if (node === ROOT) return scopeName(recording, selection.scope);
+  if (node === REST) return 'smaller ones';
+  return recording.functions[functionOf(graph.code(node))].name;
+}
+
+function scopeName(recording: Recording, scope: Scope): string {
+  if (scope.of === 'all') return 'all';
+  if (scope.of === 'input') return recording.inputs[scope.index];
+  return scope.of === 'process' ? processLabel(recording, scope.index) : threadLabel(recording, scope.index);
+}
+
+/** Lines about a box: its name, where its code is, how much it weighs. @param weight of a box of REST */
+export function describeBox(state: State, node: number, weight: number): HTMLElement[] {
+  const { direction, graph, recording, self } = state;
+  const share = state.shareText(node === REST ? weight : graph.weight(node));
+  if (node === ROOT) return lines(boxName(state, node), HINT, share);
+  if (node === REST) return lines('Functions too small to be drawn', 'Zoom into what is above them to see them', share);
+  const one = recording.functions[functionOf(graph.code(node))];
+  const kind = CATEGORIES.find(({ id }) => id === categoryOf(one, isInlined(graph.code(node))))?.label ?? '';
+  const inlined = isInlined(graph.code(node)) && one.kind === 'kernel' ? 'inlined' : '';
+  const place = [one.place, one.binary, kind, inlined].filter((text) => text !== '').join(' · ');
+  const ofParent = graph.weight(graph.parent(node));
+  const parts = [direction === 'calls' ? `total ${share}` : share];
+  if (direction === 'calls') parts.push(`self ${state.shareText(self[node])}`);
+  if (graph.parent(node) !== ROOT) parts.push(`${percentText(graph.weight(node), ofParent)} of the box above`);
+  return lines(one.fullName, place, parts.join(' · '));
+}
+
+function lines(name: string, place: string, numbers: string): HTMLElement[] {
+  const made = [element('span', 'name', name.slice(0, MAX_NAME))];
+  if (place !== '') made.push(element('span', 'place', place.slice(0, MAX_NAME)));
+  made.push(element('span', 'numbers', numbers));
+  return made;
+}

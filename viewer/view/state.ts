@@ -1,0 +1,134 @@
+import { CallGraph } from '../model/call-graph.ts';
+import { CallerGraph } from '../model/caller-graph.ts';
+import { type FunctionWeights, functionWeights } from '../model/function-weights.ts';
+import type { Graph } from '../model/graph.ts';
+import { defaultGrouping, type Grouping, groupStacks } from '../model/grouping.ts';
+import { type Recording, ROOT } from '../model/recording.ts';
+import { matchedWeight, matchFunctions } from '../model/search.ts';
+import { type Selection, selfWeights, totalWeights, withWeight } from '../model/selection.ts';
+import { namedWeightText, percentText, type WeightUnit, weightText } from '../model/units.ts';
+
+export type Direction = 'calls' | 'callers';
+
+/** What has changed, from much to little: `samples` also changes the graph, and the graph changes what is zoomed. */
+export type Change = 'samples' | 'graph' | 'zoom' | 'search' | 'function' | 'colours';
+
+/** What the page shows, and what follows from it. The views read it, and redraw themselves when it changes. */
+export class State {
+  /** With the stacks as they are grouped. */
+  recording: Recording;
+  grouping: Grouping;
+  selection: Selection;
+  direction: Direction = 'calls';
+  /** The node of the graph that has the whole width. */
+  zoomed = ROOT;
+  /** Index of a function; −1 for none. */
+  chosen = -1;
+  /** By node of the recording. */
+  self: Float64Array;
+  total: Float64Array;
+  graph: Graph;
+  functions: FunctionWeights;
+  /** By function: 1 if it matches; undefined if nothing is searched for. */
+  matches: Uint8Array | undefined;
+  /** Without groups. */
+  readonly #ungrouped: Recording;
+  #searched = '';
+  readonly #watchers: ((change: Change) => void)[] = [];
+
+  constructor(recording: Recording) {
+    this.#ungrouped = recording;
+    this.grouping = defaultGrouping(recording);
+    this.recording = groupStacks(recording, this.grouping);
+    this.selection = withWeight(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });
+    this.self = selfWeights(this.recording, this.selection);
+    this.total = totalWeights(this.recording, this.self);
+    this.graph = new CallGraph(this.recording, this.total);
+    this.functions = functionWeights(this.recording, this.self, this.total);
+  }
+
+  watch(watcher: (change: Change) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  select(selection: Partial<Selection>): void {
+    this.selection = withWeight(this.recording, { ...this.selection, ...selection });
+    this.self = selfWeights(this.recording, this.selection);
+    this.total = totalWeights(this.recording, this.self);
+    this.functions = functionWeights(this.recording, this.self, this.total);
+    this.#makeGraph('samples');
+  }
+
+  group(grouping: Grouping): void {
+    this.grouping = grouping;
+    this.recording = groupStacks(this.#ungrouped, grouping);
+    this.matches = matchFunctions(this.recording.functions, this.#searched);
+    // The group that is chosen may no longer be there.
+    if (this.chosen >= this.#ungrouped.functions.length) this.chosen = -1;
+    this.select({});
+  }
+
+  turn(direction: Direction): void {
+    this.direction = direction;
+    this.#makeGraph('graph');
+  }
+
+  zoom(node: number): void {
+    this.zoomed = node;
+    this.#tell('zoom');
+  }
+
+  search(text: string): void {
+    this.#searched = text;
+    this.matches = matchFunctions(this.recording.functions, text);
+    this.#tell('search');
+  }
+
+  /** Has everything coloured anew. */
+  recolour(): void {
+    this.#tell('colours');
+  }
+
+  choose(index: number): void {
+    if (index === this.chosen) return;
+    this.chosen = index;
+    this.#tell('function');
+  }
+
+  /** Of all selected samples. */
+  get whole(): number {
+    return this.graph.weight(ROOT);
+  }
+
+  /** Of the samples with a match in their stacks. */
+  get matched(): number {
+    return this.matches === undefined ? 0 : matchedWeight(this.recording, this.self, this.matches);
+  }
+
+  get unit(): WeightUnit {
+    return this.selection.weight === 'samples' ? 'samples' : this.recording.events[this.selection.event].unit;
+  }
+
+  weightText(weight: number): string {
+    return weightText(weight, this.unit);
+  }
+
+  namedWeightText(weight: number): string {
+    return namedWeightText(weight, this.unit, this.recording.events[this.selection.event].name);
+  }
+
+  /** `1.23 ms (4.56%)` */
+  shareText(weight: number): string {
+    return `${this.namedWeightText(weight)} (${percentText(weight, this.whole)})`;
+  }
+
+  #makeGraph(change: Change): void {
+    this.graph = this.direction === 'calls' ? new CallGraph(this.recording, this.total) : new CallerGraph(this.recording, this.self);
+    this.zoomed = ROOT;
+    this.#tell(change);
+  }
+
+  #tell(change: Change): void {
+    for (const watcher of this.#watchers) watcher(change);
+  }
+}

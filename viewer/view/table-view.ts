@@ -1,0 +1,153 @@
+import { categoryOf } from '../model/categories.ts';
+import { percentText } from '../model/units.ts';
+import type { Colours } from './colours.ts';
+import { button, byId, element } from './dom.ts';
+import type { State } from './state.ts';
+
+const COLUMNS = [
+  { id: 'self', label: 'Self', className: 'number' },
+  { id: 'selfShare', label: 'Self %', className: 'number percent' },
+  { id: 'total', label: 'Total', className: 'number' },
+  { id: 'totalShare', label: 'Total %', className: 'number percent' },
+  { id: 'function', label: 'Function', className: 'function' },
+  { id: 'binary', label: 'Binary', className: 'binary' },
+] as const;
+
+type ColumnId = (typeof COLUMNS)[number]['id'];
+
+/** How many rows there are at first, and how many more at a time. */
+const FIRST_ROWS = 100;
+const MORE_ROWS = 400;
+const MAX_NAME = 500;
+
+/** The table of functions: sorted by a column, and filtered by the search. */
+export class TableView {
+  readonly #state: State;
+  readonly #colours: Colours;
+  readonly #table = byId<HTMLTableElement>('table');
+  readonly #count = byId('count');
+  readonly #more = byId<HTMLButtonElement>('more');
+  readonly #headers = new Map<ColumnId, HTMLTableCellElement>();
+  #sortedBy: ColumnId = 'self';
+  #isAscending = false;
+  #limit = FIRST_ROWS;
+  /** Functions in order. */
+  #order: number[] = [];
+
+  constructor(state: State, colours: Colours) {
+    this.#state = state;
+    this.#colours = colours;
+    this.#table.tHead?.append(this.#headerRow());
+    this.#more.addEventListener('click', () => {
+      this.#limit += MORE_ROWS;
+      this.#render();
+    });
+    state.watch((change) => {
+      if (change === 'samples' || change === 'search') this.update();
+      else if (change === 'function') this.#markChosen();
+      else if (change === 'colours') this.#render();
+    });
+  }
+
+  /** Finds the rows anew. */
+  update(): void {
+    const { functions: weights, matches, recording } = this.#state;
+    this.#order = [];
+    for (let index = 0; index < weights.total.length; index++) {
+      if (recording.functions[index].kind === 'group') continue;
+      if (weights.total[index] > 0 && (matches === undefined || matches[index] === 1)) this.#order.push(index);
+    }
+    this.#limit = FIRST_ROWS;
+    this.#sort();
+  }
+
+  #headerRow(): HTMLTableRowElement {
+    const row = element('tr', '');
+    for (const { className, id, label } of COLUMNS) {
+      const header = element(
+        'th',
+        className,
+        button(label, `Sort by ${label}`, () => this.#sortBy(id)),
+      );
+      header.scope = 'col';
+      this.#headers.set(id, header);
+      row.append(header);
+    }
+    return row;
+  }
+
+  #sortBy(column: ColumnId): void {
+    this.#isAscending = column === this.#sortedBy ? !this.#isAscending : column === 'function' || column === 'binary';
+    this.#sortedBy = column;
+    this.#sort();
+  }
+
+  #sort(): void {
+    const { functions: weights, recording } = this.#state;
+    const { functions } = recording;
+    const compareTexts = (column: 'name' | 'binary') => (a: number, b: number) =>
+      functions[a][column] < functions[b][column] ? -1 : functions[a][column] > functions[b][column] ? 1 : 0;
+    const compareWeights = (column: 'self' | 'total') => (a: number, b: number) => weights[column][a] - weights[column][b];
+    const compare = {
+      self: compareWeights('self'),
+      selfShare: compareWeights('self'),
+      total: compareWeights('total'),
+      totalShare: compareWeights('total'),
+      function: compareTexts('name'),
+      binary: compareTexts('binary'),
+    }[this.#sortedBy];
+    const sign = this.#isAscending ? 1 : -1;
+    // Among equals, the heaviest comes first.
+    this.#order.sort((a, b) => sign * compare(a, b) || weights.total[b] - weights.total[a] || a - b);
+    for (const [id, header] of this.#headers) {
+      if (id === this.#sortedBy) header.setAttribute('aria-sort', this.#isAscending ? 'ascending' : 'descending');
+      else header.removeAttribute('aria-sort');
+    }
+    this.#render();
+  }
+
+  #render(): void {
+    const shown = this.#order.slice(0, this.#limit);
+    this.#table.tBodies[0].replaceChildren(...shown.map((index) => this.#row(index)));
+    const left = this.#order.length - shown.length;
+    this.#count.textContent = left > 0 ? `${shown.length} of ${this.#order.length} functions` : functionCount(this.#order.length);
+    this.#more.hidden = left === 0;
+    this.#more.textContent = `Show ${Math.min(left, MORE_ROWS)} more`;
+  }
+
+  #row(index: number): HTMLTableRowElement {
+    const { chosen, functions: weights, recording, whole } = this.#state;
+    const one = recording.functions[index];
+    const swatch = element('i', '');
+    swatch.style.background = this.#colours.category(categoryOf(one, false));
+    const name = button(one.name.slice(0, MAX_NAME), one.fullName.slice(0, MAX_NAME), () => this.#state.choose(index));
+    name.prepend(swatch);
+    const binary = element('td', 'binary', baseName(one.binary));
+    binary.title = one.binary.slice(0, MAX_NAME);
+    const row = element(
+      'tr',
+      index === chosen ? 'chosen' : '',
+      element('td', 'number', this.#state.weightText(weights.self[index])),
+      element('td', 'number percent', percentText(weights.self[index], whole)),
+      element('td', 'number', this.#state.weightText(weights.total[index])),
+      element('td', 'number percent', percentText(weights.total[index], whole)),
+      element('td', 'function', name),
+      binary,
+    );
+    row.dataset.function = String(index);
+    return row;
+  }
+
+  #markChosen(): void {
+    for (const row of this.#table.tBodies[0].rows) row.className = row.dataset.function === String(this.#state.chosen) ? 'chosen' : '';
+  }
+}
+
+function functionCount(count: number): string {
+  return count === 1 ? '1 function' : `${count} functions`;
+}
+
+/** The part of a path after the last slash. */
+function baseName(path: string): string {
+  return path.startsWith('[') ? path : path.slice(path.lastIndexOf('/') + 1) || path;
+}
