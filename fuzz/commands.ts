@@ -45,6 +45,7 @@ const TERMINAL_COMMANDS: readonly (readonly string[])[] = [
   ['convert', INPUT, '-t', 'script', '-o', '-'],
   ['convert', INPUT, '-t', 'folded', '-o', '-'],
   ['convert', INPUT, '-t', 'firefox', '-o', '-'],
+  ['convert', INPUT, '-t', 'html', '-o', '-'],
 ];
 
 /** Outputs that are an input or are inside one, under any name, and others. */
@@ -77,6 +78,7 @@ const DISTURBED_COMMANDS: readonly (readonly string[])[] = [
   ['convert', INPUT, '-o', `${FOLDER}/new.folded`, '-o', `${FOLDER}/new.speedscope.json`, '-o', `${FOLDER}/new.csv/`],
   ['convert', INPUT, '-o', `${FOLDER}/new.txt.gz`, '-t', 'chrome', '-o', '-'],
   ['convert', INPUT, '-t', 'pprof', '-o', '-'],
+  ['convert', INPUT, '-o', `${FOLDER}/new.html`],
   ['convert', INPUT, '-t', 'script', '-o', '-'],
   ['report', INPUT],
   ['info', '--json', INPUT],

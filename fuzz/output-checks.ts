@@ -4,6 +4,7 @@ import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { SUM } from '../test/support/output-totals.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 import { readFirefox } from '../test/support/read-firefox.ts';
+import { readHtml, stackOf } from '../test/support/read-html.ts';
 
 // What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
 // sample.
@@ -109,6 +110,18 @@ function firefox(bytes: Uint8Array, profile: Profile): string | undefined {
   return count === expected ? undefined : `the document holds ${count} samples of ${expected}`;
 }
 
+function html(bytes: Uint8Array, profile: Profile): string | undefined {
+  const data = readHtml(bytes);
+  let count = 0;
+  for (const { node, period, samples } of data.totals) {
+    if (node.length !== samples.length || node.length !== period.length) return 'columns of totals differ in length';
+    if (node.some((one) => stackOf(data, one).length === 0)) return 'a sample has no stack';
+    count += samples.reduce((sum, one) => sum + one, 0);
+  }
+  const expected = sampleCount(profile);
+  return count === expected ? undefined : `the page holds ${count} samples of ${expected}`;
+}
+
 /** All samples refer to existing nodes, and the deltas are times. */
 function cpuprofile(bytes: Uint8Array): string | undefined {
   const { nodes, samples, timeDeltas } = JSON.parse(decode(bytes)) as {
@@ -152,7 +165,7 @@ function csv(bytes: Uint8Array): string | undefined {
 }
 
 /** All outputs that are made from a recording. */
-export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
+export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
 
 export type Output = (typeof OUTPUTS)[number];
 
@@ -163,6 +176,7 @@ export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>,
   chrome,
   cpuprofile,
   firefox,
+  html,
   script,
   folded,
   report,

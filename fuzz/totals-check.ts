@@ -9,6 +9,7 @@ import {
   cpuProfileSamples,
   firefoxTotals,
   foldedWeight,
+  htmlTotals,
   pprofTotals,
   reportTotals,
   scriptTotals,
@@ -56,6 +57,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   found.push(['pprof', read(await bytesAs(profile, 'pprof'), (bytes) => pprofTotals(bytes, names))]);
   found.push([`speedscope --group ${group}`, read(await bytesAs(profile, 'speedscope', { group }), (bytes) => speedscopeTotals(bytes, names))]);
   found.push(['firefox', read(await bytesAs(profile, 'firefox'), (bytes) => firefoxTotals(bytes, names))]);
+  found.push(['html', read(await bytesAs(profile, 'html'), htmlTotals)]);
   if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: ['event', 'period'] }), scriptTotals)]);
   for (const [output, totals] of found) {
     if (totals !== undefined && shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;

@@ -13,6 +13,7 @@ import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { writeReport } from '../src/writers/report/report.ts';
 import { CollectedTables } from './support/collected-tables.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
+import { htmlText } from './support/read-html.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
 
@@ -61,8 +62,9 @@ describe('names that are not UTF-8', () => {
 
   it('are written with escapes in formats that must be Unicode', async () => {
     const strict = new TextDecoder('utf-8', { fatal: true });
-    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox'] as const) {
-      const text = strict.decode(await converted(format));
+    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'html'] as const) {
+      const bytes = await converted(format);
+      const text = format === 'html' ? htmlText(bytes) : strict.decode(bytes);
       expect(text).not.toMatch(/\\ud[c-f]/i);
       expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify('t\\xff\\xe4').slice(1, -1));
     }

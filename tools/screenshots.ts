@@ -13,6 +13,7 @@ import { delimiter, join, relative, resolve } from 'node:path';
 import { findChromium, type Viewer, waitUntilSettled } from '../test/support/chromium-page.ts';
 import { hideSidebar, showBottomUp, withDevTools } from '../test/support/devtools-page.ts';
 import { withFirefoxProfiler } from '../test/support/firefox-page.ts';
+import { withHtmlPage } from '../test/support/html-page.ts';
 import { lastLines, runTool } from '../test/support/perf-tool.ts';
 import { withPprofFlameGraph } from '../test/support/pprof-page.ts';
 import { findPprof, noPprof } from '../test/support/pprof-tool.ts';
@@ -61,6 +62,18 @@ const openDevTools: ViewerPictures['open'] = (file, options, shoot) =>
   });
 
 const VIEWERS: readonly ViewerPictures[] = [
+  {
+    name: 'html',
+    suffix: '.html',
+    window: { width: 1160, height: 680, scale: 1 },
+    shown: 'kernel',
+    whyMissing: () => undefined,
+    open: (file, options, shoot) =>
+      withHtmlPage(file, options, async (view) => {
+        await view.page.locator('#table button', { hasText: 'do_syscall_64' }).first().click();
+        await shoot(view);
+      }),
+  },
   {
     name: 'pprof',
     suffix: '.pb.gz',

@@ -3,7 +3,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { statNow } from '../host/stat-now.ts';
 import { systemPath } from '../host/system-path.ts';
 import { type ConvertOutput, convert, type SampleFilter } from '../pipeline/convert.ts';
-import { FORMATS, FORMATS_TO_COME, type Format } from '../pipeline/formats.ts';
+import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
@@ -105,8 +105,6 @@ function checkNoFormats(inputs: readonly string[]): void {
 }
 
 function readFormat(args: Arguments): Format | undefined {
-  const text = args.text('format');
-  if (FORMATS_TO_COME.some(({ name }) => name === text)) throw new PerfconvError('usage', `the format ${text} is not available yet`);
   return args.choice('format', FORMATS);
 }
 

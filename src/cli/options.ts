@@ -43,7 +43,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'FORMAT',
     choices: FORMATS,
     section: OUTPUT,
-    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .cpuprofile, .csv or a directory, .txt, .folded, .firefox.json; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
+    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .cpuprofile, .csv or a directory, .txt, .folded, .firefox.json, .html; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
   },
   {
     name: 'output',
@@ -51,7 +51,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'OUTPUT',
     isRepeatable: true,
     section: OUTPUT,
-    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv). Default: the input's name with the format's extension; standard output when the input is -",
+    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv, html). Default: the input's name with the format's extension; standard output when the input is -",
   },
   {
     name: 'labels',
@@ -72,7 +72,7 @@ const CONVERT_ONLY: readonly OptionSpec[] = [
   {
     name: 'by-input',
     section: OUTPUT,
-    text: 'Keep merged inputs apart. folded: make the input the root frame; speedscope: write one profile per input even with --group all',
+    text: 'Keep merged inputs apart. folded, html: make the input the root frame; speedscope: write one profile per input even with --group all',
   },
   {
     name: 'group',
@@ -300,7 +300,8 @@ export const CONVERT: CommandSpec = {
   examples: [
     ['perfconv', 'perf.data to perf.pb.gz, for pprof'],
     ['perfconv -o cpu.pb.gz -o cpu.speedscope.json web.data', 'two formats in one pass'],
-    ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'a flame graph'],
+    ['perfconv -o web.html web.data', 'a page with a flame graph, for any browser'],
+    ['perfconv -t folded -o - web.data | flamegraph.pl > web.svg', 'the same as a picture'],
     ['perf record -g -o - ./app | perfconv -t folded -', 'straight from perf'],
     ['perfconv -t csv -o tables/ web.data', "readperf's tables, and one of branches if any were recorded"],
     ['perfconv -t csv --csv-safe -o tables/ web.data', 'the same, safe to open in a spreadsheet'],

@@ -1,6 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
 import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
-import { DEFAULT_SUFFIXES, defaultOutputName, FORMATS_TO_COME, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
+import { DEFAULT_SUFFIXES, defaultOutputName, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
 
 /** One output of a conversion: its format and its path. */
 export interface PlannedOutput extends OutputFormat {
@@ -43,8 +43,5 @@ function planOutput(path: string, format: Format | undefined, isOnly: boolean, i
 
 function noFormatText(path: string): string {
   if (path === STANDARD_STREAM) return '-o - does not say which format: give -t FORMAT';
-  const name = path.toLowerCase();
-  const toCome = FORMATS_TO_COME.find(({ suffix }) => name.endsWith(suffix) || name.endsWith(`${suffix}.gz`));
-  if (toCome !== undefined) return `-o ${path}: the format ${toCome.name} is not available yet`;
   return `-o ${path}: the name does not say which format: give -t FORMAT, or a name that ends in ${DEFAULT_SUFFIXES.slice(0, -1).join(', ')} or ${DEFAULT_SUFFIXES.at(-1)}`;
 }

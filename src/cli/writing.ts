@@ -23,9 +23,9 @@ import type { PlannedOutput } from './outputs.ts';
 
 /** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
-  weight: ['pprof', 'speedscope', 'folded', 'firefox'],
-  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox'],
-  'by-input': ['folded', 'speedscope'],
+  weight: ['pprof', 'speedscope', 'folded', 'firefox', 'html'],
+  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox', 'html'],
+  'by-input': ['folded', 'speedscope', 'html'],
   marks: ['folded'],
   labels: ['pprof'],
   group: ['speedscope', 'chrome'],

@@ -1,5 +1,5 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
-export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox'] as const;
+export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox', 'html'] as const;
 
 /** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
@@ -9,9 +9,6 @@ export type StreamFormat = Exclude<Format, 'csv'>;
 
 /** Formats that can show wall-clock time. */
 export const WALL_CLOCK_FORMATS: readonly Format[] = ['script', 'chrome', 'speedscope'];
-
-/** Formats that a later version will write, with their future names and endings. */
-export const FORMATS_TO_COME: readonly { readonly name: string; readonly suffix: string }[] = [{ name: 'html', suffix: '.html' }];
 
 /** A format, and whether its bytes are compressed. */
 export interface OutputFormat {
@@ -30,6 +27,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.txt', 'script', false],
   ['.folded', 'folded', false],
   ['.firefox.json', 'firefox', false],
+  ['.html', 'html', false],
 ];
 
 /** The default ending of a format's files. */
@@ -42,6 +40,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   script: '.txt',
   folded: '.folded',
   firefox: '.firefox.json',
+  html: '.html',
 };
 
 /** The default endings of files, in the order of {@link FORMATS}. */

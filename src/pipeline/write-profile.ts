@@ -20,7 +20,7 @@ export interface WriteOptions {
   readonly unknown?: UnknownCode;
   /** What is added up: periods (the default), or samples, each counted as 1. */
   readonly weight?: 'period' | 'samples';
-  /** folded, speedscope: keep merged recordings apart even where they would add up, by a root frame or by separate profiles. Default: no. */
+  /** folded, html, speedscope: keep merged recordings apart even where they would add up, by a root frame or by separate profiles. Default: no. */
   readonly byInput?: boolean;
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[];
@@ -118,6 +118,12 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     return async (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER }, diagnostics) => {
       reportFirefox(await writeFirefox(profile, sink, { weight, exporter }), diagnostics);
     };
+  },
+  html: async () => {
+    const { writeHtml } = await import('../writers/html/html.ts');
+    return (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, demangle }) =>
+      // Boxes and tables have little room; where there is more, the page shows full names.
+      writeHtml(profile, sink, { weight, exporter, byInput, ...(demangle === undefined && { shownFunctions: withoutParameters(profile).functions }) });
   },
 };
 

@@ -329,8 +329,6 @@ describe('usage errors end with status 2', () => {
     [['script', 'web.data'], 'there is no file script; for the format, give -t script'],
     [['web.data', 'folded'], 'there is no file folded; for the format, give -t folded'],
     [['view'], 'the command view is not available yet'],
-    [['-t', 'html'], 'the format html is not available yet'],
-    [['-o', 'a.html'], '-o a.html: the format html is not available yet'],
     [['-t', 'foldd'], '-t, --format foldd: unknown value (did you mean folded?)'],
     [['-t', 'pdf'], `-t, --format pdf: unknown value; expected one of ${FORMATS.join(', ')}`],
     [['-t', 'pprof', '-t', 'folded'], '-t, --format is given twice'],
@@ -358,7 +356,7 @@ describe('usage errors end with status 2', () => {
     [['--compat', 'samply'], '--compat samply: unknown value; expected perf'],
     [
       ['-o', 'a.out'],
-      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded or .firefox.json',
+      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded, .firefox.json or .html',
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of tables: give -o DIRECTORY'],

@@ -39,7 +39,7 @@ describe('options', () => {
     expect(await refused({ symFs: '/' })).toEqual(['usage', expect.stringMatching(/^there is no option symFs; there are event, .*debuginfod$/)]);
     expect(await refused({ inlines: true, lines: false })).toEqual(['usage', 'inlines cannot be combined with lines: false']);
     expect(await refused({ time: '12.5' })).toEqual(['usage', expect.stringMatching(/^time 12\.5: expected FROM,TO in seconds/)]);
-    expect(await refused({ formats: ['html'] })).toEqual(['usage', `formats html: expected one of ${FORMATS.join(', ')}`]);
+    expect(await refused({ formats: ['svg'] })).toEqual(['usage', `formats svg: expected one of ${FORMATS.join(', ')}`]);
     expect(await refused({ kallsyms: at('nothing') })).toEqual(['io', expect.stringContaining(`kallsyms ${at('nothing')}: no such file`)]);
     expect(await refused({ vmlinux: at('notes.txt') })).toEqual(['io', expect.stringContaining('is not an ELF file')]);
     expect(await refused({ debuginfod: 'ftp://x' })).toEqual(['usage', expect.stringContaining('debuginfod ftp://x: expected https://')]);
@@ -47,7 +47,7 @@ describe('options', () => {
     const profile = await recording.profile();
     expect(await failure(profile.toBytes('pprof', { label: ['pid'] } as WriteOptions))).toEqual(['usage', expect.stringContaining('there is no option label')]);
     expect(await failure(profile.toBytes('csv' as 'pprof'))).toEqual(['usage', expect.stringContaining('toTables()')]);
-    expect(await failure(profile.toBytes('html' as 'pprof'))).toEqual(['usage', `there is no format html; there are ${FORMATS.join(', ')}`]);
+    expect(await failure(profile.toBytes('svg' as 'pprof'))).toEqual(['usage', `there is no format svg; there are ${FORMATS.join(', ')}`]);
     await recording.close();
     expect(await failure(recording.profile())).toEqual(['usage', expect.stringContaining('the recording is closed')]);
   });

@@ -9,6 +9,7 @@ import { fileRecording, lossyRecording, pipeRecording, truncatedRecording } from
 import { makeDirectoryRecording } from '../support/directory-recording.ts';
 import { failure } from '../support/failure.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
+import { htmlText } from '../support/read-html.ts';
 import { runMain } from '../support/run-main.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -42,6 +43,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   script: 'txt',
   folded: 'folded',
   firefox: 'firefox.json',
+  html: 'html',
 };
 
 let outputs = 0;
@@ -68,7 +70,7 @@ describe('the library gives the same as the command line for', () => {
   test.each(FORMATS)('a directory with a kernel list, jitdump file and inlined functions, as %s', async (format) => {
     const written = await byLibrary(format, directory);
     expect(written.equals(await byCommandLine(format, [directory]))).toBe(true);
-    const text = format === 'pprof' ? gunzipSync(written) : written;
+    const text = format === 'pprof' ? gunzipSync(written) : format === 'html' ? htmlText(written) : written;
     for (const name of ['recorded_list', 'compiled', 'main']) expect(text.includes(name)).toBe(true);
   });
 

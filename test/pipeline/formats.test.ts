@@ -19,11 +19,13 @@ test.each([
   ['.folded', 'folded', false],
   ['a.firefox.json', 'firefox', false],
   ['a.firefox.json.gz', 'firefox', true],
+  ['a.html', 'html', false],
+  ['a.html.gz', 'html', true],
 ])('%s means format %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });
 
-test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.html', '-'])('%s means no format', (path) => {
+test.each(['a', 'a.json', 'a.gz', 'a.data', 'pprof', 'a.profile.json', 'a.htm', '-'])('%s means no format', (path) => {
   expect(outputFormatOf(path)).toBeUndefined();
 });
 

@@ -13,6 +13,7 @@ import {
   csvTruth,
   firefoxTruth,
   foldedTruth,
+  htmlTruth,
   ofEvent,
   pprofTruth,
   reportTruth,
@@ -33,12 +34,13 @@ export function describeTruth(recordings: readonly (readonly [name: string, path
   describe.each(recordings)('%s', (_, path) => {
     it.each(['inlines', 'none'] as const)('says the same in every format, with debug information: %s', async (debugInfo) => {
       const options = { ...ALIKE, debugInfo };
-      const files = await convertTo(['pprof', 'speedscope', 'firefox', 'csv'], path, options);
+      const files = await convertTo(['pprof', 'speedscope', 'firefox', 'html', 'csv'], path, options);
       if (files === undefined) return;
       const { events } = files;
       const base = pprofTruth(files.bytes('pprof'), events);
       expect(speedscopeTruth(files.bytes('speedscope'), events), 'speedscope').toEqual(base);
       expect(firefoxTruth(files.bytes('firefox'), events), 'firefox').toEqual(base);
+      expect(htmlTruth(files.bytes('html')), 'html').toEqual(base);
       for (const event of events) {
         const filter = { events: [event] };
         const single = await convertTo(['folded', 'chrome', 'cpuprofile'], path, { ...options, filter, chromeStyle: 'profile' });

@@ -2,6 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
+import { readHtml, stackOf } from './read-html.ts';
 
 // What outputs say about a recording, in the same form for all formats: how much each event, thread and function has. Each
 // format is read without the help of anything else.
@@ -134,6 +135,19 @@ export function firefoxTruth(bytes: Uint8Array, events: readonly string[]): Requ
     for (const { period, stack } of samples) {
       const names = framesOf(stack).map(({ name }) => name);
       truth.add(event, pid, tid, 1, period, names);
+    }
+  }
+  return truth.truth();
+}
+
+export function htmlTruth(bytes: Uint8Array): Required<Truth> {
+  const data = readHtml(bytes);
+  const truth = new StackTruth();
+  for (const { event, node, period, samples, thread } of data.totals) {
+    const { process, tid } = data.threads[thread];
+    for (const [row, leaf] of node.entries()) {
+      const names = stackOf(data, leaf).map(({ name }) => name);
+      truth.add(data.events[event].name, data.processes[process].pid, tid, samples[row], BigInt(period[row]), names);
     }
   }
   return truth.truth();

@@ -9,6 +9,7 @@ import type { WriteOptions } from '../../src/pipeline/write-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
 import { pprofText } from './pprof-text.ts';
+import { htmlText } from './read-html.ts';
 
 /** A recording to make a golden of. */
 export interface GoldenInput {
@@ -35,6 +36,7 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'chrome-profile.json': (input) => textOf(input, 'chrome', { chromeStyle: 'profile' }),
   'cpuprofile.json': (input) => textOf(input, 'cpuprofile'),
   'firefox.json': (input) => textOf(input, 'firefox'),
+  'html.json': async (input) => htmlText((await converted(input, 'html')).bytes()),
   'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
   'report.txt': (input) => reportOf(input),
   'report.json': (input) => reportOf(input, { layout: 'json', children: true }),

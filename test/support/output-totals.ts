@@ -3,6 +3,7 @@ import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
+import { readHtml } from './read-html.ts';
 
 // How many samples an output has of each event, and the sum of their periods, read without the help of anything else. Each function throws if
 // the output is not well-formed.
@@ -127,6 +128,12 @@ export function firefoxTotals(bytes: Uint8Array, names?: readonly string[]): Eve
       return [event, samples.length, samples.reduce((sum, { period }) => sum + period, 0n)];
     }),
   );
+}
+
+/** Columns for each event and thread. */
+export function htmlTotals(bytes: Uint8Array): EventTotals {
+  const { events, totals } = readHtml(bytes);
+  return totalsOf(totals.flatMap(({ event, period, samples }) => samples.map((count, row): EventCount => [events[event].name, count, BigInt(period[row])])));
 }
 
 interface CpuProfile {

@@ -10,6 +10,7 @@ import { decode } from '../support/decode.ts';
 import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { readFirefox } from '../support/read-firefox.ts';
+import { readHtml, stackOf } from '../support/read-html.ts';
 import { readPprof } from '../support/read-pprof.ts';
 
 /** A thread, functions and a binary with empty names, and some with names. */
@@ -19,7 +20,10 @@ const PROFILE: Profile = buildProfile([
   { timeNs: 2, comm: 'app', stack: [{ name: 'x', dso: '', unresolved: true }] },
 ]);
 
-async function written(format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'script' | 'pprof', profile = PROFILE): Promise<BufferSink> {
+async function written(
+  format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'script' | 'pprof',
+  profile = PROFILE,
+): Promise<BufferSink> {
   const sink = new BufferSink();
   await writeProfile(format, profile, sink, {}, new Diagnostics());
   return sink;
@@ -53,6 +57,13 @@ describe('empty names', () => {
     for (const { samples } of threads) for (const { stack } of samples) expect(framesOf(stack).map(({ name }) => name)).not.toContain('');
     expect(document.libs.map(({ name }) => name)).toEqual(['app', '[unknown]']);
     expect(threads.map(({ thread }) => thread.name)).not.toContain('');
+  });
+
+  test('leave no empty names of functions, processes or threads in html', async () => {
+    const data = readHtml((await written('html')).bytes());
+    const names = data.nodes.code.flatMap((_, node) => stackOf(data, node).map(({ name }) => name));
+    expect(names).toContain('0x1234 (app)');
+    expect([...names, ...data.processes.map(({ name }) => name), ...data.threads.map(({ name }) => name)]).not.toContain('');
   });
 
   test('leave no empty names of functions or mappings in pprof', async () => {

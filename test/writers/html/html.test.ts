@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ByteSink } from '../../../src/base/byte-sink.ts';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { writeProfile } from '../../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { writeFolded } from '../../../src/writers/folded/folded.ts';
 import { Base64Sink } from '../../../src/writers/html/base64-sink.ts';
@@ -108,6 +110,18 @@ describe('the data of a page', () => {
         ])
       ).event,
     ).toBe(1);
+  });
+
+  test('has names without parameters, and beside them the full ones, unless a style was asked for', async () => {
+    const profile = buildProfile([{ timeNs: 0, stack: ['_Z3fooi', 'main'] }]);
+    const namesOf = async (options: Parameters<typeof writeProfile>[3]): Promise<string[]> => {
+      const sink = new BufferSink();
+      await writeProfile('html', profile, sink, options, new Diagnostics());
+      const data = readHtml(sink.bytes());
+      return stackOf(data, 1).map(({ fullName, name }) => `${name} ${fullName}`);
+    };
+    expect(await namesOf({})).toEqual(['foo _Z3fooi', 'main main']);
+    expect(await namesOf({ demangle: 'none' })).toEqual(['_Z3fooi _Z3fooi', 'main main']);
   });
 
   test('keeps merged recordings apart, by their processes', async () => {
