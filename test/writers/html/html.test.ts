@@ -5,6 +5,7 @@ import type { ByteSink } from '../../../src/base/byte-sink.ts';
 import { BufferSink } from '../../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../../src/base/diagnostics.ts';
 import { writeProfile } from '../../../src/pipeline/write-profile.ts';
+import { CPUMODE_USER } from '../../../src/profile/location-table.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { writeFolded } from '../../../src/writers/folded/folded.ts';
 import { Base64Sink } from '../../../src/writers/html/base64-sink.ts';
@@ -83,6 +84,28 @@ describe('the data of a page', () => {
       ['main', '/src/a.c', 9, '/bin/app', 'user'],
       ['read', '', 0, '[kernel.kallsyms]', 'kernel'],
       ['0x1234 (b.so)', '', 0, '/lib/b.so', 'unknown'],
+    ]);
+  });
+
+  test('tells code that was made at run time, what only stands for code, and marks apart', async () => {
+    const { mappings, ...profile } = buildProfile([{ timeNs: 0, stack: ['compiled'] }]);
+    const { functions, locations, stacks, strings, totals } = profile;
+    for (const [variant, name] of ['[truncated]', '[off-CPU]', '[unknown]'].entries()) {
+      const location = locations.intern(-1, 0, 0, CPUMODE_USER, false, variant + 1);
+      locations.setStandIn(location, functions.intern(strings.intern(name)));
+      totals.add(0, 0, stacks.intern(-1, location), 1);
+    }
+    const standIn = locations.intern(0, 0x9000, 0, CPUMODE_USER, false);
+    locations.setStandIn(standIn, functions.intern(strings.intern('[app]')));
+    totals.add(0, 0, stacks.intern(-1, standIn), 1);
+    const data = readHtml(await pageOf({ ...profile, mappings: mappings.map((mapping) => ({ ...mapping, kind: 'anon' })) }));
+    const frames = data.nodes.code.map((_, node) => stackOf(data, node)[0]);
+    expect(frames.map(({ kind, name }) => `${name}: ${CODE_KINDS[kind]}`)).toEqual([
+      'compiled: jit',
+      '[truncated]: mark',
+      '[off-CPU]: mark',
+      '[unknown]: unknown',
+      '[app]: unknown',
     ]);
   });
 
