@@ -14,6 +14,6 @@ export interface Graph {
 /** The nodes from below the root to a node, which is the last one; none for the root. */
 export function pathTo(graph: Graph, node: number, root: number): number[] {
   const path: number[] = [];
-  for (let at = node; at !== root; at = graph.parent(at)) path.unshift(at);
-  return path;
+  for (let at = node; at !== root; at = graph.parent(at)) path.push(at);
+  return path.reverse();
 }
