@@ -37,8 +37,8 @@ const add = (sums: Map<string, number>, key: string, samples: number): void => {
 };
 const linesOf = (sums: Map<string, number>): string[] => [...sums].map(([key, samples]) => `${samples} ${key}`).sort();
 
-/** Addresses without a name are others in every process. */
-const withoutAddresses = (path: string): string => path.replace(/(?<=^|;)(?:0x[0-9a-f]+|0)(?: \([^;]*\))?(?=;|$)/g, '??');
+/** Addresses without a name are others in every process, and perf has no names for the vdso unless it has a copy of it. */
+const withoutAddresses = (path: string): string => path.replace(/(?<=^|;)(?:0x[0-9a-f]+|0|__vdso_\w+)(?: \([^;]*\))?(?=;|$)/g, '??');
 
 /** perf's stacks, root first, and their samples. */
 function perfStacks(file: string, symbolArgs: readonly string[]): string[] {
