@@ -7,6 +7,8 @@ interface Paths {
   readonly weights: Float64Array;
 }
 
+const NO_PATHS: Paths = { nodes: new Uint32Array(0), weights: new Float64Array(0) };
+
 /**
  * The tree of callers: the functions that samples were in at the top, those that called them below. It may be many times larger than the tree of calls, so that
  * children are made when they are asked for, which is only done for boxes that can be seen.
@@ -33,14 +35,10 @@ export class CallerGraph implements Graph {
   children(node: number): readonly number[] {
     let children = this.#children.get(node);
     if (children === undefined) {
-      const { nodes, weights } = this.#paths[node];
-      const { caller } = this.#recording;
-      const goesOn = nodes.map((one) => (caller[one] === ROOT ? 0 : 1));
-      children = this.#add(node, {
-        nodes: nodes.filter((_, at) => goesOn[at] === 1).map((one) => caller[one]),
-        weights: weights.filter((_, at) => goesOn[at] === 1),
-      });
+      children = this.#add(node, this.#goOn(this.#paths[node]));
       this.#children.set(node, children);
+      // Not needed any more. Deep recursion would keep as many as its depth, each as long as that.
+      this.#paths[node] = NO_PATHS;
     }
     return children;
   }
@@ -57,6 +55,19 @@ export class CallerGraph implements Graph {
     return node === ROOT ? this.#whole : this.#weights[node];
   }
 
+  /** One caller further up, without the paths that have come to their root. */
+  #goOn({ nodes, weights }: Paths): Paths {
+    const { caller } = this.#recording;
+    const above = { nodes: new Uint32Array(nodes.length), weights: new Float64Array(nodes.length) };
+    let count = 0;
+    for (let at = 0; at < nodes.length; at++) {
+      if (caller[nodes[at]] === ROOT) continue;
+      above.nodes[count] = caller[nodes[at]];
+      above.weights[count++] = weights[at];
+    }
+    return { nodes: above.nodes.subarray(0, count), weights: above.weights.subarray(0, count) };
+  }
+
   /** Adds a child for each code that paths have come to. @returns them, the heaviest first */
   #add(parent: number, { nodes, weights }: Paths): readonly number[] {
     const { code } = this.#recording;
@@ -71,8 +82,15 @@ export class CallerGraph implements Graph {
       children.push(this.#parents.length);
       this.#parents.push(parent);
       this.#codes.push(one);
-      this.#weights.push(places.reduce((sum, at) => sum + weights[at], 0));
-      this.#paths.push({ nodes: Uint32Array.from(places, (at) => nodes[at]), weights: Float64Array.from(places, (at) => weights[at]) });
+      const own = { nodes: new Uint32Array(places.length), weights: new Float64Array(places.length) };
+      let sum = 0;
+      for (let nth = 0; nth < places.length; nth++) {
+        own.nodes[nth] = nodes[places[nth]];
+        own.weights[nth] = weights[places[nth]];
+        sum += own.weights[nth];
+      }
+      this.#weights.push(sum);
+      this.#paths.push(own);
     }
     return children.sort((a, b) => this.#weights[b] - this.#weights[a] || a - b);
   }
