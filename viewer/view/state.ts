@@ -31,6 +31,8 @@ export class State {
   functions: FunctionWeights;
   /** By function: 1 if it matches; undefined if nothing is searched for. */
   matches: Uint8Array | undefined;
+  /** What was asked for, even if the event shown has no periods. */
+  #wanted: Selection;
   /** Without groups. */
   readonly #ungrouped: Recording;
   #searched = '';
@@ -40,7 +42,8 @@ export class State {
     this.#ungrouped = recording;
     this.grouping = defaultGrouping(recording);
     this.recording = groupStacks(recording, this.grouping);
-    this.selection = withWeight(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });
+    this.#wanted = { event: recording.event, scope: { of: 'all' }, weight: recording.weight };
+    this.selection = withWeight(recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
     this.total = totalWeights(this.recording, this.self);
     this.graph = new CallGraph(this.recording, this.total);
@@ -52,7 +55,8 @@ export class State {
   }
 
   select(selection: Partial<Selection>): void {
-    this.selection = withWeight(this.recording, { ...this.selection, ...selection });
+    this.#wanted = { ...this.#wanted, ...selection };
+    this.selection = withWeight(this.recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
     this.total = totalWeights(this.recording, this.self);
     this.functions = functionWeights(this.recording, this.self, this.total);
