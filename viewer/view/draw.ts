@@ -91,7 +91,20 @@ function drawBox(
   context.fillStyle = isMatch ? colours.match.text : colours.text;
   const label = node === ROOT ? `${boxName(state, node)}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
   const text = fitted(context, label, width - 2 * PADDING);
-  if (text !== '') context.fillText(text, left + PADDING, y + ROW_HEIGHT / 2);
+  if (text !== '') drawText(context, text, left + PADDING, y);
+}
+
+/** Draws a name in its row. Piled up combining marks (an accent on an accent on an accent) would cover the rows above. */
+function drawText(context: CanvasRenderingContext2D, text: string, left: number, y: number): void {
+  const mayStandOut = /[^\x20-\x7e]/.test(text);
+  if (mayStandOut) {
+    context.save();
+    context.beginPath();
+    context.rect(left - PADDING, y, context.canvas.width, ROW_HEIGHT - 1);
+    context.clip();
+  }
+  context.fillText(text, left, y + ROW_HEIGHT / 2);
+  if (mayStandOut) context.restore();
 }
 
 /** Widths of names, which are measured once. */
