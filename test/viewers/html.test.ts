@@ -87,13 +87,71 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
     });
   });
 
+  it('zooms to the box that was pressed, by a finger or after the graph was scrolled', async () => {
+    const deep = buildProfile([{ timeNs: 0, stack: ['main', ...Array.from({ length: 200 }, (_, depth) => `f${depth}`)] }]);
+    await open(deep, async ({ page, settled, texts }) => {
+      await page.evaluate('document.querySelector("#scroller").scrollTop = 1500');
+      await settled();
+      const { x, y } = (await page.locator('#canvas').boundingBox())!;
+      await page.mouse.move(x + 50, y + 110);
+      await page.mouse.down();
+      await settled();
+      expect(await page.evaluate<number>('document.querySelector("#scroller").scrollTop')).toBe(1500);
+      await page.mouse.up();
+      expect((await texts('#path [aria-current]'))[0]).toBe(`f${(1500 + 100) / 20 - 2}`);
+    });
+    await open(SMALL, async ({ page, settled, texts }) => {
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+      const { x, width, y } = (await page.locator('#canvas').boundingBox())!;
+      await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: x + width * 0.9, y: y + 50 }] });
+      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+      await page.waitForFunction('document.querySelectorAll("#path button").length > 1');
+      await settled();
+      expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
+    });
+  });
+
+  it('keeps the keyboard where it was used', async () => {
+    await open(SMALL, async ({ clickBox, page, settled }) => {
+      const focused = (): Promise<string> => page.evaluate('document.activeElement.tagName + " " + document.activeElement.textContent');
+      const press = async (selector: string): Promise<string> => {
+        await page.locator(selector).focus();
+        await page.keyboard.press('Enter');
+        await settled();
+        return await focused();
+      };
+      await clickBox(3, 0.1);
+      expect(await press('#path button:nth-of-type(2)')).toBe('BUTTON main');
+      expect(await press('#path .reset')).toBe('BUTTON all');
+      expect(await press('#table tbody button >> nth=0')).toMatch(/^BUTTON ./);
+      const caller = await page.locator('#lists button').first().textContent();
+      expect(await press('#lists button >> nth=0')).toBe(`H2 ${caller}`);
+      await page.setViewportSize({ width: 700, height: 500 });
+      await settled();
+      expect(await press('#canvas')).toMatch(/^CANVAS/);
+    });
+    const callers = Array.from({ length: 160 }, (_, nth) => ({ timeNs: nth, stack: [`f${nth}`, 'common'] }));
+    await open(buildProfile(callers), async ({ page, settled, texts }) => {
+      await page.locator('#more').focus();
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement.closest("tr").rowIndex')).toBe(101);
+      await page.locator('#table button', { hasText: 'common' }).click();
+      await page.locator('#lists button', { hasText: 'Show 110 more' }).focus();
+      await page.keyboard.press('Enter');
+      await settled();
+      expect(await page.evaluate('document.activeElement.closest("tr").rowIndex')).toBe(50);
+      expect(await texts('#lists td.function')).toHaveLength(160);
+    });
+  });
+
   it('shows callers and callees of the function that was chosen', async () => {
     await open(SMALL, async ({ page, texts }) => {
       await page.locator('#table button', { hasText: 'sort' }).click();
       expect(await texts('#neighbours h2')).toEqual(['sort']);
       expect((await texts('#neighbours .numbers'))[0]).toBe('self 100 ms (10.0%) · total 700 ms (70.0%)');
       expect(await texts('#neighbours table')).toEqual(['Callers700 ms100%main600 ms85.7%sort', 'Callees600 ms85.7%sort600 ms85.7%compare']);
-      expect(await texts('#table tr.chosen td.function')).toEqual(['sort']);
+      expect(await texts('#table tr[aria-current] td.function')).toEqual(['sort']);
       await page.locator('#neighbours td button', { hasText: 'compare' }).click();
       expect(await texts('#neighbours h2')).toEqual(['compare']);
     });
@@ -179,7 +237,7 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
       await page.locator('#more').click();
       expect(await texts('#count')).toEqual(['500 of 900 functions']);
       await page.locator('#table td button').first().click();
-      await page.locator('#neighbours button', { hasText: 'Show all' }).first().click();
+      await page.locator('#neighbours button', { hasText: 'Show' }).first().click();
       expect(await page.locator('#neighbours table').first().locator('tr').count()).toBeGreaterThan(50);
       await clickBox(1, 0.1);
       await page.locator('input[value=callers]').check();

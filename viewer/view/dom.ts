@@ -24,6 +24,13 @@ export function byId<Type extends HTMLElement = HTMLElement>(id: string): Type {
   return document.getElementById(id) as Type;
 }
 
+/** Replaces what is in an element. If the focus was in there, it goes to one of the new parts instead of getting lost. */
+export function replaceContent(target: HTMLElement, content: readonly HTMLElement[], heir: HTMLElement | undefined): void {
+  const hadFocus = target.contains(document.activeElement);
+  target.replaceChildren(...content);
+  if (hadFocus) heir?.focus();
+}
+
 /** Calls a function at most once a frame, after the last of several requests. */
 export function oncePerFrame(run: () => void): () => void {
   let isPending = false;

@@ -41,7 +41,11 @@ export class GraphView {
     new ResizeObserver(() => this.#layOut(false)).observe(this.#scroller);
     this.#canvas.addEventListener('pointermove', (event) => this.#hover(event));
     this.#canvas.addEventListener('pointerleave', () => this.#leave());
-    this.#canvas.addEventListener('click', () => this.#activate(this.#hovered));
+    // The focus comes with the press, and must not scroll to another box.
+    this.#canvas.addEventListener('pointerdown', (event) => {
+      this.#focused = this.#spotAt(event) ?? this.#focused;
+    });
+    this.#canvas.addEventListener('click', (event) => this.#activate(this.#spotAt(event)));
     this.#canvas.addEventListener('keydown', (event) => this.#press(event));
     this.#canvas.addEventListener('focus', () => this.#focus(this.#focused ?? { row: this.#zoomedRow, at: 0 }));
     this.#canvas.addEventListener('blur', () => this.#draw());
@@ -57,7 +61,7 @@ export class GraphView {
     this.#rows = layOut(graph, zoomed, SMALLEST_PX / clientWidth);
     this.#zoomedRow = this.#rows.findIndex(({ nodes }) => nodes[0] === zoomed);
     this.#hovered = undefined;
-    this.#focused = isZoom && this.#focused !== undefined ? { row: this.#zoomedRow, at: 0 } : undefined;
+    this.#focused = document.activeElement === this.#canvas ? { row: this.#zoomedRow, at: 0 } : undefined;
     this.#tip.hide();
     this.#extent.style.height = `${Math.max(this.#rows.length * ROW_HEIGHT, 1)}px`;
     if (isZoom) this.#scrollTo(this.#zoomedRow);
@@ -89,17 +93,23 @@ export class GraphView {
     });
   }
 
+  /** The box below the pointer. */
+  #spotAt({ offsetX, offsetY }: MouseEvent): Spot | undefined {
+    const row = Math.floor((offsetY + this.#scroller.scrollTop) / ROW_HEIGHT);
+    const at = this.#rows[row] === undefined ? -1 : boxAt(this.#rows[row], offsetX / this.#width);
+    return at < 0 ? undefined : { row, at };
+  }
+
   #hover(event: PointerEvent): void {
-    const row = Math.floor((event.offsetY + this.#scroller.scrollTop) / ROW_HEIGHT);
-    const at = this.#rows[row] === undefined ? -1 : boxAt(this.#rows[row], event.offsetX / this.#width);
-    if (at < 0) {
+    const spot = this.#spotAt(event);
+    if (spot === undefined) {
       this.#leave();
       return;
     }
-    const isSame = this.#hovered?.row === row && this.#hovered.at === at;
-    this.#hovered = { row, at };
+    const isSame = this.#hovered?.row === spot.row && this.#hovered.at === spot.at;
+    this.#hovered = spot;
     if (!isSame) {
-      this.#tip.fill(this.#linesOf(this.#hovered));
+      this.#tip.fill(this.#linesOf(spot));
       this.#draw();
     }
     this.#tip.moveTo(event.clientX, event.clientY);

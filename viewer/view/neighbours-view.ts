@@ -1,17 +1,20 @@
 import { type Neighbour, neighboursOf } from '../model/function-weights.ts';
 import { percentText } from '../model/units.ts';
-import { button, byId, element } from './dom.ts';
+import { button, byId, element, replaceContent } from './dom.ts';
 import type { State } from './state.ts';
 
-/** How many callers or callees there are at first. */
+/** How many callers or callees there are at first, and how many more at a time. */
 const FIRST_ROWS = 50;
+const MORE_ROWS = 400;
 const MAX_NAME = 4000;
 const MAX_IN_ROW = 500;
 
 /** The chosen function: what it is, who called it, whom it called. */
 export class NeighboursView {
   readonly #state: State;
-  readonly #element = byId('neighbours');
+  /** What is read out when a function is chosen, without its neighbours. */
+  readonly #facts = byId('chosen');
+  readonly #lists = byId('lists');
 
   constructor(state: State) {
     this.#state = state;
@@ -21,35 +24,50 @@ export class NeighboursView {
   }
 
   render(): void {
-    const nothing = element('p', 'place', 'Choose a function, in the graph or in the table, to see its callers and callees.');
-    this.#element.replaceChildren(...(this.#state.chosen < 0 ? [nothing] : this.#describe()));
+    if (this.#state.chosen < 0) {
+      this.#facts.replaceChildren(element('p', 'place', 'Choose a function, in the graph or in the table, to see its callers and callees.'));
+      this.#lists.replaceChildren();
+    } else this.#describe();
   }
 
-  #describe(): HTMLElement[] {
+  #describe(): void {
     const { chosen, functions: weights, recording, total } = this.#state;
     const one = recording.functions[chosen];
     const place = [one.place, one.binary].filter((text) => text !== '').join(' · ');
     const { callees, callers } = neighboursOf(recording, total, chosen);
-    return [
-      element('h2', '', one.fullName.slice(0, MAX_NAME)),
+    const heading = element('h2', '', one.fullName.slice(0, MAX_NAME));
+    heading.tabIndex = -1;
+    this.#facts.replaceChildren(
+      heading,
       element('p', 'place', place.slice(0, MAX_NAME)),
       element('p', 'numbers', `self ${this.#state.shareText(weights.self[chosen])} · total ${this.#state.shareText(weights.total[chosen])}`),
+    );
+    const lists = [
       ...this.#list('Callers', callers, 'Nothing calls it: it is at the root of its stacks.'),
       ...this.#list('Callees', callees, 'It calls nothing.'),
     ];
+    replaceContent(this.#lists, lists, heading);
   }
 
   #list(title: string, neighbours: readonly Neighbour[], nothing: string): HTMLElement[] {
     const heading = element('h3', '', title);
     if (neighbours.length === 0) return [heading, element('p', 'place', nothing)];
-    const first = neighbours.slice(0, FIRST_ROWS);
-    const body = element('tbody', '', ...first.map((one) => this.#row(one)));
+    const body = element('tbody', '');
     const table = element('table', '', element('caption', 'unseen', title), body);
-    if (first.length === neighbours.length) return [heading, table];
-    const more = button(`Show all ${neighbours.length}`, '', () => {
-      body.append(...neighbours.slice(FIRST_ROWS).map((one) => this.#row(one)));
-      more.remove();
+    const add = (count: number): void => {
+      const shown = body.rows.length;
+      body.append(...neighbours.slice(shown, shown + count).map((one) => this.#row(one)));
+      const left = neighbours.length - body.rows.length;
+      more.hidden = left === 0;
+      more.textContent = `Show ${Math.min(left, MORE_ROWS)} more`;
+    };
+    const more = button('', '', () => {
+      const shown = body.rows.length;
+      add(MORE_ROWS);
+      // The button may be gone now.
+      body.rows[shown]?.querySelector('button')?.focus();
     });
+    add(FIRST_ROWS);
     return [heading, table, more];
   }
 

@@ -1,6 +1,6 @@
 import { pathTo } from '../model/graph.ts';
 import { ROOT } from '../model/recording.ts';
-import { button, byId, element } from './dom.ts';
+import { button, byId, element, replaceContent } from './dom.ts';
 import { boxName } from './labels.ts';
 import type { State } from './state.ts';
 
@@ -31,7 +31,11 @@ export class PathView {
       else if (at === FIRST) parts.push(element('span', '', `… ${left} more …`));
     }
     if (path.length > 1) parts.push(this.#reset());
-    this.#element.replaceChildren(...parts);
+    replaceContent(
+      this.#element,
+      parts,
+      parts.find((part) => part.hasAttribute('aria-current')),
+    );
     // Its end says where one is.
     this.#element.scrollLeft = this.#element.scrollWidth;
   }

@@ -39,8 +39,11 @@ export class TableView {
     this.#colours = colours;
     this.#table.tHead?.append(this.#headerRow());
     this.#more.addEventListener('click', () => {
+      const shown = this.#table.tBodies[0].rows.length;
       this.#limit += MORE_ROWS;
       this.#render();
+      // The button may be gone now.
+      this.#table.tBodies[0].rows[shown]?.querySelector('button')?.focus();
     });
     state.watch((change) => {
       if (change === 'samples' || change === 'search') this.update();
@@ -126,7 +129,7 @@ export class TableView {
     binary.title = one.binary.slice(0, MAX_NAME);
     const row = element(
       'tr',
-      index === chosen ? 'chosen' : '',
+      '',
       element('td', 'number', this.#state.weightText(weights.self[index])),
       element('td', 'number percent', percentText(weights.self[index], whole)),
       element('td', 'number', this.#state.weightText(weights.total[index])),
@@ -135,11 +138,15 @@ export class TableView {
       binary,
     );
     row.dataset.function = String(index);
+    if (index === chosen) row.setAttribute('aria-current', 'true');
     return row;
   }
 
   #markChosen(): void {
-    for (const row of this.#table.tBodies[0].rows) row.className = row.dataset.function === String(this.#state.chosen) ? 'chosen' : '';
+    for (const row of this.#table.tBodies[0].rows) {
+      if (row.dataset.function === String(this.#state.chosen)) row.setAttribute('aria-current', 'true');
+      else row.removeAttribute('aria-current');
+    }
   }
 }
 
