@@ -145,6 +145,26 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
     });
   });
 
+  it('prints what can be seen, dark on white', async () => {
+    await open(SMALL, async ({ page, settled }) => {
+      const shown = (): Promise<[string, string, number]> =>
+        page.evaluate<[string, string, number]>(`[
+          getComputedStyle(document.body).color,
+          getComputedStyle(document.querySelector('#legend i')).backgroundColor,
+          document.documentElement.scrollWidth - innerWidth,
+        ]`);
+      const light = await shown();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await settled();
+      expect(await shown()).not.toEqual(light);
+      await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+      await settled();
+      expect(await shown()).toEqual(light);
+      // The canvas keeps its size in pixels when the paper is narrower than the window.
+      expect(await page.evaluate<boolean>('getComputedStyle(document.querySelector("#canvas")).maxWidth === "100%"')).toBe(true);
+    });
+  });
+
   it('shows callers and callees of the function that was chosen', async () => {
     await open(SMALL, async ({ page, texts }) => {
       await page.locator('#table button', { hasText: 'sort' }).click();

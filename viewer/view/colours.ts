@@ -26,7 +26,7 @@ const SHADES = 9;
 
 /** The colours of functions. The same function always has the same one. */
 export class Colours {
-  readonly #isDark = matchMedia('(prefers-color-scheme: dark)');
+  readonly #isDark = matchMedia('screen and (prefers-color-scheme: dark)');
   /** By function times 2, plus 1 if inlined. */
   readonly #fills = new Map<number, string>();
 

@@ -34,7 +34,9 @@ export class GraphView {
     this.colours = new Colours(() => state.recolour());
     state.watch((change) => {
       if (change === 'samples' || change === 'graph') this.#scroller.scrollTop = 0;
-      if (change === 'search' || change === 'function' || change === 'colours') this.#draw();
+      if (change === 'search' || change === 'function') this.#draw();
+      // At once: no frame follows when the page is printed.
+      else if (change === 'colours') this.#paint();
       else this.#layOut(change === 'zoom');
     });
     this.#scroller.addEventListener('scroll', () => this.#draw());
