@@ -58,14 +58,29 @@ export async function writeDiff(base: DiffSide, next: DiffSide, sink: ByteSink, 
   await writeDiffTables(shownBase, shownNext, pairs, sink, options);
 }
 
-/** Pairs the events of two recordings that count the same: by their names, else by what is left of these without modifiers. At least one of a pair has samples. */
+/** Events that `perf list` has under two names. simpleperf calls cycles `cpu-cycles`. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['cpu-cycles', 'cycles'],
+  ['branch-instructions', 'branches'],
+  ['idle-cycles-backend', 'stalled-cycles-backend'],
+  ['idle-cycles-frontend', 'stalled-cycles-frontend'],
+  ['faults', 'page-faults'],
+  ['cs', 'context-switches'],
+  ['migrations', 'cpu-migrations'],
+]);
+
+/**
+ * Pairs the events of two recordings that count the same: by their names, else by what is left of these without modifiers, else by other names of the same event.
+ * At least one of a pair has samples.
+ */
 export function matchEvents(base: readonly ProfileEvent[], next: readonly ProfileEvent[]): EventPair[] {
   const partners = new Map<number, number>();
   const taken = new Set<number>();
-  for (const nameOf of [({ name }: ProfileEvent) => name.trim(), ({ name }: ProfileEvent) => plainEventName(name)]) {
+  const commonName = (name: string): string => OTHER_NAMES.get(plainEventName(name)) ?? plainEventName(name);
+  for (const nameOf of [(name: string) => name.trim(), plainEventName, commonName]) {
     for (const [index, event] of base.entries()) {
       if (partners.has(index)) continue;
-      const partner = next.findIndex((other, at) => !taken.has(at) && other.unit === event.unit && nameOf(other) === nameOf(event));
+      const partner = next.findIndex((other, at) => !taken.has(at) && other.unit === event.unit && nameOf(other.name) === nameOf(event.name));
       if (partner < 0) continue;
       partners.set(index, partner);
       taken.add(partner);

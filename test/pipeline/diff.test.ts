@@ -27,6 +27,15 @@ describe('events of two recordings are matched', () => {
     [['cycles', 'page-faults'], ['page-faults'], [[1, 0]]],
     [['sched:sched_switch'], ['sched:sched_switch'], [[0, 0]]],
     [['cycles'], ['instructions'], []],
+    [
+      ['cycles:P', 'cs'],
+      ['context-switches', 'cpu-cycles:u'],
+      [
+        [0, 1],
+        [1, 0],
+      ],
+    ],
+    [['cycles', 'cpu-cycles'], ['cpu-cycles'], [[1, 0]]],
     [['cpu/event=0x3c/'], ['cpu/event=0xc0/'], []],
   ])('%j with %j', (base, next, pairs) => expect(matchEvents(eventsOf(...base), eventsOf(...next))).toEqual(pairs));
 
