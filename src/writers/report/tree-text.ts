@@ -50,8 +50,11 @@ export async function writeTreeText(profile: Profile, report: ReportTree, tree: 
   /** Ends the rows below a depth. */
   const close = (depth: number): void => {
     for (const { omitted, prefix } of lines.close(depth)) {
-      const why = omitted.areSmall ? ` below ${report.percentLimit} %` : '';
-      put(report.weight(omitted), BLANK_SHARE, omitted.samples, prefix, `… ${omitted.calls} more${why}`);
+      const count = `… ${omitted.calls} more`;
+      const whole = omitted.areSmall ? `${count} below ${report.percentLimit} %` : count;
+      // Cut in the middle, it would lose the count.
+      const fits = nameWidth === undefined || displayWidth(prefix + whole) <= nameWidth;
+      put(report.weight(omitted), BLANK_SHARE, omitted.samples, prefix, fits ? whole : count);
     }
   };
 

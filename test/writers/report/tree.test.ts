@@ -124,6 +124,8 @@ describe('a tree of calls', () => {
       '# not shown: 1 more call, below 5 % for each caller, 1.43 % in all',
     ]);
     expect((await linesOf(profile, { percentLimit: 0 })).slice(2)).toHaveLength(3 + 20 + 3);
+    // In a narrow terminal, without the share rather than without the count.
+    expect((await linesOf(profile, { percentLimit: 5, width: 36 }))[7]).toBe(' 42.86             20 …2 … 20 more');
   });
 
   test('shows the heaviest calls of each event if there is a limit', async () => {
