@@ -29,7 +29,7 @@ export function describeBox(state: State, node: number, weight: number): HTMLEle
   const { direction, graph, recording, self } = state;
   const share = state.shareText(node === REST ? weight : graph.weight(node));
   if (node === ROOT) return lines(boxName(state, node), HINT, share);
-  if (node === REST) return lines('Functions too small to be drawn', 'Zoom into what is above them to see them', share);
+  if (node === REST) return lines('Functions too small to be drawn', 'Zoom into what is above them, or find them in the table', share);
   const one = recording.functions[functionOf(graph.code(node))];
   const kind = CATEGORIES.find(({ id }) => id === categoryOf(one, isInlined(graph.code(node))))?.label ?? '';
   const inlined = isInlined(graph.code(node)) && one.kind === 'kernel' ? 'inlined' : '';
