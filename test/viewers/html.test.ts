@@ -240,6 +240,18 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
     });
   });
 
+  it('has room for the graph whatever the length of names', async () => {
+    const long = 'name'.repeat(1000);
+    await open(buildProfile([{ timeNs: 0, stack: [long] }], { meta: { inputName: long } }), async ({ page, settled }) => {
+      const heightOf = async (selector: string): Promise<number> => (await page.locator(selector).boundingBox())!.height;
+      expect(await heightOf('header')).toBeLessThan(150);
+      const { x, y } = (await page.locator('#canvas').boundingBox())!;
+      await page.mouse.move(x + 50, y + 30);
+      await settled();
+      expect(await heightOf('#tip')).toBeLessThan(250);
+    });
+  });
+
   it('opens profiles with a hundred thousand nodes, and those with a single function', async () => {
     let seed = 1;
     const random = (below: number): number => {

@@ -64,6 +64,7 @@ export class Controls {
     this.#weight.value = selection.weight;
     this.#fillScopes();
     byId('name').textContent = recording.name;
+    byId('name').title = recording.name;
     const facts = [
       inputs.length > 1 ? `${inputs.length} recordings` : '',
       recording.durationNs > 0 ? `${timeText(recording.durationNs)} recorded` : '',
