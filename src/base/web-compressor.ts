@@ -7,10 +7,15 @@ interface WebStreams {
     format: 'gzip' | 'deflate-raw',
   ) => {
     readonly writable: {
-      getWriter(): { readonly ready: Promise<unknown>; write(chunk: Uint8Array): Promise<void>; close(): Promise<void>; abort(): Promise<void> };
+      getWriter(): { write(chunk: Uint8Array): Promise<void>; close(): Promise<void>; abort(): Promise<void> };
     };
-    readonly readable: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> } };
+    readonly readable: { getReader(): CompressedReader };
   };
+}
+
+interface CompressedReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
+  cancel(reason: unknown): Promise<void>;
 }
 
 /** Compresses what is written to it, by the engine's CompressionStream. */
@@ -33,14 +38,13 @@ export class WebCompressor implements ByteSink {
 
   async write(chunk: Uint8Array): Promise<void> {
     // The bytes are read later, when the caller may have overwritten them.
-    await Promise.race([this.#writer.write(chunk.slice()), this.#pumped]);
-    if (this.#failure !== undefined) throw this.#failure;
+    await this.#orFailure(this.#writer.write(chunk.slice()));
   }
 
   /** Compresses the rest. Afterwards, the target has everything. */
   async end(): Promise<void> {
-    await Promise.all([this.#writer.close(), this.#pumped]);
-    if (this.#failure !== undefined) throw this.#failure;
+    await this.#orFailure(this.#writer.close());
+    await this.#orFailure(this.#pumped);
   }
 
   /** Gives up. */
@@ -49,12 +53,24 @@ export class WebCompressor implements ByteSink {
     await this.#pumped;
   }
 
+  /** Waits for a step. What the target threw says more than what became of the stream after that. */
+  async #orFailure(step: Promise<void>): Promise<void> {
+    try {
+      await step;
+    } catch (error) {
+      throw this.#failure ?? error;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
   /** Never rejects: the next write throws a failure. */
-  async #pump(reader: { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }> }, target: ByteSink): Promise<void> {
+  async #pump(reader: CompressedReader, target: ByteSink): Promise<void> {
     try {
       for (let piece = await reader.read(); !piece.done && piece.value !== undefined; piece = await reader.read()) await target.write(piece.value);
     } catch (error) {
       this.#failure = error;
+      // Otherwise, a write would wait for ever for somebody to read on.
+      await reader.cancel(error).catch(() => {});
     }
   }
 }
