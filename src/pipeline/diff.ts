@@ -44,9 +44,10 @@ export async function readForDiff(
 export async function writeDiff(base: DiffSide, next: DiffSide, sink: ByteSink, options: DiffOptions, diagnostics: Diagnostics): Promise<void> {
   const pairs = matchEvents(base.profile.events, next.profile.events);
   const sides = [base, next] as const;
-  const lonely = sides.map(({ profile: { events } }, side) =>
-    events.filter(({ samples }, index) => samples > 0 && !pairs.some((pair) => pair[side] === index)),
-  );
+  const lonely = sides.map(({ profile: { events } }, side) => {
+    const matched = new Set(pairs.map((pair) => pair[side]));
+    return events.filter(({ samples }, index) => samples > 0 && !matched.has(index));
+  });
   if (pairs.length === 0) {
     const [baseEvents, nextEvents] = lonely.map(eventNames);
     throw new PerfconvError('no-samples', `the recordings have no event in common: BASE has ${baseEvents}; NEW has ${nextEvents}`);
@@ -75,16 +76,22 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
  */
 export function matchEvents(base: readonly ProfileEvent[], next: readonly ProfileEvent[]): EventPair[] {
   const partners = new Map<number, number>();
-  const taken = new Set<number>();
+  let left = [...next.keys()];
   const commonName = (name: string): string => OTHER_NAMES.get(plainEventName(name)) ?? plainEventName(name);
   for (const nameOf of [(name: string) => name.trim(), plainEventName, commonName]) {
-    for (const [index, event] of base.entries()) {
-      if (partners.has(index)) continue;
-      const partner = next.findIndex((other, at) => !taken.has(at) && other.unit === event.unit && nameOf(other.name) === nameOf(event.name));
-      if (partner < 0) continue;
-      partners.set(index, partner);
-      taken.add(partner);
+    // What counts the same has the same key. The first one of several is at the end.
+    const keyOf = ({ name, unit }: ProfileEvent): string => `${unit} ${nameOf(name)}`;
+    const byKey = new Map<string, number[]>();
+    for (const index of left.reverse()) {
+      const same = byKey.get(keyOf(next[index]));
+      if (same === undefined) byKey.set(keyOf(next[index]), [index]);
+      else same.push(index);
     }
+    for (const [index, event] of base.entries()) {
+      const partner = partners.has(index) ? undefined : byKey.get(keyOf(event))?.pop();
+      if (partner !== undefined) partners.set(index, partner);
+    }
+    left = [...byKey.values()].flat().sort((a, b) => a - b);
   }
   return [...partners].filter(([from, to]) => base[from].samples > 0 || next[to].samples > 0).sort(([a], [b]) => a - b);
 }

@@ -5,6 +5,8 @@ import { buildProfile } from '../support/build-profile.ts';
 
 const eventsOf = (...names: string[]) => buildProfile(names.map((event, timeNs) => ({ timeNs, event, stack: ['main'] }))).events;
 
+const [CLOCK] = eventsOf('cpu-clock');
+
 describe('events of two recordings are matched', () => {
   test.each([
     [['cycles:P'], ['cycles:u'], [[0, 0]]],
@@ -40,10 +42,9 @@ describe('events of two recordings are matched', () => {
   ])('%j with %j', (base, next, pairs) => expect(matchEvents(eventsOf(...base), eventsOf(...next))).toEqual(pairs));
 
   test('only if they count the same, and one of them has samples', () => {
-    const [clock] = eventsOf('cpu-clock');
-    expect(matchEvents([clock], [{ ...clock, unit: 'count' }])).toEqual([]);
-    expect(matchEvents([{ ...clock, samples: 0 }], [clock])).toEqual([[0, 0]]);
-    expect(matchEvents([{ ...clock, samples: 0 }], [{ ...clock, samples: 0 }])).toEqual([]);
+    expect(matchEvents([CLOCK], [{ ...CLOCK, unit: 'count' }])).toEqual([]);
+    expect(matchEvents([{ ...CLOCK, samples: 0 }], [CLOCK])).toEqual([[0, 0]]);
+    expect(matchEvents([{ ...CLOCK, samples: 0 }], [{ ...CLOCK, samples: 0 }])).toEqual([]);
   });
 
   test('one by one, if several have the same name', () => {
@@ -51,6 +52,20 @@ describe('events of two recordings are matched', () => {
       [0, 0],
       [1, 1],
     ]);
+  });
+
+  test('each by its own name, not by going through all others', () => {
+    let reads = 0;
+    const events = Array.from({ length: 1000 }, (_, nth) => ({
+      ...CLOCK,
+      get name() {
+        reads++;
+        return `tracepoint:event_${nth}`;
+      },
+    }));
+    const pairs = matchEvents(events, events.toReversed());
+    expect(pairs).toEqual(events.map((_, nth) => [nth, 999 - nth]));
+    expect(reads).toBeLessThan(10 * events.length);
   });
 });
 
