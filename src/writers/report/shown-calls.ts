@@ -1,5 +1,4 @@
 import { ExactSums } from '../../base/exact-sums.ts';
-import type { TreeInterner } from '../../base/tree-interner.ts';
 import { percentOf } from '../percent.ts';
 import type { ReportKey } from './keys.ts';
 import type { NodeWeights, Sums } from './node-weights.ts';
@@ -47,7 +46,7 @@ interface CallOrder {
 export class ShownCalls {
   readonly #weights: NodeWeights;
   readonly #order: CallOrder;
-  readonly #labelOf: (node: number) => TreeLabel;
+  readonly #labelOf: (call: number) => TreeLabel;
   readonly #sum: number;
   /** By caller, −1 for roots: its shown callees. */
   readonly #callees = new Map<number, number[]>();
@@ -57,22 +56,22 @@ export class ShownCalls {
   /** By index: number of calls, samples, the largest weight. */
   readonly #omitted: { calls: number; samples: number; largest: number }[] = [];
 
-  /** @param isShown by node; whoever calls a shown node is shown @param sum the weight of all samples */
-  constructor(nodes: TreeInterner, weights: NodeWeights, isShown: Uint8Array, sum: number, order: CallOrder, labelOf: (node: number) => TreeLabel) {
+  /** @param isShown by call; the caller of a shown one is shown @param sum the weight of all samples */
+  constructor(weights: NodeWeights, isShown: Uint8Array, sum: number, order: CallOrder, labelOf: (call: number) => TreeLabel) {
     this.#weights = weights;
     this.#sum = sum;
     this.#order = order;
     this.#labelOf = labelOf;
-    for (let node = 0; node < weights.size; node++) {
-      if (weights.samples[node] === 0) continue;
-      const caller = nodes.parents[node];
-      if (isShown[node] === 0) {
-        if (caller < 0 || isShown[caller] !== 0) this.#omit(node, caller);
+    for (let call = 0; call < weights.size; call++) {
+      if (weights.samples[call] === 0) continue;
+      const caller = weights.callers[call];
+      if (isShown[call] === 0) {
+        if (caller < 0 || isShown[caller] !== 0) this.#omit(call, caller);
         continue;
       }
       const callees = this.#callees.get(caller);
-      if (callees === undefined) this.#callees.set(caller, [node]);
-      else callees.push(node);
+      if (callees === undefined) this.#callees.set(caller, [call]);
+      else callees.push(call);
     }
   }
 
@@ -80,34 +79,34 @@ export class ShownCalls {
   inOrder(): { readonly rows: readonly TreeRow[]; readonly omitted: OmittedCalls | undefined } {
     const rows: TreeRow[] = [];
     // Stacks may be deep: no recursion. The next row is at the end.
-    const pending: { readonly node: number; readonly parent: number }[] = [];
+    const pending: { readonly call: number; readonly parent: number }[] = [];
     const push = (caller: number, parent: number): void => {
       const callees = this.#sorted(this.#callees.get(caller) ?? []);
-      for (let nth = callees.length - 1; nth >= 0; nth--) pending.push({ node: callees[nth], parent });
+      for (let nth = callees.length - 1; nth >= 0; nth--) pending.push({ call: callees[nth], parent });
     };
     push(-1, -1);
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      const { node, parent } = next;
+      const { call, parent } = next;
       const depth = parent < 0 ? 0 : rows[parent].depth + 1;
-      const [total, self] = [this.#weights.total(node), this.#weights.self(node)];
-      rows.push({ parent, depth, label: this.#labelOf(node), total, self, omitted: this.#omittedAt(node) });
-      push(node, rows.length - 1);
+      const [total, self] = [this.#weights.total(call), this.#weights.self(call)];
+      rows.push({ parent, depth, label: this.#labelOf(call), total, self, omitted: this.#omittedAt(call) });
+      push(call, rows.length - 1);
     }
     return { rows, omitted: this.#omittedAt(-1) };
   }
 
-  #sorted(nodes: readonly number[]): readonly number[] {
-    if (nodes.length < 2) return nodes;
-    const keyed = nodes.map((node) => ({ node, weight: this.#order.weight(this.#weights.total(node)), ...this.#labelOf(node) }));
+  #sorted(calls: readonly number[]): readonly number[] {
+    if (calls.length < 2) return calls;
+    const keyed = calls.map((call) => ({ call, weight: this.#order.weight(this.#weights.total(call)), ...this.#labelOf(call) }));
     const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
     keyed.sort((a, b) => b.weight - a.weight || compare(a.name, b.name) || compare(a.dso, b.dso) || Number(a.isInlined) - Number(b.isInlined));
-    return keyed.map(({ node }) => node);
+    return keyed.map(({ call }) => call);
   }
 
-  #omit(node: number, caller: number): void {
+  #omit(call: number, caller: number): void {
     const index = this.#omittedOf.get(caller) ?? this.#omitted.push({ calls: 0, samples: 0, largest: 0 }) - 1;
     this.#omittedOf.set(caller, index);
-    const total = this.#weights.total(node);
+    const total = this.#weights.total(call);
     this.#omittedPeriods.add(index, total.period, total.periodRemainder);
     const omitted = this.#omitted[index];
     omitted.calls++;

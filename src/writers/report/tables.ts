@@ -1,5 +1,6 @@
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
+import { EventTotals } from './event-totals.ts';
 import type { FileNames } from './file-names.ts';
 import { type ReportKey, ReportTexts } from './keys.ts';
 import { type ReportRow, ReportRows } from './rows.ts';
@@ -43,6 +44,7 @@ export class ReportTables {
   /** What percentages and the order go by. */
   readonly weighsBy: 'period' | 'samples';
   readonly #events: readonly number[];
+  readonly #eventTotals: EventTotals;
 
   /** @throws PerfconvError `no-samples` for a profile without any; `usage` for an empty list of sort keys */
   constructor(
@@ -54,6 +56,7 @@ export class ReportTables {
     this.#events = [...profile.events.keys()].filter((index) => profile.events[index].samples > 0);
     if (this.#events.length === 0) throw new PerfconvError('no-samples', 'no samples to report');
     this.#profile = profile;
+    this.#eventTotals = new EventTotals(profile);
     this.children = children;
     this.weighsBy = weight === 'samples' || this.keys.includes('event') ? 'samples' : 'period';
     this.texts = new ReportTexts(profile, this.keys, compatPerf, fileNames);
@@ -77,9 +80,8 @@ export class ReportTables {
 
   /** The table of some events. */
   table(events: readonly number[]): ReportTable {
-    const { totals } = this.#profile;
     const collected = new ReportRows(this.#profile, this.texts, this.keys.length);
-    for (let total = 0; total < totals.size; total++) if (events.includes(totals.event(total))) collected.add(total, this.children);
+    for (const event of events) for (const total of this.#eventTotals.of(event)) collected.add(total, this.children);
     const rows = collected.rows().sort((a, b) => this.weight(b) - this.weight(a) || this.#compareTexts(a.texts, b.texts));
     return { events, rows, sum: rows.reduce((weight, row) => weight + this.selfWeight(row), 0) };
   }

@@ -1,8 +1,10 @@
+import { ascendingOrder } from '../../base/ascending-order.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { TreeInterner } from '../../base/tree-interner.ts';
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { percentOf } from '../percent.ts';
+import { EventTotals } from './event-totals.ts';
 import { ReportTexts } from './keys.ts';
 import { NodeWeights, type Sums } from './node-weights.ts';
 import { type OmittedCalls, ShownCalls, type TreeLabel, type TreeRow } from './shown-calls.ts';
@@ -48,11 +50,16 @@ export class ReportTree {
   readonly #nodes = new TreeInterner();
   /** Rows (name, binary, kind), by label. */
   readonly #labels = new TupleInterner(3);
+  /** By label: how it is shown. */
+  readonly #shownLabels = new Map<number, TreeLabel>();
   /** By location: where its labels begin, innermost first; and the labels. */
   readonly #labelStart: Uint32Array;
   readonly #frameLabels: Uint32Array;
   /** By total: the node that its stack ends in. */
   readonly #nodeOfTotal: Int32Array;
+  readonly #eventTotals: EventTotals;
+  /** By node: −1, see {@link NodeWeights}. */
+  readonly #callOf: Int32Array;
 
   /** @throws PerfconvError `no-samples` for a profile without any */
   constructor(profile: Profile, { levels = [], weight = 'period', percentLimit = DEFAULT_PERCENT_LIMIT, limit = Number.POSITIVE_INFINITY }: TreeOptions = {}) {
@@ -75,6 +82,8 @@ export class ReportTree {
     }
     this.#nodeOfTotal = new Int32Array(totals.size);
     this.#addStacks();
+    this.#eventTotals = new EventTotals(profile);
+    this.#callOf = new Int32Array(this.#nodes.size).fill(-1);
   }
 
   /** One tree after the other, for each event with samples. */
@@ -97,13 +106,12 @@ export class ReportTree {
   #addStacks(): void {
     const { totals, stacks } = this.#profile;
     const unknown = this.#frameLabel(-1, 0, 0);
-    const roots = Int32Array.from({ length: totals.size }, (_, total) => this.#levelsNode(totals.task(total)));
-    const order = Uint32Array.from(roots.keys()).sort((a, b) => roots[a] - roots[b] || a - b);
+    const roots = Float64Array.from({ length: totals.size }, (_, total) => this.#levelsNode(totals.task(total)));
     const nodeOfStack = new Int32Array(stacks.size);
     /** By stack: the root below which its node is; the roots are numbered from −1. */
     const rootOfStack = new Int32Array(stacks.size).fill(-2);
     const pending: number[] = [];
-    for (const total of order) {
+    for (const total of ascendingOrder(roots)) {
       // hot
       const root = roots[total];
       let stack = totals.stack(total);
@@ -135,35 +143,41 @@ export class ReportTree {
   }
 
   #treeOf(event: number): EventTree {
-    const weights = new NodeWeights(this.#profile, this.#nodes, this.#nodeOfTotal, event);
+    const weights = new NodeWeights(this.#profile, this.#nodes, this.#eventTotals.of(event), this.#nodeOfTotal, this.#callOf);
     const { samples, period } = this.#profile.events[event];
     const sum = this.weighsBy === 'samples' ? samples : period;
-    const { rows, omitted } = new ShownCalls(this.#nodes, weights, this.#choose(weights, sum), sum, this, (node) => this.#label(node)).inOrder();
+    const { rows, omitted } = new ShownCalls(weights, this.#choose(weights, sum), sum, this, (call) => this.#label(weights.nodes[call])).inOrder();
     return { event, rows, omitted, sum };
   }
 
-  /** By node: 1 if it is shown. A caller is never lighter than what it calls, so the callers of what is shown are shown, too. */
+  /** By call: 1 if it is shown. A caller is never lighter than what it calls, so the callers of what is shown are shown, too. */
   #choose(weights: NodeWeights, sum: number): Uint8Array {
     const large: number[] = [];
     // Weights of 0 have no shares.
-    const isLarge = (node: number): boolean => sum === 0 || percentOf(this.weight(weights.total(node)), sum) >= this.percentLimit;
-    for (let node = 0; node < weights.size; node++) if (weights.samples[node] > 0 && isLarge(node)) large.push(node);
+    const isLarge = (call: number): boolean => sum === 0 || percentOf(this.weight(weights.total(call)), sum) >= this.percentLimit;
+    for (let call = 0; call < weights.size; call++) if (weights.samples[call] > 0 && isLarge(call)) large.push(call);
     const isShown = new Uint8Array(weights.size);
-    for (const node of this.#heaviest(large, weights)) isShown[node] = 1;
+    for (const call of this.#heaviest(large, weights)) isShown[call] = 1;
     return isShown;
   }
 
-  #heaviest(nodes: readonly number[], weights: NodeWeights): readonly number[] {
-    if (nodes.length <= this.#limit) return nodes;
-    const weightOf = Float64Array.from(nodes, (node) => this.weight(weights.total(node)));
-    const order = [...nodes.keys()].sort((a, b) => weightOf[b] - weightOf[a] || nodes[a] - nodes[b]);
-    return order.slice(0, this.#limit).map((nth) => nodes[nth]);
+  #heaviest(calls: readonly number[], weights: NodeWeights): readonly number[] {
+    if (calls.length <= this.#limit) return calls;
+    const weightOf = Float64Array.from(calls, (call) => this.weight(weights.total(call)));
+    const order = [...calls.keys()].sort((a, b) => weightOf[b] - weightOf[a] || calls[a] - calls[b]);
+    return order.slice(0, this.#limit).map((nth) => calls[nth]);
   }
 
+  /** Calls of the same function share their label: there may be millions of calls. */
   #label(node: number): TreeLabel {
-    const { strings } = this.#texts;
-    const at = this.#nodes.labels[node] * 3;
-    const [name, dso, kind] = this.#labels.words.subarray(at, at + 3);
-    return { level: this.levels[kind - FIRST_LEVEL], name: strings.get(name), dso: strings.get(dso), isInlined: kind === INLINED };
+    const label = this.#nodes.labels[node];
+    let shown = this.#shownLabels.get(label);
+    if (shown === undefined) {
+      const { strings } = this.#texts;
+      const [name, dso, kind] = this.#labels.words.subarray(label * 3, label * 3 + 3);
+      shown = { level: this.levels[kind - FIRST_LEVEL], name: strings.get(name), dso: strings.get(dso), isInlined: kind === INLINED };
+      this.#shownLabels.set(label, shown);
+    }
+    return shown;
   }
 }
