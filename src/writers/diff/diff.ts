@@ -1,3 +1,4 @@
+import { lostInSum } from '../../base/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { percentOf } from '../percent.ts';
 import type { ReportKey } from '../report/keys.ts';
@@ -31,7 +32,7 @@ export interface DiffRow {
   readonly nextPercent: number;
   /** In percentage points. */
   readonly change: number;
-  /** Two standard errors of the change, in percentage points: see {@link samplingError}. undefined for events that are not sampled. */
+  /** Two standard errors of the change, in percentage points: see {@link samplingError}. undefined if neither recording samples the event. */
   readonly noise: number | undefined;
 }
 
@@ -43,6 +44,13 @@ export interface DiffTable {
   readonly rows: readonly DiffRow[];
   /** The second recording's weight divided by the first one's; undefined if that is 0. */
   readonly ratio: number | undefined;
+}
+
+/** What the shares of an event are shares of, in one of the recordings. */
+interface Whole {
+  readonly weight: number;
+  /** Whether the event is sampled there: see {@link isSampled}. */
+  readonly isSampled: boolean;
 }
 
 /** Compares two profiles by function: rows are the same by their names. */
@@ -77,10 +85,13 @@ export class ProfileDiff {
     const [base, next] = pair.map((event, side) => this.#profiles[side].events[event]);
     const [baseTotal, nextTotal] = [this.#weight(base), this.#weight(next)];
     const [baseRows, nextRows] = pair.map((event, side) => this.#sumsOf(this.#tables[side], event));
-    const totals = { base: baseTotal, next: this.absolute ? baseTotal : nextTotal };
+    const wholes: readonly [base: Whole, next: Whole] = [
+      { weight: baseTotal, isSampled: isSampled(base) },
+      { weight: this.absolute ? baseTotal : nextTotal, isSampled: isSampled(next) },
+    ];
     const rows: DiffRow[] = [];
-    for (const [key, { names, sums }] of baseRows) rows.push(this.#row(names, sums, nextRows.get(key)?.sums, totals, base));
-    for (const [key, { names, sums }] of nextRows) if (!baseRows.has(key)) rows.push(this.#row(names, undefined, sums, totals, base));
+    for (const [key, { names, sums }] of baseRows) rows.push(this.#row(names, sums, nextRows.get(key)?.sums, wholes));
+    for (const [key, { names, sums }] of nextRows) if (!baseRows.has(key)) rows.push(this.#row(names, undefined, sums, wholes));
     return { base, next, rows: rows.sort(compareRows), ratio: baseTotal === 0 ? undefined : nextTotal / baseTotal };
   }
 
@@ -100,15 +111,16 @@ export class ProfileDiff {
     return byNames;
   }
 
-  #row(names: readonly string[], base: Sums | undefined, next: Sums | undefined, totals: { base: number; next: number }, event: ProfileEvent): DiffRow {
-    const basePercent = base === undefined ? 0 : percentOf(this.#weight(base), totals.base);
-    const nextPercent = next === undefined ? 0 : percentOf(this.#weight(next), totals.next);
-    const noise = isSampled(event) ? 2 * Math.hypot(this.#error(basePercent, base), this.#error(nextPercent, next)) : undefined;
+  #row(names: readonly string[], base: Sums | undefined, next: Sums | undefined, [baseWhole, nextWhole]: readonly [base: Whole, next: Whole]): DiffRow {
+    const basePercent = base === undefined ? 0 : percentOf(this.#weight(base), baseWhole.weight);
+    const nextPercent = next === undefined ? 0 : percentOf(this.#weight(next), nextWhole.weight);
+    const errors = [this.#error(basePercent, base, baseWhole), this.#error(nextPercent, next, nextWhole)];
+    const noise = baseWhole.isSampled || nextWhole.isSampled ? 2 * Math.hypot(...errors) : undefined;
     return { names, base, next, basePercent, nextPercent, change: nextPercent - basePercent, noise };
   }
 
-  #error(percent: number, sums: Sums | undefined): number {
-    return samplingError(percent, sums?.samples ?? 0, this.absolute);
+  #error(percent: number, sums: Sums | undefined, whole: Whole): number {
+    return whole.isSampled ? samplingError(percent, sums?.samples ?? 0, this.absolute) : 0;
   }
 }
 
@@ -130,7 +142,8 @@ function isSampled({ isTracepoint, isOffCpuTime, samplePeriod, sampleFreq }: Pro
 }
 
 function added(a: Sums, b: ReportRow): Sums {
-  return { samples: a.samples + b.samples, period: a.period + b.period, periodRemainder: a.periodRemainder + b.periodRemainder };
+  const periodRemainder = a.periodRemainder + b.periodRemainder + lostInSum(a.period, b.period);
+  return { samples: a.samples + b.samples, period: a.period + b.period, periodRemainder };
 }
 
 function compareRows(a: DiffRow, b: DiffRow): number {

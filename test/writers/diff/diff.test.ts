@@ -119,6 +119,11 @@ describe('a comparison', () => {
     ]);
     const [{ rows }] = (await jsonOf(profile, profile)).events;
     expect(rows).toMatchObject([{ function: '0x1234 (app)', base: { samples: 2, percent: 100 }, change: 0 }]);
+    const large = buildProfile([
+      { timeNs: 0, period: 2 ** 53 - 1, stack: [{ name: '', unresolved: true, address: 0x1234 }] },
+      { timeNs: 1, period: 2, stack: ['0x1234'] },
+    ]);
+    expect((await jsonOf(large, large)).events[0].rows[0].base?.period).toBe(String(2n ** 53n + 1n));
   });
 
   test('has no error of sampling for events that are not sampled', async () => {
@@ -136,6 +141,14 @@ describe('a comparison', () => {
     const diff = await jsonOf({ ...profile, events }, { ...profile, events });
     expect(diff.events.map(({ rows }) => rows[0].noise)).toEqual([undefined, undefined, undefined, 0]);
     expect((await textOf({ ...profile, events }, { ...profile, events })).match(/±:/g)).toHaveLength(1);
+    // Where only one recording samples the event, that one's error is all there is.
+    const base = { ...BASE, events: BASE.events.map((event) => ({ ...event, samplePeriod: 1, sampleFreq: 0 })) };
+    const errorOfHalf = 200 * Math.sqrt(0.25 / 100);
+    const half = profileOf({ same: 50, other: 50 });
+    const noiseOf = async (from: Profile, to: Profile) => (await jsonOf(from, to)).events[0].rows.find((row) => row.function?.startsWith('same'))?.noise;
+    expect(await noiseOf(base, half)).toBeCloseTo(errorOfHalf, 9);
+    expect(await noiseOf(half, base)).toBeCloseTo(errorOfHalf, 9);
+    expect(await noiseOf(base, base)).toBeUndefined();
   });
 
   test('colours changes beyond the error of sampling', async () => {
