@@ -99,12 +99,7 @@ export class Run<Options extends object> {
   async readEach(use: (recording: ReadInput<Options>, label: string) => Promise<unknown>, keep?: () => Promise<void>): Promise<void> {
     const labels = inputLabels(this.inputs);
     for (const [index, input] of this.inputs.entries()) {
-      const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
-      const status = await this.#reporting(input, diagnostics, true, async () => {
-        await this.#read(input, diagnostics, (recording) => use(recording, labels[index]));
-      });
-      this.#statuses.push(status);
-      if (!isFailure(status)) await keep?.();
+      if (await this.#readOne(input, (recording) => use(recording, labels[index]))) await keep?.();
     }
     const [missing, all] = [this.#statuses.filter(isFailure).length, this.inputs.length];
     if (missing === all) throw new PerfconvError('io', 'none of the inputs could be read: nothing was written');
@@ -121,14 +116,19 @@ export class Run<Options extends object> {
   async readAll(use: (recording: ReadInput<Options>, label: string) => Promise<unknown>): Promise<boolean> {
     const labels = inputLabels(this.inputs);
     for (const [index, input] of this.inputs.entries()) {
-      const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
-      const status = await this.#reporting(input, diagnostics, true, async () => {
-        await this.#read(input, diagnostics, (recording) => use(recording, labels[index]));
-      });
-      this.#statuses.push(status);
-      if (isFailure(status)) return false;
+      if (!(await this.#readOne(input, (recording) => use(recording, labels[index])))) return false;
     }
     return true;
+  }
+
+  /** Reads one of several inputs. @returns whether it was read; a failure has been reported */
+  async #readOne(input: string, use: (recording: ReadInput<Options>) => Promise<unknown>): Promise<boolean> {
+    const diagnostics = new Diagnostics(COMMAND_LINE_OPTIONS);
+    const status = await this.#reporting(input, diagnostics, true, async () => {
+      await this.#read(input, diagnostics, use);
+    });
+    this.#statuses.push(status);
+    return !isFailure(status);
   }
 
   /**

@@ -14,8 +14,7 @@ import { type ReportRowsOptions, type ReportTable, ReportTables } from './tables
 
 export { REPORT_KEYS, type ReportKey } from './keys.ts';
 
-export const REPORT_LAYOUTS = ['text', 'json', 'markdown'] as const;
-export type ReportLayout = (typeof REPORT_LAYOUTS)[number];
+export type ReportLayout = 'text' | 'json' | 'markdown';
 
 export interface ReportOptions extends ReportRowsOptions {
   /** Rows per table at most; one line reports the rest. Default: all. */

@@ -29,7 +29,8 @@ export async function putJsonLines<T>(out: JsonWriter, values: Iterable<T>, text
 
 /** The recordings of a profile, as a list of names. */
 export function inputsJson({ inputs, meta }: Pick<Profile, 'inputs' | 'meta'>): string {
-  return JSON.stringify((inputs?.map(({ label }) => label) ?? [meta.inputName]).map((name) => JSON.parse(quotedJson(name))));
+  const names = inputs?.map(({ label }) => label) ?? [meta.inputName];
+  return `[${names.map(quotedJson).join(',')}]`;
 }
 
 /** An event and its totals. */

@@ -19,7 +19,7 @@ export function markdownName(name: string): string {
 }
 
 /** A line of text in Markdown. */
-export function markdownLine(line: TextLine): string {
+function markdownLine(line: TextLine): string {
   return line.map((part) => (typeof part === 'string' ? part : markdownName(part.name))).join('');
 }
 
