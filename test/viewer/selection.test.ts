@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultGrouping, type Grouping, groupStacks } from '../../viewer/model/grouping.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
-import { type Scope, scopeChoices, selfWeights, withWeight } from '../../viewer/model/selection.ts';
+import { isSameScope, type Scope, scopeChoices, selfWeights, withWeight } from '../../viewer/model/selection.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { pageRecording } from '../support/page-recording.ts';
 
@@ -52,6 +52,22 @@ describe('a selection', () => {
     ]);
     expect(scopeChoices(recording, { event: 1, weight: 'samples' }).processes.map(({ label }) => label)).toEqual(['app (1)']);
   });
+
+  test('can be chosen among merged recordings, each with the weight of its processes', () => {
+    const processes = recording.processes.map((process, index) => ({ ...process, input: index === 1 ? 1 : 0 }));
+    const merged = { ...recording, inputs: ['a.data', 'b.data', 'c.data'], processes };
+    const { inputs, processes: choices } = scopeChoices(merged, { event: 0, weight: 'period' });
+    expect(inputs.map(({ label, weight }) => `${label} ${weight}`)).toEqual(['a.data 13', 'b.data 20', 'c.data 0']);
+    expect(choices.map(({ label }) => label)).toEqual(['b.data: sh (3)', 'a.data: app (1)', 'a.data: sh (4)']);
+  });
+
+  test.each<[Scope, Scope, boolean]>([
+    [{ of: 'all' }, { of: 'all' }, true],
+    [{ of: 'all' }, { of: 'thread', index: 0 }, false],
+    [{ of: 'thread', index: 0 }, { of: 'process', index: 0 }, false],
+    [{ of: 'thread', index: 0 }, { of: 'thread', index: 1 }, false],
+    [{ of: 'input', index: 1 }, { of: 'input', index: 1 }, true],
+  ])('of %j and %j is the same: %j', (a, b, isSame) => expect([isSameScope(a, b), isSameScope(b, a)]).toEqual([isSame, isSame]));
 });
 
 describe('grouped stacks', () => {

@@ -3,6 +3,10 @@ import { type Recording, ROOT, type ThreadTotals } from './recording.ts';
 /** Whose samples are shown. */
 export type Scope = { readonly of: 'all' } | { readonly of: 'input' | 'process' | 'thread'; readonly index: number };
 
+export function isSameScope(a: Scope, b: Scope): boolean {
+  return a.of === 'all' || b.of === 'all' ? a.of === b.of : a.of === b.of && a.index === b.index;
+}
+
 /** Which samples are shown, and what is added up. */
 export interface Selection {
   readonly event: number;
@@ -16,7 +20,7 @@ export function withWeight({ events }: Recording, selection: Selection): Selecti
 }
 
 /** Whether the samples of a thread belong to a scope. */
-export function isInScope({ processes, threads }: Recording, thread: number, scope: Scope): boolean {
+function isInScope({ processes, threads }: Recording, thread: number, scope: Scope): boolean {
   if (scope.of === 'all') return true;
   if (scope.of === 'thread') return thread === scope.index;
   const { process } = threads[thread];
@@ -80,7 +84,9 @@ export function scopeChoices(recording: Recording, { event, weight }: Pick<Selec
   const threadsOf = new Map<number, [thread: number, sum: number][]>();
   for (const [thread, sum] of ofThread) {
     const { process } = threads[thread];
-    threadsOf.set(process, [...(threadsOf.get(process) ?? []), [thread, sum]]);
+    const own = threadsOf.get(process);
+    if (own === undefined) threadsOf.set(process, [[thread, sum]]);
+    else own.push([thread, sum]);
   }
   const byProcess = [...threadsOf].map(([process, own]) => {
     const input = processes[process].input;
@@ -96,23 +102,14 @@ export function scopeChoices(recording: Recording, { event, weight }: Pick<Selec
       threads: choices.sort(byWeight),
     };
   });
-  const byInput = inputs.map((label, input) =>
-    choice(
-      'input',
-      input,
-      label,
-      byProcess.filter(({ scope }) => isOfInput(recording, scope, input)).map((one) => one.weight),
-    ),
-  );
+  const ofInput = new Float64Array(inputs.length);
+  for (const [process, own] of threadsOf) for (const [, sum] of own) ofInput[processes[process].input] += sum;
+  const byInput = inputs.map((label, input) => choice('input', input, label, [ofInput[input]]));
   return {
     all: byProcess.reduce((sum, one) => sum + one.weight, 0),
     inputs: byInput.length > 1 ? byInput : [],
     processes: byProcess.sort(byWeight),
   };
-}
-
-function isOfInput({ processes }: Recording, scope: Scope, input: number): boolean {
-  return scope.of === 'process' && processes[scope.index].input === input;
 }
 
 function byWeight(a: ScopeChoice, b: ScopeChoice): number {

@@ -27,13 +27,15 @@ const SHADES = 9;
 /** The colours of functions. The same function always has the same one. */
 export class Colours {
   readonly #isDark = matchMedia('screen and (prefers-color-scheme: dark)');
-  /** By function times 2, plus 1 if inlined. */
-  readonly #fills = new Map<number, string>();
+  /** Of functions that were called and of those that were inlined. By object: when stacks are grouped in another way, other groups get the indexes of these. */
+  #called = new WeakMap<CodeFunction, string>();
+  #inlined = new WeakMap<CodeFunction, string>();
 
   /** @param onChange called when the page becomes light or dark */
   constructor(onChange: () => void) {
     this.#isDark.addEventListener('change', () => {
-      this.#fills.clear();
+      this.#called = new WeakMap();
+      this.#inlined = new WeakMap();
       onChange();
     });
   }
@@ -59,12 +61,13 @@ export class Colours {
     return this.#isDark.matches ? { fill: 'hsl(315 75% 66%)', text: '#1b1b1f' } : { fill: 'hsl(315 78% 38%)', text: '#ffffff' };
   }
 
-  /** Of a code: a function, inlined or not. */
-  fill(code: number, one: CodeFunction, inlined: boolean): string {
-    let fill = this.#fills.get(code);
+  /** Of a function, called or inlined. */
+  fill(one: CodeFunction, inlined: boolean): string {
+    const fills = inlined ? this.#inlined : this.#called;
+    let fill = fills.get(one);
     if (fill === undefined) {
       fill = this.#mix(PALETTES[categoryOf(one, inlined)], hash(one.binary), hash(one.name));
-      this.#fills.set(code, fill);
+      fills.set(one, fill);
     }
     return fill;
   }

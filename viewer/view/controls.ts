@@ -1,7 +1,7 @@
 import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
-import { type Scope, type ScopeChoice, scopeChoices } from '../model/selection.ts';
+import { isSameScope, type Scope, type ScopeChoice, scopeChoices } from '../model/selection.ts';
 import { namedWeightText, percentText, timeText } from '../model/units.ts';
 import type { Colours } from './colours.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
@@ -87,7 +87,9 @@ export class Controls {
     };
     const group = (label: string, options: readonly HTMLOptionElement[]): HTMLElement[] => {
       if (options.length === 0) return [];
-      const made = element('optgroup', '', ...options);
+      const made = element('optgroup', '');
+      // One by one: there may be more threads than a call can take arguments.
+      for (const one of options) made.append(one);
       made.label = label;
       return [made];
     };
@@ -98,7 +100,7 @@ export class Controls {
     const { scope } = this.#state.selection;
     this.#scope.selectedIndex = Math.max(
       0,
-      this.#scopes.findIndex((one) => JSON.stringify(one) === JSON.stringify(scope)),
+      this.#scopes.findIndex((one) => isSameScope(one, scope)),
     );
   }
 

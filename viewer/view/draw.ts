@@ -80,7 +80,7 @@ function drawBox(
   const isMatch = !isPlain && state.matches?.[index] === 1;
   const isFaint = isAbove || (state.matches !== undefined && !isMatch && node !== ROOT);
   context.globalAlpha = isFaint || node === REST ? FAINT : 1;
-  context.fillStyle = isPlain ? colours.plain : isMatch ? colours.match.fill : colours.fill(code, state.recording.functions[index], isInlined(code));
+  context.fillStyle = isPlain ? colours.plain : isMatch ? colours.match.fill : colours.fill(state.recording.functions[index], isInlined(code));
   context.fillRect(left, y, width, ROW_HEIGHT - 1);
   context.globalAlpha = isAbove ? 0.75 : 1;
   if (!isPlain && index === state.chosen) {
