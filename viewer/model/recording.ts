@@ -1,4 +1,4 @@
-import { CODE_KINDS, type CodeKind, type PageData, type PageEvent, type PageProcess, type PageThread } from '../../src/writers/html/page-data.ts';
+import { CODE_KINDS, type CodeKind, type PageData, type PageHead } from '../../src/writers/html/page-data.ts';
 
 /** What is above all outermost frames. */
 export const ROOT = -1;
@@ -26,18 +26,7 @@ export interface ThreadTotals {
 }
 
 /** What the page shows, as tables in memory. */
-export interface Recording {
-  readonly name: string;
-  readonly command: string;
-  readonly durationNs: number;
-  readonly exporter: string;
-  readonly event: number;
-  readonly weight: 'period' | 'samples';
-  readonly byInput: boolean;
-  readonly inputs: readonly string[];
-  readonly events: readonly PageEvent[];
-  readonly processes: readonly PageProcess[];
-  readonly threads: readonly PageThread[];
+export interface Recording extends PageHead {
   readonly functions: readonly CodeFunction[];
   /** By node: its caller's node, which is smaller, or {@link ROOT}. */
   readonly caller: Int32Array;

@@ -10,7 +10,7 @@ import { findMostSampledEvent } from '../primary-event.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { Base64Sink } from './base64-sink.ts';
 import { AFTER_DATA, BEFORE_DATA, BEFORE_TITLE } from './page.ts';
-import type { PageData, PageEvent, PageProcess, PageThread } from './page-data.ts';
+import type { PageEvent, PageHead, PageProcess, PageThread } from './page-data.ts';
 import { PageTree } from './page-tree.ts';
 import { PageTotalTable } from './totals.ts';
 
@@ -31,7 +31,7 @@ const COMMA = ','.charCodeAt(0);
  * Writes a page that shows the profile by itself: a flame graph, a table of functions, their callers and callees. It is one file without references to others,
  * and its Content-Security-Policy allows nothing but its own script and style.
  *
- * It holds all events, threads and stacks, as {@link PageData}: JSON, compressed (deflate), in base64. No text of the recording is markup: apart from the
+ * It holds all events, threads and stacks, as page-data.ts declares: JSON, compressed (deflate), in base64. No text of the recording is markup: apart from the
  * title, which is escaped, all of them are in there.
  *
  * @throws PerfconvError `no-samples` when the profile has none; `unsupported` in an engine without CompressionStream; whatever the sink throws
@@ -85,11 +85,7 @@ async function writeData(profile: Profile, event: number, sink: ByteSink, option
   await out.flush();
 }
 
-function headOf(
-  profile: Profile,
-  event: number,
-  { weight = 'period', byInput = false, exporter }: HtmlOptions,
-): Omit<PageData, 'strings' | 'functions' | 'nodes' | 'totals'> {
+function headOf(profile: Profile, event: number, { weight = 'period', byInput = false, exporter }: HtmlOptions): PageHead {
   const { events, inputs, meta, processes, threads } = profile;
   return {
     name: printable(meta.inputName),

@@ -14,7 +14,8 @@
 export const CODE_KINDS = ['user', 'kernel', 'jit', 'unknown', 'mark'] as const;
 export type CodeKind = (typeof CODE_KINDS)[number];
 
-export interface PageData {
+/** What is said once about a recording. */
+export interface PageHead {
   /** What the recording was called. */
   readonly name: string;
   /** The command that made the recording; empty if unknown. */
@@ -33,6 +34,9 @@ export interface PageData {
   readonly events: readonly PageEvent[];
   readonly processes: readonly PageProcess[];
   readonly threads: readonly PageThread[];
+}
+
+export interface PageData extends PageHead {
   /** The texts that columns refer to. 0 is the empty one. */
   readonly strings: readonly string[];
   readonly functions: {
