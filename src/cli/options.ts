@@ -238,7 +238,7 @@ const STACK_OPTIONS: readonly OptionSpec[] = [
     value: 'HOW',
     choices: UNKNOWN_CODE,
     section: STACKS,
-    text: 'Show code without symbols by address, by function (libfoo.so+0x1234: where it begins, for addr2line and objdump) or by binary ([libfoo.so]). script always shows addresses. Default: binary; function in the tables of report and csv; address with --compat perf',
+    text: 'Show code without symbols by address, by function (libfoo.so+0x1234: where it begins, for addr2line and objdump) or by binary ([libfoo.so]). script always shows addresses. Default: binary; function in the tables of report and csv; address with --compat perf, except in diff',
   },
   { name: 'max-stack', value: 'N', section: STACKS, text: 'Keep at most N frames per stack, from the leaf' },
   {
@@ -365,7 +365,7 @@ export const DIFF: CommandSpec = {
   takesSeveral: true,
   options: [...DIFF_ONLY, ...LAYOUTS, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
   examples: [
-    ['perfconv diff monday.data tuesday.data', 'changes of each function’s share of the time'],
+    ['perfconv diff monday.data tuesday.data', "changes of each function's share of the time"],
     ['perfconv diff --limit 20 --markdown monday.data tuesday.data > comment.md', 'the 20 largest changes, for a comment on a pull request'],
     ['perfconv diff --sort comm,dso monday.data tuesday.data', 'by thread name and binary'],
     ['perfconv diff --absolute --children monday.data tuesday.data', 'the same work recorded twice: changes of the time itself, with callees'],
