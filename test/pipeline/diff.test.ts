@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { matchEvents } from '../../src/pipeline/diff.ts';
+import { BufferSink } from '../../src/base/byte-sink.ts';
+import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { matchEvents, writeDiff } from '../../src/pipeline/diff.ts';
 import { plainEventName } from '../../src/session/event-names.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
@@ -67,6 +69,14 @@ describe('events of two recordings are matched', () => {
     expect(pairs).toEqual(events.map((_, nth) => [nth, 999 - nth]));
     expect(reads).toBeLessThan(10 * events.length);
   });
+});
+
+test('events without samples, which only one recording has, are not reported', async () => {
+  const profile = buildProfile([{ timeNs: 0, stack: ['main'] }]);
+  const base = { ...profile, events: [...profile.events, { ...CLOCK, name: 'idle', samples: 0 }] };
+  const diagnostics = new Diagnostics();
+  await writeDiff({ profile: base, label: 'a' }, { profile, label: 'b' }, new BufferSink(), {}, diagnostics);
+  expect(diagnostics.list()).toEqual([]);
 });
 
 test.each([

@@ -174,6 +174,13 @@ describe('a comparison', () => {
     }
   });
 
+  test('gives paths half the room of other names', async () => {
+    const long = profileOf({ [`ns::${'long_'.repeat(40)}name`]: 3 }, `/opt/${'path/'.repeat(40)}${'x'.repeat(90)}`);
+    const row = (await textOf(long, long, { width: 130, sort: ['function', 'dso'] })).trimEnd().split('\n').at(-1) ?? '';
+    const [name, path] = row.slice(row.indexOf('ns::')).split('  ');
+    expect(name.length / path.length).toBeCloseTo(2, 1);
+  });
+
   test('is a table in Markdown', async () => {
     const lines = (await textOf(BASE, NEXT, { layout: 'markdown', limit: 1 })).split('\n');
     expect(lines.slice(-5)).toEqual([

@@ -146,6 +146,31 @@ describe('a tree of calls', () => {
     ]);
   });
 
+  test('says that calls are left out for their shares only if all of them are small', async () => {
+    const samples = Object.entries({ most: 600, many: 399, few: 1 }).map(([name, period], timeNs) => ({ timeNs, period, ...stack('main', name) }));
+    expect((await linesOf(buildProfile(samples), { limit: 2 })).slice(4)).toEqual([' 40.00              2 └ … 2 more']);
+    const small = [...samples.slice(0, 1), ...samples.slice(2).map((sample) => ({ ...sample, period: 400 }))];
+    expect((await linesOf(buildProfile(small), { percentLimit: 40.1 })).slice(-1)).toEqual([
+      '# not shown: 1 more call, below 40.1 % for each caller, 40.00 % in all',
+    ]);
+  });
+
+  test('has no calls without samples', async () => {
+    const profile = buildProfile([
+      { timeNs: 0, ...stack('main', 'a') },
+      { timeNs: 1, event: 'page-faults', ...stack('main', 'b') },
+    ]);
+    // As of a wait that never ended.
+    profile.totals.intern(0, 0, profile.totals.stack(1));
+    expect((await linesOf(profile)).slice(0, 5)).toEqual([
+      '# cpu-clock: 1 sample, period 1000000 ns',
+      '   per   self samples function',
+      '100.00              1 main (app)',
+      '100.00 100.00       1 a',
+      '',
+    ]);
+  });
+
   test('shows all calls of an event whose periods are 0', async () => {
     expect((await linesOf(buildProfile([{ timeNs: 0, period: 0, ...stack('main', 'a') }]))).slice(2)).toEqual([
       '  0.00              1 main (app)',
