@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { CodeEffort } from '../../src/unwind/code-effort.ts';
+import { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { BIAS, callTo, frames, made, SP, START, space } from '../support/code-without-rules.ts';
 import { assembleFrames } from '../support/frame-assembler.ts';
 import { type MadeSample, MadeSpace } from '../support/made-process.ts';
@@ -232,6 +235,24 @@ describe('x86-64 code without rules', () => {
       end: 'no-module',
       frames: ['!100010'],
       endFile: 1,
+    });
+  });
+
+  test.each<[string, Readonly<Record<number, number>>, string[]]>([
+    ['from below the frame record', { 64: 0, 104: BIAS + 0x1500 }, frames(0x1400, 0x1500)],
+    [
+      'unless the next caller, in a recursion, is below it',
+      { 64: SP + 0x58, 80: BIAS + 0x1500, 88: 0, 96: BIAS + 0x1400, 104: 0 },
+      frames(0x1400, 0x1500, 0x1400),
+    ],
+  ])('of a JIT takes the stack pointer of the caller %s', async (_, changes, expected) => {
+    const code = { view: new ByteView(new Uint8Array(0x40).fill(0xf4), true), addr: 0 };
+    const jit = UnwindModule.ofFunction('x86_64', code, new CodeEffort());
+    const memory = (await space('x86_64', { ...CALLS, 5120: [0xc3], 5376: [0xf4] })).map(0x10_0000, 0x10_0040, jit, 0x10_0000);
+    const stack = { 56: SP + 0x68, 72: BIAS + 0x1400, ...changes };
+    expect(await unwound({ machine: 'x86_64', registers: { ip: 0x10_0010, sp: SP, bp: SP + 0x40 }, stack }, memory)).toMatchObject({
+      end: 'complete',
+      frames: ['!100010', ...expected.map((frame) => frame.replace('!', ''))],
     });
   });
 
