@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { categoryWeights } from '../../viewer/model/categories.ts';
+import { categoryOf, categoryWeights } from '../../viewer/model/categories.ts';
 import { functionWeights, type Neighbour, neighboursOf } from '../../viewer/model/function-weights.ts';
-import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
+import { type CodeFunction, functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { matchedWeight, matchFunctions } from '../../viewer/model/search.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
 import { buildProfile } from '../support/build-profile.ts';
@@ -75,6 +75,11 @@ describe('a search', () => {
     expect(found('none')).toEqual([]);
     expect(matchFunctions(recording.functions, '  ')).toBeUndefined();
   });
+});
+
+test('code that was inlined has a category of its own, unless it is a kernel’s or unknown', () => {
+  const category = (kind: CodeFunction['kind']) => categoryOf({ name: 'f', fullName: 'f', place: '', binary: '', kind }, true);
+  expect((['user', 'jit', 'kernel', 'unknown'] as const).map(category)).toEqual(['inlined', 'inlined', 'kernel', 'unknown']);
 });
 
 test('the shares of the legend are those of leaves, and for marks those of whole stacks', async () => {

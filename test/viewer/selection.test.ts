@@ -83,6 +83,12 @@ describe('grouped stacks', () => {
     expect(stacksOf(groupStacks(recording, grouping as Grouping))).toEqual(expected);
   });
 
+  test('name the recording if several were merged', () => {
+    const processes = recording.processes.map((process, index) => ({ ...process, input: index === 1 ? 1 : 0 }));
+    const grouped = groupStacks({ ...recording, inputs: ['a.data', 'b.data'], processes }, 'process');
+    expect(stacksOf(grouped)).toEqual(['a.data: app (1);main;f 12', 'a.data: sh (4);main 1', 'b.data: sh (3);main 20']);
+  });
+
   test('keep the functions under their indexes', () => {
     const grouped = groupStacks(recording, 'name');
     expect(grouped.functions.slice(0, recording.functions.length)).toEqual(recording.functions);
