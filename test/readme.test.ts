@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../src/cli/options.ts';
+import { COMMANDS } from '../src/cli/commands.ts';
 import { parseCommandLine } from '../src/cli/parse.ts';
 import { type Call, callsOf, commandsOf } from './support/doc-commands.ts';
 import { exampleRecording } from './support/example-recording.ts';

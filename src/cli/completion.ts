@@ -1,6 +1,7 @@
 import { PerfconvError } from '../base/errors.ts';
+import { COMMANDS, CONVERT } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, COMMON_OPTIONS, CONVERT, type OptionSpec } from './options.ts';
+import { COMMON_OPTIONS, type OptionSpec } from './options.ts';
 import { type ParsedLine, splitCommandLine } from './parse.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;

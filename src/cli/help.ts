@@ -1,4 +1,5 @@
-import { COMMANDS, COMMON_OPTIONS, CONVERT, type CommandSpec } from './options.ts';
+import { COMMANDS, CONVERT, type CommandSpec } from './commands.ts';
+import { COMMON_OPTIONS } from './options.ts';
 
 const MAX_HELP_COLUMNS = 120;
 

@@ -2,8 +2,9 @@ import parser from 'yargs-parser';
 import { PerfconvError } from '../base/errors.ts';
 import { wordList } from '../base/word-list.ts';
 import { Arguments, type GivenOptions } from './arguments.ts';
+import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { COMMANDS, COMMANDS_TO_COME, COMMON_OPTIONS, CONVERT, type CommandSpec, type OptionSpec } from './options.ts';
+import { COMMON_OPTIONS, type OptionSpec } from './options.ts';
 
 /** What the command line asks for: a command to run, the help of one (undefined: the program's own), or the version. */
 export type Request = { readonly command: CommandSpec; readonly args: Arguments } | { readonly helpOf: CommandSpec | undefined } | 'version';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/options.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { splitEvents } from '../../src/cli/reading.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
