@@ -1,12 +1,12 @@
 import { PerfconvError } from '../base/errors.ts';
 import { STANDARD_STREAM } from '../base/input-names.ts';
-import { DIFF_KEYS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { DIFF_KEYS } from '../pipeline/choices.ts';
 import { type DiffSide, readForDiff, writeDiff } from '../pipeline/diff.ts';
 import { REPORT_DEMANGLE } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { outputColors } from './colors.ts';
 import { checkPrinting } from './output-conflicts.ts';
-import { tableLayout, terminalWidth, untilReaderIsGone } from './printed-tables.ts';
+import { tableOptions, untilReaderIsGone } from './printed-tables.ts';
 import { planReading, readOptions } from './reading.ts';
 import { Run } from './run.ts';
 import { standardOutput } from './standard-output.ts';
@@ -22,19 +22,11 @@ export async function runDiff(args: Arguments, terminal: Terminal): Promise<numb
   }
   if (inputs.every((input) => input === STANDARD_STREAM)) throw new PerfconvError('usage', 'standard input can be read only once');
   const plan = planReading(args, terminal, { demangle: REPORT_DEMANGLE });
-  const limit = args.count('limit');
-  const weight = args.choice('weight', WEIGHTS);
-  const unknown = args.choice('unknown', UNKNOWN_CODE);
   const options = {
+    ...tableOptions(args, terminal),
     sort: args.choices('sort', DIFF_KEYS) ?? (['function', 'dso'] as const),
-    children: args.flag('children'),
     absolute: args.flag('absolute'),
-    layout: tableLayout(args),
     paintChange: changePainter(terminal),
-    ...terminalWidth(terminal),
-    ...(limit !== undefined && { limit }),
-    ...(weight && { weight }),
-    ...(unknown && { unknown }),
   };
   checkPrinting(inputs, args, terminal);
   checkSymbolPaths(args, terminal);

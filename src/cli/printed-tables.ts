@@ -1,18 +1,32 @@
 import { PerfconvError } from '../base/errors.ts';
-import type { ReportLayout } from '../pipeline/choices.ts';
+import { type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** @throws PerfconvError `usage` */
-export function tableLayout(args: Arguments): ReportLayout {
+/** What all commands that print tables let one choose. @throws PerfconvError `usage` */
+export function tableOptions(args: Arguments, terminal: Terminal) {
+  const limit = args.count('limit');
+  const weight = args.choice('weight', WEIGHTS);
+  const unknown = args.choice('unknown', UNKNOWN_CODE);
+  return {
+    children: args.flag('children'),
+    layout: tableLayout(args),
+    ...terminalWidth(terminal),
+    ...(limit !== undefined && { limit }),
+    ...(weight && { weight }),
+    ...(unknown && { unknown }),
+  };
+}
+
+function tableLayout(args: Arguments): ReportLayout {
   const [json, markdown] = [args.flag('json'), args.flag('markdown')];
   if (json && markdown) throw new PerfconvError('usage', '--json cannot be combined with --markdown');
   return json ? 'json' : markdown ? 'markdown' : 'text';
 }
 
 /** The width to which names are cut, so that rows stay on one line each; none if the output does not go to a terminal. */
-export function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
+function terminalWidth({ stdout }: Terminal): { readonly width?: number } {
   return stdout.isTTY === true && stdout.columns !== undefined && stdout.columns > 0 ? { width: stdout.columns } : {};
 }
 

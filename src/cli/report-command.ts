@@ -1,10 +1,10 @@
 import { PerfconvError } from '../base/errors.ts';
-import { REPORT_KEYS, TREE_LEVELS, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
+import { REPORT_KEYS, TREE_LEVELS } from '../pipeline/choices.ts';
 import { needsOfReport, REPORT_DEMANGLE, report, writeReport } from '../pipeline/report.ts';
 import type { Arguments } from './arguments.ts';
 import { outputColors } from './colors.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
-import { tableLayout, terminalWidth, untilReaderIsGone } from './printed-tables.ts';
+import { tableOptions, untilReaderIsGone } from './printed-tables.ts';
 import { planReading, readOptions } from './reading.ts';
 import { inputsOf, Run } from './run.ts';
 import { standardOutput } from './standard-output.ts';
@@ -19,21 +19,12 @@ const WARM_PERCENT = 0.5;
 export async function runReport(args: Arguments, terminal: Terminal): Promise<number> {
   const inputs = inputsOf(args);
   const plan = planReading(args, terminal, { demangle: REPORT_DEMANGLE });
-  const limit = args.count('limit');
-  const weight = args.choice('weight', WEIGHTS);
-  const unknown = args.choice('unknown', UNKNOWN_CODE);
-  const tree = treeOptions(args);
   const options = {
-    tree,
+    ...tableOptions(args, terminal),
+    tree: treeOptions(args),
     sort: args.choices('sort', REPORT_KEYS) ?? (['function', 'dso'] as const),
-    children: args.flag('children'),
     compatPerf: plan.naming.compatPerf,
     paintPercent: percentPainter(terminal),
-    layout: tableLayout(args),
-    ...terminalWidth(terminal),
-    ...(limit !== undefined && { limit }),
-    ...(weight && { weight }),
-    ...(unknown && { unknown }),
   };
   checkPrinting(inputs, args, terminal);
   if (inputs.length > 1) checkDistinct(inputs, terminal);

@@ -1,15 +1,13 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { JsonWriter } from '../json-text.ts';
 import { percentText } from '../percent.ts';
 import { totalsText } from '../report/headline.ts';
 import type { Sums } from '../report/node-weights.ts';
 import type { ReportLayout } from '../report/report.ts';
-import { eventJson, exactField, jsonField, jsonObject, putJsonLines } from '../tables/json.ts';
-import { writeMarkdownTable } from '../tables/markdown.ts';
+import { eventJson, jsonField, jsonObject, putJsonLines, sumsFields } from '../tables/json.ts';
 import type { NumberColumn, Table } from '../tables/table.ts';
-import { writeTextTable } from '../tables/text-table.ts';
+import { omittedNotes, writeTables } from '../tables/write-tables.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { type DiffOptions, type DiffRow, type DiffTable, type EventPair, ProfileDiff } from './diff.ts';
 
@@ -45,15 +43,12 @@ export async function writeDiff(base: DiffSide, next: DiffSide, pairs: readonly 
   const diff = new ProfileDiff(base.profile, next.profile, pairs, options);
   const { layout = 'text', limit = Number.POSITIVE_INFINITY, width } = options;
   if (layout === 'json') return writeDiffJson(base, next, diff, limit, new JsonWriter(sink));
-  const out = new TextWriter(sink);
-  let isFirst = true;
-  for (const compared of diff.tables()) {
-    if (!isFirst) out.put('\n');
-    isFirst = false;
-    const table = tableOf(base, next, diff, compared, options);
-    await (layout === 'markdown' ? writeMarkdownTable(table, out) : writeTextTable(table, out, width));
-  }
-  await out.flush();
+  await writeTables(tablesOf(base, next, diff, options), sink, layout, width);
+}
+
+/** One table after the other. */
+function* tablesOf(base: DiffSide, next: DiffSide, diff: ProfileDiff, options: WriteDiffOptions): Generator<Table<DiffRow>, void, void> {
+  for (const table of diff.tables()) yield tableOf(base, next, diff, table, options);
 }
 
 /** A comparison as people read it. */
@@ -101,7 +96,7 @@ function tableOf(
     ],
     names: diff.keys.map((key, column) => ({ name: key, text: ({ names }) => names[column], isPath: key === 'dso' })),
     rows: shown,
-    notes: rows.length > shown.length ? [[`${rows.length - shown.length} more`]] : [],
+    notes: omittedNotes(rows.length - shown.length),
   };
 }
 
@@ -152,6 +147,6 @@ function rowJson({ keys }: ProfileDiff, { names, base, next, basePercent, nextPe
   ]);
 }
 
-function sumsJson({ samples, period, periodRemainder }: Sums, percent: number): string {
-  return jsonObject([exactField('samples', samples), exactField('period', period, periodRemainder), jsonField('percent', percent)]);
+function sumsJson(sums: Sums, percent: number): string {
+  return jsonObject(sumsFields(sums, percent));
 }

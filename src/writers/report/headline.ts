@@ -2,10 +2,10 @@ import type { ProfileEvent } from '../../profile/profile.ts';
 import type { TextLine } from '../tables/table.ts';
 import { wholeNumber } from '../whole-number.ts';
 
-type EventTotals = Pick<ProfileEvent, 'unit' | 'samples' | 'period' | 'periodRemainder'>;
+type UnitSums = Pick<ProfileEvent, 'unit' | 'samples' | 'period' | 'periodRemainder'>;
 
 /** `306 samples, period 153000000 ns` */
-export function totalsText({ unit, samples, period, periodRemainder }: EventTotals): string {
+export function totalsText({ unit, samples, period, periodRemainder }: UnitSums): string {
   return `${samples} ${samples === 1 ? 'sample' : 'samples'}, period ${wholeNumber(period, periodRemainder)}${unit === 'nanoseconds' ? ' ns' : ''}`;
 }
 

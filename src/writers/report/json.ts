@@ -1,7 +1,7 @@
 import type { Profile } from '../../profile/profile.ts';
 import type { JsonWriter } from '../json-text.ts';
 import { percentOf } from '../percent.ts';
-import { eventJson, exactField, inputsJson, jsonField, jsonObject, putJsonLines } from '../tables/json.ts';
+import { eventJson, inputsJson, jsonField, jsonObject, putJsonLines, selfSumsFields, sumsFields } from '../tables/json.ts';
 import type { ReportRow } from './rows.ts';
 import { REPORT_SCHEMA_VERSION } from './schema-version.ts';
 import type { ReportTable, ReportTables } from './tables.ts';
@@ -27,16 +27,9 @@ export async function writeTablesJson(profile: Profile, report: ReportTables, li
 function rowJson(report: ReportTables, { sum }: ReportTable, row: ReportRow): string {
   const { keys, texts, children } = report;
   const cells = keys.map((key, column) => jsonField(key, texts.strings.get(row.texts[column])));
-  const all = [
-    exactField('samples', row.samples),
-    exactField('period', row.period, row.periodRemainder),
-    jsonField('percent', percentOf(report.weight(row), sum)),
-  ];
+  const all = sumsFields(row, percentOf(report.weight(row), sum));
   if (!children) return jsonObject([...cells, ...all]);
-  const self = [
-    exactField('selfSamples', row.selfSamples),
-    exactField('selfPeriod', row.selfPeriod, row.selfPeriodRemainder),
-    jsonField('selfPercent', percentOf(report.selfWeight(row), sum)),
-  ];
-  return jsonObject([...cells, ...all, ...self]);
+  const { selfSamples, selfPeriod, selfPeriodRemainder } = row;
+  const self = { samples: selfSamples, period: selfPeriod, periodRemainder: selfPeriodRemainder };
+  return jsonObject([...cells, ...all, ...selfSumsFields(self, percentOf(report.selfWeight(row), sum))]);
 }

@@ -1,11 +1,9 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { JsonWriter } from '../json-text.ts';
 import { percentOf, percentText } from '../percent.ts';
-import { writeMarkdownTable } from '../tables/markdown.ts';
 import type { NumberColumn, Table } from '../tables/table.ts';
-import { writeTextTable } from '../tables/text-table.ts';
+import { omittedNotes, writeTables } from '../tables/write-tables.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { headline } from './headline.ts';
 import { writeTablesJson } from './json.ts';
@@ -41,15 +39,12 @@ export async function writeReport(profile: Profile, sink: ByteSink, options: Rep
   const report = new ReportTables(profile, options);
   const { layout = 'text', limit = Number.POSITIVE_INFINITY, width } = options;
   if (layout === 'json') return writeTablesJson(profile, report, limit, new JsonWriter(sink));
-  const out = new TextWriter(sink);
-  let isFirst = true;
-  for (const reported of report.tables()) {
-    if (!isFirst) out.put('\n');
-    isFirst = false;
-    const table = tableOf(profile, report, reported, options);
-    await (layout === 'markdown' ? writeMarkdownTable(table, out) : writeTextTable(table, out, width));
-  }
-  await out.flush();
+  await writeTables(tablesOf(profile, report, options), sink, layout, width);
+}
+
+/** One table after the other. */
+function* tablesOf(profile: Profile, report: ReportTables, options: ReportOptions): Generator<Table<ReportRow>, void, void> {
+  for (const table of report.tables()) yield tableOf(profile, report, table, options);
 }
 
 /** A table of a report as people read it. */
@@ -76,6 +71,6 @@ function tableOf(profile: Profile, report: ReportTables, { events, rows, sum }: 
       isPath: key === 'dso',
     })),
     rows: shown,
-    notes: rows.length > shown.length ? [[`${rows.length - shown.length} more`]] : [],
+    notes: omittedNotes(rows.length - shown.length),
   };
 }

@@ -3,7 +3,7 @@ import { TextWriter } from '../../base/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { JsonWriter } from '../json-text.ts';
 import { percentOf } from '../percent.ts';
-import { eventJson, exactField, inputsJson, jsonField, jsonObject, putJsonLines } from '../tables/json.ts';
+import { eventJson, inputsJson, jsonField, jsonObject, putJsonLines, selfSumsFields, sumsFields } from '../tables/json.ts';
 import { putCodeBlock } from '../tables/markdown.ts';
 import type { ReportLayout } from './report.ts';
 import { REPORT_SCHEMA_VERSION } from './schema-version.ts';
@@ -67,22 +67,12 @@ function callJson(report: ReportTree, tree: EventTree, { parent, depth, label, t
     jsonField('depth', depth),
     ...(level === undefined ? [jsonField('function', name), jsonField('dso', dso)] : [jsonField(level, name)]),
     ...(isInlined ? [jsonField('inlined', true)] : []),
-    exactField('samples', total.samples),
-    exactField('period', total.period, total.periodRemainder),
-    jsonField('percent', percentOf(report.weight(total), tree.sum)),
-    exactField('selfSamples', self.samples),
-    exactField('selfPeriod', self.period, self.periodRemainder),
-    jsonField('selfPercent', percentOf(report.weight(self), tree.sum)),
+    ...sumsFields(total, percentOf(report.weight(total), tree.sum)),
+    ...selfSumsFields(self, percentOf(report.weight(self), tree.sum)),
     ...(omitted === undefined ? [] : [omittedJson(report, tree, omitted)]),
   ]);
 }
 
 function omittedJson(report: ReportTree, tree: EventTree, omitted: OmittedCalls): string {
-  const { calls, samples, period, periodRemainder } = omitted;
-  const sums = [
-    exactField('samples', samples),
-    exactField('period', period, periodRemainder),
-    jsonField('percent', percentOf(report.weight(omitted), tree.sum)),
-  ];
-  return `"omitted":${jsonObject([jsonField('calls', calls), ...sums])}`;
+  return `"omitted":${jsonObject([jsonField('calls', omitted.calls), ...sumsFields(omitted, percentOf(report.weight(omitted), tree.sum))])}`;
 }

@@ -2,15 +2,27 @@ import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson } from '../json-text.ts';
 import { wholeNumber } from '../whole-number.ts';
 
+type SampleSums = Pick<ProfileEvent, 'samples' | 'period' | 'periodRemainder'>;
+
 /** A field of an object: `"name":value`. */
 export function jsonField(name: string, value: string | number | boolean): string {
   return `${quotedJson(name)}:${typeof value === 'string' ? quotedJson(value) : value}`;
 }
 
 /** A field with a 64-bit sum: a number up to 2^53, text beyond, since readers would round it. */
-export function exactField(name: string, value: number, remainder = 0): string {
+function exactField(name: string, value: number, remainder = 0): string {
   const digits = wholeNumber(value, remainder);
   return `${quotedJson(name)}:${value <= Number.MAX_SAFE_INTEGER ? digits : `"${digits}"`}`;
+}
+
+/** The fields of added up samples and their share. */
+export function sumsFields({ samples, period, periodRemainder }: SampleSums, percent: number): string[] {
+  return [exactField('samples', samples), exactField('period', period, periodRemainder), jsonField('percent', percent)];
+}
+
+/** The same for what was sampled in a function itself, beside what it called. */
+export function selfSumsFields({ samples, period, periodRemainder }: SampleSums, percent: number): string[] {
+  return [exactField('selfSamples', samples), exactField('selfPeriod', period, periodRemainder), jsonField('selfPercent', percent)];
 }
 
 export function jsonObject(fields: readonly string[]): string {
