@@ -56,10 +56,15 @@ export class FrameIndex {
 
   /** How many FDEs have code. Linkers leave those of functions that they removed out of the table, but not always out of the section. */
   #countWithCode(): number {
-    const { section } = this;
     let count = 0;
-    for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) if (section.readFde(at) && section.hasCode) count++;
+    this.#readAll(() => count++);
     return count;
+  }
+
+  /** Makes the section read one FDE that has code after the other. @param visit gets the offset of each */
+  #readAll(visit: (at: number) => void): void {
+    const { section } = this;
+    for (let at = 0; at >= 0 && at < section.sizeBytes; at = section.nextEntry) if (section.readFde(at) && section.hasCode) visit(at);
   }
 
   #findInTable(table: FrameTable, svma: number): boolean {
@@ -84,18 +89,14 @@ export class FrameIndex {
     let offsets = allocated(Uint32Array, 1024);
     let count = 0;
     let isSorted = true;
-    let at = 0;
-    while (at >= 0 && at < section.sizeBytes) {
-      if (section.readFde(at) && section.hasCode) {
-        starts = grown(starts, count + 1);
-        offsets = grown(offsets, count + 1);
-        starts[count] = section.start;
-        offsets[count] = at;
-        isSorted &&= count === 0 || starts[count - 1] <= section.start;
-        count++;
-      }
-      at = section.nextEntry;
-    }
+    this.#readAll((at) => {
+      starts = grown(starts, count + 1);
+      offsets = grown(offsets, count + 1);
+      starts[count] = section.start;
+      offsets[count] = at;
+      isSorted &&= count === 0 || starts[count - 1] <= section.start;
+      count++;
+    });
     if (isSorted) return { starts, offsets, count };
     const order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => starts[a] - starts[b] || a - b);
     return { starts: Float64Array.from(order, (i) => starts[i]), offsets: Uint32Array.from(order, (i) => offsets[i]), count };
