@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { inflate, inflateSync, type ZlibOptions } from 'node:zlib';
+import { BoundedBytes, unpacksToMore } from '../base/bounded-bytes.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { messageOf, PerfconvError } from '../base/errors.ts';
 import { GzipUnpacker } from './unwrap-deflate.ts';
@@ -56,7 +57,7 @@ async function unzlib(bytes: Uint8Array, maxSizeBytes: number, isAhead: boolean)
     const isHere = !isAhead && Math.max(bytes.length, maxOutputLength) <= MAX_SYNC_SIZE_BYTES;
     return isHere ? inflateSync(bytes, options) : await inflateBytes(bytes, options);
   } catch (cause) {
-    if (cause instanceof RangeError) throw tooLarge('zlib', maxSizeBytes);
+    if (cause instanceof RangeError) throw unpacksToMore('zlib', maxSizeBytes);
     throw new PerfconvError('damaged', `the zlib data cannot be read: ${messageOf(cause)}`, {}, { cause });
   }
 }
@@ -79,37 +80,4 @@ function beginsZstdFrame([a, b, c, d]: Uint8Array): boolean {
 
 async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-/** Collects pieces, up to a size. */
-class BoundedBytes {
-  #bytes = new Uint8Array(1 << 16);
-  #sizeBytes = 0;
-  readonly #name: Compression;
-  readonly #maxSizeBytes: number;
-
-  constructor(name: Compression, maxSizeBytes: number) {
-    this.#name = name;
-    this.#maxSizeBytes = maxSizeBytes;
-  }
-
-  push(piece: Uint8Array): void {
-    const sizeBytes = this.#sizeBytes + piece.length;
-    if (sizeBytes > this.#maxSizeBytes) throw tooLarge(this.#name, this.#maxSizeBytes);
-    if (sizeBytes > this.#bytes.length) {
-      const larger = new Uint8Array(Math.min(Math.max(2 * this.#bytes.length, sizeBytes), this.#maxSizeBytes));
-      larger.set(this.#bytes.subarray(0, this.#sizeBytes));
-      this.#bytes = larger;
-    }
-    this.#bytes.set(piece, this.#sizeBytes);
-    this.#sizeBytes = sizeBytes;
-  }
-
-  bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.#sizeBytes);
-  }
-}
-
-function tooLarge(name: Compression, maxSizeBytes: number): PerfconvError {
-  return new PerfconvError('damaged', `the ${name} data unpacks to more than ${maxSizeBytes} bytes`);
 }
