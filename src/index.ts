@@ -15,3 +15,4 @@ export type { Profile, ProfileEvent } from './library/profile.ts';
 export type { ReportOptions, ReportTable } from './library/report.ts';
 export type { PerfRecord } from './perfdata/records/perf-record.ts';
 export { FORMATS, type Format } from './pipeline/formats.ts';
+export { BlobSymbolFiles, type SymbolFile } from './web/blob-symbol-files.ts';

@@ -38,6 +38,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   records: ['session', 'perfdata'],
   info: ['session', 'perfdata', 'profile'],
   host: ['symbolizer', 'elf', 'jitdump', 'zstd'],
+  web: ['symbolizer', 'elf', 'zstd'],
   // What users call: in a browser, in Node, on a command line.
   library: ['pipeline', 'records', 'info', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle'],
   node: ['library', 'pipeline', 'host'],

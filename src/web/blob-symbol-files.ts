@@ -1,0 +1,120 @@
+import { type BlobLike, BlobSource } from '../base/blob-source.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import { BufferSource } from '../base/byte-source.ts';
+import type { Compression } from '../base/decompressor.ts';
+import { PerfconvError } from '../base/errors.ts';
+import { sameBuildId } from '../elf/build-id.ts';
+import { ElfFile } from '../elf/elf-file.ts';
+import type { DebugFileKind, FetchedFile, SymbolFiles } from '../symbolizer/symbol-files.ts';
+import { decompressInEngine } from './decompress.ts';
+
+/** A file that symbols come from: a File of a web page, or bytes under a name. */
+export type SymbolFile = BlobLike | { readonly name: string; readonly data: Uint8Array | BlobLike };
+
+/** A file under its path, in parts; the last one is its name. */
+interface StoredFile {
+  readonly parts: readonly string[];
+  readonly data: Uint8Array | BlobLike;
+}
+
+/** What an ELF file says about itself. */
+interface IdentifiedFile {
+  readonly file: StoredFile;
+  readonly buildId: string;
+  readonly hasCode: boolean;
+}
+
+const PLACE = 'the given files';
+
+/**
+ * Symbol files that are in memory, or that the user of a web page chose: binaries, debug files, kernel symbols, lists of JITs. A file is found by its build id,
+ * or by its name: of several with the name, the one whose folders are most like those of the path that is asked for.
+ */
+export class BlobSymbolFiles implements SymbolFiles {
+  readonly #byName = new Map<string, StoredFile[]>();
+  #identified: Promise<readonly IdentifiedFile[]> | undefined;
+
+  /**
+   * @param files a FileList, for example. Files chosen with their folder have its names in their paths (`webkitRelativePath`)
+   * @throws PerfconvError `usage` for a file without a name
+   */
+  constructor(files: Iterable<SymbolFile>) {
+    for (const file of files) {
+      const parts = partsOf(pathOf(file));
+      const name = parts.at(-1);
+      if (name === undefined) throw new PerfconvError('usage', 'a symbol file needs a name');
+      const stored = { parts, data: 'data' in file ? file.data : file };
+      const known = this.#byName.get(name);
+      if (known === undefined) this.#byName.set(name, [stored]);
+      else known.push(stored);
+    }
+  }
+
+  async open(path: string): Promise<ByteSource | undefined> {
+    const parts = partsOf(path);
+    const file = mostAlike(this.#byName.get(parts.at(-1) ?? '') ?? [], parts);
+    return file && openAs(file, path);
+  }
+
+  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
+    this.#identified ??= this.#identify();
+    const found = (await this.#identified).find((one) => sameBuildId(one.buildId, buildId) && one.hasCode === (kind === 'executable'));
+    const outcome = found === undefined ? 'absent' : 'fits';
+    return { source: found && openAs(found.file, found.file.parts.join('/')), places: [{ place: PLACE, outcome, detail: '' }] };
+  }
+
+  decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
+    return decompressInEngine(compression, bytes, maxSizeBytes);
+  }
+
+  async ownVdso(): Promise<undefined> {}
+
+  async runningKernel(): Promise<undefined> {}
+
+  defaultBuildIdDir(): undefined {}
+
+  /** Reads the build ids of all ELF files. */
+  async #identify(): Promise<IdentifiedFile[]> {
+    const identified: IdentifiedFile[] = [];
+    for (const file of [...this.#byName.values()].flat()) {
+      try {
+        const elf = await ElfFile.open(openAs(file, file.parts.join('/')));
+        const buildId = await elf.buildId();
+        if (buildId !== undefined) identified.push({ file, buildId, hasCode: elf.hasCode });
+      } catch (error) {
+        // It is another kind of file, or cannot be read: then it is none that was asked for.
+        if (!(error instanceof PerfconvError)) throw error;
+      }
+    }
+    return identified;
+  }
+}
+
+function pathOf(file: SymbolFile): string {
+  const { webkitRelativePath } = file as { readonly webkitRelativePath?: string };
+  return webkitRelativePath || file.name || '';
+}
+
+function partsOf(path: string): string[] {
+  return path.split('/').filter((part) => part !== '' && part !== '.');
+}
+
+/** Of files with the same name, the first of those that share most of the folders before it. */
+function mostAlike(files: readonly StoredFile[], parts: readonly string[]): StoredFile | undefined {
+  let [best, most] = [files.at(0), 0];
+  for (const file of files) {
+    const shared = sharedEnd(file.parts, parts);
+    if (shared > most) [best, most] = [file, shared];
+  }
+  return best;
+}
+
+function sharedEnd(a: readonly string[], b: readonly string[]): number {
+  let length = 0;
+  while (length < Math.min(a.length, b.length) && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
+  return length;
+}
+
+function openAs({ data }: StoredFile, path: string): ByteSource {
+  return data instanceof Uint8Array ? new BufferSource(data, path) : new BlobSource(data, path);
+}

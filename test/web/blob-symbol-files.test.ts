@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { BlobSymbolFiles, openRecording, type SymbolFile } from '../../src/index.ts';
+import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
+
+const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
+const recording = readFileSync(join(fixtures, 'kernel.data'));
+
+/** The folded stacks of a recording of the fixtures. */
+async function foldedWith(symbolFiles: BlobSymbolFiles | FixtureSymbolFiles, places: { symfs?: string; kallsyms?: string }): Promise<string> {
+  const opened = await openRecording(recording);
+  const profile = await opened.profile({ symbolFiles, ...places });
+  return Buffer.from(await profile.toBytes('folded')).toString();
+}
+
+/** A File as pages have it. */
+function fileOf(path: string, name: string, webkitRelativePath = ''): SymbolFile {
+  return Object.assign(new Blob([readFileSync(join(fixtures, path))]), { name, webkitRelativePath });
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(fixtures, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(fixtures.length + 1));
+}
+
+async function textAt(files: BlobSymbolFiles, path: string): Promise<string | undefined> {
+  const source = await files.open(path);
+  if (source === undefined) return undefined;
+  const bytes = new Uint8Array(source.sizeBytes ?? 0);
+  await source.readAt(0, bytes);
+  return Buffer.from(bytes).toString();
+}
+
+describe('symbol files of a web page', () => {
+  test('give the names that they give in their folders', async () => {
+    const expected = await foldedWith(new FixtureSymbolFiles(), { symfs: '/symfs', kallsyms: '/kallsyms' });
+    const flat = [...filesBelow('symfs'), 'kallsyms'].map((path) => fileOf(path, path.slice(path.lastIndexOf('/') + 1)));
+    expect(await foldedWith(new BlobSymbolFiles(flat), { kallsyms: 'kallsyms' })).toBe(expected);
+    const nested = [...filesBelow('symfs'), 'kallsyms'].map((path) => fileOf(path, path.slice(path.lastIndexOf('/') + 1), path));
+    expect(await foldedWith(new BlobSymbolFiles(nested), { kallsyms: 'kallsyms' })).toBe(expected);
+    expect(expected).not.toBe(await foldedWith(new BlobSymbolFiles([]), {}));
+  });
+
+  test('are found by their build ids, whatever they are called', async () => {
+    const expected = await foldedWith(new FixtureSymbolFiles(), { symfs: '/symfs' });
+    const renamed = filesBelow('symfs').map((path, nth) => ({ name: `renamed-${nth}`, data: readFileSync(join(fixtures, path)) }));
+    expect(await foldedWith(new BlobSymbolFiles([...renamed, { name: 'notes.txt', data: new Uint8Array(80) }]), {})).toBe(expected);
+  });
+
+  test('are, of several with a name, the one in the folder that is most alike', async () => {
+    const files = new BlobSymbolFiles(['a/lib/x.so', 'b/usr/lib/x.so', 'y.so'].map((name) => ({ name, data: Buffer.from(name) })));
+    expect(await textAt(files, '/usr/lib/x.so')).toBe('b/usr/lib/x.so');
+    expect(await textAt(files, '/a/lib/x.so')).toBe('a/lib/x.so');
+    expect(await textAt(files, '/opt/x.so')).toBe('a/lib/x.so');
+    expect(await textAt(files, '/opt/y.so')).toBe('y.so');
+    expect(await textAt(files, '/lib')).toBeUndefined();
+    expect(await textAt(files, '/')).toBeUndefined();
+  });
+
+  test('need names', () => {
+    expect(() => new BlobSymbolFiles([new Blob([])])).toThrow(expect.objectContaining({ code: 'usage' }));
+  });
+});

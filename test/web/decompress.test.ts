@@ -1,0 +1,34 @@
+import { deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, expect, test, vi } from 'vitest';
+import { decompressInEngine } from '../../src/web/decompress.ts';
+
+const TEXT = Buffer.from('perf record '.repeat(10_000));
+/** `zstd` of the text "perf\n". */
+const ZSTD = Buffer.from('KLUv/QRYKQAAcGVyZgqxvIcf', 'base64');
+
+afterEach(() => vi.unstubAllGlobals());
+
+test.each([
+  ['zlib', deflateSync(TEXT)],
+  ['gzip', gzipSync(TEXT)],
+] as const)('%s is unpacked by the engine', async (compression, packed) => {
+  expect(Buffer.from(await decompressInEngine(compression, packed, TEXT.length))).toEqual(TEXT);
+  await expect(decompressInEngine(compression, packed, TEXT.length - 1)).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringContaining('unpacks to more'),
+  });
+  await expect(decompressInEngine(compression, packed.subarray(0, 40), TEXT.length)).rejects.toMatchObject({ code: 'damaged' });
+  await expect(decompressInEngine(compression, Buffer.from('not packed'), TEXT.length)).rejects.toMatchObject({ code: 'damaged' });
+  vi.stubGlobal('DecompressionStream', undefined);
+  await expect(decompressInEngine(compression, packed, TEXT.length)).rejects.toMatchObject({ code: 'unsupported' });
+});
+
+test('zstd is unpacked without the engine', async () => {
+  expect(Buffer.from(await decompressInEngine('zstd', ZSTD, 100)).toString()).toBe('perf\n');
+  await expect(decompressInEngine('zstd', ZSTD.subarray(0, 12), 100)).rejects.toMatchObject({ code: 'damaged' });
+  await expect(decompressInEngine('zstd', ZSTD, 4)).rejects.toMatchObject({ code: 'damaged' });
+});
+
+test('xz is not unpacked', async () => {
+  await expect(decompressInEngine('xz', new Uint8Array(8), 100)).rejects.toMatchObject({ code: 'unsupported' });
+});
