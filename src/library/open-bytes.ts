@@ -36,7 +36,7 @@ export async function openRecording(input: Uint8Array | BlobLike, options: OpenO
   checkOptions(options, OPEN_CHECKS);
   const bytes = new BytesInput(input, options);
   await OpenedRecording.check(bytes);
-  return new BytesRecording(bytes);
+  return new BytesRecording(bytes, options);
 }
 
 /**
@@ -70,8 +70,8 @@ const BROWSER: Platform<ProfileOptions> = {
 };
 
 class BytesRecording extends OpenedRecording<ProfileOptions> {
-  constructor(input: RepeatableInput) {
-    super(input, BROWSER);
+  constructor(input: RepeatableInput, { optionWords = BROWSER.optionWords }: OpenOptions) {
+    super(input, { ...BROWSER, optionWords });
   }
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {

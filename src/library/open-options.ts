@@ -1,4 +1,5 @@
-import { demand, type OptionChecks, text } from './check-options.ts';
+import type { OptionWords } from '../base/option-words.ts';
+import { callback, demand, type OptionChecks, text } from './check-options.ts';
 
 /** What else is known about an input. */
 export interface OpenOptions {
@@ -6,10 +7,13 @@ export interface OpenOptions {
   readonly name?: string;
   /** When it was last written, nanoseconds since 1970: for `info`. Default: a File's own time. */
   readonly modifiedNs?: bigint;
+  /** How findings and errors name an option, for programs whose users do not see the library's. Default: `{ symfs: 'DIR' }`, `option offCpu`. */
+  readonly optionWords?: OptionWords;
 }
 
 /** Checks of the options of `openRecording()`. */
 export const OPEN_CHECKS: OptionChecks<OpenOptions> = {
   name: text(),
   modifiedNs: (option, value) => demand(typeof value === 'bigint', option, value, 'a bigint of nanoseconds'),
+  optionWords: callback,
 };

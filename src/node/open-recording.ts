@@ -18,7 +18,7 @@ export async function openRecording(input: RecordingInput, options: OpenOptions 
   const files = await FilesInput.open(inputHandle(input), options);
   // Loaded here, so that programs that only name addresses load nothing that reads recordings.
   const { NodeRecording } = await import('./recording.ts');
-  return NodeRecording.open(files, new SymbolNaming(files.openedFiles));
+  return NodeRecording.open(files, new SymbolNaming(files.openedFiles), options);
 }
 
 /**

@@ -4,6 +4,7 @@ import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { availableMemory } from '../host/available-memory.ts';
 import { absolutePath } from '../host/system-path.ts';
 import { texts } from '../library/check-options.ts';
+import type { OpenOptions } from '../library/open-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';
 import type { FilesInput } from './files-input.ts';
@@ -21,10 +22,10 @@ export interface Recording extends RecordingBase {
 
 /** A recording in this machine's files. */
 export class NodeRecording extends OpenedRecording<ProfileOptions> implements Recording {
-  private constructor(input: FilesInput, naming: SymbolNaming) {
+  private constructor(input: FilesInput, naming: SymbolNaming, { optionWords = LIBRARY_OPTIONS }: OpenOptions) {
     super(input, {
       reading: { availableMemory: availableMemory() },
-      optionWords: LIBRARY_OPTIONS,
+      optionWords,
       optionChecks: { debuginfod: texts },
       naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
       gzip,
@@ -32,9 +33,9 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
   }
 
   /** @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then */
-  static async open(input: FilesInput, naming: SymbolNaming): Promise<Recording> {
+  static async open(input: FilesInput, naming: SymbolNaming, options: OpenOptions): Promise<Recording> {
     await OpenedRecording.check(input);
-    return new NodeRecording(input, naming);
+    return new NodeRecording(input, naming, options);
   }
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {

@@ -109,6 +109,16 @@ describe('a recording in memory', () => {
     expect(messages.filter((message) => message.includes('debuginfod'))).toEqual([]);
   });
 
+  test.each([
+    ['bytes in memory', library.openRecording],
+    ['Node', nodeLibrary.openRecording],
+  ])('names options in the words of the program that asks: %s', async (_, open) => {
+    const recording = await open(fileRecording(), { optionWords: (option, value) => `<${option} ${value}>` });
+    const { findings } = await recording.profile({ offCpu: true });
+    expect(findings.map(({ message }) => message)).toContainEqual(expect.stringContaining('<offCpu undefined>'));
+    await recording.close();
+  });
+
   test('refuses symbolFiles that lack a function', async () => {
     const recording = await openRecording(threads);
     const symbolFiles = { open: async () => undefined } as unknown as FixtureSymbolFiles;
