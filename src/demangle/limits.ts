@@ -14,16 +14,19 @@ export const MAX_OUTPUT: number = 1 << 16;
 /** Nodes visited while printing one name: with substitutions, a short name can take a great many visits. */
 export const MAX_PRINTED_NODES: number = 1 << 14;
 
+/** V8 has the limit, other engines ignore it. */
+const ENGINE = Error as { stackTraceLimit?: number | undefined };
+
 /**
  * Thrown, but only inside the demangler, if a name does not follow the grammar or exceeds a limit. It has no stack trace, because it is
  * common.
  */
 export class NotDemangled extends Error {
   constructor() {
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
+    const limit = ENGINE.stackTraceLimit;
+    ENGINE.stackTraceLimit = 0;
     super('not a mangled name, or one beyond the limits');
-    Error.stackTraceLimit = limit;
+    ENGINE.stackTraceLimit = limit;
     this.name = 'NotDemangled';
   }
 }
