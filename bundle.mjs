@@ -9,6 +9,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
+import { compileConverter } from './viewer/build.mjs';
 
 /** Modules of src/ that package.json exports, by their path in dist/. */
 const LIBRARY = ['index', 'symbols', 'node', 'unwind', 'demangle', 'proto/profile_pb'];
@@ -75,6 +76,8 @@ const { output: parts } = await build({
   },
 });
 writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), bundledLicenses(parts));
+
+writeFileSync(join(root, 'dist', 'perfconv.html'), await compileConverter());
 
 /** The licences of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
 function bundledLicenses(parts) {

@@ -13,13 +13,7 @@ export const TARGET = 'src/writers/html/page.ts';
 
 /** The text of the target. @throws Error if the page cannot be made */
 export async function compilePage() {
-  const [style, script] = [minifiedStyle(textOf('style.css')), await bundledScript()];
-  const policy = ["default-src 'none'", `script-src '${hashOf(script)}'`, `style-src '${hashOf(style)}'`, "base-uri 'none'", "form-action 'none'"].join('; ');
-  const parts = { CSP: policy, STYLE: style, SCRIPT: script };
-  const page = textOf('page.html')
-    .replaceAll(/<!-- .*? -->\n/g, '')
-    .replaceAll(/%(CSP)%|\/\* (STYLE|SCRIPT) \*\//g, (_, attribute, content) => parts[attribute ?? content]);
-  const [beforeTitle, beforeData, afterData] = page.split(/%TITLE%|%DATA%/);
+  const [beforeTitle, beforeData, afterData] = (await profilePage()).text.split(/%TITLE%|%DATA%/);
   return `// Made from viewer/ by \`npm run generate\`. Not to be edited.
 
 /** The page up to its title. */
@@ -33,10 +27,40 @@ export const AFTER_DATA = ${literal(afterData)};
 `;
 }
 
-async function bundledScript() {
+/** The page that converts recordings in a browser, one file. @throws Error if the page cannot be made */
+export async function compileConverter() {
+  const shown = await profilePage();
+  const worker = await bundledScript('viewer/converter/worker.ts');
+  const { script } = await bundledScript('viewer/converter/main.ts');
+  const style = minifiedStyle(textOf('theme.css') + textOf('converter/style.css'));
+  // The page shows the other one in a frame, which has its policy, too. No address can be asked for anything.
+  const policy = [
+    ...["default-src 'none'", 'worker-src blob:', "base-uri 'none'", "form-action 'none'"],
+    ...[`script-src '${hashOf(script)}' '${shown.scriptHash}' 'wasm-unsafe-eval'`, `style-src '${hashOf(style)}' '${shown.styleHash}'`],
+  ].join('; ');
+  return filled(textOf('converter/page.html'), { CSP: policy, STYLE: style, SCRIPT: script, WORKER: worker.script, LICENSES: licensesOf(worker.dependencies) });
+}
+
+/** The page of `-t html`, still without a title and data. */
+async function profilePage() {
+  const style = minifiedStyle(textOf('theme.css') + textOf('style.css'));
+  const { script } = await bundledScript('viewer/main.ts');
+  const [styleHash, scriptHash] = [hashOf(style), hashOf(script)];
+  const policy = ["default-src 'none'", `script-src '${scriptHash}'`, `style-src '${styleHash}'`, "base-uri 'none'", "form-action 'none'"].join('; ');
+  return { text: filled(textOf('page.html'), { CSP: policy, STYLE: style, SCRIPT: script }), styleHash, scriptHash };
+}
+
+/** A page with its parts, and without comments. */
+function filled(page, parts) {
+  return page
+    .replaceAll(/<!-- .*? -->\n/g, '')
+    .replaceAll(/%(CSP)%|\/\* (STYLE|SCRIPT|WORKER|LICENSES) \*\//g, (_, attribute, content) => parts[attribute ?? content]);
+}
+
+async function bundledScript(entry) {
   const { output } = await build({
     cwd: ROOT,
-    input: 'viewer/main.ts',
+    input: entry,
     platform: 'browser',
     transform: { target: 'es2022' },
     write: false,
@@ -47,8 +71,22 @@ async function bundledScript() {
   });
   const script = output[0].code.trim();
   // HTML's parser must not find the script's end, nor a comment, in it.
-  if (output.length !== 1 || /<\/script|<!--|[^\x00-\x7f]/i.test(script)) throw new Error('the script does not fit into a page');
-  return script;
+  if (output.length !== 1 || /<\/script|<!--|[^\x00-\x7f]/i.test(script)) throw new Error(`the script of ${entry} does not fit into a page`);
+  return { script, dependencies: output[0].moduleIds.filter((id) => id.includes('/node_modules/')) };
+}
+
+/**
+ * What the licences of perfconv and of the modules that a script contains ask for: their notices and their texts.
+ * @throws Error for a module of another package than those whose licences are here
+ */
+function licensesOf(modules) {
+  const other = modules.find((id) => !id.includes('/node_modules/@bufbuild/protobuf/'));
+  if (other !== undefined) throw new Error(`the licence of ${other} is not in the page`);
+  const notices = modules.map((id) => /^(?:\/\/.*\n)+/.exec(readFileSync(id, 'utf8'))?.[0].replaceAll(/^\/\/ ?/gm, '') ?? '');
+  const texts = [readFileSync(join(ROOT, 'LICENSE'), 'utf8'), 'It contains parts of @bufbuild/protobuf:', ...new Set(notices)];
+  const all = [...texts, textOf('converter/licenses/Apache-2.0.txt')].map((text) => text.trim()).join('\n\n');
+  if (/[<&]/.test(all)) throw new Error('the licences do not fit into a page');
+  return all;
 }
 
 /** Without comments and indentation. */

@@ -11,7 +11,9 @@ const entry = join(root, 'dist/cli/entry.cjs');
 /** Builds dist/ unless it is newer than all its sources. @throws Error when the build fails */
 export function ensureBuilt(): void {
   const builtMs = statSync(entry, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => join('src', path));
+  const sources = ['src', 'viewer'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  );
   const newestMs = Math.max(...[...sources, 'bundle.mjs', 'package.json', 'tsconfig.build.json'].map((path) => statSync(join(root, path)).mtimeMs));
   if (newestMs <= builtMs) return;
   // Like `npm run build`, but without removing dist/, since tests run at the same time.

@@ -1,0 +1,48 @@
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { identify } from '../../viewer/converter/file-kinds.ts';
+import { sizeText } from '../../viewer/converter/size-text.ts';
+
+const SYMBOLS = 'ffffffff81000000 T _stext\n';
+
+test.each([
+  ['perf.data', 'PERFILE2\0', 'recording'],
+  ['big-endian.data', '2ELIFREP', 'recording'],
+  ['old.data', 'PERFFILE', 'recording'],
+  ['bin/app', '\x7fELF\x02\x01', 'binary'],
+  ['boot/vmlinux-6.1', '\x7fELF\x02\x01', 'vmlinux'],
+  ['vmlinux/app', '\x7fELF\x02\x01', 'binary'],
+  ['perf-812.map', '7f00 10 f\n', 'jit'],
+  ['perf-x.map', 'what else', 'other'],
+  ['jit-812.dump', 'DTiJ\x01', 'jit'],
+  ['big-endian.dump', 'JiTD\0', 'jit'],
+  ['kallsyms', '0000000000000000 t hidden\n', 'kallsyms'],
+  ['my.txt', SYMBOLS, 'kallsyms'],
+  ['notes.txt', 'deadbeef is not an address', 'other'],
+  ['empty', '', 'other'],
+])('%s is known by how it begins', async (path, text, kind) => {
+  const file = { path, data: new Blob([Buffer.from(text, 'latin1')]) };
+  expect(await identify(file)).toEqual({ kind, file });
+});
+
+test('what is compressed with gzip is unpacked if it is a recording or kernel symbols', async () => {
+  const packed = (path: string, text: string) => ({ path, data: new Blob([new Uint8Array(gzipSync(text))]) });
+  const recording = await identify(packed('web.data.gz', 'PERFILE2 and more'));
+  expect([recording.kind, recording.file.path, await recording.file.data.text()]).toEqual(['recording', 'web.data', 'PERFILE2 and more']);
+  const symbols = await identify(packed('boot/kallsyms.gz', SYMBOLS));
+  expect([symbols.kind, symbols.file.path, await symbols.file.data.text()]).toEqual(['kallsyms', 'boot/kallsyms', SYMBOLS]);
+  const other = packed('module.ko.gz', '\x7fELF');
+  expect(await identify(other)).toEqual({ kind: 'other', file: other });
+  const damaged = { path: 'perf.data.gz', data: new Blob([new Uint8Array(gzipSync('PERFILE2').subarray(0, 12))]) };
+  expect(await identify(damaged)).toEqual({ kind: 'other', file: damaged });
+});
+
+test.each([
+  [0, '0 bytes'],
+  [1023, '1023 bytes'],
+  [1536, '1.5 KiB'],
+  [3 << 20, '3.0 MiB'],
+  [5000 * 2 ** 30, '5000.0 GiB'],
+])('%d bytes are %s', (bytes, text) => {
+  expect(sizeText(bytes)).toBe(text);
+});

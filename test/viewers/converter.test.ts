@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { BlobSymbolFiles, openRecording } from '../../src/index.ts';
+import { ensureBuilt } from '../support/built-cli.ts';
+import { hasNoChromium, type Viewer, withChromium } from '../support/chromium-page.ts';
+
+const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
+const CONVERTER = fileURLToPath(new URL('../../dist/perfconv.html', import.meta.url));
+const KERNEL = [fixture('kernel.data'), fixture('symfs/opt/perfconv-fixtures/bin/syscalls'), fixture('kallsyms')];
+
+/** Opens the page from its file. The network is watched: apart from the page itself and what it makes in memory, nothing may be asked for. */
+async function open(use: (page: Page, viewer: Viewer) => Promise<void>): Promise<void> {
+  await withChromium({}, async (viewer) => {
+    const { page } = viewer;
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    const address = pathToFileURL(CONVERTER).href;
+    await page.goto(address);
+    await page.locator('body[data-ready]').waitFor();
+    await use(page, viewer);
+    expect(requests.filter((url) => url !== address && !url.startsWith('blob:'))).toEqual([]);
+    expect(viewer.problems).toEqual([]);
+  });
+}
+
+async function choose(page: Page, files: Parameters<Page['setInputFiles']>[1]): Promise<void> {
+  await page.setInputFiles('#input', files);
+}
+
+/** The text of each cell of the table of functions: self, its share, total, its share, name, binary. */
+async function rowsOf(page: Page): Promise<string[]> {
+  const frame = page.frameLocator('#view');
+  await frame.locator('body[data-ready]').waitFor();
+  return frame.locator('#table tbody tr').allTextContents();
+}
+
+async function saved(page: Page, format: string): Promise<{ name: string; bytes: Buffer }> {
+  await page.selectOption('#format', format);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#saving button')]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+describe.skipIf(hasNoChromium('the page that converts recordings'))('the page that converts recordings', () => {
+  beforeAll(ensureBuilt, 120_000);
+
+  it('shows a recording with its names, and saves what the library writes', async () => {
+    await open(async (page) => {
+      await choose(page, KERNEL);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.textContent('#status')).toBe('kernel.data');
+      expect((await rowsOf(page)).slice(0, 2).map((row) => row.replace(/\s+/g, ' '))).toEqual([
+        expect.stringContaining('compute'),
+        expect.stringContaining('on_signal'),
+      ]);
+      const symbolFiles = new BlobSymbolFiles(KERNEL.slice(1).map((path) => ({ name: basename(path), data: readFileSync(path) })));
+      const recording = await openRecording(readFileSync(KERNEL[0]), { name: 'kernel.data' });
+      const profile = await recording.profile({ symbolFiles, kallsyms: 'kallsyms' });
+      for (const [format, name] of [
+        ['pprof', 'kernel.pb.gz'],
+        ['folded', 'kernel.folded'],
+        ['speedscope', 'kernel.speedscope.json'],
+      ] as const) {
+        const file = await saved(page, format);
+        const unpacked = format === 'pprof' ? gunzipSync(file.bytes) : file.bytes;
+        expect(unpacked).toEqual(Buffer.from(await profile.toBytes(format, { gzip: false })));
+        expect(file.name).toBe(name);
+      }
+    });
+  });
+
+  it('converts again when files are added, and says what they are and what is missing', async () => {
+    await open(async (page) => {
+      await choose(page, KERNEL[0]);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toEqual([]);
+      expect(await page.locator('#findings li').allTextContents()).toEqual([
+        expect.stringMatching(/no symbols found for .*with “Choose files”, or its vmlinux/),
+      ]);
+      await choose(page, KERNEL.slice(1));
+      await page.locator('#aboutSummary', { hasText: '3 files' }).waitFor();
+      await page.locator('body[data-state=shown]').waitFor();
+      expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
+      expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/ \(.*\)/, ''))).toEqual([
+        'kernel.data: recording',
+        'syscalls: program, library or debug file',
+        'kallsyms: kernel symbols',
+      ]);
+    });
+  });
+
+  it('merges several recordings', async () => {
+    await open(async (page) => {
+      await choose(page, [fixture('kernel.data'), fixture('threads.data')]);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.textContent('#status')).toBe('kernel.data and 1 more');
+      await rowsOf(page);
+      expect(await page.frameLocator('#view').locator('#name').textContent()).toBe('kernel.data, threads.data');
+    });
+  });
+
+  it('takes what is dropped on it, and on the graph', async () => {
+    await open(async (page) => {
+      const drop = async (target: string, name: string, path: string): Promise<void> => {
+        const bytes = JSON.stringify([...readFileSync(path)]);
+        await page.evaluate(`{
+          const dropped = new DataTransfer();
+          dropped.items.add(new File([new Uint8Array(${bytes})], ${JSON.stringify(name)}));
+          ${target}.dispatchEvent(new DragEvent('drop', { dataTransfer: dropped, bubbles: true, cancelable: true }));
+        }`);
+      };
+      await drop('document.getElementById("drop")', 'kernel.data', KERNEL[0]);
+      await page.locator('body[data-state=shown]').waitFor();
+      await rowsOf(page);
+      await drop('document.getElementById("view").contentDocument.body', 'syscalls', KERNEL[1]);
+      await page.locator('#aboutSummary', { hasText: '2 files' }).waitFor();
+      await page.locator('body[data-state=shown]').waitFor();
+      expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
+    });
+  });
+
+  it('says why a file cannot be converted, and goes on with another one', async () => {
+    await open(async (page) => {
+      await choose(page, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('nothing') });
+      await page.locator('#status', { hasText: 'no recording' }).waitFor();
+      await choose(page, { name: '<b>cut.data', mimeType: '', buffer: Buffer.from('PERFILE2 and no more') });
+      await page.locator('body[data-state=failed]').waitFor();
+      expect(await page.textContent('#status')).toBe('<b>cut.data cannot be converted');
+      expect(await page.textContent('#problem')).toMatch(/^perf_file_header at 0x8: a file of 20 bytes/);
+      await page.click('#restart');
+      await page.locator('body[data-state=empty]').waitFor();
+      await choose(page, fixture('threads.data'));
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.locator('#problem').isHidden()).toBe(true);
+    });
+  });
+
+  it('can send nothing anywhere', async () => {
+    await open(async (page, viewer) => {
+      await choose(page, KERNEL[0]);
+      await page.locator('body[data-state=shown]').waitFor();
+      await rowsOf(page);
+      const attempt = `fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')`;
+      expect(await page.evaluate(attempt)).toBe('refused');
+      expect(await page.frames()[1].evaluate(attempt)).toBe('refused');
+      expect(viewer.problems.splice(0).filter((problem) => !problem.includes('Content Security Policy') && !problem.includes('Fetch API'))).toEqual([]);
+    });
+  });
+});

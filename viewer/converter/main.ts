@@ -1,0 +1,43 @@
+import { byId } from '../view/dom.ts';
+import { Conversion } from './conversion.ts';
+import { droppedFiles, pickedFiles } from './dropped-files.ts';
+import type { ChosenFile } from './messages.ts';
+
+const conversion = new Conversion();
+
+function add(files: Promise<readonly ChosenFile[]>): void {
+  files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(error instanceof Error ? error.message : String(error)));
+}
+
+/** Takes files that are dropped anywhere in a window. */
+function takeDrops(target: Window): void {
+  target.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    document.body.classList.add('dragging');
+  });
+  target.addEventListener('dragleave', () => document.body.classList.remove('dragging'));
+  target.addEventListener('drop', (event) => {
+    event.preventDefault();
+    document.body.classList.remove('dragging');
+    if (event.dataTransfer !== null) add(droppedFiles(event.dataTransfer));
+  });
+}
+
+for (const [button, input] of [
+  ['choose', byId<HTMLInputElement>('input')],
+  ['chooseFolder', byId<HTMLInputElement>('folderInput')],
+] as const) {
+  byId(button).addEventListener('click', () => input.click());
+  input.addEventListener('change', () => {
+    add(Promise.resolve(pickedFiles(input.files ?? new DataTransfer().files)));
+    // So that the same files may be chosen again.
+    input.value = '';
+  });
+}
+byId('restart').addEventListener('click', () => location.reload());
+takeDrops(window);
+const view = byId<HTMLIFrameElement>('view');
+view.addEventListener('load', () => {
+  if (view.contentWindow !== null) takeDrops(view.contentWindow);
+});
+document.body.dataset.ready = 'true';

@@ -1,0 +1,64 @@
+import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
+import type { FileFormat, Reply, Request } from './messages.ts';
+
+/** The part of a worker's global object that is used: its type is not among those of pages. */
+interface WorkerScope {
+  onmessage: ((event: MessageEvent<Request>) => void) | null;
+  postMessage(reply: Reply): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+
+/** Options that have files: the page takes these without being told which they are for. */
+const FILE_OPTIONS: readonly string[] = [
+  'symfs',
+  'debugDir',
+  'buildidDir',
+  'kallsyms',
+  'vmlinux',
+  'guestkallsyms',
+  'guestvmlinux',
+  'guestmodules',
+  'perfMapDir',
+];
+
+let profile: Profile | undefined;
+
+scope.onmessage = ({ data }) => {
+  const work = data.kind === 'convert' ? convert(data) : save(data.format);
+  work.catch((error: unknown) => scope.postMessage({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }));
+};
+
+async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<Request, { kind: 'convert' }>): Promise<void> {
+  const files = new BlobSymbolFiles(symbolFiles.map(({ path, data }) => ({ name: path, data })));
+  const profiles: Profile[] = [];
+  let readBytes = 0;
+  for (const { path, data } of recordings) {
+    const recording = await openRecording(data, { name: path, optionWords });
+    const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
+    profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
+    readBytes += data.size;
+  }
+  profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
+  const page = await (await fileOf('html')).text();
+  const findings = profile.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` }));
+  scope.postMessage({ kind: 'converted', page, findings });
+}
+
+async function save(format: FileFormat): Promise<void> {
+  scope.postMessage({ kind: 'saved', format, file: await fileOf(format) });
+}
+
+/** The profile in a format, in pieces as it is written. */
+async function fileOf(format: FileFormat): Promise<Blob> {
+  const pieces: BlobPart[] = [];
+  await profile?.write(format, new WritableStream<Uint8Array>({ write: (piece) => void pieces.push(new Uint8Array(piece)) }));
+  return new Blob(pieces);
+}
+
+/** How messages name options: there is one way to give files, and all else is for the command line. */
+function optionWords(option: string, value?: string): string {
+  if (FILE_OPTIONS.includes(option)) return '“Choose files”';
+  const name = `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return `the command line’s ${value === undefined ? name : `${name} ${value}`}`;
+}
