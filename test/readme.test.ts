@@ -24,7 +24,24 @@ const COMMAND_LINES = PAGES.flatMap((page) => commandsOf(read(page)).map((shown)
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(read('package.json')).scripts;
 
 /** Other programs that pages may show. They are not started here. */
-const OTHERS = new Set(['cp', 'curl', 'diff', 'flamegraph.pl', 'go', 'jq', 'mkdir', 'node', 'npm', 'parca-push', 'perf', 'sed', 'sort', 'source', 'tail', 'tar']);
+const OTHERS = new Set([
+  'cp',
+  'curl',
+  'diff',
+  'flamegraph.pl',
+  'go',
+  'jq',
+  'mkdir',
+  'node',
+  'npm',
+  'parca-push',
+  'perf',
+  'sed',
+  'sort',
+  'source',
+  'tail',
+  'tar',
+]);
 
 /** Options of other programs that the pages explain. */
 const FOREIGN_OPTIONS: readonly string[] = [

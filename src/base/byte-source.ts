@@ -1,3 +1,5 @@
+import type { BlockingSource } from './blocking-source.ts';
+
 /**
  * Random access to the bytes of a file, wherever they come from. The library reads through this and never opens a file itself, so that it runs in a browser as
  * well as in Node.
@@ -42,7 +44,7 @@ export function recordingBytes({ sizeBytes, parts = [] }: RecordingSource): numb
 }
 
 /** A source over bytes in memory. */
-export class BufferSource implements ByteSource {
+export class BufferSource implements ByteSource, BlockingSource {
   readonly name: string;
   readonly bytes: Uint8Array;
 
@@ -56,6 +58,10 @@ export class BufferSource implements ByteSource {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
+    return this.readNow(position, target);
+  }
+
+  readNow(position: number, target: Uint8Array): number {
     const part = this.bytes.subarray(position, position + target.length);
     target.set(part);
     return part.length;

@@ -61,7 +61,10 @@ const BROWSER: Platform<ProfileOptions> = {
     },
   },
   naming: ({ symbolFiles, ...options }, _input, diagnostics) => {
-    if (symbolFiles !== undefined) return { symbolizer: new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics) };
+    if (symbolFiles !== undefined) {
+      const symbolizer = new Symbolizer(symbolFiles, symbolizerOptions(options), diagnostics);
+      return { symbolizer, openJitDump: (path) => symbolFiles.openJitDump?.(path) };
+    }
     const place = firstSymbolOption(options);
     if (place !== undefined) throw new PerfconvError('usage', `${place} names files, which only symbolFiles can open here`);
     return {};

@@ -1,3 +1,4 @@
+import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteSource } from '../base/byte-source.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import type { PlaceOutcome } from './search/search-log.ts';
@@ -16,6 +17,12 @@ export interface SymbolFiles extends Decompressor {
    * @returns undefined as for {@link open}. Absent if owners of files are unknown: then {@link open} is used
    */
   openJitFile?(path: string, writer: RecordedProcess | undefined): Promise<JitFile | undefined>;
+  /**
+   * Opens a jitdump file. Its bytes must be there at once, since it is read while records are replayed, when nothing can be awaited.
+   * @param path as recorded
+   * @returns undefined if there is none, or its bytes are not there. Absent if jitdump files are not to be read, or come from elsewhere
+   */
+  openJitDump?(path: string): BlockingSource | undefined;
   /** Whether {@link open} did not open a file because this user may not read it or its directory; absent if that is unknown. */
   isForbidden?(path: string): Promise<boolean>;
   /** What shows whether a file is still the one that was recorded; undefined when it does not exist, absent if that is unknown. */

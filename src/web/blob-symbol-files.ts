@@ -28,7 +28,8 @@ const PLACE = 'the given files';
 
 /**
  * Symbol files that are in memory, or that the user of a web page chose: binaries, debug files, kernel symbols, lists of JITs. A file is found by its build id,
- * or by its name: of several with the name, the one whose folders are most like those of the path that is asked for.
+ * or by its name: of several with the name, the one whose folders are most like those of the path that is asked for. jitdump files (`jit-PID.dump`) must be
+ * bytes: Files can only be awaited.
  */
 export class BlobSymbolFiles implements SymbolFiles {
   readonly #byName = new Map<string, StoredFile[]>();
@@ -51,9 +52,13 @@ export class BlobSymbolFiles implements SymbolFiles {
   }
 
   async open(path: string): Promise<ByteSource | undefined> {
-    const parts = partsOf(path);
-    const file = mostAlike(this.#byName.get(parts.at(-1) ?? '') ?? [], parts);
+    const file = this.#find(path);
     return file && openAs(file, path);
+  }
+
+  openJitDump(path: string): BufferSource | undefined {
+    const file = this.#find(path);
+    return file?.data instanceof Uint8Array ? new BufferSource(file.data, path) : undefined;
   }
 
   async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
@@ -72,6 +77,11 @@ export class BlobSymbolFiles implements SymbolFiles {
   async runningKernel(): Promise<undefined> {}
 
   defaultBuildIdDir(): undefined {}
+
+  #find(path: string): StoredFile | undefined {
+    const parts = partsOf(path);
+    return mostAlike(this.#byName.get(parts.at(-1) ?? '') ?? [], parts);
+  }
 
   /** Reads the build ids of all ELF files. */
   async #identify(): Promise<IdentifiedFile[]> {

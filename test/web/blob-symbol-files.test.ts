@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording, type SymbolFile } from '../../src/index.ts';
+import { makeDirectoryRecording } from '../support/directory-recording.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
@@ -58,6 +60,23 @@ describe('symbol files of a web page', () => {
     expect(await textAt(files, '/opt/y.so')).toBe('y.so');
     expect(await textAt(files, '/lib')).toBeUndefined();
     expect(await textAt(files, '/')).toBeUndefined();
+  });
+
+  test('name code made at run time if its jitdump file is there as bytes', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'perfconv-'));
+    try {
+      const data = readFileSync(join(makeDirectoryRecording(dir), 'data'));
+      const dump = readFileSync(join(dir, 'jit-12.dump'));
+      const namesWith = async (symbolFile: SymbolFile): Promise<string> => {
+        const profile = await (await openRecording(data)).profile({ symbolFiles: new BlobSymbolFiles([symbolFile]) });
+        return Buffer.from(await profile.toBytes('folded')).toString();
+      };
+      expect(await namesWith({ name: 'jit-12.dump', data: dump })).toContain(';compiled 1');
+      expect(await namesWith({ name: 'jit-12.dump', data: new Blob([dump]) })).not.toContain('compiled');
+      expect(await namesWith({ name: 'jit-13.dump', data: dump })).not.toContain('compiled');
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
   });
 
   test('need names', () => {

@@ -30,7 +30,9 @@ scope.onmessage = ({ data }) => {
 };
 
 async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<Request, { kind: 'convert' }>): Promise<void> {
-  const files = new BlobSymbolFiles(symbolFiles.map(({ path, data }) => ({ name: path, data })));
+  const files = new BlobSymbolFiles(
+    await Promise.all(symbolFiles.map(async ({ path, data }) => ({ name: path, data: isJitDump(path) ? await bytesOf(data) : data }))),
+  );
   const profiles: Profile[] = [];
   let readBytes = 0;
   for (const { path, data } of recordings) {
@@ -54,6 +56,15 @@ async function fileOf(format: FileFormat): Promise<Blob> {
   const pieces: BlobPart[] = [];
   await profile?.write(format, new WritableStream<Uint8Array>({ write: (piece) => void pieces.push(new Uint8Array(piece)) }));
   return new Blob(pieces);
+}
+
+/** Whether a file is read while records are replayed, when nothing can be awaited. */
+function isJitDump(path: string): boolean {
+  return /(?:^|\/)jit-[\d-]+\.dump$/.test(path);
+}
+
+async function bytesOf(data: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await data.arrayBuffer());
 }
 
 /** How messages name options: there is one way to give files, and all else is for the command line. */
