@@ -49,6 +49,8 @@ export interface DiffTable {
 /** What the shares of an event are shares of, in one of the recordings. */
 interface Whole {
   readonly weight: number;
+  /** How much of it a sample of the recording has on average, in per cent; 0 if there is none. */
+  readonly percentPerSample: number;
   /** Whether the event is sampled there: see {@link isSampled}. */
   readonly isSampled: boolean;
 }
@@ -85,10 +87,7 @@ export class ProfileDiff {
     const [base, next] = pair.map((event, side) => this.#profiles[side].events[event]);
     const [baseTotal, nextTotal] = [this.#weight(base), this.#weight(next)];
     const [baseRows, nextRows] = pair.map((event, side) => this.#sumsOf(this.#tables[side], event));
-    const wholes: readonly [base: Whole, next: Whole] = [
-      { weight: baseTotal, isSampled: isSampled(base) },
-      { weight: this.absolute ? baseTotal : nextTotal, isSampled: isSampled(next) },
-    ];
+    const wholes: readonly [base: Whole, next: Whole] = [wholeOf(base, baseTotal, baseTotal), wholeOf(next, nextTotal, this.absolute ? baseTotal : nextTotal)];
     const rows: DiffRow[] = [];
     for (const [key, { names, sums }] of baseRows) rows.push(this.#row(names, sums, nextRows.get(key)?.sums, wholes));
     for (const [key, { names, sums }] of nextRows) if (!baseRows.has(key)) rows.push(this.#row(names, undefined, sums, wholes));
@@ -119,21 +118,35 @@ export class ProfileDiff {
     return { names, base, next, basePercent, nextPercent, change: nextPercent - basePercent, noise };
   }
 
-  #error(percent: number, sums: Sums | undefined, whole: Whole): number {
-    return whole.isSampled ? samplingError(percent, sums?.samples ?? 0, this.absolute) : 0;
+  #error(percent: number, sums: Sums | undefined, { isSampled, percentPerSample }: Whole): number {
+    if (!isSampled) return 0;
+    const samples = sums?.samples ?? 0;
+    return samplingError(samples, percent === 0 || samples === 0 ? percentPerSample : percent / samples, this.absolute);
   }
 }
 
 /**
  * The standard error of a share that was estimated from a number of samples: that of a binomial distribution, since each sample is in the function or not. For an
  * absolute amount, that of a Poisson distribution. It assumes that samples are independent, and of similar weights.
- * @param percent the share
+ *
+ * One more sample is counted in the function, and one outside of it: a function that was never seen in a hundred samples may well have a share of one per cent.
+ * Source: Agresti and Caffo 2000, who show that differences are then judged rightly also if samples are few.
+ *
  * @param samples how many of the samples are in the function
+ * @param percentPerSample what one of them counts for
  * @returns in percentage points
  */
-export function samplingError(percent: number, samples: number, isAbsolute = false): number {
-  if (samples === 0) return 0;
-  return percent * Math.sqrt((isAbsolute ? 1 : Math.max(0, 1 - percent / 100)) / samples);
+export function samplingError(samples: number, percentPerSample: number, isAbsolute = false): number {
+  if (percentPerSample === 0) return 0;
+  if (isAbsolute) return percentPerSample * Math.sqrt(samples + 1);
+  const all = Math.max(100 / percentPerSample, samples) + 2;
+  const share = (samples + 1) / all;
+  return 100 * Math.sqrt((share * (1 - share)) / all);
+}
+
+function wholeOf(event: ProfileEvent, ownWeight: number, weight: number): Whole {
+  const percentPerSample = event.samples === 0 ? 0 : percentOf(ownWeight / event.samples, weight);
+  return { weight, percentPerSample, isSampled: isSampled(event) };
 }
 
 /** Whether an event's samples stand for others: not if each occurrence was recorded, or the weights are times that were measured. */

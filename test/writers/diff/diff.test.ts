@@ -55,11 +55,11 @@ describe('a comparison', () => {
         '# NEW new.data: 200 samples, period 200000000 ns (2.000 × BASE)',
         '# ±: two standard errors of sampling; what differs from run to run comes on top',
         '  base    new  change     ±  samples               period function',
-        ' 20.00  50.00  +30.00 10.68 20 → 100 20000000 → 100000000 slower (app)',
-        ' 50.00  25.00  -25.00 11.73 50 →  50 50000000 →  50000000 same (app)',
-        '     -  15.00  +15.00  5.05  - →  30        - →  30000000 added (app)',
-        ' 20.00  10.00  -10.00  9.06 20 →  20 20000000 →  20000000 faster (app)',
-        ' 10.00      -  -10.00  6.00 10 →   - 10000000 →         - gone (app)',
+        ' 20.00  50.00  +30.00 10.66 20 → 100 20000000 → 100000000 slower (app)',
+        ' 50.00  25.00  -25.00 11.64 50 →  50 50000000 →  50000000 same (app)',
+        '     -  15.00  +15.00  5.43  - →  30        - →  30000000 added (app)',
+        ' 20.00  10.00  -10.00  9.09 20 →  20 20000000 →  20000000 faster (app)',
+        ' 10.00      -  -10.00  6.22 10 →   - 10000000 →         - gone (app)',
         '',
       ].join('\n'),
     );
@@ -69,9 +69,9 @@ describe('a comparison', () => {
     const lines = (await textOf(BASE, NEXT, { absolute: true, limit: 3 })).split('\n');
     expect(lines[0]).toBe("# cpu-clock: in per cent of BASE's period, change in percentage points");
     expect(lines.slice(5)).toEqual([
-      ' 20.00 100.00  +80.00 21.91 20 → 100 20000000 → 100000000 slower (app)',
-      '     -  30.00  +30.00 10.95  - →  30        - →  30000000 added (app)',
-      ' 10.00      -  -10.00  6.32 10 →   - 10000000 →         - gone (app)',
+      ' 20.00 100.00  +80.00 22.09 20 → 100 20000000 → 100000000 slower (app)',
+      '     -  30.00  +30.00 11.31  - →  30        - →  30000000 added (app)',
+      ' 10.00      -  -10.00  6.93 10 →   - 10000000 →         - gone (app)',
       '# 2 more',
       '',
     ]);
@@ -79,7 +79,7 @@ describe('a comparison', () => {
 
   test('counts callees, weighs by samples and compares other columns if asked for', async () => {
     const [{ rows }] = (await jsonOf(BASE, NEXT, { children: true, sort: ['comm', 'function', 'dso'] })).events;
-    expect(rows.find((row) => row.function === 'main')).toMatchObject({ base: { percent: 100 }, new: { percent: 100 }, change: 0, noise: 0 });
+    expect(rows.find((row) => row.function === 'main')).toMatchObject({ base: { percent: 100 }, new: { percent: 100 }, change: 0 });
     const heavy = buildProfile([
       { timeNs: 0, period: 9, stack: ['a'] },
       { timeNs: 1, period: 1, stack: ['b'] },
@@ -139,11 +139,11 @@ describe('a comparison', () => {
       ...(event.name === 'page-faults' && { samplePeriod: 1, sampleFreq: 0 }),
     }));
     const diff = await jsonOf({ ...profile, events }, { ...profile, events });
-    expect(diff.events.map(({ rows }) => rows[0].noise)).toEqual([undefined, undefined, undefined, 0]);
+    expect(diff.events.map(({ rows }) => rows[0].noise)).toEqual([undefined, undefined, undefined, expect.any(Number)]);
     expect((await textOf({ ...profile, events }, { ...profile, events })).match(/±:/g)).toHaveLength(1);
     // Where only one recording samples the event, that one's error is all there is.
     const base = { ...BASE, events: BASE.events.map((event) => ({ ...event, samplePeriod: 1, sampleFreq: 0 })) };
-    const errorOfHalf = 200 * Math.sqrt(0.25 / 100);
+    const errorOfHalf = 200 * Math.sqrt(0.25 / 102);
     const half = profileOf({ same: 50, other: 50 });
     const noiseOf = async (from: Profile, to: Profile) => (await jsonOf(from, to)).events[0].rows.find((row) => row.function?.startsWith('same'))?.noise;
     expect(await noiseOf(base, half)).toBeCloseTo(errorOfHalf, 9);
@@ -185,7 +185,7 @@ describe('a comparison', () => {
     const lines = (await textOf(BASE, NEXT, { layout: 'markdown', limit: 1 })).split('\n');
     expect(lines.slice(-5)).toEqual([
       '| ---: | ---: | ---: | ---: | ---: | ---: | :--- |',
-      '| 20.00 | 50.00 | +30.00 | 10.68 | 20 → 100 | 20000000 → 100000000 | `slower (app)` |',
+      '| 20.00 | 50.00 | +30.00 | 10.66 | 20 → 100 | 20000000 → 100000000 | `slower (app)` |',
       '',
       '4 more',
       '',
@@ -241,10 +241,23 @@ describe('for any profile', () => {
 });
 
 test('the error of sampling is that of a binomial share, and of a Poisson amount', () => {
-  expect(samplingError(20, 20)).toBeCloseTo(100 * Math.sqrt((0.2 * 0.8) / 100), 10);
-  expect(samplingError(50, 1)).toBeCloseTo(50 * Math.SQRT1_2, 10);
-  expect(samplingError(20, 20, true)).toBeCloseTo(20 / Math.sqrt(20), 10);
-  expect([samplingError(0, 0), samplingError(100, 7)]).toEqual([0, 0]);
+  expect(samplingError(20, 1)).toBeCloseTo(100 * Math.sqrt(((21 / 102) * (81 / 102)) / 102), 10);
+  expect(samplingError(1, 50)).toBeCloseTo(100 * Math.sqrt(0.25 / 4), 10);
+  expect(samplingError(20, 1, true)).toBeCloseTo(Math.sqrt(21), 10);
+  // Also where a recording has none, or only, of the function.
+  expect(samplingError(0, 1)).toBeCloseTo(100 * Math.sqrt(((1 / 102) * (101 / 102)) / 102), 10);
+  expect(samplingError(100, 1)).toBeCloseTo(samplingError(0, 1), 10);
+  expect(samplingError(0, 0.5, true)).toBeCloseTo(0.5, 10);
+  expect([samplingError(0, 0), samplingError(0, 0, true)]).toEqual([0, 0]);
+});
+
+test('a few samples that only one of two recordings has are not more than sampling explains', async () => {
+  const [{ rows }] = (await jsonOf(profileOf({ same: 100 }), profileOf({ same: 195, rare: 5 }))).events;
+  const rare = rows.find((row) => row.function?.startsWith('rare'));
+  expect(rare?.change).toBeLessThan(rare?.noise ?? 0);
+  const [{ rows: many }] = (await jsonOf(profileOf({ same: 100 }), profileOf({ same: 180, rare: 20 }))).events;
+  const common = many.find((row) => row.function?.startsWith('rare'));
+  expect(common?.change).toBeGreaterThan(common?.noise ?? 0);
 });
 
 describe('the schema', () => {
