@@ -23,7 +23,7 @@ import { homeDirectory } from './home-directory.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A cache file begins with this, the checksum of the code that follows, and how many milliseconds the longest run took that looked for more code. */
+/** A cache file begins with this, the checksum of the code that follows, and how many milliseconds of CPU time the longest run took that looked for more code. */
 const MAGIC = 0x31_63_76_70; // "pvc1"
 const HEADER_BYTES = 12;
 /**
@@ -99,7 +99,7 @@ export function codeCacheDir(env: Environment): string | undefined {
 
 interface Kept {
   readonly code: Buffer;
-  /** How long the longest run took that looked for more code. */
+  /** How much CPU time the longest run took that looked for more code. */
   readonly longestMs: number;
 }
 
@@ -124,7 +124,9 @@ function readKept(file: string): Kept | undefined {
 }
 
 function keep(script: Script, file: string, kept: Kept | undefined, looksAnyway: boolean): void {
-  const ms = Math.round(performance.now());
+  // A run that waits, for a recorder or for its user, does nothing else than others meanwhile.
+  const { user, system } = process.cpuUsage();
+  const ms = Math.round((user + system) / 1000);
   const isLonger = kept !== undefined && ms > kept.longestMs * LONGER;
   if (kept !== undefined && !isLonger && !looksAnyway) return;
   try {

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { codeCacheDir, loadScript } from '../../src/host/code-cache.ts';
 import { crc32 } from '../../src/host/crc32.ts';
 import { withLessInlining } from '../../src/host/inlining.ts';
@@ -121,6 +121,18 @@ describe('kept code', () => {
     const after = readFileSync(keptFile());
     expect(after.length).toBeGreaterThan(bytes.length * 1.5);
     expect(after.readUInt32LE(8)).toBeGreaterThan(0);
+  });
+
+  test('is not replaced by a run that only waited longer', () => {
+    load().keepCode();
+    vi.spyOn(performance, 'now').mockReturnValue(1e9);
+    const before = readFileSync(keptFile());
+    const second = load();
+    second.exports.large();
+    vi.spyOn(process, 'cpuUsage').mockReturnValue({ user: 1000, system: 1000 });
+    second.keepCode(DO_NOT_LOOK);
+    vi.restoreAllMocks();
+    expect(readFileSync(keptFile()).equals(before)).toBe(true);
   });
 
   test.each([
