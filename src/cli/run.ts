@@ -201,7 +201,7 @@ export class Run<Options extends object> {
       stopListening();
       endBySignal(signal);
     };
-    const stopListening = await listenToSignals(onSignal, pipe !== undefined);
+    const stopListening = await listenToSignals(onSignal, pipe === undefined ? [] : ['SIGINT']);
     try {
       await work();
     } finally {

@@ -13,9 +13,9 @@ export function receiveSignalsThrough(port: MessagePort): void {
 
 /**
  * Calls `onSignal` for signals that would end the program, until the returned function is called.
- * @param sparesFirstInterrupt whether the first SIGINT is not meant to end it
+ * @param spared signals that are not meant to end it at once, until one of them has come
  */
-export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void, sparesFirstInterrupt: boolean): Promise<() => void> {
+export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void, spared: readonly NodeJS.Signals[]): Promise<() => void> {
   if (supervisor === undefined) {
     for (const signal of SIGNALS) process.on(signal, onSignal);
     return () => {
@@ -30,7 +30,7 @@ export async function listenToSignals(onSignal: (signal: NodeJS.Signals) => void
       else onSignal(message.signal);
     };
     port.on('message', take);
-    tellSupervisor({ kind: 'listen', sparesFirstInterrupt });
+    tellSupervisor({ kind: 'listen', spared });
   });
   // The port must not keep a thread alive that has done its work.
   port.unref();

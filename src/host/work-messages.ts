@@ -2,8 +2,8 @@
 export type WorkMessage =
   /** The module is loaded. */
   | { readonly kind: 'started' }
-  /** Signals are to be handled, and passed on. @param sparesFirstInterrupt whether the first SIGINT ends nothing */
-  | { readonly kind: 'listen'; readonly sparesFirstInterrupt: boolean }
+  /** Signals are to be handled, and passed on. @param spared those that do not end the program, until one of them has come */
+  | { readonly kind: 'listen'; readonly spared: readonly NodeJS.Signals[] }
   /** From now on, signals end the program at once again. */
   | { readonly kind: 'unlisten' }
   /** A path is being written, and is to be removed if the program is ended; or it no longer is. */

@@ -76,7 +76,8 @@ class Supervisor {
   readonly #worker: Worker;
   readonly #graceMs: number;
   readonly #unfinished = new Set<string>();
-  #sparesFirstInterrupt = false;
+  /** Signals that only the worker handles, until one of them has come. */
+  #spared: readonly NodeJS.Signals[] = [];
   #timer: NodeJS.Timeout | undefined;
   /** The signal that was passed on and has not been answered. */
   #pending: NodeJS.Signals | undefined;
@@ -89,7 +90,7 @@ class Supervisor {
   take(message: Exclude<WorkMessage, { kind: 'started' | 'done' }>): void {
     switch (message.kind) {
       case 'listen':
-        this.#sparesFirstInterrupt = message.sparesFirstInterrupt;
+        this.#spared = message.spared;
         for (const signal of SIGNALS) process.on(signal, this.#onSignal);
         this.#tellWork({ kind: 'listening' });
         break;
@@ -132,8 +133,8 @@ class Supervisor {
 
   readonly #onSignal = (signal: NodeJS.Signals): void => {
     this.#tellWork({ kind: 'signal', signal });
-    if (signal === 'SIGINT' && this.#sparesFirstInterrupt) {
-      this.#sparesFirstInterrupt = false;
+    if (this.#spared.includes(signal)) {
+      this.#spared = [];
       return;
     }
     this.#pending ??= signal;

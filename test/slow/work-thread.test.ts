@@ -11,7 +11,7 @@ import { announceSkipped } from '../support/perf-tool.ts';
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 let dir: string;
 /** What a thread does that reacts to a signal, and how long to wait for it here: a busy machine must not change the result. */
-const ANSWERING: ReadonlySet<string> = new Set(['wait', 'late', 'more']);
+const ANSWERING: ReadonlySet<string> = new Set(['wait', 'late', 'more', 'spare']);
 const PATIENCE_MS = 120_000;
 
 /** A program that supervises a thread, which writes a file and does as its argument says. */
@@ -31,12 +31,15 @@ beforeAll(async () => {
      import { forgetUnfinished, noteUnfinished, removeUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
      receiveSignalsThrough(parentPort);
      const how = process.argv[2];
+     let spare;
+     const spared = new Promise((resolve) => { spare = resolve; });
      const stopListening = await listenToSignals((signal) => {
+       if (how === 'spare') return spare();
        writeSync(2, 'cleaned up');
        removeUnfinished();
        stopListening();
        endBySignal(signal);
-     }, false);
+     }, how === 'spare' ? ['SIGINT', 'SIGTERM'] : []);
      const work = async () => {
        noteUnfinished('unfinished');
        mkdirSync('unfinished');
@@ -48,6 +51,7 @@ beforeAll(async () => {
        if (how === 'wait') await new Promise((resolve) => setTimeout(resolve, 60_000));
        for (let i = 0; how === 'more'; i++) { noteUnfinished('more' + i); writeFileSync('more' + i, ''); await new Promise((resolve) => setImmediate(resolve)); }
        if (how === 'heap') for (const all = []; ; ) all.push(new Array(1000).fill({}));
+       if (how === 'spare') { const timer = setTimeout(() => {}, 60_000); await spared; clearTimeout(timer); }
        if (how === 'stall') await new Promise(() => {});
        if (how === 'throw') throw new TypeError('thrown');
        forgetUnfinished('unfinished');
@@ -90,6 +94,11 @@ describe.skipIf(process.platform === 'win32')('a thread that works under supervi
 
   test('is ended between two pieces of work by a signal that came at the end of the first', async () => {
     expect(await run('late', 'SIGINT')).toMatchObject({ endedBy: 'SIGINT', left: ['unfinished'] });
+  });
+
+  test('goes on after a signal that it spares, and not after others', async () => {
+    expect(await run('spare', 'SIGTERM')).toEqual({ status: 3, endedBy: null, stderr: '', left: ['unfinished'] });
+    expect(await run('spare', 'SIGHUP')).toMatchObject({ status: null, endedBy: 'SIGHUP' });
   });
 
   test('begins nothing new after it has taken back what it has begun', async () => {
