@@ -133,8 +133,8 @@ describe('commands in the documentation', () => {
   }
 
   async function runPerfconv(words: readonly string[], isPiped: boolean): Promise<string> {
-    // The network is not used.
-    if (words.includes('--debuginfod')) {
+    // The network is not used, not even this machine's own.
+    if (words.includes('--debuginfod') || words[0] === 'view') {
       expect(() => parseCommandLine(words)).not.toThrow();
       return '';
     }

@@ -13,8 +13,12 @@ export const TARGET = 'src/writers/html/page.ts';
 
 /** The text of the target. @throws Error if the page cannot be made */
 export async function compilePage() {
-  const [beforeTitle, beforeData, afterData] = (await profilePage()).text.split(/%TITLE%|%DATA%/);
+  const { text, policy } = await profilePage();
+  const [beforeTitle, beforeData, afterData] = text.split(/%TITLE%|%DATA%/);
   return `// Made from viewer/ by \`npm run generate\`. Not to be edited.
+
+/** The content security policy that the page contains. */
+export const POLICY = ${literal(policy)};
 
 /** The page up to its title. */
 export const BEFORE_TITLE = ${literal(beforeTitle)};
@@ -47,7 +51,7 @@ async function profilePage() {
   const { script } = await bundledScript('viewer/main.ts');
   const [styleHash, scriptHash] = [hashOf(style), hashOf(script)];
   const policy = ["default-src 'none'", `script-src '${scriptHash}'`, `style-src '${styleHash}'`, "base-uri 'none'", "form-action 'none'"].join('; ');
-  return { text: filled(textOf('page.html'), { CSP: policy, STYLE: style, SCRIPT: script }), styleHash, scriptHash };
+  return { text: filled(textOf('page.html'), { CSP: policy, STYLE: style, SCRIPT: script }), policy, styleHash, scriptHash };
 }
 
 /** A page with its parts, and without comments. */

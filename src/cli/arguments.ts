@@ -107,6 +107,15 @@ export class Arguments {
     return this.#wholeNumber(name, text);
   }
 
+  /** A TCP port. */
+  port(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^[1-9]\d{0,4}$/.test(text) || Number(text) > MAX_PORT)
+      throw new PerfconvError('usage', `${this.#label(name)} ${text}: expected a port from 1 to ${MAX_PORT}`);
+    return Number(text);
+  }
+
   /** A share in per cent. */
   percent(name: string): number | undefined {
     const text = this.text(name);
@@ -143,3 +152,4 @@ export class Arguments {
 
 /** No machine has more CPUs. */
 const MAX_RANGE = 1 << 16;
+const MAX_PORT = 65_535;

@@ -10,6 +10,7 @@ import {
   RUN_OPTIONS,
   STACK_OPTIONS,
   SYMBOL_SOURCES,
+  VIEW_ONLY,
 } from './options.ts';
 
 /** A command of the program. */
@@ -106,6 +107,21 @@ export const DIFF: CommandSpec = {
   ],
 };
 
+export const VIEW: CommandSpec = {
+  name: 'view',
+  usage: 'perfconv view [INPUT…] [--no-open] [--port N]',
+  text: 'Show a recording in the browser, as the page of -t html, until Ctrl-C; several inputs are merged',
+  takesSeveral: true,
+  options: [...VIEW_ONLY, ...FILTERS, ...SYMBOL_SOURCES, ...STACK_OPTIONS, ...RUN_OPTIONS],
+  examples: [
+    ['perfconv view', 'perf.data in the browser'],
+    ['perfconv view --event cycles --time 10%-50% web.data', 'part of a recording'],
+    ['perfconv view --by-input monday.data tuesday.data', 'two recordings in one page'],
+    ['perf record -g -o - ./app | perfconv view -', 'straight from perf, when the program has ended'],
+    ['perfconv view --no-open --port 8080 web.data', 'on a server; ssh -NL 8080:127.0.0.1:8080 SERVER brings the address to another machine'],
+  ],
+};
+
 export const INFO: CommandSpec = {
   name: 'info',
   usage: 'perfconv info [INPUT] [--json]',
@@ -143,7 +159,4 @@ export const COMPLETION: CommandSpec = {
   ],
 };
 
-export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, DIFF, INFO, DUMP, COMPLETION];
-
-/** Commands planned for a later version. */
-export const COMMANDS_TO_COME: readonly string[] = ['view'];
+export const COMMANDS: readonly CommandSpec[] = [CONVERT, REPORT, DIFF, VIEW, INFO, DUMP, COMPLETION];

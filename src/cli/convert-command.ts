@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { PerfconvError } from '../base/errors.ts';
 import { statNow } from '../host/stat-now.ts';
 import { systemPath } from '../host/system-path.ts';
-import { type ConvertOutput, convert, type SampleFilter } from '../pipeline/convert.ts';
+import { convert } from '../pipeline/convert.ts';
 import { FORMATS, type Format } from '../pipeline/formats.ts';
-import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { Arguments } from './arguments.ts';
 import { COMMANDS } from './commands.ts';
+import { convertMerged } from './convert-merged.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { type Conversion, checkConflicts, checkDistinct, checkTerminal } from './output-conflicts.ts';
 import { planOutputs } from './outputs.ts';
@@ -72,20 +72,6 @@ async function convertTo({ inputs, outputs: planned }: Conversion, { reading, wr
     }
     await run.commitOutputs();
   });
-}
-
-async function convertMerged(
-  run: Run<ReadProfileOptions>,
-  outputs: readonly ConvertOutput[],
-  options: WriteOptions & { readonly filter: SampleFilter },
-): Promise<void> {
-  const { MergedConversion } = await import('../pipeline/convert-merged.ts');
-  const conversion = new MergedConversion(outputs, options, run.diagnostics);
-  await run.readEach(
-    (recording, label) => conversion.add(recording.source, label, recording.options, recording.diagnostics),
-    () => conversion.writeRecords(),
-  );
-  await conversion.finish();
 }
 
 /** Refuses a first word that is not a file but almost the name of a command, since it was probably meant as one. */

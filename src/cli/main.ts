@@ -35,6 +35,8 @@ async function run(args: readonly string[], terminal: Terminal): Promise<number>
       return (await import('./report-command.ts')).runReport(request.args, terminal);
     case 'diff':
       return (await import('./diff-command.ts')).runDiff(request.args, terminal);
+    case 'view':
+      return (await import('./view-command.ts')).runView(request.args, terminal);
     case 'info':
       return (await import('./info-command.ts')).runInfo(request.args, terminal);
     case 'dump':

@@ -36,6 +36,12 @@ const SYMBOLS = 'Symbols:';
 const STACKS = 'Stacks and weights:';
 const RUNNING = 'General:';
 
+const BY_INPUT: OptionSpec = {
+  name: 'by-input',
+  section: OUTPUT,
+  text: 'Keep merged inputs apart. folded, html: make the input the root frame; speedscope: write one profile per input even with --group all',
+};
+
 export const CONVERT_ONLY: readonly OptionSpec[] = [
   {
     name: 'format',
@@ -69,11 +75,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     section: OUTPUT,
     text: `folded: mark frames of any of ${FOLDED_MARKS.join(', ')} with _[k], _[i], _[j] for flamegraph.pl --color java, or none. Default: kernel`,
   },
-  {
-    name: 'by-input',
-    section: OUTPUT,
-    text: 'Keep merged inputs apart. folded, html: make the input the root frame; speedscope: write one profile per input even with --group all',
-  },
+  BY_INPUT,
   {
     name: 'group',
     value: 'GROUP',
@@ -152,6 +154,12 @@ export const DIFF_ONLY: readonly OptionSpec[] = [
     section: OUTPUT,
     text: "Compare amounts instead of shares: the percentages of both recordings are those of BASE's total. For recordings of the same work",
   },
+];
+
+export const VIEW_ONLY: readonly OptionSpec[] = [
+  { name: 'no-open', section: OUTPUT, text: 'Only print the address, and open no browser' },
+  { name: 'port', value: 'N', section: OUTPUT, text: 'Serve the page at this port of 127.0.0.1. Default: one that is free' },
+  { ...BY_INPUT, text: 'First show several inputs apart, each below a root frame with its name' },
 ];
 
 /** Of commands that print tables. */

@@ -2,7 +2,7 @@ import parser from 'yargs-parser';
 import { PerfconvError } from '../base/errors.ts';
 import { wordList } from '../base/word-list.ts';
 import { Arguments, type GivenOptions } from './arguments.ts';
-import { COMMANDS, COMMANDS_TO_COME, CONVERT, type CommandSpec } from './commands.ts';
+import { COMMANDS, CONVERT, type CommandSpec } from './commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { COMMON_OPTIONS, type OptionSpec } from './options.ts';
 
@@ -87,7 +87,6 @@ export function parseCommandLine(line: readonly string[]): Request {
   if (isAskedFor('version', given, line)) return 'version';
   checkOptions(line, words, command);
   const inputs = [...words, ...literalWords];
-  if (named === undefined && COMMANDS_TO_COME.includes(words[0])) throw new PerfconvError('usage', `the command ${words[0]} is not available yet`);
   if (inputs.includes('')) throw new PerfconvError('usage', "an input's name is empty");
   if (!command.takesSeveral && inputs.length > 1) throw new PerfconvError('usage', tooManyText(command, inputs.length));
   return { command, args: new Arguments(inputs, given, command.options) };

@@ -39,18 +39,25 @@ const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
 /** How outputs are written, as the options say. @throws PerfconvError `usage` */
 export function planWriting(args: Arguments): WriteOptions {
   return withoutUndefined({
-    exporter: EXPORTER,
+    ...planPage(args),
     ns: args.flag('ns'),
-    byInput: args.flag('by-input'),
     wallClock: args.flag('wall-clock'),
     csvSafe: args.flag('csv-safe'),
-    unknown: args.choice('unknown', UNKNOWN_CODE) ?? (args.choice('compat', ['perf']) && 'address'),
-    weight: args.choice('weight', WEIGHTS),
     marks: readMarks(args),
     labels: readLabels(args),
     group: args.choice('group', GROUPS),
     chromeStyle: args.choice('chrome-style', CHROME_STYLES),
     fields: readFields(args),
+  });
+}
+
+/** How a page is written. Other formats have these options, too. @throws PerfconvError `usage` */
+export function planPage(args: Arguments): WriteOptions {
+  return withoutUndefined({
+    exporter: EXPORTER,
+    byInput: args.flag('by-input'),
+    unknown: args.choice('unknown', UNKNOWN_CODE) ?? (args.choice('compat', ['perf']) && 'address'),
+    weight: args.choice('weight', WEIGHTS),
   });
 }
 

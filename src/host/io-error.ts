@@ -21,6 +21,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOMEM: 'out of memory',
   EPIPE: 'the reader has gone away',
   EBUSY: 'is in use',
+  EADDRINUSE: 'is in use by another program',
   EXDEV: 'is on another file system',
   ETXTBSY: 'is a running program',
   ENXIO: 'no such device',

@@ -140,13 +140,14 @@ describe('completion', () => {
   const complete = async (...words: string[]): Promise<string[]> => (await runMain(['--get-completions', ...words])).stdout.toString().split('\n').slice(0, -1);
 
   test('offers commands, options and values', async () => {
-    expect(await complete('')).toEqual(['convert', 'report', 'diff', 'info', 'dump', 'completion', 'help']);
+    expect(await complete('')).toEqual(['convert', 'report', 'diff', 'view', 'info', 'dump', 'completion', 'help']);
     expect(await complete('re')).toEqual(['report']);
     expect(await complete('help', 'd')).toEqual(['diff', 'dump']);
     expect(await complete('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await complete('-t', 'f')).toEqual(['folded', 'firefox']);
     expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);
     expect(await complete('report', '--ch')).toEqual(['--children']);
+    expect(await complete('view', '--no-')).toEqual(['--no-open', '--no-inline', '--no-demangle', '--no-progress']);
     expect(await complete('--kall')).toEqual(['--kallsyms']);
     expect(await complete('web.data', '--gro')).toEqual(['--group']);
   });

@@ -115,8 +115,8 @@ test('options of other commands are refused, naming those commands', () => {
   expect(refusalOf('info', '-t', 'csv')).toBe('the command info has no option -t; convert has it');
   expect(refusalOf('x', '--limit=3')).toBe('the command convert has no option --limit; report and diff have it');
   expect(refusalOf('x', '--json')).toBe('the command convert has no option --json; report, diff, info and dump have it');
-  expect(refusalOf('completion', '-q')).toBe('the command completion has no option -q; convert, report, diff, info and dump have it');
-  expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert, report and diff have it');
+  expect(refusalOf('completion', '-q')).toBe('the command completion has no option -q; convert, report, diff, view, info and dump have it');
+  expect(refusalOf('dump', '--pid', '3')).toBe('the command dump has no option --pid; convert, report, diff and view have it');
 });
 
 test('words after -- are inputs', () => {

@@ -16,6 +16,7 @@ import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../
 // Every example in the help, run literally: in a shell, in a directory with the files that it names.
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+const bin = join(root, 'bin/perfconv.js');
 
 interface Example {
   readonly what: string;
@@ -44,11 +45,24 @@ const STAND_INS: Readonly<Record<string, string>> = {
   ...(whyMissing('jq') !== undefined && { jq: 'cat' }),
 };
 
+/** Runs perfconv with its arguments, prints the page at the address that this prints, interrupts it, and ends with its status. No browser is opened. */
+const LOOK_AT_VIEW = `
+  import { spawn } from 'node:child_process';
+  const env = { ...process.env, SSH_CONNECTION: 'x' };
+  const child = spawn(process.execPath, [${JSON.stringify(bin)}, ...process.argv.slice(2)], { env, stdio: ['inherit', 'pipe', 'inherit'] });
+  child.stdout.once('data', async (url) => {
+    console.log(await (await fetch(String(url).trim())).text());
+    child.kill('SIGINT');
+  });
+  child.on('close', (status) => { process.exitCode = status ?? 1; });
+`;
+
 const whyNoShell = process.platform === 'win32' ? 'the examples are for a POSIX shell' : whyMissing('bash');
 if (whyNoShell !== undefined) announceSkipped('the examples of the help', whyNoShell);
 
 describe.skipIf(whyNoShell !== undefined)('an example of the help does what it says', () => {
   let tools: string;
+  let lookAtView: string;
   let dir: string;
   let server: Server;
 
@@ -56,7 +70,9 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     ensureBuilt();
     tools = mkdtempSync(join(tmpdir(), 'perfconv-examples-'));
     writeFileSync(join(tools, 'recorded.pipe'), encodePipe(exampleRecording()));
-    program('perfconv', `exec ${quoted(process.execPath)} ${quoted(join(root, 'bin/perfconv.js'))} "$@"`);
+    program('perfconv', `exec ${quoted(process.execPath)} ${quoted(bin)} "$@"`);
+    lookAtView = join(tools, 'look-at-view.mjs');
+    writeFileSync(lookAtView, LOOK_AT_VIEW);
     server = createServer((_, response) => response.writeHead(404).end());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
@@ -80,10 +96,13 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     chmodSync(join(tools, name), 0o755);
   }
 
-  /** Runs a command line as somebody at a shell would, with places outside the directory replaced by ones in it. */
+  /** Runs a command line as somebody at a shell would, with places outside the directory replaced by ones in it, and no port that may be in use. */
   function run(command: string, shell = 'bash'): Promise<{ readonly status: number; readonly stdout: string; readonly stderr: string }> {
     const { port } = server.address() as AddressInfo;
-    const here = command.replace('https://debuginfod.debian.net', `http://127.0.0.1:${port}`).replaceAll(/(?<= )\/(mnt|opt)\//g, `${dir}/$1/`);
+    const here = command
+      .replace('https://debuginfod.debian.net', `http://127.0.0.1:${port}`)
+      .replaceAll(/(?<= )\/(mnt|opt)\//g, `${dir}/$1/`)
+      .replace('--port 8080 ', '');
     const env = { ...process.env, PATH: `${tools}:${process.env.PATH}`, HOME: join(dir, 'home'), RECORDED: join(tools, 'recorded.pipe') };
     const failing = shell === 'bash' ? ['-o', 'pipefail'] : [];
     return new Promise((resolve) => {
@@ -98,6 +117,13 @@ describe.skipIf(whyNoShell !== undefined)('an example of the help does what it s
     const before = readdirSync(dir, { recursive: true }).length;
     const shell = what.includes('zsh') ? 'zsh' : what.includes('fish') ? 'fish' : 'bash';
     const isThere = whyMissing(shell) === undefined;
+    // `view` goes on until it is interrupted.
+    program(
+      'perfconv',
+      command.includes('perfconv view')
+        ? `exec ${quoted(process.execPath)} ${quoted(lookAtView)} "$@"`
+        : `exec ${quoted(process.execPath)} ${quoted(bin)} "$@"`,
+    );
     // If the shell that should read the script is missing, it is only printed.
     const { status, stdout, stderr } = isThere ? await run(command, shell) : await run(/perfconv [^|)]*/.exec(command)?.[0] ?? command);
     expect({ status, stderr }).toEqual({ status: 0, stderr: expect.not.stringMatching(/data lost|changes nothing|error/) });

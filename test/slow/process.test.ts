@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ensureBuilt, startCli } from '../support/built-cli.ts';
+import { ensureBuilt, listening, startCli } from '../support/built-cli.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
 
@@ -224,15 +224,6 @@ function longRecording(sample: RecordSpec, count: number): Uint8Array {
     view.setBigUint64(start + i * size + 40, BigInt(i), true);
   }
   return bytes;
-}
-
-/** Waits until a process has perfconv's signal handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
-async function listening(pid: number): Promise<void> {
-  const isListening = (): boolean => {
-    const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
-    return (BigInt(`0x${mask}`) & 1n) !== 0n;
-  };
-  while (!isListening()) await delay(10);
 }
 
 function* chunks(bytes: Uint8Array, size: number): Generator<Uint8Array> {

@@ -1,8 +1,9 @@
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,9 +28,9 @@ export interface RunningCli {
   ended(): Promise<{ status: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }>;
 }
 
-/** Starts bin/perfconv.js as users do. @param keepStdout false if the caller reads it */
-export function startCli(args: readonly string[], cwd: string, keepStdout = true): RunningCli {
-  const child = spawn(process.execPath, [join(root, 'bin/perfconv.js'), ...args], { cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+/** Starts bin/perfconv.js as users do. @param keepStdout false if the caller reads it @param env what differs in its environment */
+export function startCli(args: readonly string[], cwd: string, keepStdout = true, env: Readonly<Record<string, string>> = {}): RunningCli {
+  const child = spawn(process.execPath, [join(root, 'bin/perfconv.js'), ...args], { cwd, env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   if (keepStdout) child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
@@ -44,4 +45,13 @@ export function startCli(args: readonly string[], cwd: string, keepStdout = true
       return { status, signal, stdout, stderr };
     },
   };
+}
+
+/** Waits until a process has perfconv's signal handlers. Node itself has one for SIGINT, but none for SIGHUP. Source: proc_pid_status(5), SigCgt. */
+export async function listening(pid: number): Promise<void> {
+  const isListening = (): boolean => {
+    const mask = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '0';
+    return (BigInt(`0x${mask}`) & 1n) !== 0n;
+  };
+  while (!isListening()) await delay(10);
 }

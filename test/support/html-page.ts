@@ -17,13 +17,13 @@ export interface HtmlView extends Viewer {
 const ROW_HEIGHT = 20;
 
 /**
- * Opens a page of `-t html` from a file, and calls `use` when it is shown.
- * @param input path of a file, or its bytes
+ * Opens a page of `-t html`, and calls `use` when it is shown.
+ * @param input path of a file, or its bytes; or the address of a server
  */
-export async function withHtmlPage<T>(input: string | Uint8Array, options: ViewerOptions, use: (view: HtmlView) => Promise<T>): Promise<T> {
+export async function withHtmlPage<T>(input: string | Uint8Array | URL, options: ViewerOptions, use: (view: HtmlView) => Promise<T>): Promise<T> {
   return await withChromium(options, async (viewer, timeoutMs) => {
     const { page } = viewer;
-    const address = pathToFileURL(inputFile(viewer, input, 'profile.html')).href;
+    const address = input instanceof URL ? input.href : pathToFileURL(inputFile(viewer, input, 'profile.html')).href;
     const requests: string[] = [];
     page.on('request', (request) => {
       if (request.url() !== address) requests.push(request.url());

@@ -1,5 +1,8 @@
 // Made from viewer/ by `npm run generate`. Not to be edited.
 
+/** The content security policy that the page contains. */
+export const POLICY = 'default-src \'none\'; script-src \'sha256-6TNcUTyaBetw3lQPT16x5n6NAXgEk6mEL7OFZReDwYs=\'; style-src \'sha256-3iMmQz7had5BusteyL6fNQF52isz6zQesQwTjyYxxIg=\'; base-uri \'none\'; form-action \'none\'';
+
 /** The page up to its title. */
 export const BEFORE_TITLE = '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; script-src \'sha256-6TNcUTyaBetw3lQPT16x5n6NAXgEk6mEL7OFZReDwYs=\'; style-src \'sha256-3iMmQz7had5BusteyL6fNQF52isz6zQesQwTjyYxxIg=\'; base-uri \'none\'; form-action \'none\'">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="referrer" content="no-referrer">\n<meta name="color-scheme" content="light dark">\n<title>';
 

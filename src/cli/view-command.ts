@@ -1,0 +1,89 @@
+import { hostname } from 'node:os';
+import { canShowBrowser, openInBrowser } from '../host/browser.ts';
+import { type KeptPage, PageSink } from '../host/kept-page.ts';
+import { LOOPBACK, PageServer } from '../host/page-server.ts';
+import { listenToSignals, SIGNALS } from '../host/signals.ts';
+import { convert } from '../pipeline/convert.ts';
+import { PAGE_POLICY } from '../pipeline/page-policy.ts';
+import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
+import type { WriteOptions } from '../pipeline/write-profile.ts';
+import type { Arguments } from './arguments.ts';
+import { convertMerged } from './convert-merged.ts';
+import { checkDistinct, checkPrinting } from './output-conflicts.ts';
+import { planReading, type ReadingPlan, readOptions } from './reading.ts';
+import { inputsOf, Run } from './run.ts';
+import { printMessage, redrawLine } from './standard-error.ts';
+import { standardOutput } from './standard-output.ts';
+import { checkSymbolPaths } from './symbol-paths.ts';
+import type { Terminal } from './terminal.ts';
+import { planPage } from './writing.ts';
+
+/** `perfconv view`. The address is its result, so that other programs can read it; everything else goes to standard error. */
+export async function runView(args: Arguments, terminal: Terminal): Promise<number> {
+  const inputs = inputsOf(args);
+  const reading = planReading(args, terminal);
+  const writing = planPage(args);
+  const port = args.port('port');
+  checkPrinting(inputs, args, terminal);
+  if (inputs.length > 1) checkDistinct(inputs, terminal);
+  checkSymbolPaths(args, terminal);
+  const stdout = standardOutput(terminal);
+  // Before the work, so that a port that is in use is reported at once.
+  const server = await PageServer.open(port ?? 0, port === undefined ? LOOPBACK : `--port ${port}`);
+  try {
+    const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics));
+    let page: KeptPage | undefined;
+    const status = await run.complete(async () => {
+      page = await makePage(run, reading, writing);
+    });
+    if (page === undefined) return status;
+    server.show(page);
+    await untilInterrupted(async () => {
+      await stdout.write(new TextEncoder().encode(`${server.url}\n`));
+      await offer(server, args, terminal);
+    });
+    // The terminal has printed ^C.
+    if (terminal.stderr.isTTY) redrawLine(terminal, '');
+    return status;
+  } finally {
+    await server.close();
+  }
+}
+
+async function makePage(run: Run<ReadProfileOptions>, reading: ReadingPlan, writing: WriteOptions): Promise<KeptPage> {
+  const sink = new PageSink();
+  const outputs = [{ format: 'html', sink }] as const;
+  if (run.inputs.length > 1) await convertMerged(run, outputs, { ...writing, filter: reading.filter });
+  else await run.read(({ source, options, diagnostics }) => convert(source, outputs, { ...options, ...writing }, diagnostics));
+  return sink.end(PAGE_POLICY);
+}
+
+/** Does some work, then waits for a signal. That is the regular end here; one more signal ends the program if something keeps it. */
+async function untilInterrupted(work: () => Promise<void>): Promise<void> {
+  let interrupt = (): void => {};
+  const interrupted = new Promise<void>((resolve) => {
+    interrupt = resolve;
+  });
+  const stopListening = await listenToSignals(() => interrupt(), SIGNALS);
+  try {
+    await work();
+    await interrupted;
+  } finally {
+    stopListening();
+  }
+}
+
+/** Opens the page in a browser, or says how to. */
+async function offer(server: PageServer, args: Arguments, terminal: Terminal): Promise<void> {
+  const note = (text: string): void => {
+    if (!args.flag('quiet')) printMessage(terminal, `perfconv: ${text}`);
+  };
+  const isSeen = canShowBrowser(terminal.env);
+  const opens = isSeen && !args.flag('no-open');
+  note(opens ? 'opening it in the browser; the page is there until Ctrl-C' : 'the page is there until Ctrl-C');
+  if (!isSeen) note(`to see it on your own machine, run there: ssh -NL ${server.port}:${LOOPBACK}:${server.port} ${hostname()}`);
+  if (!opens) return;
+  await openInBrowser(server.ticketUrl, terminal.env, (failure) => {
+    if (!server.isTicketUsed) note(`no browser was started (${failure}): open the address yourself`);
+  });
+}

@@ -1,0 +1,58 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ensureBuilt } from '../support/built-cli.ts';
+import { hasNoChromium } from '../support/chromium.ts';
+import { fixtureFile, fixtureSymbolArgs } from '../support/fixture-files.ts';
+import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
+import { convert } from '../support/perfconv-tool.ts';
+import { startView, type ViewingCli, WITH_DISPLAY } from '../support/viewing-cli.ts';
+
+describe.skipIf(process.platform !== 'linux' || hasNoChromium('perfconv view'))('perfconv view', () => {
+  const args = [fixtureFile('kernel.data'), ...fixtureSymbolArgs];
+  let dir: string;
+  let cli: ViewingCli;
+  beforeAll(() => {
+    ensureBuilt();
+    dir = mkdtempSync(join(tmpdir(), 'perfconv-view-'));
+    // In place of the program that opens the user's browser: the test opens its own.
+    writeFileSync(join(dir, 'xdg-open'), '#!/bin/sh\necho "$1" > opened.new; mv opened.new opened\n');
+    chmodSync(join(dir, 'xdg-open'), 0o755);
+    cli = startView(args, dir, { ...WITH_DISPLAY, PATH: `${dir}${delimiter}${process.env.PATH}` });
+  });
+  afterAll(() => {
+    cli.child.kill('SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  async function openedAddress(): Promise<string> {
+    while (!existsSync(join(dir, 'opened'))) await delay(20);
+    return readFileSync(join(dir, 'opened'), 'utf8').trimEnd();
+  }
+
+  const shown = async ({ rows, texts }: HtmlView) => ({ rows: await rows(), name: await texts('#name'), summary: await texts('#summary') });
+
+  test('shows what the page of -t html shows, and again when it is reloaded, and after the program has ended', async () => {
+    convert([...args, '-q', '-o', join(dir, 'kernel.html')]);
+    const expected = await withHtmlPage(join(dir, 'kernel.html'), {}, shown);
+    const url = await cli.address();
+    await withHtmlPage(new URL(await openedAddress()), {}, async (view) => {
+      const { page, problems, requests, settled, texts } = view;
+      // The address that may be used once has led to the other one, and the page has asked for nothing else.
+      expect([page.url(), requests, problems]).toEqual([url, [url], []]);
+      expect(await shown(view)).toEqual(expected);
+      await page.reload();
+      await page.waitForSelector('body[data-ready]');
+      await settled();
+      expect(await shown(view)).toEqual(expected);
+      cli.child.kill('SIGINT');
+      expect((await cli.ended()).status).toBe(0);
+      await page.locator('input[value=callers]').check();
+      await settled();
+      expect(await texts('#path button')).toEqual(['all']);
+      expect(problems).toEqual([]);
+    });
+  });
+});
