@@ -1,5 +1,6 @@
 /** Names code without a recording: functions, files and lines of addresses. Loads nothing that reads recordings. */
 
+export type { BlockingSource } from './base/blocking-source.ts';
 export { BufferSource, type ByteSource } from './base/byte-source.ts';
 export type { Compression, Decompressor } from './base/decompressor.ts';
 export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/diagnostics.ts';

@@ -1,5 +1,3 @@
-import type { BlockingSource } from './blocking-source.ts';
-
 /**
  * Random access to the bytes of a file, wherever they come from. The library reads through this and never opens a file itself, so that it runs in a browser as
  * well as in Node.
@@ -44,7 +42,7 @@ export function recordingBytes({ sizeBytes, parts = [] }: RecordingSource): numb
 }
 
 /** A source over bytes in memory. */
-export class BufferSource implements ByteSource, BlockingSource {
+export class BufferSource implements ByteSource {
   readonly name: string;
   readonly bytes: Uint8Array;
 
@@ -58,10 +56,6 @@ export class BufferSource implements ByteSource, BlockingSource {
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
-    return this.readNow(position, target);
-  }
-
-  readNow(position: number, target: Uint8Array): number {
     const part = this.bytes.subarray(position, position + target.length);
     target.set(part);
     return part.length;

@@ -1,4 +1,5 @@
 import { type BlobLike, BlobSource } from '../base/blob-source.ts';
+import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteSource } from '../base/byte-source.ts';
 import { BufferSource } from '../base/byte-source.ts';
 import type { Compression } from '../base/decompressor.ts';
@@ -56,9 +57,15 @@ export class BlobSymbolFiles implements SymbolFiles {
     return file && openAs(file, path);
   }
 
-  openJitDump(path: string): BufferSource | undefined {
-    const file = this.#find(path);
-    return file?.data instanceof Uint8Array ? new BufferSource(file.data, path) : undefined;
+  openJitDump(path: string): BlockingSource | undefined {
+    const data = this.#find(path)?.data;
+    if (!(data instanceof Uint8Array)) return undefined;
+    const readNow = (position: number, target: Uint8Array): number => {
+      const part = data.subarray(position, position + target.length);
+      target.set(part);
+      return part.length;
+    };
+    return { name: path, sizeBytes: data.length, readNow, close: () => {} };
   }
 
   async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
