@@ -79,6 +79,7 @@ const DISTURBED_COMMANDS: readonly (readonly string[])[] = [
   ['convert', INPUT, '-o', `${FOLDER}/new.txt.gz`, '-t', 'chrome', '-o', '-'],
   ['convert', INPUT, '-t', 'pprof', '-o', '-'],
   ['convert', INPUT, '-o', `${FOLDER}/new.html`],
+  ['convert', INPUT, '-o', `${FOLDER}/new.parquet`],
   ['convert', INPUT, '-t', 'script', '-o', '-'],
   ['report', INPUT],
   ['info', '--json', INPUT],

@@ -5,12 +5,13 @@ import { SUM } from '../test/support/output-totals.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 import { readFirefox } from '../test/support/read-firefox.ts';
 import { readHtml, stackOf } from '../test/support/read-html.ts';
+import { readParquet } from '../test/support/read-parquet.ts';
 
 // What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
 // sample.
 
 /** Returns what is wrong with an output; undefined if nothing is. */
-export type OutputCheck = (bytes: Uint8Array, profile: Profile) => string | undefined;
+export type OutputCheck = (bytes: Uint8Array, profile: Profile) => string | undefined | Promise<string | undefined>;
 
 /** What a missing value prints as. */
 const NO_VALUE = /\bNaN\b|\bundefined\b|\[object |\bInfinity\b/;
@@ -122,6 +123,14 @@ function html(bytes: Uint8Array, profile: Profile): string | undefined {
   return count === expected ? undefined : `the page holds ${count} samples of ${expected}`;
 }
 
+async function parquet(bytes: Uint8Array, profile: Profile): Promise<string | undefined> {
+  const rows = await readParquet(bytes);
+  const wrong = rows.find((row) => row.stack.length !== row.stack_dsos.length || row.function !== (row.stack.at(0) ?? null));
+  if (wrong !== undefined) return `the stack of a row does not belong to it: ${wrong.function}, ${wrong.stack.join(';')}`;
+  const expected = sampleCount(profile);
+  return rows.length === expected ? undefined : `the table holds ${rows.length} samples of ${expected}`;
+}
+
 /** All samples refer to existing nodes, and the deltas are times. */
 function cpuprofile(bytes: Uint8Array): string | undefined {
   const { nodes, samples, timeDeltas } = JSON.parse(decode(bytes)) as {
@@ -165,7 +174,21 @@ function csv(bytes: Uint8Array): string | undefined {
 }
 
 /** All outputs that are made from a recording. */
-export const OUTPUTS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'report', 'csv', 'info', 'records'] as const;
+export const OUTPUTS = [
+  'pprof',
+  'speedscope',
+  'chrome',
+  'cpuprofile',
+  'firefox',
+  'html',
+  'parquet',
+  'script',
+  'folded',
+  'report',
+  'csv',
+  'info',
+  'records',
+] as const;
 
 export type Output = (typeof OUTPUTS)[number];
 
@@ -177,6 +200,7 @@ export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>,
   cpuprofile,
   firefox,
   html,
+  parquet,
   script,
   folded,
   report,

@@ -23,7 +23,7 @@ import { type Command, commandFault } from './commands.ts';
 import { demanglingFault } from './demangle-check.ts';
 import { pollution, resetAllocations, uncheckedAllocation } from './guards.ts';
 import { type FileContent, NotedSymbolFiles, SYMFS } from './noted-symbol-files.ts';
-import { lineFault, OUTPUT_CHECKS, type Output } from './output-checks.ts';
+import { lineFault, OUTPUT_CHECKS, type Output, type OutputCheck } from './output-checks.ts';
 import { OutputSink } from './output-sink.ts';
 import type { Plan } from './plan.ts';
 import { projectRoot } from './project-root.ts';
@@ -255,7 +255,7 @@ async function checkOutput(
     if (error instanceof PerfconvError) return;
     throw error;
   }
-  checkBytes(output, sink, work, (bytes) => OUTPUT_CHECKS[output](bytes, profile));
+  await checkBytes(output, sink, work, (bytes) => OUTPUT_CHECKS[output](bytes, profile));
 }
 
 async function writeOutput(
@@ -270,13 +270,13 @@ async function writeOutput(
 }
 
 /** @param name of the output, for messages */
-function checkBytes(name: string, sink: OutputSink, work: Work, check: (bytes: Uint8Array) => string | undefined): void {
+async function checkBytes(name: string, sink: OutputSink, work: Work, check: (bytes: Uint8Array) => ReturnType<OutputCheck>): Promise<void> {
   const bytes = sink.bytes();
   if (bytes === undefined) {
     work.unread++;
     return;
   }
-  const wrong = check(bytes);
+  const wrong = await check(bytes);
   if (wrong !== undefined) throw new Wrong(`${name}: ${wrong}`);
 }
 
@@ -291,7 +291,7 @@ async function checkMerged(profile: Profile, plan: Plan, work: Work): Promise<vo
   }, 2);
   const countOf = ({ events }: Profile): number => events.reduce((sum, event) => sum + event.samples, 0);
   if (countOf(merged) !== 2 * countOf(profile)) throw new Wrong(`merging: ${countOf(merged)} samples of twice ${countOf(profile)}`);
-  checkBytes('merging', sink, work, (bytes) => OUTPUT_CHECKS.pprof(bytes, merged));
+  await checkBytes('merging', sink, work, (bytes) => OUTPUT_CHECKS.pprof(bytes, merged));
 }
 
 /**
@@ -320,7 +320,7 @@ async function checkInfo(source: Source, { compatPerf, hasAllFields }: Plan, { s
 async function checkRecords(source: Source, { hasAllFields: json }: Plan, { session }: ReadProfileResult, work: Work): Promise<void> {
   const sink = new OutputSink();
   await work.times.whole(() => dump(source, sink, { json }, new Diagnostics()));
-  checkBytes('records', sink, work, (bytes) => {
+  await checkBytes('records', sink, work, (bytes) => {
     const text = new TextDecoder().decode(bytes);
     const lines = text.split('\n').slice(0, -1);
     if (lines.length !== session.counts.total) return `there are ${lines.length}, the session counted ${session.counts.total}`;
@@ -338,5 +338,5 @@ async function checkTables(source: Source, options: ConvertOptions, { profile }:
     return sink;
   };
   await work.times.whole(() => convert(source, [{ format: 'csv', openTable }], options, new Diagnostics()));
-  for (const [name, sink] of tables) checkBytes(name, sink, work, (bytes) => OUTPUT_CHECKS.csv(bytes, profile));
+  for (const [name, sink] of tables) await checkBytes(name, sink, work, (bytes) => OUTPUT_CHECKS.csv(bytes, profile));
 }

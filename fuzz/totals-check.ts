@@ -10,6 +10,7 @@ import {
   firefoxTotals,
   foldedWeight,
   htmlTotals,
+  parquetTotals,
   pprofTotals,
   reportTotals,
   scriptTotals,
@@ -58,6 +59,8 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   found.push([`speedscope --group ${group}`, read(await bytesAs(profile, 'speedscope', { group }), (bytes) => speedscopeTotals(bytes, names))]);
   found.push(['firefox', read(await bytesAs(profile, 'firefox'), (bytes) => firefoxTotals(bytes, names))]);
   found.push(['html', read(await bytesAs(profile, 'html'), htmlTotals)]);
+  const table = await bytesAs(profile, 'parquet');
+  found.push(['parquet', table && (await parquetTotals(table))]);
   if (isPlain) found.push(['script', read(await bytesAs(profile, 'script', { fields: ['event', 'period'] }), scriptTotals)]);
   for (const [output, totals] of found) {
     if (totals !== undefined && shown(totals) !== shown(expected)) return `${output} has ${shown(totals)}; the profile ${shown(expected)}`;

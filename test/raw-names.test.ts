@@ -14,6 +14,7 @@ import { writeReport } from '../src/writers/report/report.ts';
 import { CollectedTables } from './support/collected-tables.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
 import { htmlText } from './support/read-html.ts';
+import { readParquet } from './support/read-parquet.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
 
@@ -67,6 +68,9 @@ describe('names that are not UTF-8', () => {
       const text = format === 'html' ? htmlText(bytes) : strict.decode(bytes);
       expect(text).not.toMatch(/\\ud[c-f]/i);
       expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify('t\\xff\\xe4').slice(1, -1));
+    }
+    for (const { comm, dso, stack_dsos } of await readParquet(await converted('parquet'))) {
+      expect([comm, dso, ...stack_dsos].join()).toMatch(/^t(\\xf[ef]\\xe4),\/none\/d\1\/app,\/none\/d\1\/app$/);
     }
     const { mappings, message } = readPprof(await converted('pprof'));
     expect(mappings.map(({ name }) => name)).toEqual(['/none/d\\xff\\xe4/app', '/none/d\\xfe\\xe4/app']);

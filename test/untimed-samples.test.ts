@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCsv } from './support/parse-csv.ts';
 import { context, encodeFile, type RecordSpec, record, simpleperfFeatures } from './support/perf-encoder.ts';
 import { htmlText } from './support/read-html.ts';
+import { parquetText } from './support/read-parquet.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
 import { CLOCK, SWITCHES, sampleAt } from './support/simpleperf-recordings.ts';
@@ -43,7 +44,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
   const filters: string[][] = [[], ['--event', 'sched:sched_switch'], ['--time', '0,'], ['--time', '0%-100%']];
 
   test.each(filters.map((filter) => [filter.join(' '), filter] as const))('makes a valid document in every format %s', async (_text, filter) => {
-    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'pprof', 'csv']) {
+    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'pprof', 'csv', 'parquet']) {
       const output = join(directory, `out-${format}`);
       const result = await runMain(['-q', input, '-t', format, '-o', output, ...filter]);
       expect(result.stderr).not.toMatch(/internal error|NaN|BigInt/);
@@ -58,7 +59,13 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
       const texts =
         format === 'csv'
           ? ['overview', 'processes', 'results'].map((table) => readFileSync(join(output, `${table}.csv`), 'utf8'))
-          : [format === 'html' ? htmlText(readFileSync(output)) : readFileSync(output, 'utf8')];
+          : [
+              format === 'parquet'
+                ? await parquetText(readFileSync(output))
+                : format === 'html'
+                  ? htmlText(readFileSync(output))
+                  : readFileSync(output, 'utf8'),
+            ];
       for (const text of texts) expect(text, format).not.toMatch(/NaN|Infinity/);
       if (format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox' || format === 'html') JSON.parse(texts[0]);
       if (format === 'csv')

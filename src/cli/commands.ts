@@ -53,6 +53,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --group cpu -o web.trace.json.gz web.data', 'what each CPU did, in DevTools'],
     ['perfconv --tid 813 -o thread.cpuprofile web.data', 'one thread, for DevTools and editors'],
+    ['perfconv -o web.parquet web.data', 'a table with a row for each sample, for DuckDB and pandas'],
     ['perfconv --chrome-style events -o web.trace.json.gz web.data', 'bars for Perfetto, compressed'],
     ['perfconv --symfs /mnt/target --kallsyms target.kallsyms web.data', 'a recording from another machine'],
     ['perfconv --vmlinux vmlinux-6.1.0 web.data', 'kernel functions with files and lines'],

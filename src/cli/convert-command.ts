@@ -15,7 +15,7 @@ import { planReading, type ReadingPlan, readOptions } from './reading.ts';
 import { inputsOf, Run } from './run.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import { EXIT_DONE, EXIT_FAILED, type Terminal } from './terminal.ts';
-import { planWriting, reportUnusedOptions } from './writing.ts';
+import { planWriting, reportPackedTables, reportUnusedOptions } from './writing.ts';
 
 /** `perfconv convert`. All options are checked before any input is read. */
 export async function runConvert(args: Arguments, terminal: Terminal): Promise<number> {
@@ -61,6 +61,7 @@ async function convertTo({ inputs, outputs: planned }: Conversion, { reading, wr
   const run = new Run(inputs, args, terminal, (input, diagnostics) => readOptions(reading, input, diagnostics), { isOneOfSeveral });
   return run.complete(async () => {
     reportUnusedOptions(planned, args, run.diagnostics);
+    reportPackedTables(planned, run.diagnostics);
     if (inputs.length === 1) {
       await run.read(async ({ source, options, diagnostics }) => {
         const outputs = await run.openOutputs(planned, reading.openedFiles);

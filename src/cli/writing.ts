@@ -24,7 +24,7 @@ import type { PlannedOutput } from './outputs.ts';
 /** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
   weight: ['pprof', 'speedscope', 'folded', 'firefox', 'html'],
-  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox', 'html'],
+  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox', 'html', 'parquet'],
   'by-input': ['folded', 'speedscope', 'html'],
   marks: ['folded'],
   labels: ['pprof'],
@@ -68,6 +68,12 @@ export function reportUnusedOptions(outputs: readonly PlannedOutput[], args: Arg
   if (unused.length === 0) return;
   const names = wordList(unused.map(([name]) => `--${name}`));
   diagnostics.add('unused-option', 'warning', `${names} ${unused.length > 1 ? 'have' : 'has'} no effect on ${wordList(formats)}`);
+}
+
+/** Reports outputs that nothing opens until they are unpacked again. */
+export function reportPackedTables(outputs: readonly PlannedOutput[], diagnostics: Diagnostics): void {
+  if (!outputs.some(({ format, gzip }) => format === 'parquet' && gzip)) return;
+  diagnostics.add('parquet-gz', 'warning', 'readers of Parquet do not unpack .gz files, and what is in it is compressed already: leave out .gz');
 }
 
 /** `comm,ip` replaces the default fields; `+addr,-period` changes them. */

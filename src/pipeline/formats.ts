@@ -1,5 +1,5 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
-export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox', 'html'] as const;
+export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox', 'html', 'parquet'] as const;
 
 /** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
@@ -28,6 +28,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.folded', 'folded', false],
   ['.firefox.json', 'firefox', false],
   ['.html', 'html', false],
+  ['.parquet', 'parquet', false],
 ];
 
 /** The default ending of a format's files. */
@@ -41,6 +42,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   folded: '.folded',
   firefox: '.firefox.json',
   html: '.html',
+  parquet: '.parquet',
 };
 
 /** The default endings of files, in the order of {@link FORMATS}. */

@@ -4,6 +4,7 @@ import { leftOutEvents } from '../profile/shown-events.ts';
 import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';
 import type { CpuProfileResult } from '../writers/cpuprofile/cpuprofile.ts';
 import type { FirefoxResult } from '../writers/firefox/firefox.ts';
+import type { ParquetResult } from '../writers/parquet/parquet.ts';
 import type { SpeedscopeResult } from '../writers/speedscope/speedscope.ts';
 
 /* What outputs lack or show differently, as their writers have found out. */
@@ -65,6 +66,11 @@ export function reportFirefox({ untimedSamples, omittedTracepoints }: FirefoxRes
     undefined,
     omittedTracepoints,
   );
+}
+
+export function reportParquet({ clippedPeriods, lostTimes }: ParquetResult, diagnostics: Diagnostics): void {
+  diagnostics.add('parquet-periods', 'loss', 'samples have periods beyond int64: the table has the largest number that fits', undefined, clippedPeriods);
+  diagnostics.add('parquet-times', 'loss', 'samples have times beyond int64: the table has none for them', undefined, lostTimes);
 }
 
 /** Reports that samples are grouped by CPU although some do not tell theirs. */

@@ -7,6 +7,8 @@ import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';
 import type { ReadProfileOptions } from './read-profile.ts';
 
+const EVERY_SAMPLE_FORMATS: readonly Format[] = ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'script', 'parquet'];
+
 /** What formats need from the reading. A recording that was read for some formats may lack what others show. */
 export interface ReadingNeeds {
   /** Each single sample, in time order. */
@@ -98,7 +100,7 @@ export function keptBranches({ keepLog, scriptFields }: ReadingNeeds): KeptBranc
 
 /** Whether a format shows samples one by one, so that the profile must have kept them. */
 function needsSamples(format: Format): boolean {
-  return format === 'speedscope' || format === 'chrome' || format === 'cpuprofile' || format === 'firefox' || format === 'script';
+  return EVERY_SAMPLE_FORMATS.includes(format);
 }
 
 /** Lines without inlined functions are read only for formats that show lines. */

@@ -11,7 +11,7 @@ import type { PprofLabel } from '../writers/pprof/pprof.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
 import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
-import { reportChrome, reportCpuProfile, reportFirefox, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
+import { reportChrome, reportCpuProfile, reportFirefox, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
 
 /** How formats are written. Each format uses the options that concern it. */
@@ -124,6 +124,12 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
     return (profile, sink, { weight = 'period', exporter = DEFAULT_EXPORTER, byInput = false, demangle }) =>
       // Boxes and tables have little room; where there is more, the page shows full names.
       writeHtml(profile, sink, { weight, exporter, byInput, ...(demangle === undefined && { shownFunctions: withoutParameters(profile).functions }) });
+  },
+  parquet: async () => {
+    const { writeParquet } = await import('../writers/parquet/parquet.ts');
+    return async (profile, sink, { exporter = DEFAULT_EXPORTER }, diagnostics) => {
+      reportParquet(await writeParquet(profile, sink, { exporter }), diagnostics);
+    };
   },
 };
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+import { readParquet } from '../support/read-parquet.ts';
 import { runMain } from '../support/run-main.ts';
 import { SwitchRecords } from '../support/switch-recordings.ts';
 
@@ -114,6 +115,18 @@ describe('outputs', () => {
     const result = await runMain(['-t', 'script', '--no-demangle', '--demangle-style', 'simple', '-o', '-', put('perf.data', fileRecording())]);
     expect(result.status).toBe(2);
     expect(result.stderr).toContain('--no-demangle cannot be combined with --demangle-style');
+  });
+
+  test('a table of samples is the same in a file, through a pipe and in a .gz file, which has a warning', async () => {
+    const input = put('perf.data', fileRecording());
+    const piped = (await runMain(['-q', '-t', 'parquet', '-o', '-', input])).stdout;
+    await runMain(['-q', '-o', at('a.parquet'), input]);
+    expect(readFileSync(at('a.parquet'))).toEqual(piped);
+    const { status, stderr } = await runMain(['-o', at('a.parquet.gz'), input]);
+    expect(gunzipSync(readFileSync(at('a.parquet.gz')))).toEqual(piped);
+    expect(status).toBe(0);
+    expect(stderr).toContain('perfconv: warning: readers of Parquet do not unpack .gz files, and what is in it is compressed already: leave out .gz\n');
+    expect((await readParquet(piped)).length).toBeGreaterThan(0);
   });
 });
 
@@ -363,7 +376,7 @@ describe('usage errors end with status 2', () => {
     [['--compat', 'samply'], '--compat samply: unknown value; expected perf'],
     [
       ['-o', 'a.out'],
-      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded, .firefox.json or .html',
+      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded, .firefox.json, .html or .parquet',
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of tables: give -o DIRECTORY'],
@@ -441,8 +454,8 @@ describe('usage errors end with status 2', () => {
     expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('b.pb')} is given twice\n` });
   });
 
-  test('a terminal gets no binary output', async () => {
-    const result = await runMain(['-t', 'pprof', '-o', '-', put('perf.data', fileRecording())], { isTTY: true });
+  test.each(['pprof', 'parquet'])('a terminal gets no binary output: %s', async (format) => {
+    const result = await runMain(['-t', format, '-o', '-', put('perf.data', fileRecording())], { isTTY: true });
     expect(result).toMatchObject({ status: 2, stderr: 'perfconv: the output is binary and standard output is a terminal: give -o FILE\n' });
   });
 });

@@ -10,6 +10,7 @@ import { makeDirectoryRecording } from '../support/directory-recording.ts';
 import { failure } from '../support/failure.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
 import { htmlText } from '../support/read-html.ts';
+import { parquetText } from '../support/read-parquet.ts';
 import { runMain } from '../support/run-main.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
@@ -44,6 +45,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   folded: 'folded',
   firefox: 'firefox.json',
   html: 'html',
+  parquet: 'parquet',
 };
 
 let outputs = 0;
@@ -70,7 +72,8 @@ describe('the library gives the same as the command line for', () => {
   test.each(FORMATS)('a directory with a kernel list, jitdump file and inlined functions, as %s', async (format) => {
     const written = await byLibrary(format, directory);
     expect(written.equals(await byCommandLine(format, [directory]))).toBe(true);
-    const text = format === 'pprof' ? gunzipSync(written) : format === 'html' ? htmlText(written) : written;
+    const texts = { pprof: () => gunzipSync(written), html: () => htmlText(written), parquet: () => parquetText(written) };
+    const text = Object.hasOwn(texts, format) ? await texts[format as keyof typeof texts]() : written;
     for (const name of ['recorded_list', 'compiled', 'main']) expect(text.includes(name)).toBe(true);
   });
 

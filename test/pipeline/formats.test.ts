@@ -21,6 +21,8 @@ test.each([
   ['a.firefox.json.gz', 'firefox', true],
   ['a.html', 'html', false],
   ['a.html.gz', 'html', true],
+  ['a.parquet', 'parquet', false],
+  ['a.parquet.gz', 'parquet', true],
 ])('%s means format %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });

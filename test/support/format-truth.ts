@@ -3,6 +3,7 @@ import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 import { readHtml, stackOf } from './read-html.ts';
+import { readParquet } from './read-parquet.ts';
 
 // What outputs say about a recording, in the same form for all formats: how much each event, thread and function has. Each
 // format is read without the help of anything else.
@@ -149,6 +150,15 @@ export function htmlTruth(bytes: Uint8Array): Required<Truth> {
       const names = stackOf(data, leaf).map(({ name }) => name);
       truth.add(data.events[event].name, data.processes[process].pid, tid, samples[row], BigInt(period[row]), names);
     }
+  }
+  return truth.truth();
+}
+
+export async function parquetTruth(bytes: Uint8Array): Promise<Required<Truth>> {
+  const truth = new StackTruth();
+  for (const { event, function: name, period, pid, stack, tid } of await readParquet(bytes)) {
+    if (name !== (stack.at(0) ?? null)) throw new Error(`the function ${name} is not the leaf of its stack, ${stack}`);
+    truth.add(event ?? '', pid ?? -1, tid ?? -1, 1, period, [...stack].reverse());
   }
   return truth.truth();
 }

@@ -10,6 +10,7 @@ import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
 import { pprofText } from './pprof-text.ts';
 import { htmlText } from './read-html.ts';
+import { parquetText } from './read-parquet.ts';
 
 /** A recording to make a golden of. */
 export interface GoldenInput {
@@ -38,6 +39,7 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'firefox.json': (input) => textOf(input, 'firefox'),
   'html.json': async (input) => htmlText((await converted(input, 'html')).bytes()),
   'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
+  'parquet.txt': async (input) => parquetText((await converted(input, 'parquet')).bytes()),
   'report.txt': (input) => reportOf(input),
   'report.json': (input) => reportOf(input, { layout: 'json', children: true }),
   'report.md': (input) => reportOf(input, { layout: 'markdown', limit: 20 }),

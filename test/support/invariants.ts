@@ -26,6 +26,7 @@ import {
   htmlTotals,
   infoTotals,
   overviewTotals,
+  parquetTotals,
   pprofTotals,
   reportTotals,
   scriptTotals,
@@ -39,7 +40,7 @@ import { runMain } from './run-main.ts';
 
 // What must be true of every recording, whatever is in it:
 //
-// - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, html, folded stacks, processes.csv, results.csv, the
+// - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, html, parquet, folded stacks, processes.csv, results.csv, the
 //   text of perf script, the report and its tree have the same number of samples and the same sum of periods, event by event.
 // - A recording gives the same bytes when it is read from a file and through a pipe.
 // - Filters that divide the samples among them (by event, comm, pid, tid, CPU, time) divide the totals.
@@ -119,7 +120,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('is the same through a pipe', async () => {
-      const formats = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'folded', 'script', 'csv'] as const;
+      const formats = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'parquet', 'folded', 'script', 'csv'] as const;
       const fromFile = await convertTo(formats, () => openFile(path), reading);
       const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path), reading);
       expect([...fromPipe.files.keys()]).toEqual([...fromFile.files.keys()]);
@@ -160,13 +161,14 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       const { profile } = await read(path, {}, reading);
       const single = profileTotals(profile);
       const twice = totalsText(timesOf(single, 2));
-      const formats = ['pprof', 'speedscope', 'html', 'folded', 'csv'] as const;
+      const formats = ['pprof', 'speedscope', 'html', 'parquet', 'folded', 'csv'] as const;
       const { profile: merged, files } = await convertMerged(formats, [path, path], reading);
       expect(totalsText(profileTotals(merged)), 'profile').toEqual(twice);
       for (const table of ['processes.csv', 'results.csv']) expect(totalsText(tableTotals(fileOf(files, table))), table).toEqual(twice);
       if (twice.length === 0) return;
       expect(totalsText(pprofTotals(fileOf(files, 'pprof'), eventNames(merged))), 'pprof').toEqual(twice);
       expect(totalsText(htmlTotals(fileOf(files, 'html'))), 'html').toEqual(twice);
+      expect(totalsText(await parquetTotals(fileOf(files, 'parquet'))), 'parquet').toEqual(twice);
       for (const [output, totals] of await totalsOfViews(merged)) expect(totalsText(totals), output).toEqual(twice);
       const folded = foldedWeight(await bytesOf((sink) => writeFolded(profile, sink)));
       expect(foldedWeight(fileOf(files, 'folded')), 'folded').toBe(2n * folded);
@@ -197,6 +199,7 @@ async function totalsOfViews(profile: Profile): Promise<[output: string, totals:
   views.push(['report --tree', treeTotals(await bytesOf((sink) => writeTree(profile, sink, { layout: 'json', levels: ['comm'], percentLimit: 0 })))]);
   if (profile.inputs === undefined) views.push(['firefox', firefoxTotals(await bytesAs('firefox', profile, {}), names)]);
   views.push(['html', htmlTotals(await bytesAs('html', profile, {}))]);
+  views.push(['parquet', await parquetTotals(await bytesAs('parquet', profile, {}))]);
   for (const group of GROUPS) views.push([`speedscope --group ${group}`, speedscopeTotals(await bytesAs('speedscope', profile, { group }), names)]);
   return views;
 }
@@ -322,7 +325,7 @@ async function bytesOf(write: (sink: BufferSink) => Promise<unknown>): Promise<U
 }
 
 export function bytesAs(
-  format: 'pprof' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html',
+  format: 'pprof' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'parquet',
   profile: Profile,
   options: WriteOptions,
 ): Promise<Uint8Array> {

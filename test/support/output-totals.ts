@@ -4,6 +4,7 @@ import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 import { readHtml } from './read-html.ts';
+import { readParquet } from './read-parquet.ts';
 
 // How many samples an output has of each event, and the sum of their periods, read without the help of anything else. Each function throws if
 // the output is not well-formed.
@@ -134,6 +135,11 @@ export function firefoxTotals(bytes: Uint8Array, names?: readonly string[]): Eve
 export function htmlTotals(bytes: Uint8Array): EventTotals {
   const { events, totals } = readHtml(bytes);
   return totalsOf(totals.flatMap(({ event, period, samples }) => samples.map((count, row): EventCount => [events[event].name, count, BigInt(period[row])])));
+}
+
+/** A row for each sample. */
+export async function parquetTotals(bytes: Uint8Array): Promise<EventTotals> {
+  return totalsOf((await readParquet(bytes)).map(({ event, period }): EventCount => [event ?? '', 1, period]));
 }
 
 interface CpuProfile {

@@ -11,6 +11,7 @@ import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { readFirefox } from '../support/read-firefox.ts';
 import { readHtml, stackOf } from '../support/read-html.ts';
+import { readParquet } from '../support/read-parquet.ts';
 import { readPprof } from '../support/read-pprof.ts';
 
 /** A thread, functions and a binary with empty names, and some with names. */
@@ -21,7 +22,7 @@ const PROFILE: Profile = buildProfile([
 ]);
 
 async function written(
-  format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'script' | 'pprof',
+  format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'parquet' | 'script' | 'pprof',
   profile = PROFILE,
 ): Promise<BufferSink> {
   const sink = new BufferSink();
@@ -64,6 +65,13 @@ describe('empty names', () => {
     const names = data.nodes.code.flatMap((_, node) => stackOf(data, node).map(({ name }) => name));
     expect(names).toContain('0x1234 (app)');
     expect([...names, ...data.processes.map(({ name }) => name), ...data.threads.map(({ name }) => name)]).not.toContain('');
+  });
+
+  test('leave no empty names in parquet: those of threads are absent', async () => {
+    const rows = await readParquet((await written('parquet')).bytes());
+    expect(rows.flatMap((row) => [row.stack, row.stack_dsos, Object.values(row)].flat())).not.toContain('');
+    expect(rows.map(({ comm }) => comm)).toEqual([null, 'app', 'app']);
+    expect(rows.map((row) => row.function)).toEqual(['0x1020 (app)', '0x1030 ([unknown])', '[unknown]']);
   });
 
   test('leave no empty names of functions or mappings in pprof', async () => {
