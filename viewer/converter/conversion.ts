@@ -13,6 +13,7 @@ const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = {
   cpuprofile: 'CPU profile',
   folded: 'folded stacks',
   script: 'text of perf script',
+  parquet: 'Parquet',
 };
 const FILE_FORMATS = FORMATS.filter((format) => format !== 'csv');
 /** How long a browser may take to begin with a download. */
