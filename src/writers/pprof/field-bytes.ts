@@ -6,6 +6,9 @@ const FLUSH_AT_BYTES = 1 << 19;
 /** Length of the longest varint of 64 bits. */
 export const MAX_VARINT_BYTES = 10;
 
+/** The largest value of an int64 field. */
+const MAX_INT64 = 2n ** 63n - 1n;
+
 /** Wire types of protobuf: a varint, and a value that begins with its length. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
@@ -81,6 +84,12 @@ export class FieldBytes {
     this.length = putWords(this.bytes, this.length + 1, lo, hi);
   }
 
+  /** Adds a count of 64 bits without a tag, as in a packed list. @param remainder see {@link putCount} */
+  count(value: number, remainder: number): void {
+    this.reserve(MAX_VARINT_BYTES);
+    this.length = putCount(this.bytes, this.length, value, remainder);
+  }
+
   /** Adds a text as UTF-8, which the specification requires: Go's readers reject anything else. */
   text(field: number, text: string): void {
     this.reserve(1 + MAX_VARINT_BYTES + text.length);
@@ -103,6 +112,11 @@ export function tagOf(field: number): number {
   return (field << 3) | LENGTH_DELIMITED;
 }
 
+/** The low and the high word of a number of 64 bits, signed or not. */
+export function wordsOf(value: bigint): [lo: number, hi: number] {
+  return [Number(BigInt.asUintN(32, value)), Number(BigInt.asUintN(32, value >> 32n))];
+}
+
 /** How many bytes {@link putVarint} writes for a number below 2^32. */
 export function varintLength(value: number): number {
   return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : value < 0x1000_0000 ? 4 : 5;
@@ -119,6 +133,24 @@ export function putVarint(bytes: Uint8Array, at: number, value: number): number 
     rest >>>= 7;
   }
   bytes[next++] = rest;
+  return next;
+}
+
+/**
+ * Like {@link putVarint}, for a count that is `value` + `remainder`: beyond 2^53, doubles are not exact. A count beyond int64 becomes the largest value.
+ * @param remainder 0 up to 2^53
+ */
+export function putCount(bytes: Uint8Array, at: number, value: number, remainder: number): number {
+  // hot
+  return value > Number.MAX_SAFE_INTEGER ? putWideVarint(bytes, at, value, remainder) : putVarint(bytes, at, value);
+}
+
+function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: number): number {
+  const exact = BigInt(value) + BigInt(remainder);
+  let rest = exact < MAX_INT64 ? exact : MAX_INT64;
+  let next = at;
+  for (; rest >= 0x80n; rest >>= 7n) bytes[next++] = Number(rest & 0x7fn) | 0x80;
+  bytes[next++] = Number(rest);
   return next;
 }
 

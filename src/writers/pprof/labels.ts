@@ -1,3 +1,5 @@
+import type { Profile } from '../../profile/profile.ts';
+
 /**
  * A label that samples can carry.
  *
@@ -10,3 +12,8 @@ export type PprofLabel = 'pid' | 'tid' | 'comm' | 'thread' | 'input';
 
 /** All labels, in the order in which they are written. */
 export const PPROF_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm', 'thread', 'input'];
+
+/** The labels that samples get unless others are asked for. */
+export function defaultLabels({ inputs }: Pick<Profile, 'inputs'>): readonly PprofLabel[] {
+  return inputs === undefined ? ['pid', 'tid', 'comm'] : ['pid', 'tid', 'comm', 'input'];
+}

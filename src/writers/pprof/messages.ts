@@ -1,4 +1,5 @@
 import { highWord } from '../../base/addresses.ts';
+import type { Mapping } from '../../profile/profile.ts';
 import type { FieldBytes } from './field-bytes.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';
 import { addressBias, mappingFileName, NONE, type PprofMapping, type PprofTables } from './tables.ts';
@@ -27,18 +28,12 @@ export function putValueType(fields: FieldBytes, field: number, type: number, un
   fields.end(start);
 }
 
-/**
- * Writes a Mapping. memory_start and file_offset are chosen so that address − memory_start + file_offset is the offset
- * in the file.
- */
+/** Writes a Mapping. */
 export function putMapping(fields: FieldBytes, id: number, row: PprofMapping, strings: PprofTables['strings']): void {
   const { mapping } = row;
-  const bias = addressBias(mapping);
-  const isInFile = mapping.kind === 'file' || mapping.kind === 'vdso';
   const start = fields.begin(PROFILE.mapping);
   fields.number(MAPPING.id, id);
-  putMemoryRange(fields, mapping.start + bias, mapping.limit + bias);
-  if (isInFile) putAddress(fields, MAPPING.fileOffset, mapping.start);
+  putMemory(fields, MAPPING, mapping);
   fields.number(MAPPING.filename, strings.intern(mappingFileName(mapping)));
   fields.number(MAPPING.buildId, strings.intern(mapping.buildId));
   fields.number(MAPPING.hasFunctions, Number(row.hasFunctions));
@@ -49,15 +44,20 @@ export function putMapping(fields: FieldBytes, id: number, row: PprofMapping, st
 }
 
 /**
- * Writes memory_start and memory_limit. In pprof addresses are unsigned, so the limit of a range that reaches the end of the address space would wrap around to
- * 0, below the start: such a range ends at 2^64 − 1 instead. A range that continues from the upper half of the address space into the lower half starts at 0,
- * so that it contains addresses of both.
- * @param start,limit signed doubles
+ * Writes memory_start, memory_limit and file_offset of a mapping, chosen so that address − memory_start + file_offset is the offset in the file.
+ *
+ * Addresses are unsigned here, so the limit of a range that reaches the end of the address space would wrap around to 0, below the start: such a range ends at
+ * 2^64 − 1 instead. A range that continues from the upper half of the address space into the lower half starts at 0, so that it contains addresses of both.
+ * @param numbers of the fields
  */
-function putMemoryRange(fields: FieldBytes, start: number, limit: number): void {
+export function putMemory(fields: FieldBytes, numbers: Readonly<Record<'memoryStart' | 'memoryLimit' | 'fileOffset', number>>, mapping: Mapping): void {
+  const bias = addressBias(mapping);
+  const start = mapping.start + bias;
+  const limit = mapping.limit + bias;
   const reachesEnd = start < 0 ? limit >= 0 : limit >= 2 ** 64;
-  putAddress(fields, MAPPING.memoryStart, reachesEnd && start < 0 && limit > 0 ? 0 : start);
-  putAddress(fields, MAPPING.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
+  putAddress(fields, numbers.memoryStart, reachesEnd && start < 0 && limit > 0 ? 0 : start);
+  putAddress(fields, numbers.memoryLimit, reachesEnd ? LAST_ADDRESS : limit);
+  if (mapping.kind === 'file' || mapping.kind === 'vdso') putAddress(fields, numbers.fileOffset, mapping.start);
 }
 
 /** 2^64 − 1 as a signed double. */

@@ -1,11 +1,11 @@
 import type { ByteSink } from '../../base/byte-sink.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import type { Profile } from '../../profile/profile.ts';
-import type { FieldBytes } from './field-bytes.ts';
+import { type FieldBytes, wordsOf } from './field-bytes.ts';
 import { PROFILE } from './field-numbers.ts';
 import { FieldWriter } from './field-writer.ts';
-import { LabelSets } from './label-sets.ts';
-import type { PprofLabel } from './labels.ts';
+import { constantLabels, labelSets } from './label-sets.ts';
+import { defaultLabels, type PprofLabel } from './labels.ts';
 import { putFunction, putLocation, putMapping, putNumber, putValueType } from './messages.ts';
 import { planSampleTypes, type SampleTypes, samplePeriod } from './sample-types.ts';
 import { writeSamples } from './samples.ts';
@@ -23,8 +23,6 @@ export interface PprofOptions {
   readonly weight?: 'period' | 'samples';
 }
 
-const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
-
 /**
  * Writes a profile in pprof's profile.proto, not compressed. (Files are usually gzipped; pprof reads both.)
  *
@@ -38,41 +36,34 @@ const DEFAULT_LABELS: readonly PprofLabel[] = ['pid', 'tid', 'comm'];
 export async function writePprof(profile: Profile, sink: ByteSink, options: PprofOptions): Promise<void> {
   const types = planSampleTypes(profile);
   if (types.primaryEvent < 0) throw new PerfconvError('no-samples', 'no samples to write to a pprof profile');
-  const tables = new PprofTables(profile);
+  // pprof names the profile after the main binary, with or without samples.
+  const tables = new PprofTables(profile, true);
   const { strings } = tables;
   const [chosen, labelComments] = chooseLabels(profile, options.labels);
-  const labels = new LabelSets(profile, chosen, strings);
+  const labels = labelSets(profile, chosen, strings);
   const out = new FieldWriter(sink);
   for (const { type, unit } of types.columns) putValueType(out, PROFILE.sampleType, strings.intern(type), strings.intern(unit));
   await writeSamples(out, profile, { types, locationId: tables.locationId, labels });
   await writeTables(out, tables);
   putMeta(out, profile, { types, weight: options.weight ?? 'period', strings, labelComments });
   // The string table comes last, since everything before may add to it.
-  await writeEach(out, strings.size, (index) => out.text(PROFILE.stringTable, strings.get(index)));
+  await out.putEach(strings.size, (index) => out.text(PROFILE.stringTable, strings.get(index)));
   await out.flush();
 }
 
 /** Which labels samples get, and comments in place of the others. */
 function chooseLabels(profile: Profile, asked: readonly PprofLabel[] | undefined): [labels: readonly PprofLabel[], comments: readonly string[]] {
   if (asked !== undefined) return [asked, []];
-  const labels = profile.inputs === undefined ? DEFAULT_LABELS : [...DEFAULT_LABELS, 'input' as const];
-  const constant = LabelSets.constant(profile, labels);
+  const labels = defaultLabels(profile);
+  const constant = constantLabels(profile, labels);
   return [labels.filter((label) => !constant.has(label)), [...constant.values()].filter((comment) => comment !== '')];
 }
 
 async function writeTables(out: FieldWriter, tables: PprofTables): Promise<void> {
   const { mappings, locations, functions, strings } = tables;
-  await writeEach(out, mappings.length, (index) => putMapping(out, index + 1, mappings[index], strings));
-  await writeEach(out, locations.size, (index) => putLocation(out, tables, index));
-  await writeEach(out, functions.size, (index) => putFunction(out, tables, index));
-}
-
-/** Writes the rows of a table. @param put encodes a row */
-async function writeEach(out: FieldWriter, size: number, put: (index: number) => void): Promise<void> {
-  for (let index = 0; index < size; ) {
-    for (; index < size && !out.isFull; index++) put(index);
-    if (out.isFull) await out.flush();
-  }
+  await out.putEach(mappings.length, (index) => putMapping(out, index + 1, mappings[index], strings));
+  await out.putEach(locations.size, (index) => putLocation(out, tables, index));
+  await out.putEach(functions.size, (index) => putFunction(out, tables, index));
 }
 
 interface MetaInput {
@@ -89,10 +80,8 @@ function putMeta(fields: FieldBytes, profile: Profile, { types, weight, strings,
   const count = types.countColumn[types.primaryEvent];
   const period = types.columns[count + 1];
   // A damaged recording may have a time that does not fit the field, which is an int64. It is left out.
-  const { captureTimeNs } = meta;
-  if (captureTimeNs !== undefined && isInt64(captureTimeNs)) {
-    fields.words(PROFILE.timeNanos, Number(BigInt.asUintN(32, captureTimeNs)), Number(BigInt.asUintN(32, captureTimeNs >> 32n)));
-  }
+  const { captureTimeNs = 0n } = meta;
+  if (BigInt.asIntN(64, captureTimeNs) === captureTimeNs) fields.words(PROFILE.timeNanos, ...wordsOf(captureTimeNs));
   putNumber(fields, PROFILE.durationNanos, Math.round(meta.durationNs));
   putValueType(fields, PROFILE.periodType, strings.intern(period.type), strings.intern(period.unit));
   putNumber(fields, PROFILE.period, samplePeriod(profile, types.primaryEvent));
@@ -100,12 +89,8 @@ function putMeta(fields: FieldBytes, profile: Profile, { types, weight, strings,
   putNumber(fields, PROFILE.defaultSampleType, strings.intern(weight === 'period' ? period.type : types.columns[count].type));
 }
 
-function isInt64(value: bigint): boolean {
-  return BigInt.asIntN(64, value) === value;
-}
-
 /** How the recordings were made, as `pprof -comments` prints it; equal lines of merged recordings appear once. */
-function commentsOf({ meta, inputs }: Profile): string[] {
+export function commentsOf({ meta, inputs }: Profile): string[] {
   const comments = new Set<string>();
   for (const { perfVersion, commandLine } of inputs?.map((input) => input.meta) ?? [meta]) {
     if (perfVersion !== '') comments.add(`perf version: ${perfVersion}`);

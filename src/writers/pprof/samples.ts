@@ -1,16 +1,14 @@
 import { lostInSum } from '../../base/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { TotalTable } from '../../profile/total-table.ts';
-import { type FieldBytes, MAX_VARINT_BYTES, putVarint, tagOf, varintLength } from './field-bytes.ts';
+import { type FieldBytes, MAX_VARINT_BYTES, putCount, putVarint, tagOf, varintLength } from './field-bytes.ts';
 import { PROFILE, SAMPLE } from './field-numbers.ts';
 import type { FieldWriter } from './field-writer.ts';
-import type { LabelSets } from './label-sets.ts';
 import { LocationLists } from './location-lists.ts';
 import { type SampleRows, sampleRows } from './sample-rows.ts';
 import type { SampleTypes } from './sample-types.ts';
+import type { TaskSets } from './task-sets.ts';
 
-/** The largest value of an int64 field. */
-const MAX_INT64 = 2n ** 63n - 1n;
 /** Length of the longest varint of a length. */
 const MAX_LENGTH_BYTES = 5;
 
@@ -23,7 +21,7 @@ export interface SamplesInput {
   readonly types: SampleTypes;
   /** By location of the profile: its id in the output. */
   readonly locationId: Uint32Array;
-  readonly labels: LabelSets;
+  readonly labels: TaskSets;
 }
 
 /** Writes the Samples of a profile, which make up nearly all of a large one. @param out holds the rest afterwards */
@@ -40,7 +38,7 @@ export async function writeSamples(out: FieldWriter, profile: Profile, input: Sa
 /** Encodes Samples: each is its location ids, its values and its labels, in this order. */
 class Samples {
   readonly #totals: TotalTable;
-  readonly #labels: LabelSets;
+  readonly #labels: TaskSets;
   readonly #fields: FieldBytes;
   readonly #rows: SampleRows;
   readonly #lists: LocationLists;
@@ -57,7 +55,10 @@ class Samples {
     this.#totals = totals;
     this.#labels = labels;
     this.#fields = fields;
-    this.#rows = sampleRows(totals, labels);
+    this.#rows = sampleRows(
+      totals,
+      Int32Array.from({ length: totals.kindCount }, (_, kind) => labels.ofTask(totals.taskOfKind(kind))),
+    );
     this.#lists = new LocationLists(profile.stacks, locationId);
     this.#countColumn = Int32Array.from({ length: totals.kindCount }, (_, kind) => types.countColumn[totals.eventOfKind(kind)]);
     this.#values = new Float64Array(types.columns.length);
@@ -76,13 +77,13 @@ class Samples {
     const fields = this.#fields;
     const lists = this.#lists;
     const encoded = this.#encoded;
-    const { size, stacks, labelSets, first } = this.#rows;
+    const { size, stacks, sets, first } = this.#rows;
     let row = start;
     for (; row < size && !fields.isFull; row++) {
       const stack = stacks[row];
       const idsLength = stack < 0 ? 0 : lists.lengths[stack];
       const valuesLength = this.#encodeValues(first[row]);
-      const labels = this.#labels.encoded(labelSets[row]);
+      const labels = this.#labels.encoded(sets[row]);
       // An empty list makes no field.
       const idsField = idsLength === 0 ? 0 : 1 + varintLength(idsLength) + idsLength;
       const bodyLength = idsField + 1 + varintLength(valuesLength) + valuesLength + labels.length;
@@ -127,22 +128,9 @@ class Samples {
     }
     const encoded = this.#encoded;
     let at = 0;
-    for (let column = 0; column < values.length; column++) {
-      const value = values[column];
-      at = value > Number.MAX_SAFE_INTEGER ? putWideVarint(encoded, at, value, remainders[column]) : putVarint(encoded, at, value);
-    }
+    for (let column = 0; column < values.length; column++) at = putCount(encoded, at, values[column], remainders[column]);
     return at;
   }
-}
-
-/** Like {@link putVarint}, for a count beyond 2^53, which is `value` + `remainder`. A count beyond int64 becomes the largest value. */
-function putWideVarint(bytes: Uint8Array, at: number, value: number, remainder: number): number {
-  const exact = BigInt(value) + BigInt(remainder);
-  let rest = exact < MAX_INT64 ? exact : MAX_INT64;
-  let next = at;
-  for (; rest >= 0x80n; rest >>= 7n) bytes[next++] = Number(rest & 0x7fn) | 0x80;
-  bytes[next++] = Number(rest);
-  return next;
 }
 
 /** Copies bytes in a loop, since a view and set() would take longer for so few. @returns where they end */

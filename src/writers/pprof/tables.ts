@@ -56,16 +56,16 @@ export class PprofTables {
   readonly #textIndex: Int32Array;
   readonly #mappingTexts: string[] = [];
 
-  constructor(profile: Profile) {
+  /** @param hasMain whether the main binary has a mapping even if it has no sample */
+  constructor(profile: Profile, hasMain: boolean) {
     this.#profile = profile;
     this.#mappingIndex = new Int32Array(profile.mappings.length).fill(-1);
     this.#biasLo = new Float64Array(profile.mappings.length);
     this.#biasHi = new Float64Array(profile.mappings.length);
     this.#functionIndex = new Int32Array(profile.functions.size).fill(-1);
     this.#textIndex = new Int32Array(profile.strings.size).fill(-1);
-    // mapping[0] is the main binary (profile.proto). It is written even if it has no sample, because pprof names the
-    // profile after it.
-    if (profile.mainMapping >= 0) this.#internMapping(profile.mainMapping);
+    // mapping[0] is the main binary (profile.proto).
+    if (hasMain && profile.mainMapping >= 0) this.#internMapping(profile.mainMapping);
     const isUsed = findUsedLocations(profile);
     this.locations = new TupleInterner(4, isUsed.length);
     this.locationId = new Uint32Array(isUsed.length);
