@@ -5,6 +5,7 @@
 import { bench, describe } from 'vitest';
 import { CPUMODE_USER } from '../src/profile/location-table.ts';
 import { writeFolded } from '../src/writers/folded/folded.ts';
+import { writeOtlp } from '../src/writers/otlp/otlp.ts';
 import { writePprof } from '../src/writers/pprof/pprof.ts';
 import { writeReport } from '../src/writers/report/report.ts';
 import { buildProfile } from '../test/support/build-profile.ts';
@@ -42,6 +43,7 @@ describe(`${STACKS} stacks of ${DEPTH} frames`, () => {
   const nowhere = { write: async () => {} };
   const once = { iterations: 3, warmupIterations: 1, time: 0, warmupTime: 0 };
   bench('pprof', () => writePprof(profile, nowhere, { labels: ['pid', 'tid', 'comm'] }), once);
+  bench('otlp', () => writeOtlp(profile, nowhere, { exporter: 'perfconv' }), once);
   bench('folded', () => writeFolded(profile, nowhere), once);
   bench('report', () => writeReport(profile, nowhere), once);
   bench('report with children', () => writeReport(profile, nowhere, { children: true }), once);

@@ -80,6 +80,7 @@ const DISTURBED_COMMANDS: readonly (readonly string[])[] = [
   ['convert', INPUT, '-t', 'pprof', '-o', '-'],
   ['convert', INPUT, '-o', `${FOLDER}/new.html`],
   ['convert', INPUT, '-o', `${FOLDER}/new.parquet`],
+  ['convert', INPUT, '-o', `${FOLDER}/new.otlp.gz`],
   ['convert', INPUT, '-t', 'script', '-o', '-'],
   ['report', INPUT],
   ['info', '--json', INPUT],

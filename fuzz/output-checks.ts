@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
+import { decodeOtlp } from '../test/support/decode-otlp.ts';
 import { SUM } from '../test/support/output-totals.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 import { readFirefox } from '../test/support/read-firefox.ts';
@@ -69,6 +70,32 @@ function pprof(bytes: Uint8Array, profile: Profile): string | undefined {
   }
   const expected = sampleCount(profile);
   return samples === BigInt(expected) ? undefined : `the profile counts ${samples} samples of ${expected}`;
+}
+
+function otlp(bytes: Uint8Array, profile: Profile): string | undefined {
+  const { dictionary, resourceProfiles } = decodeOtlp(bytes);
+  const { attributeTable, functionTable, locationTable, mappingTable, stackTable, stringTable } = dictionary;
+  const misses = (table: readonly unknown[], indexes: readonly number[]): boolean => indexes.some((index) => !(index >= 0 && index < table.length));
+  if (mappingTable.some((row) => misses(stringTable, [row.filenameStrindex]) || misses(attributeTable, row.attributeIndices)))
+    return 'a mapping refers to nothing';
+  if (functionTable.some((row) => misses(stringTable, [row.nameStrindex, row.systemNameStrindex, row.filenameStrindex])))
+    return 'a function refers to no string';
+  if (attributeTable.some((row) => misses(stringTable, [row.keyStrindex]))) return 'an attribute refers to no string';
+  const lines = locationTable.flatMap((row) => row.lines.map(({ functionIndex }) => functionIndex));
+  if (misses(functionTable, lines)) return 'a location refers to no function';
+  if (locationTable.some((row) => misses(mappingTable, [row.mappingIndex]) || misses(attributeTable, row.attributeIndices)))
+    return 'a location refers to nothing';
+  if (stackTable.some((row) => misses(locationTable, row.locationIndices))) return 'a stack refers to no location';
+  let samples = 0n;
+  for (const { periodType, sampleType, samples: rows } of resourceProfiles[0].scopeProfiles[0].profiles) {
+    if (misses(stringTable, [sampleType.typeStrindex, sampleType.unitStrindex])) return 'a profile has no type';
+    if (rows.some((row) => misses(stackTable, [row.stackIndex]) || misses(attributeTable, row.attributeIndices))) return 'a sample refers to nothing';
+    if (rows.some((row) => row.values.length !== 1)) return 'a sample has not one value';
+    // Either may come first: the number of samples, or their periods.
+    if (sampleType.typeStrindex !== periodType.typeStrindex) samples += rows.reduce((sum, { values }) => sum + BigInt(values[0]), 0n);
+  }
+  const expected = sampleCount(profile);
+  return samples === BigInt(expected) ? undefined : `the profiles count ${samples} samples of ${expected}`;
 }
 
 interface SpeedscopeDocument {
@@ -176,6 +203,7 @@ function csv(bytes: Uint8Array): string | undefined {
 /** All outputs that are made from a recording. */
 export const OUTPUTS = [
   'pprof',
+  'otlp',
   'speedscope',
   'chrome',
   'cpuprofile',
@@ -195,6 +223,7 @@ export type Output = (typeof OUTPUTS)[number];
 /** Outputs that are written, as one file or table each; the others are values. */
 export const OUTPUT_CHECKS: Readonly<Record<Exclude<Output, 'info' | 'records'>, OutputCheck>> = {
   pprof,
+  otlp,
   speedscope,
   chrome,
   cpuprofile,

@@ -10,6 +10,7 @@ import {
   firefoxTotals,
   foldedWeight,
   htmlTotals,
+  otlpTotals,
   parquetTotals,
   pprofTotals,
   reportTotals,
@@ -56,6 +57,7 @@ export async function totalsFault(profile: Profile, group: Group, tables: Readon
   const found: [output: string, totals: EventTotals | undefined][] = [...tables].map(([name, bytes]) => [name, tableTotals(bytes)]);
   found.push(['report', read(await bytesOf((sink) => writeReport(profile, sink)), reportTotals)]);
   found.push(['pprof', read(await bytesAs(profile, 'pprof'), (bytes) => pprofTotals(bytes, names))]);
+  found.push(['otlp', read(await bytesAs(profile, 'otlp'), (bytes) => otlpTotals(bytes, names))]);
   found.push([`speedscope --group ${group}`, read(await bytesAs(profile, 'speedscope', { group }), (bytes) => speedscopeTotals(bytes, names))]);
   found.push(['firefox', read(await bytesAs(profile, 'firefox'), (bytes) => firefoxTotals(bytes, names))]);
   found.push(['html', read(await bytesAs(profile, 'html'), htmlTotals)]);

@@ -14,6 +14,7 @@ import { writeReport } from '../src/writers/report/report.ts';
 import { CollectedTables } from './support/collected-tables.ts';
 import { encodeFile, record } from './support/perf-encoder.ts';
 import { htmlText } from './support/read-html.ts';
+import { readOtlp } from './support/read-otlp.ts';
 import { readParquet } from './support/read-parquet.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
@@ -74,6 +75,9 @@ describe('names that are not UTF-8', () => {
     }
     const { mappings, message } = readPprof(await converted('pprof'));
     expect(mappings.map(({ name }) => name)).toEqual(['/none/d\\xff\\xe4/app', '/none/d\\xfe\\xe4/app']);
+    const otlp = readOtlp(await converted('otlp'));
+    expect(otlp.mappings.map(({ name }) => name)).toEqual(['/none/d\\xff\\xe4/app', '/none/d\\xfe\\xe4/app']);
+    expect(otlp.profiles[0].samples.map(({ attributes }) => attributes.get('thread.name')).sort()).toEqual(['t\\xfe\\xe4', 't\\xff\\xe4']);
     expect(message.stringTable.join()).not.toMatch(/\ufffd|\p{Surrogate}/u);
   });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCsv } from './support/parse-csv.ts';
 import { context, encodeFile, type RecordSpec, record, simpleperfFeatures } from './support/perf-encoder.ts';
 import { htmlText } from './support/read-html.ts';
+import { readOtlp } from './support/read-otlp.ts';
 import { parquetText } from './support/read-parquet.ts';
 import { readPprof } from './support/read-pprof.ts';
 import { runMain } from './support/run-main.ts';
@@ -44,7 +45,7 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
   const filters: string[][] = [[], ['--event', 'sched:sched_switch'], ['--time', '0,'], ['--time', '0%-100%']];
 
   test.each(filters.map((filter) => [filter.join(' '), filter] as const))('makes a valid document in every format %s', async (_text, filter) => {
-    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'pprof', 'csv', 'parquet']) {
+    for (const format of ['speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'script', 'folded', 'pprof', 'otlp', 'csv', 'parquet']) {
       const output = join(directory, `out-${format}`);
       const result = await runMain(['-q', input, '-t', format, '-o', output, ...filter]);
       expect(result.stderr).not.toMatch(/internal error|NaN|BigInt/);
@@ -54,6 +55,10 @@ describe.each(spread(cases, 2))('%s: %s', (_what, _name, records) => {
       }
       if (format === 'pprof') {
         readPprof(gunzipSync(readFileSync(output)));
+        continue;
+      }
+      if (format === 'otlp') {
+        readOtlp(readFileSync(output));
         continue;
       }
       const texts =

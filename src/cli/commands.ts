@@ -52,6 +52,7 @@ export const CONVERT: CommandSpec = {
     ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --group cpu -o web.trace.json.gz web.data', 'what each CPU did, in DevTools'],
+    ['perfconv -o cpu.otlp.gz web.data', 'for an OpenTelemetry collector'],
     ['perfconv --tid 813 -o thread.cpuprofile web.data', 'one thread, for DevTools and editors'],
     ['perfconv -o web.parquet web.data', 'a table with a row for each sample, for DuckDB and pandas'],
     ['perfconv --chrome-style events -o web.trace.json.gz web.data', 'bars for Perfetto, compressed'],

@@ -49,7 +49,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'FORMAT',
     choices: FORMATS,
     section: OUTPUT,
-    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .cpuprofile, .csv or a directory, .txt, .folded, .firefox.json, .html, .parquet; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
+    text: `${FORMATS.join(', ')}. Default: chosen by the output's name (.pb.gz .pb .pprof, .speedscope.json, .trace.json, .cpuprofile, .csv or a directory, .txt, .folded, .firefox.json, .html, .parquet, .otlp; add .gz to compress), else pprof. With several outputs, applies to those whose name does not decide`,
   },
   {
     name: 'output',
@@ -57,7 +57,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'OUTPUT',
     isRepeatable: true,
     section: OUTPUT,
-    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv, html, parquet). Default: the input's name with the format's extension; standard output when the input is -",
+    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv, html, parquet, otlp). Default: the input's name with the format's extension; standard output when the input is -",
   },
   {
     name: 'labels',
@@ -65,7 +65,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     choices: [...PPROF_LABELS, 'none'],
     isList: true,
     section: OUTPUT,
-    text: `pprof: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: those of pid,tid,comm (and input, for merged inputs) in which samples differ`,
+    text: `pprof, otlp: label samples with any of ${PPROF_LABELS.join(', ')}, or none. Default: pid,tid,comm (and input, for merged inputs); pprof leaves out those in which samples do not differ`,
   },
   {
     name: 'marks',
@@ -223,7 +223,7 @@ export const SYMBOL_SOURCES: readonly OptionSpec[] = [
     value: 'STYLE',
     choices: DEMANGLE_STYLES,
     section: SYMBOLS,
-    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: simple for pprof; no-params for script, folded and report, and with --compat perf; else full',
+    text: 'How much of C++, Rust, Java and OCaml names to show: full (like c++filt), no-params (like perf: no parameters) or simple (like pprof: no template arguments either). Default: simple for pprof and otlp; no-params for script, folded and report, and with --compat perf; else full',
   },
   { name: 'no-demangle', section: SYMBOLS, text: 'Show C++, Rust, Java and OCaml names as the linker sees them' },
 ];

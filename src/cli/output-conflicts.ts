@@ -19,7 +19,9 @@ export interface Conversion {
 
 /** Refuses to print binary output on a terminal. @throws PerfconvError `usage` */
 export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
-  const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof' || format === 'parquet'));
+  const isBinary = outputs.some(
+    ({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof' || format === 'parquet' || format === 'otlp'),
+  );
   if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }
 

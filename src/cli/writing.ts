@@ -23,11 +23,11 @@ import type { PlannedOutput } from './outputs.ts';
 
 /** The formats that an option has an effect on. */
 const FORMATS_OF_OPTION: Readonly<Record<string, readonly Format[]>> = {
-  weight: ['pprof', 'speedscope', 'folded', 'firefox', 'html'],
-  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox', 'html', 'parquet'],
+  weight: ['pprof', 'speedscope', 'folded', 'firefox', 'html', 'otlp'],
+  unknown: ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'folded', 'firefox', 'html', 'parquet', 'otlp'],
   'by-input': ['folded', 'speedscope', 'html'],
   marks: ['folded'],
-  labels: ['pprof'],
+  labels: ['pprof', 'otlp'],
   group: ['speedscope', 'chrome'],
   'chrome-style': ['chrome'],
   'csv-safe': ['csv'],

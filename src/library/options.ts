@@ -64,7 +64,7 @@ export interface NameOptions {
   /** Whether files and lines are read from debug information; without them there are no inlined functions either. Default: yes. */
   readonly lines?: boolean;
   /**
-   * How C++, Rust, Java and OCaml names are shown; `none`: mangled. Default: `full`; `simple` in pprof; `no-params` in `script`, folded and with
+   * How C++, Rust, Java and OCaml names are shown; `none`: mangled. Default: `full`; `simple` in pprof and OTLP; `no-params` in `script`, folded and with
    * `compat: 'perf'`.
    */
   readonly demangle?: DemangleStyle | 'none';
@@ -97,7 +97,10 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 
 /** How a format is written. Names and defaults are those of the command line's options. */
 export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'> {
-  /** pprof: what samples are labelled with. Default: those of pid, tid, comm and, for merged recordings, input in which samples differ. */
+  /**
+   * pprof, OTLP: what samples are labelled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
+   * differ.
+   */
   readonly labels?: readonly PprofLabel[] | 'none';
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[] | 'none';

@@ -1,5 +1,5 @@
 /** The formats that a recording can be converted to, by the names that `-t` accepts. */
-export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox', 'html', 'parquet'] as const;
+export const FORMATS = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'csv', 'script', 'folded', 'firefox', 'html', 'parquet', 'otlp'] as const;
 
 /** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
@@ -29,6 +29,7 @@ const SUFFIXES: readonly (readonly [suffix: string, format: Format, gzip: boolea
   ['.firefox.json', 'firefox', false],
   ['.html', 'html', false],
   ['.parquet', 'parquet', false],
+  ['.otlp', 'otlp', false],
 ];
 
 /** The default ending of a format's files. */
@@ -43,6 +44,7 @@ const DEFAULT_SUFFIX: Readonly<Record<Format, string>> = {
   firefox: '.firefox.json',
   html: '.html',
   parquet: '.parquet',
+  otlp: '.otlp',
 };
 
 /** The default endings of files, in the order of {@link FORMATS}. */

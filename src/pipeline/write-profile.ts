@@ -24,7 +24,10 @@ export interface WriteOptions {
   readonly byInput?: boolean;
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[];
-  /** pprof: what samples are labelled with. Default: those of pid, tid, comm and, for merged recordings, input in which samples differ. */
+  /**
+   * pprof, OTLP: what samples are labelled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
+   * differ.
+   */
   readonly labels?: readonly PprofLabel[];
   /**
    * speedscope: what has a profile of its own; default: each thread. Chrome: what has a track; default: each thread, up to 30 of them, above that each CPU, or
@@ -36,7 +39,7 @@ export interface WriteOptions {
   /** CSV: put an apostrophe before texts that spreadsheets would run as formulas. Default: no, names are written as recorded. */
   readonly csvSafe?: boolean;
   /**
-   * The style of names that was asked for, and that the profile has. Absent: none was asked for; pprof then shows `simple` names, folded names without
+   * The style of names that was asked for, and that the profile has. Absent: none was asked for; pprof and OTLP then show `simple` names, folded names without
    * parameters.
    */
   readonly demangle?: DemangleStyle | 'none';
@@ -131,11 +134,17 @@ const WRITERS: Readonly<Record<StreamFormat, () => Promise<Write>>> = {
       reportParquet(await writeParquet(profile, sink, { exporter }), diagnostics);
     };
   },
+  otlp: async () => {
+    const { writeOtlp } = await import('../writers/otlp/otlp.ts');
+    return (profile, sink, { labels, weight = 'period', exporter = DEFAULT_EXPORTER, demangle }) =>
+      // The same names as in pprof, to which consumers convert profiles.
+      writeOtlp(demangle === undefined ? withSimpleNames(profile) : profile, sink, { labels, weight, exporter });
+  },
 };
 
 /** Whether a format, unless a style was asked for, demangles names in a style of its own. */
 export function demanglesItself(format: Format): boolean {
-  return format === 'pprof' || format === 'folded';
+  return format === 'pprof' || format === 'otlp' || format === 'folded';
 }
 
 /** `web.data 2026-11-21 11:44:12.473786` */

@@ -376,7 +376,7 @@ describe('usage errors end with status 2', () => {
     [['--compat', 'samply'], '--compat samply: unknown value; expected perf'],
     [
       ['-o', 'a.out'],
-      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded, .firefox.json, .html or .parquet',
+      '-o a.out: the name does not say which format: give -t FORMAT, or a name that ends in .pb.gz, .speedscope.json, .trace.json, .cpuprofile, .csv, .txt, .folded, .firefox.json, .html, .parquet or .otlp',
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of tables: give -o DIRECTORY'],

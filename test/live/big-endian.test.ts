@@ -16,7 +16,7 @@ const whyNot =
   (existsSync(`${SYSTEM}/lib/libstdc++.so.6`) ? undefined : `no ${SYSTEM}/lib/libstdc++.so.6 (Debian: libstdc++6-s390x-cross)`);
 if (whyNot !== undefined) announceSkipped('big-endian machines', whyNot);
 
-const FORMATS = ['pb', 'speedscope.json', 'trace.json', 'firefox.json', 'cpuprofile', 'folded', 'txt'];
+const FORMATS = ['pb', 'speedscope.json', 'trace.json', 'firefox.json', 'cpuprofile', 'folded', 'txt', 'otlp'];
 /** Prints what the library says about each position in the first 32 KB of files. */
 const PRINT_FRAMES = `
 const [dist, ...files] = process.argv.slice(2);

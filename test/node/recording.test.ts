@@ -46,6 +46,7 @@ const ENDINGS: Readonly<Record<Format, string>> = {
   firefox: 'firefox.json',
   html: 'html',
   parquet: 'parquet',
+  otlp: 'otlp',
 };
 
 let outputs = 0;

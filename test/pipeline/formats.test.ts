@@ -23,6 +23,8 @@ test.each([
   ['a.html.gz', 'html', true],
   ['a.parquet', 'parquet', false],
   ['a.parquet.gz', 'parquet', true],
+  ['a.otlp', 'otlp', false],
+  ['a.otlp.gz', 'otlp', true],
 ])('%s means format %s', (path, format, gzip) => {
   expect(outputFormatOf(path)).toEqual({ format, gzip });
 });

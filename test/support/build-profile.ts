@@ -10,9 +10,11 @@ import { TotalTable } from '../../src/profile/total-table.ts';
 export interface FrameSpec {
   readonly name: string;
   readonly dso?: string;
+  /** The linker's name, if that is another. */
+  readonly systemName?: string;
   readonly file?: string;
   readonly line?: number;
-  readonly inlined?: readonly { name: string; file?: string; line?: number }[];
+  readonly inlined?: readonly { name: string; systemName?: string; file?: string; line?: number }[];
   /** Leaves the location without a function. */
   readonly unresolved?: boolean;
   readonly address?: number;
@@ -67,8 +69,8 @@ export function buildProfile(
     addresses.set(key, address);
     const location = locations.intern(mapping, address >>> 0, Math.floor(address / 2 ** 32) >>> 0, isKernel ? CPUMODE_KERNEL : CPUMODE_USER, !isLeaf);
     if (!frame.unresolved && locations.lineCount(location) === 0) {
-      const lines = [...(frame.inlined ?? []), frame].map(({ name, file = '', line = 0 }) => ({
-        function: functions.intern(strings.intern(name), 0, strings.intern(file), 0),
+      const lines = [...(frame.inlined ?? []), frame].map(({ name, systemName = '', file = '', line = 0 }) => ({
+        function: functions.intern(strings.intern(name), strings.intern(systemName), strings.intern(file), 0),
         line,
         column: 0,
         file: 0,

@@ -15,6 +15,7 @@ import {
   foldedTruth,
   htmlTruth,
   ofEvent,
+  otlpTruth,
   parquetTruth,
   pprofTruth,
   reportTruth,
@@ -35,10 +36,11 @@ export function describeTruth(recordings: readonly (readonly [name: string, path
   describe.each(recordings)('%s', (_, path) => {
     it.each(['inlines', 'none'] as const)('says the same in every format, with debug information: %s', async (debugInfo) => {
       const options = { ...ALIKE, debugInfo };
-      const files = await convertTo(['pprof', 'speedscope', 'firefox', 'html', 'parquet', 'csv'], path, options);
+      const files = await convertTo(['pprof', 'otlp', 'speedscope', 'firefox', 'html', 'parquet', 'csv'], path, options);
       if (files === undefined) return;
       const { events } = files;
       const base = pprofTruth(files.bytes('pprof'), events);
+      expect(otlpTruth(files.bytes('otlp'), events), 'otlp').toEqual(base);
       expect(speedscopeTruth(files.bytes('speedscope'), events), 'speedscope').toEqual(base);
       expect(firefoxTruth(files.bytes('firefox'), events), 'firefox').toEqual(base);
       expect(htmlTruth(files.bytes('html')), 'html').toEqual(base);

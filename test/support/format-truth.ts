@@ -3,6 +3,7 @@ import { ProfileSchema } from '../../src/proto/profile_pb.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 import { readHtml, stackOf } from './read-html.ts';
+import { readOtlp } from './read-otlp.ts';
 import { readParquet } from './read-parquet.ts';
 
 // What outputs say about a recording, in the same form for all formats: how much each event, thread and function has. Each
@@ -96,6 +97,23 @@ export function pprofTruth(bytes: Uint8Array, events: readonly string[]): Requir
       const samples = Number(value[index * 2]);
       const event = known ?? [...left][0];
       if (samples > 0) truth.add(event, labels.get('pid') ?? -1n, labels.get('tid') ?? -1n, samples, value[index * 2 + 1], stack);
+    }
+  }
+  return truth.truth();
+}
+
+/** Two profiles for each event, its periods and its samples; those of the first event have names that tools look for. */
+export function otlpTruth(bytes: Uint8Array, events: readonly string[]): Required<Truth> {
+  const { profiles } = readOtlp(bytes);
+  const left = new Set(events);
+  const known = profiles.map(({ type }) => events.find((event) => type.startsWith(`${event}/`) && left.delete(event)));
+  const truth = new StackTruth();
+  for (let index = 0; index < profiles.length; index += 2) {
+    const event = known[index] ?? [...left][0];
+    for (const [nth, { locations, attributes, value }] of profiles[index].samples.entries()) {
+      const names = locations.flatMap(({ frames }) => frames.map((frame) => frame.slice(0, frame.indexOf('|')))).reverse();
+      const [pid = -1n, tid = -1n] = ['process.pid', 'thread.id'].map((key) => attributes.get(key)?.toString());
+      truth.add(event, pid, tid, Number(profiles[index + 1].samples[nth].value), value, names);
     }
   }
   return truth.truth();

@@ -8,6 +8,7 @@ import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import type { WriteOptions } from '../../src/pipeline/write-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
+import { otlpText } from './otlp-text.ts';
 import { pprofText } from './pprof-text.ts';
 import { htmlText } from './read-html.ts';
 import { parquetText } from './read-parquet.ts';
@@ -38,6 +39,7 @@ export const GOLDEN_PRODUCTS: Readonly<Record<string, (input: GoldenInput) => Pr
   'cpuprofile.json': (input) => textOf(input, 'cpuprofile'),
   'firefox.json': (input) => textOf(input, 'firefox'),
   'html.json': async (input) => htmlText((await converted(input, 'html')).bytes()),
+  'otlp.txt': async (input) => otlpText((await converted(input, 'otlp')).bytes()),
   'pprof.txt': async (input) => pprofText((await converted(input, 'pprof')).bytes()),
   'parquet.txt': async (input) => parquetText((await converted(input, 'parquet')).bytes()),
   'report.txt': (input) => reportOf(input),

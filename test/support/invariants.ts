@@ -25,6 +25,7 @@ import {
   foldedWeight,
   htmlTotals,
   infoTotals,
+  otlpTotals,
   overviewTotals,
   parquetTotals,
   pprofTotals,
@@ -40,7 +41,7 @@ import { runMain } from './run-main.ts';
 
 // What must be true of every recording, whatever is in it:
 //
-// - Each format has every sample once, with its period: pprof, speedscope however it is grouped, firefox, html, parquet, folded stacks, processes.csv, results.csv, the
+// - Each format has every sample once, with its period: pprof, OTLP, speedscope however it is grouped, firefox, html, parquet, folded stacks, processes.csv, results.csv, the
 //   text of perf script, the report and its tree have the same number of samples and the same sum of periods, event by event.
 // - A recording gives the same bytes when it is read from a file and through a pipe.
 // - Filters that divide the samples among them (by event, comm, pid, tid, CPU, time) divide the totals.
@@ -74,7 +75,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
 
   describe.each(recordings)('%s', (_, path) => {
     it('has the same totals in every format', async () => {
-      const { profile, files } = await convertTo(['pprof', 'speedscope', 'chrome', 'folded', 'script', 'csv'], () => openFile(path), {
+      const { profile, files } = await convertTo(['pprof', 'otlp', 'speedscope', 'chrome', 'folded', 'script', 'csv'], () => openFile(path), {
         fields: ['event', 'period'],
         ...reading,
       });
@@ -83,6 +84,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       if (expected.length === 0) return expect([...files.keys()].every((file) => file.endsWith('.csv'))).toBe(true);
       expect(totalsText(scriptTotals(fileOf(files, 'script'))), 'script').toEqual(expected);
       expect(totalsText(pprofTotals(fileOf(files, 'pprof'), eventNames(profile))), 'pprof').toEqual(expected);
+      expect(totalsText(otlpTotals(fileOf(files, 'otlp'), eventNames(profile))), 'otlp').toEqual(expected);
       for (const [output, totals] of await totalsOfViews(profile)) expect(totalsText(totals), output).toEqual(expected);
       for (const [index, { samples, period }] of profile.events.entries()) {
         if (samples === 0) continue;
@@ -120,7 +122,7 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
     });
 
     it('is the same through a pipe', async () => {
-      const formats = ['pprof', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'parquet', 'folded', 'script', 'csv'] as const;
+      const formats = ['pprof', 'otlp', 'speedscope', 'chrome', 'cpuprofile', 'firefox', 'html', 'parquet', 'folded', 'script', 'csv'] as const;
       const fromFile = await convertTo(formats, () => openFile(path), reading);
       const fromPipe = await convertTo(formats, () => openStream(createReadStream(path), path), reading);
       expect([...fromPipe.files.keys()]).toEqual([...fromFile.files.keys()]);
@@ -161,12 +163,13 @@ export function describeInvariants(recordings: readonly (readonly [name: string,
       const { profile } = await read(path, {}, reading);
       const single = profileTotals(profile);
       const twice = totalsText(timesOf(single, 2));
-      const formats = ['pprof', 'speedscope', 'html', 'parquet', 'folded', 'csv'] as const;
+      const formats = ['pprof', 'otlp', 'speedscope', 'html', 'parquet', 'folded', 'csv'] as const;
       const { profile: merged, files } = await convertMerged(formats, [path, path], reading);
       expect(totalsText(profileTotals(merged)), 'profile').toEqual(twice);
       for (const table of ['processes.csv', 'results.csv']) expect(totalsText(tableTotals(fileOf(files, table))), table).toEqual(twice);
       if (twice.length === 0) return;
       expect(totalsText(pprofTotals(fileOf(files, 'pprof'), eventNames(merged))), 'pprof').toEqual(twice);
+      expect(totalsText(otlpTotals(fileOf(files, 'otlp'), eventNames(merged))), 'otlp').toEqual(twice);
       expect(totalsText(htmlTotals(fileOf(files, 'html'))), 'html').toEqual(twice);
       expect(totalsText(await parquetTotals(fileOf(files, 'parquet'))), 'parquet').toEqual(twice);
       for (const [output, totals] of await totalsOfViews(merged)) expect(totalsText(totals), output).toEqual(twice);

@@ -1,5 +1,6 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { ProfileSchema } from '../../src/proto/profile_pb.ts';
+import { decodeOtlp } from './decode-otlp.ts';
 import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
@@ -24,8 +25,28 @@ const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 export function pprofTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
   const message = fromBinary(ProfileSchema, bytes);
   const types = message.sampleType.map(({ type }) => message.stringTable[Number(type)]);
+  return totalsOfColumns(
+    types,
+    types.map((_, column) => message.sample.reduce((sum, { value }) => sum + value[column], 0n)),
+    names,
+  );
+}
+
+/** Two profiles for each event, its periods and its samples, with the names that they have in pprof. */
+export function otlpTotals(bytes: Uint8Array, names?: readonly string[]): EventTotals {
+  const { dictionary, resourceProfiles } = decodeOtlp(bytes);
+  const profiles = resourceProfiles.flatMap(({ scopeProfiles }) => scopeProfiles.flatMap((scope) => scope.profiles));
+  const columns = profiles.flatMap((_, index) => (index % 2 === 0 ? [profiles[index + 1], profiles[index]] : []));
+  return totalsOfColumns(
+    columns.map(({ sampleType }) => dictionary.stringTable[sampleType.typeStrindex]),
+    columns.map(({ samples }) => samples.reduce((sum, { values }) => values.reduce((before, value) => before + BigInt(value), sum), 0n)),
+    names,
+  );
+}
+
+/** @param types names of columns: those with even indexes count samples, those with odd ones add up periods */
+function totalsOfColumns(types: readonly string[], sums: readonly bigint[], names: readonly string[] | undefined): EventTotals {
   if (types.length % 2 !== 0) throw new Error(`${types.length} sample types: expected pairs`);
-  const sums = types.map((_, column) => message.sample.reduce((sum, { value }) => sum + value[column], 0n));
   if (names === undefined) return totalsOf(types.flatMap((type, i): EventCount[] => (i % 2 === 1 ? [[type, Number(sums[i - 1]), sums[i]]] : [])));
   const left = [...names];
   const take = (type: string): string | undefined => {

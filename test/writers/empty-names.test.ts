@@ -11,6 +11,7 @@ import { parseCsv } from '../support/parse-csv.ts';
 import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 import { readFirefox } from '../support/read-firefox.ts';
 import { readHtml, stackOf } from '../support/read-html.ts';
+import { readOtlp } from '../support/read-otlp.ts';
 import { readParquet } from '../support/read-parquet.ts';
 import { readPprof } from '../support/read-pprof.ts';
 
@@ -22,7 +23,7 @@ const PROFILE: Profile = buildProfile([
 ]);
 
 async function written(
-  format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'parquet' | 'script' | 'pprof',
+  format: 'folded' | 'speedscope' | 'chrome' | 'cpuprofile' | 'firefox' | 'html' | 'parquet' | 'script' | 'pprof' | 'otlp',
   profile = PROFILE,
 ): Promise<BufferSink> {
   const sink = new BufferSink();
@@ -78,6 +79,14 @@ describe('empty names', () => {
     const { message } = readPprof((await written('pprof')).bytes());
     expect(message.function.map(({ name }) => message.stringTable[Number(name)])).not.toContain('');
     expect(message.mapping.map(({ filename }) => message.stringTable[Number(filename)])).not.toContain('');
+  });
+
+  test('leave no empty names of functions, mappings or threads in otlp', async () => {
+    const { mappings, profiles } = readOtlp((await written('otlp')).bytes());
+    const frames = profiles.flatMap(({ samples }) => samples.flatMap(({ locations }) => locations.flatMap((location) => location.frames)));
+    expect(frames.filter((frame) => frame.startsWith('|'))).toEqual([]);
+    expect(mappings.map(({ name }) => name)).toEqual(['/bin/app', '[unknown]']);
+    for (const { attributes } of profiles[0].samples) expect(attributes.get('thread.name')).not.toBe('');
   });
 
   test('leave no empty cells in the report and in results.csv', async () => {

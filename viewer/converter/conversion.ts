@@ -14,6 +14,7 @@ const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = {
   folded: 'folded stacks',
   script: 'text of perf script',
   parquet: 'Parquet',
+  otlp: 'OTLP',
 };
 const FILE_FORMATS = FORMATS.filter((format) => format !== 'csv');
 /** How long a browser may take to begin with a download. */

@@ -9,8 +9,9 @@ export const MAX_VARINT_BYTES = 10;
 /** The largest value of an int64 field. */
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** Wire types of protobuf: a varint, and a value that begins with its length. */
+/** Wire types of protobuf: a varint, eight bytes, and a value that begins with its length. */
 const VARINT = 0;
+const I64 = 1;
 const LENGTH_DELIMITED = 2;
 
 const ENCODER = new TextEncoder();
@@ -84,6 +85,36 @@ export class FieldBytes {
     this.length = putWords(this.bytes, this.length + 1, lo, hi);
   }
 
+  /** Like {@link words}, as a fixed64. */
+  fixed64(field: number, lo: number, hi: number): void {
+    if (lo === 0 && hi === 0) return;
+    this.reserve(9);
+    this.bytes[this.length++] = (field << 3) | I64;
+    for (const word of [lo, hi]) for (let shift = 0; shift < 32; shift += 8) this.bytes[this.length++] = word >>> shift;
+  }
+
+  /** Adds a packed list of whole numbers below 2^63; nothing for an empty one. */
+  packed(field: number, values: readonly number[]): void {
+    if (values.length === 0) return;
+    const start = this.begin(field);
+    for (const value of values) this.count(value, 0);
+    this.end(start);
+  }
+
+  /** Begins a field that is followed by this many bytes. */
+  lengthPrefix(field: number, length: number): void {
+    this.reserve(1 + MAX_VARINT_BYTES);
+    this.bytes[this.length] = tagOf(field);
+    this.length = putVarint(this.bytes, this.length + 1, length);
+  }
+
+  /** Adds fields that are encoded. */
+  append(encoded: Uint8Array): void {
+    this.reserve(encoded.length);
+    this.bytes.set(encoded, this.length);
+    this.length += encoded.length;
+  }
+
   /** Adds a count of 64 bits without a tag, as in a packed list. @param remainder see {@link putCount} */
   count(value: number, remainder: number): void {
     this.reserve(MAX_VARINT_BYTES);
@@ -120,6 +151,11 @@ export function wordsOf(value: bigint): [lo: number, hi: number] {
 /** How many bytes {@link putVarint} writes for a number below 2^32. */
 export function varintLength(value: number): number {
   return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x20_0000 ? 3 : value < 0x1000_0000 ? 4 : 5;
+}
+
+/** How many bytes a field has whose value begins with its length. */
+export function fieldLength(length: number): number {
+  return 1 + varintLength(length) + length;
 }
 
 /** Writes a whole number from 0 to 2^63 as a varint at `at` and returns where it ends. */
