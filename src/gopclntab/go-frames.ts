@@ -7,12 +7,12 @@ import { StepBudget, ValueTable } from './value-table.ts';
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Runtime functions that switch to another stack to call the vdso, or C: the rest of a goroutine's stack may be too small for that. The sizes of their frames
+ * Runtime functions that switch to another stack to call the vdso: the rest of a goroutine's stack may be too small for that. The sizes of their frames
  * are as if they stayed where they were (observed, Go 1.26 and x86-64).
  */
-const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1', 'runtime.asmcgocall');
-/** Runtime functions that call any others on another stack. */
-const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack');
+const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1');
+/** Runtime functions that call any others, or C, on another stack, unless they run on that one already. */
+const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'runtime.asmcgocall');
 /** With `-race`, the one that calls the race detector on another stack, and keeps the stack pointer in a register meanwhile (observed, Go 1.26 and x86-64). */
 const STACK_KEEPERS = encoded('racecall');
 /** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
@@ -26,7 +26,7 @@ export type GoFrameKind =
   | 'sized'
   /** The frame pointer: the function may run on another stack than it was called on. */
   | 'chained'
-  /** Like `sized`, but what the function has called runs on another stack, where its frame is not. */
+  /** Like `sized`, but what the function has called may run on another stack, where its frame is not. */
   | 'leaving'
   /** What the function's code does: its size says nothing. */
   | 'keeping'

@@ -211,8 +211,8 @@ export class FrameStep {
       this.wasPlain = true;
       return 'outermost';
     }
-    if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return 'bad-frame';
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
+    if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return this.#stepAcrossStacks();
     // The rule of a signal frame may leave out where the interrupted instruction is, as in arm64's vdso.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
@@ -233,6 +233,13 @@ export class FrameStep {
     if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, frame.registers.value(frame.machine.sp));
+  }
+
+  /** Steps out of a function that may have called another one on another stack, if its code says where its frame is: it may have stayed on its stack. */
+  #stepAcrossStacks(): StepEnd {
+    const end = this.#fallback.recover('sure');
+    if (end === 'stepped') return this.#afterFallback();
+    return end === 'pending' ? end : 'bad-frame';
   }
 
   /** Finishes a step out of a function that returns to an exception handler. @param sp the stack pointer in that function */

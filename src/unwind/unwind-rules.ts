@@ -60,7 +60,7 @@ export const RuleFlag = {
   atHandler: 4096,
   /** For a rule found in code: it is for a jump that may be a tail call, or that of a switch. */
   atJump: 8192,
-  /** What the function calls runs on another stack: when it makes a call, the stack pointer is not in its frame. */
+  /** What the function calls may run on another stack: when it makes a call, the stack pointer may not be in its frame. */
   leavesStack: 16384,
   /** For a rule found in code: on the way was a call, and after it what may be another function: if the call does not return, the rule is that function's. */
   mayBeOthers: 32768,

@@ -139,14 +139,17 @@ describe('frames of stripped Go programs', () => {
       },
     );
 
-    test.each(['runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])('end there if the frame pointer was not saved: %s', async (name) => {
-      const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
-      const space = new MadeSpace().map(START, START + 0x1000, module, 0);
-      // As a leaf, it may not have left its stack yet.
-      const sample = { machine: 'x86_64', registers: { ip: START + 20, sp: 0x7000 }, stack: { 0: START + 8, 8: START + 16 } } as const;
-      const frames = [`!${(START + 20).toString(16)}`, (START + 8).toString(16)];
-      expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
-    });
+    test.each(['runtime.asmcgocall', 'runtime.systemstack', 'runtime.mcall', 'runtime.morestack'])(
+      'end there if the frame pointer was not saved: %s',
+      async (name) => {
+        const module = await moduleOf({ ...X86_64, name, frameSizes: [[48, 0]] });
+        const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+        // As a leaf, it may not have left its stack yet.
+        const sample = { machine: 'x86_64', registers: { ip: START + 20, sp: 0x7000 }, stack: { 0: START + 8, 8: START + 16 } } as const;
+        const frames = [`!${(START + 20).toString(16)}`, (START + 8).toString(16)];
+        expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
+      },
+    );
 
     test('are found by what the code does if it keeps the stack pointer in a register, as that of the race detector: racecall', async () => {
       // mov rsp, r12; mov (r10), rsp; and -16, rsp; call *rax; mov r12, rsp; ret
@@ -162,8 +165,22 @@ describe('frames of stripped Go programs', () => {
       expect(await unwind(12, 0x1000, { 0: START + 12, 64: 0 })).toMatchObject({ ...isElsewhere, frames: [inside] });
     });
 
-    test('follow the stack pointer if C is called and the frame pointer was not saved', async () => {
-      expect(offsetAt(await moduleOf({ ...X86_64, name: 'runtime.asmcgocall', frameSizes: [[48, 0]] }), START + 8)).toBe(8);
+    test('are found by what the code does if they have stayed on their stack, as where Go 1.20 and earlier call C from the runtime', async () => {
+      // call *rax; mov 40(rsp), rsi; mov rsi, rsp; mov eax, 24(rsp); ret
+      const stays = [0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4, 0x89, 0x44, 0x24, 0x18, 0xc3];
+      // call *rax; mov 48(rsp), rdi; mov 8(rdi), rsi; sub 40(rsp), rsi; mov rsi, rsp; ret
+      const leaves = [0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4, 0xc3];
+      const other = await madeModule('x86_64', [{ svma: 0x1000, bytes: Uint8Array.of(0xff, 0xd0, 0xc3) }]);
+      const framesOf = async (text: readonly number[]): Promise<object> => {
+        const module = await moduleOf({ ...X86_64, name: 'runtime.asmcgocall', frameSizes: [[48, 0]], text: Uint8Array.from(text) });
+        const space = new MadeSpace().map(START, START + 0x1000, module, 0).map(0x50_0000, 0x50_1000, other, 0x4f_f000);
+        // C returns to the function. What an earlier call has left on top of its stack is not its caller.
+        const stack = { 0: START + 2, 8: 0x50_0002, 48: 0x7080, 128: START + 2, 136: 0 };
+        return unwound({ machine: 'x86_64', registers: { ip: 0x50_0002, sp: 0x7000 }, stack }, space);
+      };
+      const first = ['!500002', (START + 2).toString(16)];
+      expect(await framesOf(stays)).toMatchObject({ frames: [...first, (START + 2).toString(16)] });
+      expect(await framesOf(leaves)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames: first });
     });
   });
 
