@@ -7,10 +7,13 @@ import { StepBudget, ValueTable } from './value-table.ts';
 const MAX_STEPS = 2 ** 30;
 
 /**
- * Runtime functions that switch to another stack to call the vdso: the rest of a goroutine's stack may be too small for that. The sizes of their frames
- * are as if they stayed where they were (observed, Go 1.26 and x86-64).
+ * Runtime functions that switch to another stack to call the vdso (the rest of a goroutine's stack may be too small for that), or that align the stack to call
+ * C. The sizes of their frames are as if they stayed where they were (observed, Go 1.26 and x86-64).
  */
-const STACK_CHANGERS = encoded('time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1');
+const STACK_CHANGERS = encoded(
+  ...['time.now', 'runtime.nanotime1', 'runtime.nanotime', 'runtime.walltime', 'runtime.walltime1'],
+  ...['runtime.callCgoSigaction', 'runtime.callCgoMmap', 'runtime.callCgoMunmap', 'runtime.sigfwd'],
+);
 /** Runtime functions that call any others, or C, on another stack, unless they run on that one already. */
 const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'runtime.asmcgocall');
 /** With `-race`, the one that calls the race detector on another stack, and keeps the stack pointer in a register meanwhile (observed, Go 1.26 and x86-64). */

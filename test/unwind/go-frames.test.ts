@@ -109,9 +109,11 @@ describe('frames of stripped Go programs', () => {
   test.each([
     ['runtime.nanotime1', 'frame'],
     ['time.now', 'frame'],
+    ['runtime.callCgoMmap', 'frame'],
+    ['runtime.sigfwd', 'frame'],
     ['runtime.nanotime10', 'stack'],
     ['now', 'stack'],
-  ])('of %s are found by the %s pointer, since some functions of the runtime call the vdso on another stack', async (name, pointer) => {
+  ])('of %s are found by the %s pointer, since some functions of the runtime call the vdso on another stack, or align it', async (name, pointer) => {
     const module = await moduleOf({ ...X86_64, name });
     const { sp, fp } = MACHINE_REGISTERS.x86_64;
     const registerAt = (svma: number): number => module.rules.data[module.ruleAt(svma) + RuleWord.cfaRegister];
