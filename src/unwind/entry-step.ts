@@ -78,22 +78,23 @@ export class EntryStep {
   /**
    * Turns the registers of the frame into those of its caller, by what direct calls tell, or else by where its function seems to begin.
    * @param limit the return address has to be below it
+   * @param hasOtherCaller whether something else tells of a caller
    * @returns `truncated` if the return address of that function is beyond the dump
    */
-  step(limit = NOWHERE): StepEnd {
+  step(limit = NOWHERE, hasOtherCaller = false): StepEnd {
     const module = this.#module();
     if (module === undefined) return 'no-rule';
     if (module.memory.isOneFunction) return this.#stepFromStart(module, limit);
-    const end = this.#stepInFunction(module, limit);
+    const end = this.#stepInFunction(module, limit, hasOtherCaller);
     const next = module.code.goesOn.get(this.#svma);
     if (end === 'stepped' || next === undefined || this.#code.isPending) return end;
     // A part of a function that the compiler has split off may be before the function, or far behind it.
     this.#svma = next;
     this.#isCall = false;
-    return this.#stepInFunction(module, limit) === 'stepped' ? 'stepped' : end;
+    return this.#stepInFunction(module, limit, hasOtherCaller) === 'stepped' ? 'stepped' : end;
   }
 
-  #stepInFunction(module: UnwindModule, limit: number): StepEnd {
+  #stepInFunction(module: UnwindModule, limit: number, hasOtherCaller: boolean): StepEnd {
     const { space, stack } = this.#memory;
     const { registers, machine } = this.#frame;
     // Direct calls of the function are in the same file. Addresses in others need not be looked at.
@@ -107,7 +108,7 @@ export class EntryStep {
       if (this.#code.isPending) return 'no-rule';
       if (rule >= 0 && this.#returnSlot(module, rule) === at) return this.#stepByRule(module, rule);
     }
-    return this.#stepByBeginning(module, limit);
+    return this.#stepByBeginning(module, limit, hasOtherCaller);
   }
 
   /** The same for a function of a JIT: it is known where that begins. */
@@ -127,12 +128,12 @@ export class EntryStep {
    * The same if the function was called through a pointer, or by a tail call of one that has left the stack: its code has to tell where it begins. If something
    * else tells of a caller, only the nearest place counts: to try the others takes long, and code of interpreters that keeps frame pointers has many.
    */
-  #stepByBeginning(module: UnwindModule, limit: number): StepEnd {
+  #stepByBeginning(module: UnwindModule, limit: number, hasOtherCaller: boolean): StepEnd {
     const { stack } = this.#memory;
     const { registers, machine } = this.#frame;
     const sp = registers.value(machine.sp);
     const svma = this.#svma;
-    const count = limit === NOWHERE ? MAX_BEGINNINGS : 1;
+    const count = hasOtherCaller ? 1 : MAX_BEGINNINGS;
     let end: StepEnd = 'no-rule';
     for (let i = 0, entry = svma; i < count; i++) {
       entry = this.#search.before(module, entry, svma);
@@ -146,7 +147,7 @@ export class EntryStep {
         if (i === 0) end = this.#shortfall.ofReturnAddress(at + machine.addressSize);
         continue;
       }
-      if (this.#mayBeCalledFrom(stack.value, limit !== NOWHERE)) return this.#stepByRule(module, rule);
+      if (this.#mayBeCalledFrom(stack.value, hasOtherCaller)) return this.#stepByRule(module, rule);
       if (this.#leadsToContext(module, rule)) return 'stepped';
     }
     return end;
@@ -189,10 +190,10 @@ export class EntryStep {
   /**
    * Whether a function that seems to begin somewhere may have been called right before an address. A direct call there is one of another function, which has
    * left the stack, or of a stub.
-   * @param isLimited whether something else tells of a caller: then only calls of stubs count, since many others are left over on stacks
+   * @param hasOtherCaller whether something else tells of a caller: then only calls of stubs count, since many others are left over on stacks
    */
-  #mayBeCalledFrom(address: number, isLimited: boolean): boolean {
-    if (!isLimited) return this.#returns.followsCall(address);
+  #mayBeCalledFrom(address: number, hasOtherCaller: boolean): boolean {
+    if (!hasOtherCaller) return this.#returns.followsCall(address);
     return this.#returns.callBefore(address) === 'direct' && this.#isPltStub(this.#returns.target);
   }
 

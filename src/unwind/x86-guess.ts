@@ -68,8 +68,7 @@ export class X86Guess {
     const byCode = this.#stepByCode();
     // Go functions have no rule only if they may be on another stack.
     if (byCode !== 'no-rule' || this.#memory.isGo(isCall ? pc - 1 : pc)) return byCode;
-    const isLimited = this.#hasFrameRecord() && !this.#hasOthersRecord();
-    const byEntry = isLimited ? this.#entryStep.step(registers.value(machine.fp)) : this.#stepByEntry();
+    const byEntry = this.#hasFrameRecord() ? this.#stepBelowRecord(registers.value(machine.fp)) : this.#stepByEntry();
     if (byEntry !== 'no-rule' && byEntry !== 'truncated') return byEntry;
     const end = isCall ? this.#stepOutOfCaller() : this.#stepOutOfLeaf();
     const isNoEnd = end === 'no-rule' || (end === 'outermost' && this.#beganWithoutFp);
@@ -149,20 +148,28 @@ export class X86Guess {
   }
 
   /**
+   * Steps by what the code has done since the function's entry, up to the record that the frame pointer points at. The return address is below it if the record
+   * is another function's, or in it. Beyond it, what follows a call is left over.
+   */
+  #stepBelowRecord(fp: number): StepEnd {
+    return this.#hasOthersRecord() ? this.#stepByEntry(fp + FRAME_RECORD_WORDS * this.#frame.machine.addressSize) : this.#entryStep.step(fp, true);
+  }
+
+  /**
    * Steps by what the code has done since the function's entry. If that leads to the end of the frame pointer's record, but restores something else than the
    * record holds, the entry was another function's, and the record is right.
    */
-  #stepByEntry(): StepEnd {
+  #stepByEntry(limit?: number): StepEnd {
     const frame = this.#frame;
     const { fp: fpRegister, sp, addressSize } = frame.machine;
     const fp = frame.registers.value(fpRegister);
     const isFramePointer = this.#returnStep.isFramePointer(fp);
-    const end = this.#entryStep.step();
+    const end = this.#entryStep.step(limit);
     const endsAtRecord = end === 'stepped' && isFramePointer && frame.registers.value(sp) === fp + FRAME_RECORD_WORDS * addressSize;
     if (!endsAtRecord || this.#isRecord(fp)) return end;
     frame.goBack();
     const byChain = this.#takeChain();
-    return byChain === 'no-rule' ? this.#entryStep.step() : byChain;
+    return byChain === 'no-rule' ? this.#entryStep.step(limit) : byChain;
   }
 
   /** Whether the frame pointer and the return address that a step has found are also those of a record. */

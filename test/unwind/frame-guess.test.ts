@@ -483,6 +483,14 @@ describe('x86-64 code without rules, after a call that does not return,', () => 
     expect(byPointer.slice(0, 3)).toEqual(frames(0x1300, 0x128b, 0x1600));
   });
 
+  test('is left by the frame pointer if its entry would be beyond the record, though the call there is of what has jumped to it', async () => {
+    // The code is that of the previous test, but the record is where the function keeps its frame; what follows a call above it is left over.
+    const code = { 4608: [0xff, 0xe0], 4735: [0xc3, 0x53, 0x48, 0x83, 0xec, 0x10, 0x90], ...callTo(0x1300, 0x128b), 4747: [0xf4], 4864: [0xc3] };
+    const stack = { 0: BIAS + 0x128b, 16: SP + 0x80, 24: BIAS + 0x1600, 32: BIAS + 0x1400 };
+    const found = await framesOf({ ...code, ...callTo(0x1200, 0x1600) }, 0x1300, stack, SP + 16);
+    expect(found.slice(0, 3)).toEqual(frames(0x1300, 0x128b, 0x1600));
+  });
+
   test('restores the frame pointer of the record that its return address is in, although the place that looks like its entry saves none', async () => {
     // ret; push %rbx; sub $16, %rsp; nop; call. The next function: sub $8, %rsp; add $8, %rsp; ret. The called one: ret
     const next = [0x48, 0x83, 0xec, 0x08, 0x48, 0x83, 0xc4, 0x08, 0xc3];
