@@ -6,7 +6,7 @@ import { TextDictionary } from './text-dictionary.ts';
 
 /** DuckDB reads row groups in parallel, and its own have this many rows. */
 const MAX_ROWS = 122_880;
-/** UTF-16 units of names, which become dictionaries: they are in memory when a row group is read or written, and a page has less than 2 GiB. */
+/** UTF-16 units of the different names, which become dictionaries: they are in memory when a row group is read or written, and a page has less than 2 GiB. */
 const MAX_TEXT = 1 << 24;
 
 /** A column of lists, and its dictionary in the current row group. */
@@ -27,8 +27,10 @@ export class RowGroups {
   readonly #seen: Uint32Array;
   #group = 0;
   readonly lists: readonly ListValues[];
+  /** The files of leaves in the current row group, whose column has a dictionary, too. Names of threads and the like are short. */
+  readonly #leafFiles: TextDictionary;
 
-  /** @param files by location: text of the file of its line, which becomes part of a dictionary, too */
+  /** @param files by location: text of the file of its line; 0 for none */
   constructor({ stacks }: Profile, samples: SampleTable, strings: StringTable, lists: readonly FrameList[], files: Uint32Array, maxRows = MAX_ROWS) {
     this.#samples = samples;
     this.#parents = stacks.columns.parents;
@@ -38,6 +40,7 @@ export class RowGroups {
     this.#maxRows = maxRows;
     this.#seen = new Uint32Array(stacks.size);
     this.lists = lists.map((frames) => ({ frames, dictionary: new TextDictionary(strings.size) }));
+    this.#leafFiles = new TextDictionary(strings.size);
   }
 
   /** Begins the row group of samples from `start` on, and fills the dictionaries. @returns the row after its last one */
@@ -45,28 +48,33 @@ export class RowGroups {
     const { size, stack: stackOf } = this.#samples;
     this.#group++;
     for (const { dictionary } of this.lists) dictionary.clear();
+    this.#leafFiles.clear();
     const end = Math.min(size, start + this.#maxRows);
     let length = 0;
     let row = start;
     for (; row < end && length < MAX_TEXT; row++) {
       // hot
-      for (let stack = stackOf[row]; stack >= 0 && this.#seen[stack] !== this.#group; stack = this.#parents[stack]) {
+      const leaf = stackOf[row];
+      if (leaf >= 0) length += this.#add(this.#leafFiles, this.#files[this.#locations[leaf]]);
+      for (let stack = leaf; stack >= 0 && this.#seen[stack] !== this.#group; stack = this.#parents[stack]) {
         this.#seen[stack] = this.#group;
-        length += this.#add(this.#locations[stack]);
+        length += this.#addFrames(this.#locations[stack]);
       }
     }
     return row;
   }
 
   /** @returns how much text was added */
-  #add(location: number): number {
+  #addFrames(location: number): number {
     let length = 0;
     for (const { dictionary, frames } of this.lists) {
-      for (let nth = 0; nth < frames.count(location); nth++) {
-        const text = frames.text(location, nth);
-        if (text > 0 && dictionary.add(text)) length += this.#strings.length(text);
-      }
+      for (let nth = 0; nth < frames.count(location); nth++) length += this.#add(dictionary, frames.text(location, nth));
     }
-    return length + this.#strings.length(this.#files[location]);
+    return length;
+  }
+
+  /** @returns how much text was added: none if there is no text, or if it was there before */
+  #add(dictionary: TextDictionary, text: number): number {
+    return text > 0 && dictionary.add(text) ? this.#strings.length(text) : 0;
   }
 }

@@ -315,6 +315,31 @@ describe('row groups', () => {
     expect(row_groups.map(({ num_rows }) => num_rows)).toEqual([2n, 2n]);
   });
 
+  it('do not end early where many frames have one file with a long name', async () => {
+    const file = `/${'x'.repeat(1 << 20)}.c`;
+    const samples = Array.from(
+      { length: 30 },
+      (_, i): SampleSpec => ({
+        timeNs: i,
+        stack: [
+          { name: 'main', file },
+          { name: `leaf ${i}`, file, line: 1 },
+        ],
+      }),
+    );
+    const { row_groups } = readParquetMetadata((await written(buildProfile(samples))).bytes);
+    expect(row_groups.map(({ num_rows }) => num_rows)).toEqual([30n]);
+  });
+
+  it('end early where files have long names', async () => {
+    const samples = Array.from(
+      { length: 4 },
+      (_, i): SampleSpec => ({ timeNs: i, stack: [{ name: 'main', file: `/${i}${'x'.repeat(9 << 20)}`, line: i + 1 }] }),
+    );
+    const { row_groups } = readParquetMetadata((await written(buildProfile(samples))).bytes);
+    expect(row_groups.map(({ num_rows }) => num_rows)).toEqual([2n, 2n]);
+  });
+
   it('have pages that end with a row, where stacks are deep', async () => {
     const deep = Array.from({ length: 500 }, (_, i) => `f${i}`);
     const samples = Array.from({ length: 1200 }, (_, i): SampleSpec => ({ timeNs: i, stack: deep.slice(0, 500 - (i % 3)) }));
