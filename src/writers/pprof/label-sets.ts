@@ -45,10 +45,10 @@ export function constantLabels(profile: Profile, labels: readonly PprofLabel[]):
   return constant;
 }
 
-/** The value of a label for samples of a task; undefined for an id that was not recorded, and for an empty text. */
+/** The value of a label for samples of a task; undefined for an empty text and an id that was not recorded, or is below 0 as in damaged recordings. */
 export function labelValue(profile: Profile, task: number, label: PprofLabel): number | string | undefined {
   const value = recordedValue(profile, task, label);
-  return value === -1 || value === '' ? undefined : value;
+  return value === '' || (typeof value === 'number' && value < 0) ? undefined : value;
 }
 
 function recordedValue(profile: Profile, task: number, label: PprofLabel): number | string {

@@ -171,6 +171,11 @@ describe('otlp: attributes of samples', () => {
     ]);
   });
 
+  test('are not those of ids below 0, which damaged recordings have', async () => {
+    const [{ samples }] = (await otlpOf(buildProfile([{ timeNs: 0, pid: -5, tid: -2, comm: 'app', stack: ['main'] }]))).profiles;
+    expect([...samples[0].attributes.keys()]).toEqual(['thread.name']);
+  });
+
   test('are those that were asked for; without any, there is a Sample for each stack', async () => {
     expect(await attributesOf(['tid', 'comm'])).toEqual([
       { 'thread.id': 0n, 'thread.name': 'swapper' },

@@ -371,6 +371,13 @@ describe('pprof: labels', () => {
     ]);
   });
 
+  test('ids below 0, of damaged recordings, get none either', async () => {
+    const pprof = await pprofOf(buildProfile([{ timeNs: 4, pid: -5, tid: -0x8000_0000, comm: 'app', stack: ['main'] }, ...samples]), {
+      labels: ['pid', 'tid', 'comm'],
+    });
+    expect(pprof.samples.map(({ labels }) => [...labels.keys()].join())).toEqual(['comm', 'pid,tid,comm', 'pid,tid,comm', 'pid,tid,comm', 'comm']);
+  });
+
   test('samples with the same stack and labels are one Sample', async () => {
     expect(await labelsOf(['comm'])).toEqual(['comm=swapper 1', 'comm=worker 2', 'comm=:-1 1']);
     expect(await labelsOf(['pid'])).toEqual(['pid=0 1', 'pid=100 2', ' 1']);
