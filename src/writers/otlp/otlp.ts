@@ -132,8 +132,9 @@ async function writeProfileMessage(
   };
   const { captureTimeNs = 0n, durationNs } = profile.meta;
   const comments = commentsOf(profile);
+  const rows = samples.ofEvent(event);
   putValueType(PROFILE.sampleType, type);
-  await out.putEach(samples.size, (row) => samples.put(out, row, event, measure));
+  await out.putEach(rows.length, (index) => samples.put(out, rows[index], measure));
   // A damaged recording may have a time that does not fit the field. It is left out.
   if (BigInt.asUintN(64, captureTimeNs) === captureTimeNs) out.fixed64(PROFILE.timeUnixNano, ...wordsOf(captureTimeNs));
   putNumber(out, PROFILE.durationNano, Math.round(durationNs));

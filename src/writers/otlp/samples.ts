@@ -16,6 +16,7 @@ export class Samples {
   readonly #attributes: TaskSets;
   readonly #rows: SampleRows;
   readonly #eventCount: number;
+  readonly #rowsOfEvent: readonly Int32Array[];
 
   /** @param equalStack see {@link equalStacks} */
   constructor({ events, stacks, totals }: Profile, attributes: TaskSets, equalStack: Int32Array | undefined) {
@@ -27,24 +28,23 @@ export class Samples {
       (_, kind) => attributes.ofTask(totals.taskOfKind(kind)) * events.length + totals.eventOfKind(kind),
     );
     this.#rows = sampleRows(totals, setOfKind, equalStack);
+    this.#rowsOfEvent = rowsByEvent(this.#rows, events.length);
     this.usedStacks = usedStacks(this.#rows.stacks, this.#rows.size, stacks.size);
   }
 
-  /** Number of rows. */
-  get size(): number {
-    return this.#rows.size;
+  /** The rows of an event, in ascending order. */
+  ofEvent(event: number): Int32Array {
+    return this.#rowsOfEvent[event];
   }
 
-  /** Adds the Sample of a row if that is of an event. */
-  put(fields: FieldBytes, row: number, event: number, measure: Measure): void {
+  /** Adds the Sample of a row. */
+  put(fields: FieldBytes, row: number, measure: Measure): void {
     // hot
     const { stacks, sets, first } = this.#rows;
-    const set = sets[row];
-    if (set % this.#eventCount !== event) return;
     const stack = stacks[row];
     const sample = fields.begin(PROFILE.samples);
     if (stack >= 0) fields.number(SAMPLE.stackIndex, this.usedStacks.indexes[stack]);
-    fields.append(this.#attributes.encoded((set - event) / this.#eventCount));
+    fields.append(this.#attributes.encoded(Math.floor(sets[row] / this.#eventCount)));
     const values = fields.begin(SAMPLE.values);
     this.#putSum(fields, first[row], measure === 'samples' ? 0 : 1);
     fields.end(values);
@@ -66,4 +66,18 @@ export class Samples {
     }
     fields.count(sum, remainder);
   }
+}
+
+/** By event: its rows, so that a profile of an event does not go through those of all others. */
+function rowsByEvent({ size, sets }: SampleRows, eventCount: number): readonly Int32Array[] {
+  // hot
+  const counts = new Int32Array(eventCount);
+  for (let row = 0; row < size; row++) counts[sets[row] % eventCount]++;
+  const rows = Array.from(counts, (count) => new Int32Array(count));
+  // From here on, how many are still missing.
+  for (let row = 0; row < size; row++) {
+    const event = sets[row] % eventCount;
+    rows[event][rows[event].length - counts[event]--] = row;
+  }
+  return rows;
 }
