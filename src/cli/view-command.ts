@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { canShowBrowser, openInBrowser } from '../host/browser.ts';
 import { type KeptPage, PageSink } from '../host/kept-page.ts';
 import { LOOPBACK, PageServer } from '../host/page-server.ts';
-import { listenToSignals, SIGNALS } from '../host/signals.ts';
+import { endBySignal, listenToSignals } from '../host/signals.ts';
 import { convert } from '../pipeline/convert.ts';
 import { PAGE_POLICY } from '../pipeline/page-policy.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
@@ -17,6 +17,9 @@ import { standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
 import { planPage } from './writing.ts';
+
+/** The signals that are the regular end. SIGHUP is not one: its terminal is gone, and Node aborts if it then ends by itself. Observed: Node 20. */
+const REGULAR_ENDS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /** `perfconv view`. The address is its result, so that other programs can read it; everything else goes to standard error. */
 export async function runView(args: Arguments, terminal: Terminal): Promise<number> {
@@ -38,10 +41,11 @@ export async function runView(args: Arguments, terminal: Terminal): Promise<numb
     });
     if (page === undefined) return status;
     server.show(page);
-    await untilInterrupted(async () => {
+    const signal = await untilInterrupted(async () => {
       await stdout.write(new TextEncoder().encode(`${server.url}\n`));
       await offer(server, args, terminal);
     });
+    if (!REGULAR_ENDS.includes(signal)) endBySignal(signal);
     // The terminal has printed ^C.
     if (terminal.stderr.isTTY) redrawLine(terminal, '');
     return status;
@@ -58,16 +62,16 @@ async function makePage(run: Run<ReadProfileOptions>, reading: ReadingPlan, writ
   return sink.end(PAGE_POLICY);
 }
 
-/** Does some work, then waits for a signal. That is the regular end here; one more signal ends the program if something keeps it. */
-async function untilInterrupted(work: () => Promise<void>): Promise<void> {
-  let interrupt = (): void => {};
-  const interrupted = new Promise<void>((resolve) => {
+/** Does some work, then waits for a signal. If something keeps the program after a regular end, one more signal ends it. @returns the signal */
+async function untilInterrupted(work: () => Promise<void>): Promise<NodeJS.Signals> {
+  let interrupt: (signal: NodeJS.Signals) => void = () => {};
+  const interrupted = new Promise<NodeJS.Signals>((resolve) => {
     interrupt = resolve;
   });
-  const stopListening = await listenToSignals(() => interrupt(), SIGNALS);
+  const stopListening = await listenToSignals((signal) => interrupt(signal), REGULAR_ENDS);
   try {
     await work();
-    await interrupted;
+    return await interrupted;
   } finally {
     stopListening();
   }

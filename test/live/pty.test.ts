@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +11,15 @@ import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 // The program on a terminal of its own, which Python makes.
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
+/** Closes the terminal when a line has been printed, and prints the signal by which the program ends. */
+const UNTIL_CLOSED = `
+import os, pty, sys
+pid, terminal = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+printed = b''
+while b'\\n' not in printed: printed += os.read(terminal, 4096)
+os.close(terminal)
+print(os.WTERMSIG(os.waitpid(pid, 0)[1]))`;
 const IN_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 const whyNot = process.platform === 'win32' ? 'Windows has no pseudo-terminals of this kind' : whyMissing('python3');
@@ -51,6 +60,11 @@ describe.skipIf(whyNot !== undefined)('the program on a terminal', () => {
     const shown = run(...args);
     expect(shown).toMatch(/\\(?:x|u00)1b\[2J/);
     expect(shown).not.toMatch(/\x1b\[2J|\u202e/);
+  });
+
+  test('view ends by SIGHUP when the terminal is closed', () => {
+    const { status, stdout, stderr } = spawnSync('python3', ['-c', UNTIL_CLOSED, process.execPath, bin, 'view', '-q', '--no-open', file], { encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([0, `${constants.signals.SIGHUP}\n`, '']);
   });
 
   test('prints its own colours', () => {

@@ -39,12 +39,21 @@ async function pageOf(...args: string[]): Promise<string> {
 const textAt = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe.skipIf(process.platform === 'win32')('view', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('serves what -t html writes until %s, which is no failure', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('serves what -t html writes until %s, which is no failure', async (signal) => {
     const cli = start(['perf.data']);
     const url = await cli.address();
     for (let times = 0; times < 3; times++) expect(await textAt(url)).toBe(await pageOf(join(dir, 'perf.data')));
     cli.child.kill(signal);
     expect(await cli.ended()).toMatchObject({ status: 0, signal: null });
+    await expect(fetch(url)).rejects.toThrow();
+    expect(readdirSync(dir)).toEqual(['perf.data']);
+  });
+
+  test('ends by SIGHUP, which says that the terminal is gone', async () => {
+    const cli = start(['-q', 'perf.data']);
+    const url = await cli.address();
+    cli.child.kill('SIGHUP');
+    expect(await cli.ended()).toEqual({ status: null, signal: 'SIGHUP', stdout: `${url}\n`, stderr: '' });
     await expect(fetch(url)).rejects.toThrow();
     expect(readdirSync(dir)).toEqual(['perf.data']);
   });
