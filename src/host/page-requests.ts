@@ -60,7 +60,8 @@ export class PageRequests {
     } else if (this.#page !== undefined && isSame(url, this.ticket)) {
       this.#takeTicket(method, response);
     } else {
-      sendText(response, 404, 'There is nothing here.');
+      // A tab that is left from an earlier run, with the same --port, has an address of that run.
+      sendText(response, 404, 'There is nothing here. The page is at the address that perfconv printed last.');
     }
   }
 

@@ -31,7 +31,8 @@ export class PageServer {
     const requests = new PageRequests();
     const server = createServer((request, response) => requests.answer(request, response));
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(ioError(error, name)));
+      // Also afterwards: that a connection could not be accepted does not end the others.
+      server.on('error', (error) => reject(ioError(error, name)));
       server.listen(port, LOOPBACK, resolve);
     });
     return new PageServer(server, requests);
