@@ -80,6 +80,7 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
       expect(await page.locator('#findings li').allTextContents()).toEqual([
         expect.stringMatching(/no symbols found for .*with “Choose files”, or its vmlinux/),
       ]);
+      expect(await page.textContent('#aboutSummary')).toMatch(/^1 file, 1 message: no symbols found for /);
       await choose(page, KERNEL.slice(1));
       await page.locator('#aboutSummary', { hasText: '3 files' }).waitFor();
       await page.locator('body[data-state=shown]').waitFor();

@@ -126,13 +126,15 @@ export class Conversion {
     byId('status').textContent = status;
   }
 
-  /** Lists the files, and what was found while they were converted. */
+  /** Lists the files, and what was found while they were converted. The first message is also in the line that opens the list, since few people open it. */
   #list(findings: readonly ShownFinding[]): void {
-    const texts = findings.filter(({ severity }) => severity !== 'info').map(({ severity, text }) => `${severity === 'loss' ? 'Data lost: ' : ''}${text}`);
+    const of = (wanted: ShownFinding['severity']): string[] => findings.filter(({ severity }) => severity === wanted).map(({ text }) => text);
+    const texts = [...of('loss').map((text) => `data lost: ${text}`), ...of('warning')];
     const files = [...this.#files.values()].map(({ kind, file }) => `${file.path} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`);
     byId('findings').replaceChildren(...texts.map((text) => element('li', '', text)));
     byId('files').replaceChildren(...files.map((text) => element('li', '', text)));
-    byId('aboutSummary').textContent = `${counted(files.length, 'file')}${texts.length === 0 ? '' : `, ${counted(texts.length, 'message')}`}`;
+    const first = texts.length === 0 ? [] : [`, ${counted(texts.length, 'message')}`, element('span', '', `: ${texts[0]}`)];
+    byId('aboutSummary').replaceChildren(counted(files.length, 'file'), ...first);
     byId('about').hidden = false;
   }
 }
