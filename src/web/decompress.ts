@@ -8,11 +8,21 @@ interface WebStreams {
   readonly DecompressionStream?: new (
     format: 'gzip' | 'deflate',
   ) => {
-    readonly writable: { getWriter(): { write(chunk: Uint8Array): Promise<void>; close(): Promise<void> } };
+    readonly writable: { getWriter(): StreamWriter };
     readonly readable: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>; cancel(): Promise<void> } };
   };
 }
 
+interface StreamWriter {
+  write(chunk: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * How much the engine gets at once. It may unpack all of that, to a thousand times as much, before the first piece of it can be read and found to be too much.
+ * Observed: Chromium.
+ */
+const CHUNK_BYTES = 1 << 14;
 /** What the engine calls them. Source: Compression Streams, "CompressionFormat". */
 const FORMAT_NAMES = { zlib: 'deflate', gzip: 'gzip' } as const;
 
@@ -46,10 +56,7 @@ async function inflateInto(whole: BoundedBytes, compression: 'zlib' | 'gzip', by
   const { readable, writable } = new DecompressionStream(FORMAT_NAMES[compression]);
   const [reader, writer] = [readable.getReader(), writable.getWriter()];
   // Reading reports what is wrong with the data, too.
-  const written = writer
-    .write(bytes)
-    .then(() => writer.close())
-    .catch(() => {});
+  const written = writeAll(writer, bytes).catch(() => {});
   try {
     for (let piece = await reader.read(); !piece.done && piece.value !== undefined; piece = await reader.read()) whole.push(piece.value);
   } catch (cause) {
@@ -59,4 +66,10 @@ async function inflateInto(whole: BoundedBytes, compression: 'zlib' | 'gzip', by
   } finally {
     await written;
   }
+}
+
+/** Each chunk waits until what the one before it unpacked to has been read. */
+async function writeAll(writer: StreamWriter, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) await writer.write(bytes.subarray(at, at + CHUNK_BYTES));
+  await writer.close();
 }

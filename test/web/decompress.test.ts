@@ -23,6 +23,23 @@ test.each([
   await expect(decompressInEngine(compression, packed, TEXT.length)).rejects.toMatchObject({ code: 'unsupported' });
 });
 
+test('an engine that unpacks all that it is given at once is given little at a time', async () => {
+  let unpackedBytes = 0;
+  class GreedyStream extends TransformStream<Uint8Array, Uint8Array> {
+    constructor() {
+      super({
+        transform: (chunk, controller) => {
+          unpackedBytes += 64 * chunk.length;
+          controller.enqueue(new Uint8Array(64 * chunk.length));
+        },
+      });
+    }
+  }
+  vi.stubGlobal('DecompressionStream', GreedyStream);
+  await expect(decompressInEngine('gzip', new Uint8Array(1 << 20), 1 << 20)).rejects.toMatchObject({ code: 'damaged' });
+  expect(unpackedBytes).toBeLessThan(1 << 22);
+});
+
 test('zstd is unpacked without the engine', async () => {
   expect(Buffer.from(await decompressInEngine('zstd', ZSTD, 100)).toString()).toBe('perf\n');
   await expect(decompressInEngine('zstd', ZSTD.subarray(0, 12), 100)).rejects.toMatchObject({ code: 'damaged' });
