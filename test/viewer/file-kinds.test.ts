@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { identify } from '../../viewer/converter/file-kinds.ts';
+import { identify, UNREADABLE } from '../../viewer/converter/file-kinds.ts';
 import { sizeText } from '../../viewer/converter/size-text.ts';
+import { VanishedFile } from '../support/vanished-file.ts';
 
 const SYMBOLS = 'ffffffff81000000 T _stext\n';
 
@@ -33,8 +34,26 @@ test('what is compressed with gzip is unpacked if it is a recording or kernel sy
   expect([symbols.kind, symbols.file.path, await symbols.file.data.text()]).toEqual(['kallsyms', 'boot/kallsyms', SYMBOLS]);
   const other = packed('module.ko.gz', '\x7fELF');
   expect(await identify(other)).toEqual({ kind: 'other', file: other });
-  const damaged = { path: 'perf.data.gz', data: new Blob([new Uint8Array(gzipSync('PERFILE2').subarray(0, 12))]) };
+  const list = packed('perf-1.map.gz', '7f00 10 f\n');
+  expect(await identify(list)).toEqual({ kind: 'other', file: list });
+});
+
+test('a recording is unpacked up to where its compressed data are damaged', async () => {
+  const text = `PERFILE2${'0123456789'.repeat(100_000)}`;
+  const packed = gzipSync(text, { level: 0 });
+  const cut = await identify({ path: 'perf.data.gz', data: new Blob([new Uint8Array(packed.subarray(0, packed.length / 2))]) });
+  const unpacked = await cut.file.data.text();
+  expect(cut.kind).toBe('recording');
+  expect(unpacked.length).toBeGreaterThan(text.length / 4);
+  expect(text.startsWith(unpacked)).toBe(true);
+  const damaged = { path: 'perf.data.gz', data: new Blob(['\x1f', new Uint8Array([0x8b]), 'PERFILE2']) };
   expect(await identify(damaged)).toEqual({ kind: 'other', file: damaged });
+});
+
+test('what the browser may not read is told from other files', async () => {
+  const vanished = { path: 'perf.data', data: new VanishedFile('perf.data', 9) };
+  expect(await identify(vanished)).toEqual({ kind: 'unreadable', file: vanished });
+  expect((await identify({ path: 'lost+found', data: UNREADABLE })).kind).toBe('unreadable');
 });
 
 test.each([

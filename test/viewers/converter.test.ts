@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
@@ -10,6 +10,7 @@ import { hasNoChromium, type Viewer, withChromium } from '../support/chromium-pa
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 const CONVERTER = fileURLToPath(new URL('../../dist/perfconv.html', import.meta.url));
+const CUT = { name: '<b>cut.data', mimeType: '', buffer: Buffer.from('PERFILE2 and no more') };
 const KERNEL = [fixture('kernel.data'), fixture('symfs/opt/perfconv-fixtures/bin/syscalls'), fixture('kallsyms')];
 
 /** Opens the page from its file. The network is watched: apart from the page itself and what it makes in memory, nothing may be asked for. */
@@ -127,7 +128,7 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
     await open(async (page) => {
       await choose(page, { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('nothing') });
       await page.locator('#status', { hasText: 'no recording' }).waitFor();
-      await choose(page, { name: '<b>cut.data', mimeType: '', buffer: Buffer.from('PERFILE2 and no more') });
+      await choose(page, CUT);
       await page.locator('body[data-state=failed]').waitFor();
       expect(await page.textContent('#status')).toBe('<b>cut.data cannot be converted');
       expect(await page.textContent('#problem')).toMatch(/^perf_file_header at 0x8: a file of 20 bytes/);
@@ -136,6 +137,89 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
       await choose(page, fixture('threads.data'));
       await page.locator('body[data-state=shown]').waitFor();
       expect(await page.locator('#problem').isHidden()).toBe(true);
+    });
+  });
+
+  it('converts the recordings that can be read, and says which cannot', async () => {
+    await open(async (page) => {
+      await choose(page, [{ ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }, CUT]);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.locator('#findings li').first().textContent()).toMatch(/^Data lost: <b>cut.data is not in the result: perf_file_header at 0x8/);
+      await rowsOf(page);
+      expect(await page.frameLocator('#view').locator('#name').textContent()).toBe('kernel.data');
+    });
+  });
+
+  it('keeps files that share a name, and writes out what could not be seen in it', async () => {
+    await open(async (page) => {
+      const named = (path: string): { name: string; mimeType: string; buffer: Buffer } => ({
+        name: 'evil\u202egpj.data',
+        mimeType: '',
+        buffer: readFileSync(fixture(path)),
+      });
+      await choose(page, named('kernel.data'));
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.textContent('#status')).toBe('evil\\u202egpj.data');
+      expect(await page.title()).toBe('evil\\u202egpj.data – perfconv');
+      await choose(page, named('threads.data'));
+      await page.locator('#status', { hasText: /^evil\\u202egpj.data and 1 more$/ }).waitFor();
+      expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/ \(.*\)/, ''))).toEqual([
+        'evil\\u202egpj.data: recording',
+        'evil\\u202egpj.data: recording',
+      ]);
+    });
+  });
+
+  it('takes a folder with all that is in it', async () => {
+    await open(async (page, { folder }) => {
+      const chosen = join(folder, 'chosen');
+      mkdirSync(join(chosen, 'bin'), { recursive: true });
+      for (const path of KERNEL) copyFileSync(path, join(chosen, path.endsWith('syscalls') ? 'bin' : '.', basename(path)));
+      await page.setInputFiles('#folderInput', chosen);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/ \(.*\)/, '')).sort()).toEqual([
+        'chosen/bin/syscalls: program, library or debug file',
+        'chosen/kallsyms: kernel symbols',
+        'chosen/kernel.data: recording',
+      ]);
+      expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
+    });
+  });
+
+  it('has the keys of the graph work at once', async () => {
+    await open(async (page) => {
+      await page.focus('#choose');
+      await choose(page, KERNEL[0]);
+      await rowsOf(page);
+      await page.evaluate(`new Promise((resolve) => {
+        const look = () => (document.activeElement.id === 'view' ? resolve() : requestAnimationFrame(look));
+        look();
+      })`);
+      await page.keyboard.press('/');
+      await page.frameLocator('#view').locator('#search:focus').waitFor();
+    });
+  });
+
+  it('saves what is being saved when files are added', async () => {
+    await open(async (page) => {
+      await choose(page, KERNEL[0]);
+      await page.locator('body[data-state=shown]').waitFor();
+      await page.selectOption('#format', 'folded');
+      // In one step, so that nothing is saved before the files are there.
+      const bytes = JSON.stringify([...readFileSync(KERNEL[1])]);
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.evaluate(`{
+          document.getElementById('saving').requestSubmit();
+          const dropped = new DataTransfer();
+          dropped.items.add(new File([new Uint8Array(${bytes})], 'syscalls'));
+          window.dispatchEvent(new DragEvent('drop', { dataTransfer: dropped, cancelable: true }));
+        }`),
+      ]);
+      expect(download.suggestedFilename()).toBe('kernel.folded');
+      await page.locator('#aboutSummary', { hasText: '2 files' }).waitFor();
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.textContent('#status')).toBe('kernel.data');
     });
   });
 

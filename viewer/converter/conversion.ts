@@ -1,6 +1,8 @@
+import { printable } from '../../src/base/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
 import { byId, element } from '../view/dom.ts';
-import { type FileKind, identify, KIND_NAMES } from './file-kinds.ts';
+import { ChosenFiles } from './chosen-files.ts';
+import { KIND_NAMES } from './file-kinds.ts';
 import type { ChosenFile, FileFormat, Reply, Request, ShownFinding } from './messages.ts';
 import { sizeText } from './size-text.ts';
 
@@ -22,70 +24,83 @@ const DOWNLOAD_MS = 60_000;
 
 /** The files that were chosen, and what becomes of them. */
 export class Conversion {
-  /** By path. */
-  readonly #files = new Map<string, { readonly kind: FileKind; readonly file: ChosenFile }>();
+  readonly #files = new ChosenFiles();
   readonly #format = byId<HTMLSelectElement>('format');
   readonly #save = byId('saving').querySelector('button')!;
   readonly #view = byId<HTMLIFrameElement>('view');
   readonly #progress = byId<HTMLProgressElement>('progress');
   readonly #workerUrl = URL.createObjectURL(new Blob([byId('worker').textContent ?? ''], { type: 'text/javascript' }));
-  /** It has the profile, to save it. undefined at first */
+  /** It has the profile, to save it. undefined at first, and when it has ended early */
   #worker: Worker | undefined;
+  /** What is being saved, or will be when the files are converted. */
+  #saving: FileFormat | undefined;
 
   constructor() {
     this.#format.append(...FILE_FORMATS.map((format) => new Option(FORMAT_NAMES[format], format)));
     byId('saving').addEventListener('submit', (event) => {
       event.preventDefault();
-      this.#save.disabled = true;
-      this.#ask({ kind: 'save', format: this.#format.value as FileFormat });
+      byId('problem').hidden = true;
+      this.#askToSave(this.#format.value as FileFormat);
     });
   }
 
   /** Adds files, and converts the recordings among all of them once more. */
   async add(chosen: readonly ChosenFile[]): Promise<void> {
-    for (const one of chosen) {
-      const { kind, file } = await identify(one);
-      this.#files.set(one.path, { kind, file });
-    }
-    if (this.#files.size === 0) return;
+    if (chosen.length === 0) return;
     byId('restart').hidden = false;
+    byId('status').textContent = `Looking at ${counted(chosen.length, 'file')} …`;
+    await this.#files.add(chosen);
     this.#list([]);
-    if (this.#of('recording').length > 0) this.#convert();
+    if (this.#files.of('recording').length > 0) this.#convert();
     else byId('status').textContent = 'There is no recording among these files yet.';
   }
 
   /** Shows an error. What is shown besides stays. */
   fail(message: string): void {
-    const problem = byId('problem');
-    problem.textContent = message;
-    problem.hidden = false;
-    this.#progress.hidden = true;
-    this.#save.disabled = false;
-    if (document.body.dataset.state === 'busy') this.#enter('failed', `${this.#title()} cannot be converted`);
+    byId('problem').textContent = printable(message);
+    byId('problem').hidden = false;
   }
 
   #convert(): void {
     // What an earlier conversion is doing is of no use any more.
     this.#worker?.terminate();
-    this.#worker = new Worker(this.#workerUrl);
-    this.#worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => this.#take(data));
-    this.#worker.addEventListener('error', ({ message }) => this.fail(message || 'the conversion ended early; is there enough memory?'));
+    const worker = new Worker(this.#workerUrl);
+    worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => {
+      if (worker === this.#worker) this.#take(data);
+    });
+    worker.addEventListener('error', ({ message }) => {
+      if (worker === this.#worker) this.#end(message || 'the conversion ended early; is there enough memory?');
+    });
+    this.#worker = worker;
     byId('problem').hidden = true;
     byId('saving').hidden = true;
     this.#view.hidden = true;
     this.#progress.hidden = false;
-    this.#progress.max = this.#of('recording').reduce((sum, { data }) => sum + data.size, 0);
+    this.#progress.max = this.#files.of('recording').reduce((sum, { data }) => sum + data.size, 0);
     this.#progress.removeAttribute('value');
     this.#enter('busy', `Converting ${this.#title()} …`);
-    const symbolFiles = [...this.#files.values()].filter(({ kind }) => kind !== 'recording').map(({ file }) => file);
     this.#ask({
-      ...{ kind: 'convert', recordings: this.#of('recording'), symbolFiles },
-      ...{ kallsyms: this.#of('kallsyms').at(0)?.path, vmlinux: this.#of('vmlinux').at(0)?.path },
+      kind: 'convert',
+      recordings: this.#files.of('recording'),
+      symbolFiles: this.#files
+        .all()
+        .filter(({ kind }) => kind !== 'recording' && kind !== 'unreadable')
+        .map(({ file }) => file),
+      // The last one that was chosen, of several.
+      kallsyms: this.#files.of('kallsyms').at(-1)?.path,
+      vmlinux: this.#files.of('vmlinux').at(-1)?.path,
     });
   }
 
   #ask(request: Request): void {
     this.#worker?.postMessage(request);
+  }
+
+  #askToSave(format: FileFormat): void {
+    this.#saving = format;
+    this.#save.disabled = true;
+    byId('status').textContent = `Saving ${this.#title()} as ${FORMAT_NAMES[format]} …`;
+    this.#ask({ kind: 'save', format });
   }
 
   #take(reply: Reply): void {
@@ -101,23 +116,45 @@ export class Conversion {
         this.#view.hidden = false;
         this.#list(reply.findings);
         this.#enter('shown', this.#title());
+        document.title = `${this.#title()} – perfconv`;
+        if (this.#saving !== undefined) this.#askToSave(this.#saving);
         break;
       case 'saved':
-        this.#save.disabled = false;
-        download(reply.file, defaultOutputName(baseName(this.#of('recording')[0].path), reply.format));
+        download(reply.file, defaultOutputName(baseName(this.#files.of('recording')[0].path), reply.format));
+        this.#endSaving();
         break;
       case 'failed':
         this.fail(reply.message);
+        if (document.body.dataset.state === 'busy') this.#endConversion();
+        else this.#endSaving();
         break;
     }
   }
 
-  #of(wanted: FileKind): ChosenFile[] {
-    return [...this.#files.values()].filter(({ kind }) => kind === wanted).map(({ file }) => file);
+  /** The worker is gone, and the profile with it. */
+  #end(message: string): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.fail(message);
+    if (document.body.dataset.state === 'busy') this.#endConversion();
+    else this.#endSaving();
+    byId('saving').hidden = true;
+  }
+
+  #endConversion(): void {
+    this.#saving = undefined;
+    this.#progress.hidden = true;
+    this.#enter('failed', `${this.#title()} cannot be converted`);
+  }
+
+  #endSaving(): void {
+    this.#saving = undefined;
+    this.#save.disabled = false;
+    byId('status').textContent = this.#title();
   }
 
   #title(): string {
-    const [first, ...others] = this.#of('recording').map(({ path }) => baseName(path));
+    const [first, ...others] = this.#files.of('recording').map(({ path }) => printable(baseName(path)));
     return others.length === 0 ? first : `${first} and ${others.length} more`;
   }
 
@@ -130,7 +167,7 @@ export class Conversion {
   #list(findings: readonly ShownFinding[]): void {
     const of = (wanted: ShownFinding['severity']): string[] => findings.filter(({ severity }) => severity === wanted).map(({ text }) => text);
     const texts = [...of('loss').map((text) => `data lost: ${text}`), ...of('warning')];
-    const files = [...this.#files.values()].map(({ kind, file }) => `${file.path} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`);
+    const files = this.#files.all().map(({ kind, file }) => `${printable(file.path)} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`);
     byId('findings').replaceChildren(...texts.map((text) => element('li', '', text)));
     byId('files').replaceChildren(...files.map((text) => element('li', '', text)));
     const first = texts.length === 0 ? [] : [`, ${counted(texts.length, 'message')}`, element('span', '', `: ${texts[0]}`)];

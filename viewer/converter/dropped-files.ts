@@ -1,3 +1,4 @@
+import { UNREADABLE } from './file-kinds.ts';
 import type { ChosenFile } from './messages.ts';
 
 /** The files of a drop, with all that is in dropped folders. Must be called while the event is handled: afterwards, it has no files any more. */
@@ -11,19 +12,28 @@ export function pickedFiles(list: FileList): ChosenFile[] {
   return [...list].map((data) => ({ path: data.webkitRelativePath || data.name, data }));
 }
 
+/** The files in a folder, or the file itself. What the browser may not read, such as a folder of another user, stands in place of what is in it. */
 async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
-  if (isFile(entry)) {
-    const data = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
-    return [{ path: entry.fullPath.replace(/^\//, ''), data }];
+  const path = entry.fullPath.replace(/^\//, '');
+  try {
+    if (isFile(entry)) return [{ path, data: await new Promise<File>((resolve, reject) => entry.file(resolve, reject)) }];
+    if (!isDirectory(entry)) return [];
+    const files: ChosenFile[] = [];
+    for (const one of await entriesIn(entry)) files.push(...(await filesIn(one)));
+    return files;
+  } catch {
+    return [{ path, data: UNREADABLE }];
   }
-  if (!isDirectory(entry)) return [];
-  const files: ChosenFile[] = [];
-  const reader = entry.createReader();
+}
+
+async function entriesIn(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const entries: FileSystemEntry[] = [];
+  const reader = folder.createReader();
   // It gives a hundred at a time, and none at the end.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-    if (some.length === 0) return files;
-    for (const one of some) files.push(...(await filesIn(one)));
+    if (some.length === 0) return entries;
+    entries.push(...some);
   }
 }
 

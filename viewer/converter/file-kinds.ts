@@ -6,8 +6,9 @@ import type { ChosenFile } from './messages.ts';
  * - `vmlinux`, `kallsyms`: the kernel's symbols
  * - `jit`: what a JIT left for profilers
  * - `other`: nothing that is known here. It may still be found by its name
+ * - `unreadable`: the browser may not read it
  */
-export type FileKind = 'recording' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'other';
+export type FileKind = 'recording' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'other' | 'unreadable';
 
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   recording: 'recording',
@@ -16,7 +17,11 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   kallsyms: 'kernel symbols',
   jit: 'code compiled at run time',
   other: 'not a recording, nor a file with symbols',
+  unreadable: 'cannot be read',
 };
+
+/** Stands for what cannot even be opened. */
+export const UNREADABLE = new Blob([]);
 
 const HEAD_BYTES = 64;
 /** Source: perf.data-file-format.txt, "The file starts with a perf_header"; before Linux 2.6.34 it was PERFFILE. */
@@ -26,16 +31,23 @@ const ELF = '\x7fELF';
 const JITDUMP = /^(?:JiTD|DTiJ)/;
 const GZIP = '\x1f\x8b';
 
-/** What a file is, by its first bytes or, for lists in text, by its name and its first line. What is compressed with gzip is unpacked. */
+/**
+ * What a file is, by its first bytes or, for lists in text, by its name and its first line. What is compressed with gzip is unpacked, as far as it is intact.
+ */
 export async function identify(file: ChosenFile): Promise<{ readonly kind: FileKind; readonly file: ChosenFile }> {
-  const head = await headOf(file.data);
-  if (head.startsWith(GZIP)) {
-    const unpacked = await unpack(file);
-    // A compressed kernel module, for example, is unpacked when it is needed.
-    if (unpacked !== undefined && RECORDING.test(await headOf(unpacked.data))) return { kind: 'recording', file: unpacked };
-    if (unpacked !== undefined && /^kallsyms\b/.test(nameOf(unpacked))) return { kind: 'kallsyms', file: unpacked };
+  if (file.data === UNREADABLE) return { kind: 'unreadable', file };
+  try {
+    const head = await headOf(file.data);
+    if (head.startsWith(GZIP)) {
+      const path = file.path.replace(/\.gz$/i, '');
+      // Others are unpacked when they are needed: a compressed kernel module, for example.
+      const kind = kindOf(await unpackedHead(file.data), nameOf(path));
+      if (kind === 'recording' || kind === 'kallsyms') return { kind, file: { path, data: await unpack(file.data) } };
+    }
+    return { kind: kindOf(head, nameOf(file.path)), file };
+  } catch {
+    return { kind: 'unreadable', file };
   }
-  return { kind: kindOf(head, nameOf(file)), file };
 }
 
 function kindOf(head: string, name: string): FileKind {
@@ -46,7 +58,7 @@ function kindOf(head: string, name: string): FileKind {
   return 'other';
 }
 
-function nameOf({ path }: ChosenFile): string {
+function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
 
@@ -54,11 +66,25 @@ async function headOf(data: Blob): Promise<string> {
   return String.fromCharCode(...new Uint8Array(await data.slice(0, HEAD_BYTES).arrayBuffer()));
 }
 
-async function unpack({ path, data }: ChosenFile): Promise<ChosenFile | undefined> {
+async function unpackedHead(data: Blob): Promise<string> {
+  for await (const piece of unpackedPieces(data)) return headOf(piece);
+  return '';
+}
+
+async function unpack(data: Blob): Promise<Blob> {
+  const pieces: Blob[] = [];
+  for await (const piece of unpackedPieces(data)) pieces.push(piece);
+  return new Blob(pieces);
+}
+
+/** What a file unpacks to, up to its end or to where it is damaged: what is missing of a recording is found when it is read. */
+async function* unpackedPieces(data: Blob): AsyncGenerator<Blob> {
+  const reader = data.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
   try {
-    const unpacked = await new Response(data.stream().pipeThrough(new DecompressionStream('gzip'))).blob();
-    return { path: path.replace(/\.gz$/i, ''), data: unpacked };
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield new Blob([piece.value]);
   } catch {
-    return undefined; // Damaged: whoever needs it says so.
+    // Damaged.
+  } finally {
+    await reader.cancel().catch(() => {});
   }
 }

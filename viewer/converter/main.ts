@@ -1,3 +1,4 @@
+import { messageOf } from '../../src/base/errors.ts';
 import { byId } from '../view/dom.ts';
 import { Conversion } from './conversion.ts';
 import { droppedFiles, pickedFiles } from './dropped-files.ts';
@@ -6,7 +7,7 @@ import type { ChosenFile } from './messages.ts';
 const conversion = new Conversion();
 
 function add(files: Promise<readonly ChosenFile[]>): void {
-  files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(error instanceof Error ? error.message : String(error)));
+  files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(messageOf(error)));
 }
 
 /** Takes files that are dropped anywhere in a window. */
@@ -38,6 +39,9 @@ byId('restart').addEventListener('click', () => location.reload());
 takeDrops(window);
 const view = byId<HTMLIFrameElement>('view');
 view.addEventListener('load', () => {
-  if (view.contentWindow !== null) takeDrops(view.contentWindow);
+  if (view.contentWindow === null) return;
+  takeDrops(view.contentWindow);
+  // The keys that the graph knows work at once, unless the user is doing something else meanwhile.
+  if (document.activeElement?.matches('body, #choose, #chooseFolder')) view.contentWindow.focus();
 });
 document.body.dataset.ready = 'true';

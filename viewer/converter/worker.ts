@@ -1,5 +1,9 @@
+import { messageOf, messageWithout } from '../../src/base/errors.ts';
+import { jitDumpPid } from '../../src/base/jit-file-names.ts';
+import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
+import { printable } from '../../src/base/printable.ts';
 import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
-import type { FileFormat, Reply, Request } from './messages.ts';
+import type { FileFormat, Reply, Request, ShownFinding } from './messages.ts';
 
 /** The part of a worker's global object that is used: its type is not among those of pages. */
 interface WorkerScope {
@@ -26,7 +30,7 @@ let profile: Profile | undefined;
 
 scope.onmessage = ({ data }) => {
   const work = data.kind === 'convert' ? convert(data) : save(data.format);
-  work.catch((error: unknown) => scope.postMessage({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }));
+  work.catch((error: unknown) => scope.postMessage({ kind: 'failed', message: messageOf(error) }));
 };
 
 async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<Request, { kind: 'convert' }>): Promise<void> {
@@ -34,16 +38,24 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
     await Promise.all(symbolFiles.map(async ({ path, data }) => ({ name: path, data: isJitDump(path) ? await bytesOf(data) : data }))),
   );
   const profiles: Profile[] = [];
+  const failures: unknown[] = [];
+  const findings: ShownFinding[] = [];
   let readBytes = 0;
   for (const { path, data } of recordings) {
-    const recording = await openRecording(data, { name: path, optionWords });
-    const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
-    profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
+    try {
+      const recording = await openRecording(data, { name: path, optionWords });
+      const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
+      profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
+    } catch (error) {
+      failures.push(error);
+      findings.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
+    }
     readBytes += data.size;
   }
+  if (profiles.length === 0) throw failures[0];
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
   const page = await (await fileOf('html')).text();
-  const findings = profile.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` }));
+  findings.push(...profile.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` })));
   scope.postMessage({ kind: 'converted', page, findings });
 }
 
@@ -53,14 +65,15 @@ async function save(format: FileFormat): Promise<void> {
 
 /** The profile in a format, in pieces as it is written. */
 async function fileOf(format: FileFormat): Promise<Blob> {
-  const pieces: BlobPart[] = [];
-  await profile?.write(format, new WritableStream<Uint8Array>({ write: (piece) => void pieces.push(new Uint8Array(piece)) }));
+  // A Blob need not be in this worker's memory.
+  const pieces: Blob[] = [];
+  await profile?.write(format, new WritableStream<Uint8Array>({ write: (piece) => void pieces.push(new Blob([new Uint8Array(piece)])) }));
   return new Blob(pieces);
 }
 
 /** Whether a file is read while records are replayed, when nothing can be awaited. */
 function isJitDump(path: string): boolean {
-  return /(?:^|\/)jit-[\d-]+\.dump$/.test(path);
+  return jitDumpPid(path.slice(path.lastIndexOf('/') + 1)) !== undefined;
 }
 
 async function bytesOf(data: Blob): Promise<Uint8Array> {
@@ -69,7 +82,5 @@ async function bytesOf(data: Blob): Promise<Uint8Array> {
 
 /** How messages name options: there is one way to give files, and all else is for the command line. */
 function optionWords(option: string, value?: string): string {
-  if (FILE_OPTIONS.includes(option)) return '“Choose files”';
-  const name = `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  return `the command line’s ${value === undefined ? name : `${name} ${value}`}`;
+  return FILE_OPTIONS.includes(option) ? '“Choose files”' : `the command line’s ${COMMAND_LINE_OPTIONS(option, value)}`;
 }
