@@ -11,22 +11,23 @@ export class Findings {
   readonly #running = new Set<Diagnostics>();
   readonly #parent: Findings | undefined;
   readonly #others: readonly Findings[];
-  readonly #option: OptionWords;
+  /** How messages name options. */
+  readonly option: OptionWords;
 
   /**
    * @param parent also lists what is found here
    * @param others what they find is also listed here
-   * @param option how messages name options
+   * @param option default: that of the parent, or of the first other
    */
-  constructor(parent?: Findings, others: readonly Findings[] = [], option = parent === undefined ? LIBRARY_OPTIONS : parent.#option) {
+  constructor(parent?: Findings, others: readonly Findings[] = [], option: OptionWords = (parent ?? others.at(0))?.option ?? LIBRARY_OPTIONS) {
     this.#parent = parent;
     this.#others = others;
-    this.#option = option;
+    this.option = option;
   }
 
   /** Begins a reading. @returns what collects its findings until {@link end} */
   begin(): Diagnostics {
-    const diagnostics = new Diagnostics(this.#option);
+    const diagnostics = new Diagnostics(this.option);
     for (let at: Findings | undefined = this; at !== undefined; at = at.#parent) at.#running.add(diagnostics);
     return diagnostics;
   }

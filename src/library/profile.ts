@@ -1,7 +1,6 @@
 import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { EXPORTER } from '../base/version.ts';
 import { isWebWritable, WebSink, type WebWritableLike } from '../base/web-sink.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
@@ -188,11 +187,11 @@ export class DecodedProfile implements Profile {
       requireMergedSamples(
         profile,
         this.parts.map(({ recording }) => recording.session),
-        LIBRARY_OPTIONS,
+        this.#findings.option,
       );
     } else {
       const [{ recording, filter }] = this.parts;
-      requireSamples({ profile, session: recording.session }, filter, LIBRARY_OPTIONS);
+      requireSamples({ profile, session: recording.session }, filter, this.#findings.option);
     }
     return profile;
   }

@@ -11,6 +11,7 @@ import { context, encodeFile, record } from '../support/perf-encoder.ts';
 
 const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
 const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));
+const events = readFileSync(fileURLToPath(new URL('../../fixtures/events.data', import.meta.url)));
 
 describe('a recording in memory', () => {
   test('cannot be opened from paths or streams', async () => {
@@ -117,6 +118,18 @@ describe('a recording in memory', () => {
     const { findings } = await recording.profile({ offCpu: true });
     expect(findings.map(({ message }) => message)).toContainEqual(expect.stringContaining('<offCpu undefined>'));
     await recording.close();
+  });
+
+  test('names options in these words also when a profile is written', async () => {
+    const optionWords = (option: string, value?: string): string => `<${option} ${value}>`;
+    const recording = await openRecording(events, { optionWords });
+    const merged = library.mergeProfiles([await recording.profile(), await recording.profile()]);
+    for (const profile of [await recording.profile(), await merged]) {
+      await profile.toBytes('folded');
+      expect(profile.findings.map(({ message }) => message)).toContainEqual(expect.stringContaining('left out (choose with <event undefined>)'));
+    }
+    const empty = await recording.profile({ event: 'off-cpu:sleeping' });
+    await expect(empty.toBytes('pprof')).rejects.toThrow('<offCpu undefined> adds the events');
   });
 
   test('refuses symbolFiles that lack a function', async () => {
