@@ -58,10 +58,11 @@ test('what the browser may not read is told from other files', async () => {
 
 test.each([
   [0, '0 bytes'],
+  [1, '1 byte'],
   [1023, '1023 bytes'],
   [1536, '1.5 KiB'],
   [3 << 20, '3.0 MiB'],
   [5000 * 2 ** 30, '5000.0 GiB'],
-])('%d bytes are %s', (bytes, text) => {
+])('a size of %d is shown as %s', (bytes, text) => {
   expect(sizeText(bytes)).toBe(text);
 });

@@ -223,6 +223,15 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
     });
   });
 
+  it('says what a format cannot hold when it is saved', async () => {
+    await open(async (page) => {
+      await choose(page, fixture('events.data'));
+      await page.locator('body[data-state=shown]').waitFor();
+      await saved(page, 'folded');
+      await page.locator('#findings', { hasText: 'folded stacks hold only one event' }).waitFor({ state: 'attached' });
+    });
+  });
+
   it('can send nothing anywhere', async () => {
     await open(async (page, viewer) => {
       await choose(page, KERNEL[0]);

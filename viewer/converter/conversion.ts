@@ -121,6 +121,7 @@ export class Conversion {
         break;
       case 'saved':
         download(reply.file, defaultOutputName(baseName(this.#files.of('recording')[0].path), reply.format));
+        this.#list(reply.findings);
         this.#endSaving();
         break;
       case 'failed':

@@ -34,5 +34,6 @@ export type Reply =
   | { readonly kind: 'progress'; readonly bytes: number }
   /** @param page the text of `-t html` */
   | { readonly kind: 'converted'; readonly page: string; readonly findings: readonly ShownFinding[] }
-  | { readonly kind: 'saved'; readonly format: FileFormat; readonly file: Blob }
+  /** @param findings also those of the format: what it cannot hold */
+  | { readonly kind: 'saved'; readonly format: FileFormat; readonly file: Blob; readonly findings: readonly ShownFinding[] }
   | { readonly kind: 'failed'; readonly message: string };

@@ -27,6 +27,8 @@ const FILE_OPTIONS: readonly string[] = [
 ];
 
 let profile: Profile | undefined;
+/** The recordings that are not in it. */
+let unread: ShownFinding[] = [];
 
 scope.onmessage = ({ data }) => {
   const work = data.kind === 'convert' ? convert(data) : save(data.format);
@@ -39,7 +41,7 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
   );
   const profiles: Profile[] = [];
   const failures: unknown[] = [];
-  const findings: ShownFinding[] = [];
+  unread = [];
   let readBytes = 0;
   for (const { path, data } of recordings) {
     try {
@@ -48,19 +50,23 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
       profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
     } catch (error) {
       failures.push(error);
-      findings.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
+      unread.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
     }
     readBytes += data.size;
   }
   if (profiles.length === 0) throw failures[0];
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
-  const page = await (await fileOf('html')).text();
-  findings.push(...profile.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` })));
-  scope.postMessage({ kind: 'converted', page, findings });
+  scope.postMessage({ kind: 'converted', page: await (await fileOf('html')).text(), findings: findings() });
 }
 
 async function save(format: FileFormat): Promise<void> {
-  scope.postMessage({ kind: 'saved', format, file: await fileOf(format) });
+  scope.postMessage({ kind: 'saved', format, file: await fileOf(format), findings: findings() });
+}
+
+/** All that was found so far. */
+function findings(): ShownFinding[] {
+  const found = profile?.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` })) ?? [];
+  return [...unread, ...found];
 }
 
 /** The profile in a format, in pieces as it is written. */
