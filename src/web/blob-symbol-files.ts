@@ -23,6 +23,7 @@ interface IdentifiedFile {
   readonly file: StoredFile;
   readonly buildId: string;
   readonly hasCode: boolean;
+  readonly hasSymtab: boolean;
 }
 
 const PLACE = 'the given files';
@@ -72,7 +73,10 @@ export class BlobSymbolFiles implements SymbolFiles {
 
   async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
     this.#identified ??= this.#identify();
-    const found = (await this.#identified).find((one) => sameBuildId(one.buildId, buildId) && one.hasCode === (kind === 'executable'));
+    const files = (await this.#identified).filter((one) => sameBuildId(one.buildId, buildId));
+    // A binary that is not stripped is its own debug file: the recorded one may be a copy without symbols.
+    const found =
+      kind === 'executable' ? files.find(({ hasCode }) => hasCode) : (files.find(({ hasCode }) => !hasCode) ?? files.find(({ hasSymtab }) => hasSymtab));
     const outcome = found === undefined ? 'absent' : 'fits';
     return { source: found && openAs(found.file, found.file.parts.join('/')), places: [{ place: PLACE, outcome, detail: '' }] };
   }
@@ -109,7 +113,7 @@ async function identify(file: StoredFile): Promise<IdentifiedFile | undefined> {
   try {
     const elf = await ElfFile.open(openAs(file, file.parts.join('/')));
     const buildId = await elf.buildId();
-    return buildId === undefined ? undefined : { file, buildId, hasCode: elf.hasCode };
+    return buildId === undefined ? undefined : { file, buildId, hasCode: elf.hasCode, hasSymtab: elf.section('.symtab') !== undefined };
   } catch (error) {
     if (error instanceof PerfconvError) return undefined;
     throw error;

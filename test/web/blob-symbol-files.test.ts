@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording, type SymbolFile } from '../../src/index.ts';
 import { makeDirectoryRecording } from '../support/directory-recording.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
+import { VanishedFile } from '../support/vanished-file.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 const recording = readFileSync(join(fixtures, 'kernel.data'));
@@ -50,6 +51,24 @@ describe('symbol files of a web page', () => {
     const expected = await foldedWith(new FixtureSymbolFiles(), { symfs: '/symfs' });
     const renamed = filesBelow('symfs').map((path, nth) => ({ name: `renamed-${nth}`, data: readFileSync(join(fixtures, path)) }));
     expect(await foldedWith(new BlobSymbolFiles([...renamed, { name: 'notes.txt', data: new Uint8Array(80) }]), {})).toBe(expected);
+  });
+
+  test('have names in a binary that is not stripped, even if one that is has the recorded path', async () => {
+    const path = 'symfs/opt/perfconv-fixtures/bin/syscalls';
+    const whole = readFileSync(join(fixtures, path));
+    const stripped = new Uint8Array(whole);
+    // Without section headers: e_shoff, e_shnum and e_shstrndx.
+    stripped.fill(0, 40, 48).fill(0, 60, 64);
+    const named = (name: string, data: Uint8Array): SymbolFile => ({ name, data });
+    const expected = await foldedWith(new BlobSymbolFiles([named(path, whole)]), {});
+    expect(await foldedWith(new BlobSymbolFiles([named(path, stripped), named('build/syscalls.full', whole)]), {})).toBe(expected);
+    expect(await foldedWith(new BlobSymbolFiles([named(path, stripped)]), {})).not.toBe(expected);
+  });
+
+  test('that cannot be read any more are reported', async () => {
+    const vanished = new VanishedFile('syscalls', 5000);
+    const profile = await (await openRecording(recording)).profile({ symbolFiles: new BlobSymbolFiles([vanished]) });
+    expect(profile.findings).toContainEqual(expect.objectContaining({ code: 'symbol-file-damaged', message: expect.stringContaining('could not be read') }));
   });
 
   test('are, of several with a name, the one in the folder that is most alike', async () => {
