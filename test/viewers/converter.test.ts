@@ -142,11 +142,13 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
 
   it('converts the recordings that can be read, and says which cannot', async () => {
     await open(async (page) => {
-      await choose(page, [{ ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }, CUT]);
+      await choose(page, [CUT, { ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }]);
       await page.locator('body[data-state=shown]').waitFor();
       expect(await page.locator('#findings li').first().textContent()).toMatch(/^Data lost: <b>cut.data is not in the result: perf_file_header at 0x8/);
       await rowsOf(page);
       expect(await page.frameLocator('#view').locator('#name').textContent()).toBe('kernel.data');
+      expect(await page.textContent('#status')).toBe('kernel.data');
+      expect((await saved(page, 'folded')).name).toBe('kernel.folded');
     });
   });
 

@@ -32,6 +32,8 @@ export class Conversion {
   readonly #workerUrl = URL.createObjectURL(new Blob([byId('worker').textContent ?? ''], { type: 'text/javascript' }));
   /** It has the profile, to save it. undefined at first, and when it has ended early */
   #worker: Worker | undefined;
+  /** The paths of the recordings that are being converted, and then of those that could be. */
+  #recordings: readonly string[] = [];
   /** What is being saved, or will be when the files are converted. */
   #saving: FileFormat | undefined;
 
@@ -78,6 +80,7 @@ export class Conversion {
     this.#progress.hidden = false;
     this.#progress.max = this.#files.of('recording').reduce((sum, { data }) => sum + data.size, 0);
     this.#progress.removeAttribute('value');
+    this.#recordings = this.#files.of('recording').map(({ path }) => path);
     this.#enter('busy', `Converting ${this.#title()} …`);
     this.#ask({
       kind: 'convert',
@@ -115,12 +118,13 @@ export class Conversion {
         this.#view.srcdoc = reply.page;
         this.#view.hidden = false;
         this.#list(reply.findings);
+        this.#recordings = reply.recordings;
         this.#enter('shown', this.#title());
         document.title = `${this.#title()} – perfconv`;
         if (this.#saving !== undefined) this.#askToSave(this.#saving);
         break;
       case 'saved':
-        download(reply.file, defaultOutputName(baseName(this.#files.of('recording')[0].path), reply.format));
+        download(reply.file, defaultOutputName(baseName(this.#recordings[0]), reply.format));
         this.#list(reply.findings);
         this.#endSaving();
         break;
@@ -155,7 +159,7 @@ export class Conversion {
   }
 
   #title(): string {
-    const [first, ...others] = this.#files.of('recording').map(({ path }) => printable(baseName(path)));
+    const [first, ...others] = this.#recordings.map((path) => printable(baseName(path)));
     return others.length === 0 ? first : `${first} and ${others.length} more`;
   }
 

@@ -32,8 +32,11 @@ export interface ShownFinding {
 /** What the worker tells the page. */
 export type Reply =
   | { readonly kind: 'progress'; readonly bytes: number }
-  /** @param page the text of `-t html` */
-  | { readonly kind: 'converted'; readonly page: string; readonly findings: readonly ShownFinding[] }
+  /**
+   * @param page the text of `-t html`
+   * @param recordings the paths of those that could be read
+   */
+  | { readonly kind: 'converted'; readonly page: string; readonly recordings: readonly string[]; readonly findings: readonly ShownFinding[] }
   /** @param findings also those of the format: what it cannot hold */
   | { readonly kind: 'saved'; readonly format: FileFormat; readonly file: Blob; readonly findings: readonly ShownFinding[] }
   | { readonly kind: 'failed'; readonly message: string };

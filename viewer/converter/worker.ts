@@ -40,6 +40,7 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
     await Promise.all(symbolFiles.map(async ({ path, data }) => ({ name: path, data: isJitDump(path) ? await bytesOf(data) : data }))),
   );
   const profiles: Profile[] = [];
+  const paths: string[] = [];
   const failures: unknown[] = [];
   unread = [];
   let readBytes = 0;
@@ -48,6 +49,7 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
       const recording = await openRecording(data, { name: path, optionWords });
       const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
       profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
+      paths.push(path);
     } catch (error) {
       failures.push(error);
       unread.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
@@ -56,7 +58,7 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
   }
   if (profiles.length === 0) throw failures[0];
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
-  scope.postMessage({ kind: 'converted', page: await (await fileOf('html')).text(), findings: findings() });
+  scope.postMessage({ kind: 'converted', page: await (await fileOf('html')).text(), recordings: paths, findings: findings() });
 }
 
 async function save(format: FileFormat): Promise<void> {
