@@ -89,7 +89,7 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = withoutDeleted(name.slice(name.lastIndexOf('/') + 1));
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
-    return `${why}: put the file that ran at DIR/${kept} and give ${option('symfs', 'DIR')}`;
+    return `${why}: give the file that ran, as DIR/${kept}, with ${option('symfs', 'DIR')}`;
   }
   return `its file was not found: give the recorded files with ${option('symfs', 'DIR')}${fetch}`;
 }

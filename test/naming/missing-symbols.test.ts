@@ -89,11 +89,11 @@ describe('what helps', () => {
       dso('/bin/a', 1, { places: [place('other-build-id')] }),
       '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
     ],
-    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'put the file that ran at DIR/server and give --symfs DIR'],
+    ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran, as DIR/server, with --symfs DIR'],
     [
       'a file in memory',
       dso('/memfd:tool (deleted)', 1, {}),
-      'it was in memory only (memfd_create): put the file that ran at DIR/memfd:tool and give --symfs DIR',
+      'it was in memory only (memfd_create): give the file that ran, as DIR/memfd:tool, with --symfs DIR',
     ],
     ['a server if the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],

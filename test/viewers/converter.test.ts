@@ -144,7 +144,7 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
     await open(async (page) => {
       await choose(page, [CUT, { ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }]);
       await page.locator('body[data-state=shown]').waitFor();
-      expect(await page.locator('#findings li').first().textContent()).toMatch(/^Data lost: <b>cut.data is not in the result: perf_file_header at 0x8/);
+      expect(await page.locator('#findings li').first().textContent()).toMatch(/^data lost: <b>cut.data is not in the result: perf_file_header at 0x8/);
       await rowsOf(page);
       expect(await page.frameLocator('#view').locator('#name').textContent()).toBe('kernel.data');
       expect(await page.textContent('#status')).toBe('kernel.data');
