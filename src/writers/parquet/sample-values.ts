@@ -47,105 +47,126 @@ export interface FlatColumns {
   readonly files: Uint32Array;
 }
 
+/** By name of a column: how its values are read. */
+type Reads<Names extends keyof typeof COLUMNS> = Readonly<Record<Names, FlatColumn['read']>>;
+type FlatName = Exclude<keyof typeof COLUMNS, 'stack' | 'stackDsos'>;
+
+const FLAT_NAMES = (Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]).filter((name): name is FlatName => !COLUMNS[name].isList);
+
 /** The columns with one value a row, in the order of the table. @param strings the table that their texts are added to */
 export function flatColumns(profile: Profile, samples: SampleTable, strings: StringTable, functions: FrameList, result: ValuesResult): FlatColumns {
-  const { events, mappings, processes, tasks, threads } = profile;
-  const textsOf = <Item>(items: readonly Item[], textOf: (item: Item) => string): Uint32Array =>
-    Uint32Array.from(items, (item) => strings.intern(textOf(item)));
-  const inputs = textsOf(processes, (process) => inputLabel(profile, process));
-  const eventNames = textsOf(events, ({ name }) => name);
-  const units = textsOf(events, ({ unit }) => unit);
-  const waits = textsOf(events, offCpuText);
-  const processNames = textsOf(processes, ({ name }) => name);
-  const comms = textsOf(tasks, ({ comm }) => comm);
-  const dsos = textsOf(mappings, ({ name }) => name || NAMELESS);
-  const buildIds = textsOf(mappings, ({ buildId }) => buildId);
-  const leaves = new Leaves(profile, strings);
-  const clocks = clocksOf(profile);
-  const processOfTask = Uint32Array.from(tasks, ({ thread }) => threads[thread].process);
-  const clockOfTask = Uint32Array.from(processOfTask, (process) => processes[process].input ?? 0);
-  const pidOfTask = Int32Array.from(tasks, ({ thread }) => threads[thread].pid);
-  const tidOfTask = Int32Array.from(tasks, ({ thread }) => threads[thread].tid);
-  const { event, ipHi, ipLo, stack, task, timeNs } = samples;
-  /** The leaf of a sample; −1 without a stack. */
-  const leafOf = (row: number): number => (stack[row] < 0 ? -1 : profile.stacks.location(stack[row]));
-  const mappingOf = (row: number): number => {
-    const leaf = leafOf(row);
-    return leaf < 0 ? -1 : profile.locations.mapping(leaf);
+  const dsos = indexesOf(profile.mappings, strings, ({ name }) => name || NAMELESS);
+  const leaves = new Leaves(profile, samples, strings);
+  const reads: Reads<FlatName> = {
+    ...readsOfSamples(profile, samples, result),
+    ...readsOfEvents(profile, samples, strings),
+    ...readsOfTasks(profile, samples, strings),
+    ...readsOfLeaves(profile, leaves, strings, functions, dsos),
   };
-  const text = (column: Column, textOf: (row: number) => number): FlatColumn => ({
-    column,
-    read: (row, value) => {
-      value.lo = textOf(row);
-      return value.lo > 0;
+  return { columns: FLAT_NAMES.map((name) => ({ column: COLUMNS[name], read: reads[name] })), dsos, files: leaves.files };
+}
+
+/** What a sample itself says. */
+function readsOfSamples(profile: Profile, samples: SampleTable, result: ValuesResult): Reads<'timeNs' | 'wallTime' | 'period' | 'cpu' | 'ip'> {
+  const clocks = clocksOf(profile);
+  const { tasks, threads, processes } = profile;
+  const clockOfTask = Uint32Array.from(tasks, ({ thread }) => processes[threads[thread].process].input ?? 0);
+  const { ipHi, ipLo, task, timeNs } = samples;
+  return {
+    timeNs: (row, value) => {
+      if (Number.isNaN(timeNs[row])) return false;
+      const fits = clocks[clockOfTask[task[row]]].own.set(value, timeNs[row]);
+      if (!fits) result.lostTimes++;
+      return fits;
     },
-  });
-  const int32 = (column: Column, least: number, numberOf: (row: number) => number): FlatColumn => ({
-    column,
-    read: (row, value) => {
-      value.lo = numberOf(row);
-      return value.lo >= least && value.lo <= MAX_INT32;
+    wallTime: (row, value) => !Number.isNaN(timeNs[row]) && (clocks[clockOfTask[task[row]]].wall?.set(value, timeNs[row]) ?? false),
+    period: (row, value) => {
+      if (!setPeriod(value, samples.period[row], samples.periodRemainder(row))) result.clippedPeriods++;
+      return true;
     },
-  });
-  const columns: FlatColumn[] = [
-    text(COLUMNS.input, (row) => inputs[processOfTask[task[row]]]),
-    {
-      column: COLUMNS.timeNs,
-      read: (row, value) => {
-        if (Number.isNaN(timeNs[row])) return false;
-        const fits = clocks[clockOfTask[task[row]]].own.set(value, timeNs[row]);
-        if (!fits) result.lostTimes++;
-        return fits;
-      },
+    cpu: int32(0, (row) => samples.cpu[row]),
+    ip: (row, value) => {
+      value.lo = ipLo[row];
+      value.hi = ipHi[row];
+      return value.lo > 0 || value.hi > 0;
     },
-    {
-      column: COLUMNS.wallTime,
-      read: (row, value) => !Number.isNaN(timeNs[row]) && (clocks[clockOfTask[task[row]]].wall?.set(value, timeNs[row]) ?? false),
-    },
-    text(COLUMNS.event, (row) => eventNames[event[row]]),
-    {
-      column: COLUMNS.period,
-      read: (row, value) => {
-        if (!setPeriod(value, samples.period[row], samples.periodRemainder(row))) result.clippedPeriods++;
-        return true;
-      },
-    },
-    text(COLUMNS.unit, (row) => units[event[row]]),
-    text(COLUMNS.offCpu, (row) => waits[event[row]]),
-    int32(COLUMNS.cpu, 0, (row) => samples.cpu[row]),
-    int32(COLUMNS.pid, 0, (row) => pidOfTask[task[row]]),
-    int32(COLUMNS.tid, 0, (row) => tidOfTask[task[row]]),
-    text(COLUMNS.process, (row) => processNames[processOfTask[task[row]]]),
-    text(COLUMNS.comm, (row) => comms[task[row]]),
-    {
-      column: COLUMNS.ip,
-      read: (row, value) => {
-        value.lo = ipLo[row];
-        value.hi = ipHi[row];
-        return value.lo > 0 || value.hi > 0;
-      },
-    },
-    text(COLUMNS.function, (row) => {
-      const leaf = leafOf(row);
-      return leaf < 0 ? 0 : functions.text(leaf, 0);
-    }),
-    text(COLUMNS.file, (row) => {
-      const leaf = leafOf(row);
-      return leaf < 0 ? 0 : leaves.files[leaf];
-    }),
-    int32(COLUMNS.line, 1, (row) => leaves.line(leafOf(row))),
-    text(COLUMNS.dso, (row) => {
-      const mapping = mappingOf(row);
-      return mapping < 0 ? 0 : dsos[mapping];
-    }),
-    text(COLUMNS.buildId, (row) => {
-      const mapping = mappingOf(row);
-      return mapping < 0 ? 0 : buildIds[mapping];
-    }),
-    { column: COLUMNS.address, read: (row, value) => leaves.setAddress(value, leafOf(row)) },
-    text(COLUMNS.cpumode, (row) => leaves.cpumode(leafOf(row))),
-  ];
-  return { columns, dsos, files: leaves.files };
+  };
+}
+
+function readsOfEvents({ events }: Profile, { event }: SampleTable, strings: StringTable): Reads<'event' | 'unit' | 'offCpu'> {
+  const names = indexesOf(events, strings, ({ name }) => name);
+  const units = indexesOf(events, strings, ({ unit }) => unit);
+  const waits = indexesOf(events, strings, offCpuText);
+  return { event: text((row) => names[event[row]]), unit: text((row) => units[event[row]]), offCpu: text((row) => waits[event[row]]) };
+}
+
+/** What the thread says that a sample was taken in. */
+function readsOfTasks(profile: Profile, { task }: SampleTable, strings: StringTable): Reads<'input' | 'pid' | 'tid' | 'process' | 'comm'> {
+  const { processes, tasks, threads } = profile;
+  const inputs = indexesOf(processes, strings, (process) => inputLabel(profile, process));
+  const names = indexesOf(processes, strings, ({ name }) => name);
+  const comms = indexesOf(tasks, strings, ({ comm }) => comm);
+  const processOf = Uint32Array.from(tasks, ({ thread }) => threads[thread].process);
+  const pidOf = Int32Array.from(tasks, ({ thread }) => threads[thread].pid);
+  const tidOf = Int32Array.from(tasks, ({ thread }) => threads[thread].tid);
+  return {
+    input: text((row) => inputs[processOf[task[row]]]),
+    pid: int32(0, (row) => pidOf[task[row]]),
+    tid: int32(0, (row) => tidOf[task[row]]),
+    process: text((row) => names[processOf[task[row]]]),
+    comm: text((row) => comms[task[row]]),
+  };
+}
+
+/** What is known about the code that a sample was taken in. @param dsos by mapping: index of its name */
+function readsOfLeaves(
+  { mappings }: Profile,
+  leaves: Leaves,
+  strings: StringTable,
+  functions: FrameList,
+  dsos: Uint32Array,
+): Reads<'function' | 'file' | 'line' | 'dso' | 'buildId' | 'address' | 'cpumode'> {
+  const buildIds = indexesOf(mappings, strings, ({ buildId }) => buildId);
+  const leafText = (textOf: (leaf: number) => number): FlatColumn['read'] =>
+    text((row) => {
+      const leaf = leaves.of(row);
+      return leaf < 0 ? 0 : textOf(leaf);
+    });
+  const mappingText = (texts: Uint32Array): FlatColumn['read'] =>
+    leafText((leaf) => {
+      const mapping = leaves.mapping(leaf);
+      return mapping < 0 ? 0 : texts[mapping];
+    });
+  return {
+    function: leafText((leaf) => functions.text(leaf, 0)),
+    file: leafText((leaf) => leaves.files[leaf]),
+    line: int32(1, (row) => leaves.line(leaves.of(row))),
+    dso: mappingText(dsos),
+    buildId: mappingText(buildIds),
+    address: (row, value) => leaves.setAddress(value, leaves.of(row)),
+    cpumode: leafText((leaf) => leaves.cpumode(leaf)),
+  };
+}
+
+/** Reads texts by their indexes; the empty one is absent. */
+function text(textOf: (row: number) => number): FlatColumn['read'] {
+  return (row, value) => {
+    value.lo = textOf(row);
+    return value.lo > 0;
+  };
+}
+
+/** Reads numbers; those below `least` are absent. */
+function int32(least: number, numberOf: (row: number) => number): FlatColumn['read'] {
+  return (row, value) => {
+    value.lo = numberOf(row);
+    return value.lo >= least && value.lo <= MAX_INT32;
+  };
+}
+
+/** By item: index of its text. */
+function indexesOf<Item>(items: readonly Item[], strings: StringTable, textOf: (item: Item) => string): Uint32Array {
+  return Uint32Array.from(items, (item) => strings.intern(textOf(item)));
 }
 
 /** How a thread waited in the samples of an event; empty for events that are not times off the CPU. */
@@ -182,11 +203,13 @@ class Leaves {
   /** Index of the file that the leaf's line is in; 0 if unknown. */
   readonly files: Uint32Array;
   readonly #profile: Profile;
+  readonly #stacks: SampleTable['stack'];
   readonly #modes: Readonly<Record<number, number>>;
 
-  constructor(profile: Profile, strings: StringTable) {
+  constructor(profile: Profile, { stack }: SampleTable, strings: StringTable) {
     const { functions, locations } = profile;
     this.#profile = profile;
+    this.#stacks = stack;
     this.files = new Uint32Array(locations.size);
     for (let location = 0; location < locations.size; location++) {
       if (locations.lineCount(location) === 0) continue;
@@ -196,15 +219,25 @@ class Leaves {
     this.#modes = Object.fromEntries(Object.entries(CPUMODE_NAMES).map(([mode, name]) => [mode, strings.intern(name)]));
   }
 
+  /** The leaf of a sample's stack; −1 without a stack. */
+  of(row: number): number {
+    const stack = this.#stacks[row];
+    return stack < 0 ? -1 : this.#profile.stacks.location(stack);
+  }
+
+  /** −1 outside all mappings. */
+  mapping(leaf: number): number {
+    return this.#profile.locations.mapping(leaf);
+  }
+
   /** 0 if it is unknown. @param leaf −1 without a stack */
   line(leaf: number): number {
     const { locations } = this.#profile;
     return leaf < 0 || locations.lineCount(leaf) === 0 ? 0 : locations.lineNumber(leaf, 0);
   }
 
-  /** Index of the name of the cpumode; 0 if it is unknown. @param leaf −1 without a stack */
+  /** Index of the name of the cpumode; 0 if it is unknown. */
   cpumode(leaf: number): number {
-    if (leaf < 0) return 0;
     const mode = this.#modes[this.#profile.locations.cpumode(leaf)] ?? 0;
     return mode === 0 && isKernelCode(this.#profile, leaf) ? this.#modes[CPUMODE_KERNEL] : mode;
   }
