@@ -4,6 +4,7 @@ import { STANDARD_STREAM } from '../base/input-names.ts';
 import type { FilesRead } from '../host/files-read.ts';
 import { identityOf } from '../host/output-target.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
+import { BINARY_FORMATS } from '../pipeline/formats.ts';
 import type { Arguments } from './arguments.ts';
 import { filesReadBy, inputIdentity, redirectedIdentity } from './file-identities.ts';
 import { displayName } from './messages.ts';
@@ -19,9 +20,7 @@ export interface Conversion {
 
 /** Refuses to print binary output on a terminal. @throws PerfconvError `usage` */
 export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
-  const isBinary = outputs.some(
-    ({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || format === 'pprof' || format === 'parquet' || format === 'otlp'),
-  );
+  const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || BINARY_FORMATS.includes(format)));
   if (stdout.isTTY && isBinary) throw new PerfconvError('usage', 'the output is binary and standard output is a terminal: give -o FILE');
 }
 

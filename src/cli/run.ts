@@ -149,8 +149,13 @@ export class Run<Options extends object> {
    */
   async commitOutputs(): Promise<void> {
     if (this.#outputs === undefined) return;
-    for (const { name, reason } of await this.#outputs.commit()) this.#note(`wrote ${displayName(name)} in place: ${reason}`);
-    for (const { path, isChosen } of this.#outputs.planned) if (!isChosen) this.#note(`wrote ${displayName(path)}`);
+    for (const { name, reason } of await this.#outputs.commit()) this.note(`wrote ${displayName(name)} in place: ${reason}`);
+    for (const { path, isChosen } of this.#outputs.planned) if (!isChosen) this.note(`wrote ${displayName(path)}`);
+  }
+
+  /** Prints what is worth knowing, unless the user wants quiet. */
+  note(text: string): void {
+    if (!this.#args.flag('quiet')) printMessage(this.#terminal, `perfconv: ${text}`);
   }
 
   /**
@@ -192,7 +197,7 @@ export class Run<Options extends object> {
     let pipe = this.inputs.find((input) => isPipeAt(input === STANDARD_STREAM ? this.#terminal.stdin.fd : input));
     const onSignal = (signal: NodeJS.Signals): void => {
       if (signal === 'SIGINT' && pipe !== undefined) {
-        this.#note(`interrupted: reading on to the end of ${displayName(pipe)}; interrupt again to give up`);
+        this.note(`interrupted: reading on to the end of ${displayName(pipe)}; interrupt again to give up`);
         pipe = undefined;
         return;
       }
@@ -248,10 +253,6 @@ export class Run<Options extends object> {
   /** Whether the command has this flag, and it was given. */
   #isAsked(flag: string): boolean {
     return this.#args.hasOption(flag) && this.#args.flag(flag);
-  }
-
-  #note(text: string): void {
-    if (!this.#args.flag('quiet')) printMessage(this.#terminal, `perfconv: ${text}`);
   }
 }
 

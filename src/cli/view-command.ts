@@ -12,7 +12,7 @@ import { convertMerged } from './convert-merged.ts';
 import { checkDistinct, checkPrinting } from './output-conflicts.ts';
 import { planReading, type ReadingPlan, readOptions } from './reading.ts';
 import { inputsOf, Run } from './run.ts';
-import { printMessage, redrawLine } from './standard-error.ts';
+import { redrawLine } from './standard-error.ts';
 import { standardOutput } from './standard-output.ts';
 import { checkSymbolPaths } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';
@@ -43,7 +43,7 @@ export async function runView(args: Arguments, terminal: Terminal): Promise<numb
     server.show(page);
     const signal = await untilInterrupted(async () => {
       await stdout.write(new TextEncoder().encode(`${server.url}\n`));
-      await offer(server, args, terminal);
+      await offer(server, run, args, terminal);
     });
     if (!REGULAR_ENDS.includes(signal)) endBySignal(signal);
     // The terminal has printed ^C.
@@ -78,16 +78,13 @@ async function untilInterrupted(work: () => Promise<void>): Promise<NodeJS.Signa
 }
 
 /** Opens the page in a browser, or says how to. */
-async function offer(server: PageServer, args: Arguments, terminal: Terminal): Promise<void> {
-  const note = (text: string): void => {
-    if (!args.flag('quiet')) printMessage(terminal, `perfconv: ${text}`);
-  };
+async function offer(server: PageServer, run: Run<ReadProfileOptions>, args: Arguments, terminal: Terminal): Promise<void> {
   const isSeen = canShowBrowser(terminal.env);
   const opens = isSeen && !args.flag('no-open');
-  note(opens ? 'opening it in the browser; the page is there until Ctrl-C' : 'the page is there until Ctrl-C');
-  if (!isSeen) note(`to see it on your own machine, run there: ssh -NL ${server.port}:${LOOPBACK}:${server.port} ${hostname()}`);
+  run.note(opens ? 'opening it in the browser; the page is there until Ctrl-C' : 'the page is there until Ctrl-C');
+  if (!isSeen) run.note(`to see it on your own machine, run there: ssh -NL ${server.port}:${LOOPBACK}:${server.port} ${hostname()}`);
   if (!opens) return;
   await openInBrowser(server.ticketUrl, terminal.env, (failure) => {
-    if (!server.isTicketUsed) note(`no browser was started (${failure}): open the address yourself`);
+    if (!server.isTicketUsed) run.note(`no browser was started (${failure}): open the address yourself`);
   });
 }

@@ -10,6 +10,9 @@ export type StreamFormat = Exclude<Format, 'csv'>;
 /** Formats that can show wall-clock time. */
 export const WALL_CLOCK_FORMATS: readonly Format[] = ['script', 'chrome', 'speedscope'];
 
+/** Formats that are not text. */
+export const BINARY_FORMATS: readonly Format[] = ['pprof', 'parquet', 'otlp'];
+
 /** A format, and whether its bytes are compressed. */
 export interface OutputFormat {
   readonly format: Format;
