@@ -1,3 +1,5 @@
+import { fileName } from './file-name.ts';
+
 /** Ending of the file of a kernel module, compressed or not. */
 const MODULE_FILE = /\.ko(?:\.(?:gz|xz|zst))?$/;
 
@@ -22,8 +24,4 @@ export function bracketedModuleName(path: string): string | undefined {
 /** Whether a path has the ending of a module's file. */
 export function isModulePath(path: string): boolean {
   return path.startsWith('/') && MODULE_FILE.test(path);
-}
-
-function fileName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { fileName } from '../base/file-name.ts';
 import { jitDumpPid } from '../base/jit-file-names.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
 import type { OpenJitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
@@ -30,7 +31,7 @@ export function jitDumpsOf(
   opened?: OpenedFiles,
 ): OpenJitDump {
   return (path, pid) => {
-    const name = path.slice(path.lastIndexOf('/') + 1);
+    const name = fileName(path);
     // Nothing but jitdump files is opened, whatever a recording names.
     const number = jitDumpPid(name);
     if (number === undefined || !path.startsWith('/') || path.split('/').includes('..')) return undefined;

@@ -1,3 +1,4 @@
+import { fileName } from '../base/file-name.ts';
 import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
@@ -46,7 +47,7 @@ export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[], option:
 function splitHelp({ places }: DsoSymbols, option: OptionWords): string {
   const missing = places.find(({ place, outcome }) => (outcome === 'absent' || outcome === 'forbidden') && place.endsWith('.dwo'));
   if (missing === undefined) return '';
-  const name = missing.place.slice(missing.place.lastIndexOf('/') + 1);
+  const name = fileName(missing.place);
   return `for all inlined functions: give the directory of ${name} with ${option('debugDir', 'DIR')}, or combine all .dwo files into BINARY.dwp next to the binary, with llvm-dwp -e BINARY`;
 }
 
@@ -87,7 +88,7 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
     return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
   if (damaged !== undefined) return `${damaged.place} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   if (buildId === '' && name.endsWith(DELETED)) {
-    const kept = withoutDeleted(name.slice(name.lastIndexOf('/') + 1));
+    const kept = withoutDeleted(fileName(name));
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
     return `${why}: give the file that ran, as DIR/${kept}, with ${option('symfs', 'DIR')}`;
   }

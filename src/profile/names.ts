@@ -1,3 +1,4 @@
+import { fileName } from '../base/file-name.ts';
 import { jitDumpPid } from '../base/jit-file-names.ts';
 import type { Mapping, Profile, ProfileProcess } from './profile.ts';
 
@@ -10,7 +11,7 @@ export function hexAddress(lo: number, hi: number): string {
 /** The part of a path after the last slash; the whole text if that part is empty or the text is in brackets. */
 export function baseName(path: string): string {
   if (path.startsWith('[')) return path;
-  return path.slice(path.lastIndexOf('/') + 1) || path;
+  return fileName(path) || path;
 }
 
 /** The files that `perf inject --jit` makes of jitdump files, one for each function. */

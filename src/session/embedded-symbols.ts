@@ -1,3 +1,4 @@
+import { fileName } from '../base/file-name.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL, DSO_KERNEL_MODULE, DSO_SYMBOL_MAP_FILE } from '../simpleperf/constants.ts';
 import type { SimpleperfFile, SimpleperfSymbols } from '../simpleperf/files.ts';
 import type { RecordedSymbols } from '../simpleperf/recorded-symbols.ts';
@@ -45,7 +46,7 @@ export function embeddedSymbolsOf(dsos: readonly Dso[], files: readonly Simplepe
 
 /** simpleperf writes a JIT's map without its directory, wherever that was. */
 function symbolMapName({ kind, name }: Dso): string {
-  return kind === 'anon' ? name.slice(name.lastIndexOf('/') + 1) : name;
+  return kind === 'anon' ? fileName(name) : name;
 }
 
 /** What to add to a file's addresses to get those of its DSO; undefined if the two do not belong together. */

@@ -1,3 +1,4 @@
+import { fileName } from '../../src/base/file-name.ts';
 import { printable } from '../../src/base/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
 import { byId, element } from '../view/dom.ts';
@@ -124,7 +125,7 @@ export class Conversion {
         if (this.#saving !== undefined) this.#askToSave(this.#saving);
         break;
       case 'saved':
-        download(reply.file, defaultOutputName(baseName(this.#recordings[0]), reply.format));
+        download(reply.file, defaultOutputName(fileName(this.#recordings[0]), reply.format));
         this.#list(reply.findings);
         this.#endSaving();
         break;
@@ -159,7 +160,7 @@ export class Conversion {
   }
 
   #title(): string {
-    const [first, ...others] = this.#recordings.map((path) => printable(baseName(path)));
+    const [first, ...others] = this.#recordings.map((path) => printable(fileName(path)));
     return others.length === 0 ? first : `${first} and ${others.length} more`;
   }
 
@@ -183,10 +184,6 @@ export class Conversion {
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function download(file: Blob, name: string): void {

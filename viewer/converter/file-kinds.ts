@@ -1,3 +1,4 @@
+import { fileName } from '../../src/base/file-name.ts';
 import type { ChosenFile } from './messages.ts';
 
 /**
@@ -41,10 +42,10 @@ export async function identify(file: ChosenFile): Promise<{ readonly kind: FileK
     if (head.startsWith(GZIP)) {
       const path = file.path.replace(/\.gz$/i, '');
       // Others are unpacked when they are needed: a compressed kernel module, for example.
-      const kind = kindOf(await unpackedHead(file.data), nameOf(path));
+      const kind = kindOf(await unpackedHead(file.data), fileName(path));
       if (kind === 'recording' || kind === 'kallsyms') return { kind, file: { path, data: await unpack(file.data) } };
     }
-    return { kind: kindOf(head, nameOf(file.path)), file };
+    return { kind: kindOf(head, fileName(file.path)), file };
   } catch {
     return { kind: 'unreadable', file };
   }
@@ -56,10 +57,6 @@ function kindOf(head: string, name: string): FileKind {
   if (JITDUMP.test(head) || /^perf-\d+\.map$/.test(name)) return 'jit';
   if (name.includes('kallsyms') || /^[0-9a-f]{8,16} [A-Za-z] \S/.test(head)) return 'kallsyms';
   return 'other';
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 async function headOf(data: Blob): Promise<string> {

@@ -1,4 +1,5 @@
 import { messageOf, messageWithout } from '../../src/base/errors.ts';
+import { fileName } from '../../src/base/file-name.ts';
 import { jitDumpPid } from '../../src/base/jit-file-names.ts';
 import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
 import { printable } from '../../src/base/printable.ts';
@@ -81,7 +82,7 @@ async function fileOf(format: FileFormat): Promise<Blob> {
 
 /** Whether a file is read while records are replayed, when nothing can be awaited. */
 function isJitDump(path: string): boolean {
-  return jitDumpPid(path.slice(path.lastIndexOf('/') + 1)) !== undefined;
+  return jitDumpPid(fileName(path)) !== undefined;
 }
 
 async function bytesOf(data: Blob): Promise<Uint8Array> {

@@ -1,3 +1,4 @@
+import { fileName } from '../../base/file-name.ts';
 import type { SplitRequest } from '../../dwarf/debug-info.ts';
 import { isAbsolutePath, joinSourcePath } from '../../dwarf/line-path.ts';
 import { isStoredPath } from '../search/candidates.ts';
@@ -18,7 +19,7 @@ export interface SplitDirectories {
  */
 export function dwoPlaces({ dwoName, compDir }: SplitRequest, { paths, symfs, debugDirs }: SplitDirectories): string[] {
   const written = joinSourcePath(compDir, dwoName);
-  const baseName = written.slice(written.lastIndexOf('/') + 1);
+  const baseName = fileName(written);
   if (baseName === '' || baseName === '..') return [];
   const writtenPaths = isStoredPath(written) ? [written] : [];
   const name = joinSourcePath(dwoName);

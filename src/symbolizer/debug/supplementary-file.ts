@@ -1,4 +1,5 @@
 import { hexOf } from '../../base/byte-view.ts';
+import { fileName } from '../../base/file-name.ts';
 import { LineCursor } from '../../dwarf/line-cursor.ts';
 import { joinSourcePath } from '../../dwarf/line-path.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
@@ -64,7 +65,7 @@ async function readSup(elf: ElfFile): Promise<{ isSupplementary: boolean; path: 
  */
 export function supplementaryPlaces(debugFile: string, { path, id, kind }: SupplementaryLink, { symfs, debugDirs }: SupplementaryDirectories): string[] {
   const directory = debugFile.slice(0, debugFile.lastIndexOf('/') + 1);
-  const baseName = path.slice(path.lastIndexOf('/') + 1);
+  const baseName = fileName(path);
   const absolute = path.startsWith('/') && isStoredPath(joinSourcePath(path)) ? [joinSourcePath(path)] : [];
   const places = [
     ...(symfs === undefined ? [] : absolute.map((one) => symfs + one)),
@@ -81,7 +82,7 @@ export function supplementaryPlaces(debugFile: string, { path, id, kind }: Suppl
 /** Places in `.dwz` of a debug directory: what follows `.dwz/` in the path, and the name alone. */
 function placesInDwz(dir: string, path: string): string[] {
   const inDwz = /(?:^|\/)\.dwz\/(.+)$/.exec(path)?.[1];
-  const baseName = path.slice(path.lastIndexOf('/') + 1);
+  const baseName = fileName(path);
   const below = inDwz === undefined || inDwz.split('/').includes('..') ? [] : [`${dir}/.dwz/${inDwz}`];
   return [...below, `${dir}/.dwz/${baseName}`];
 }

@@ -1,3 +1,4 @@
+import { fileName } from '../../base/file-name.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { SymbolizerOptions } from '../symbolizer-options.ts';
 
@@ -221,7 +222,7 @@ function directoryOf(path: string): string {
 
 /** The last part of a path; empty if that is not a file name. */
 function baseName(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = fileName(path);
   return name === '.' || name === '..' || name.includes('\\') ? '' : name;
 }
 
