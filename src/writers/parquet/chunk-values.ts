@@ -1,7 +1,8 @@
 import { TupleInterner } from '../../base/tuple-interner.ts';
 import type { ValueType } from './columns.ts';
+import type { GrowingBytes } from './growing-bytes.ts';
 import type { Statistics } from './metadata.ts';
-import type { PageBytes } from './page-bytes.ts';
+
 import type { TextBytes } from './text-bytes.ts';
 
 /** Texts longer than this are not repeated in the footer, as the minimum and the maximum of each row group: readers read it before anything else. */
@@ -42,7 +43,7 @@ export class ChunkValues {
   }
 
   /** Adds a value in PLAIN. */
-  put(page: PageBytes, place: number): void {
+  put(page: GrowingBytes, place: number): void {
     // hot
     const { words } = this.#values;
     if (this.#type === 'text') {

@@ -1,7 +1,8 @@
 import { ChunkValues, Value } from './chunk-values.ts';
 import { ChunkWriter, type FileBytes } from './chunk-writer.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 import type { ColumnChunk } from './metadata.ts';
-import { indexWidth, LevelRuns, PageBytes, putIndexes } from './page-bytes.ts';
+import { indexWidth, LevelRuns, putIndexes } from './page-bytes.ts';
 import type { FlatColumn } from './sample-values.ts';
 import type { TextBytes } from './text-bytes.ts';
 
@@ -11,8 +12,8 @@ export class FlatWriter {
   readonly #texts: TextBytes;
   readonly #value = new Value();
   readonly #levels = new LevelRuns();
-  readonly #page = new PageBytes();
-  readonly #packed = new PageBytes();
+  readonly #page = new GrowingBytes();
+  readonly #packed = new GrowingBytes();
   /** By value that is there: its place among the different values. */
   #places = new Uint32Array(0);
 

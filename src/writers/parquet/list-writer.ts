@@ -2,8 +2,9 @@ import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { ChunkWriter, type FileBytes } from './chunk-writer.ts';
 import type { Column } from './columns.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 import type { ColumnChunk } from './metadata.ts';
-import { indexWidth, LevelRuns, PageBytes, putIndexes } from './page-bytes.ts';
+import { indexWidth, LevelRuns, putIndexes } from './page-bytes.ts';
 import type { ListValues } from './row-groups.ts';
 import type { TextBytes } from './text-bytes.ts';
 
@@ -25,10 +26,10 @@ export class ListWriter {
   readonly #texts: TextBytes;
   readonly #profile: Profile;
   readonly #samples: SampleTable;
-  readonly #page = new PageBytes();
+  readonly #page = new GrowingBytes();
   readonly #repetition = new LevelRuns();
   readonly #definition = new LevelRuns();
-  readonly #packed = new PageBytes();
+  readonly #packed = new GrowingBytes();
 
   constructor(out: FileBytes, texts: TextBytes, profile: Profile, samples: SampleTable) {
     this.#out = out;

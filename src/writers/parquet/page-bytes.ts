@@ -1,75 +1,16 @@
-import { grown } from '../../base/growable.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 
 /** Bits and bytes that the values of a run take. Values are packed in whole bytes, so that what repeats in them is alike for a compressor, too. */
 const BITS_PER_BYTE = 8;
 /** A packed run consists of groups of this many values. */
 const GROUP = 8;
 
-/** Bytes of a page that is being made. The arrays are reused from page to page. */
-export class PageBytes {
-  #bytes = new Uint8Array(1 << 16);
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  clear(): void {
-    this.#length = 0;
-  }
-
-  /** What was collected; valid until more is added. */
-  get collected(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
-  }
-
-  byte(value: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#length++] = value;
-  }
-
-  /** Adds the lowest bytes of a number, the lowest one first. @param count 0 to 4 */
-  number(value: number, count: number): void {
-    // hot
-    this.#reserve(4);
-    const bytes = this.#bytes;
-    const at = this.#length;
-    bytes[at] = value;
-    bytes[at + 1] = value >>> 8;
-    bytes[at + 2] = value >>> 16;
-    bytes[at + 3] = value >>> 24;
-    this.#length = at + count;
-  }
-
-  varint(value: number): void {
-    let rest = value;
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.byte((rest % 0x80) | 0x80);
-    this.byte(rest);
-  }
-
-  append(bytes: Uint8Array): void {
-    this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
-  }
-
-  /** Bytes with their number before them: levels, and texts in PLAIN. */
-  sized(bytes: Uint8Array): void {
-    this.number(bytes.length, 4);
-    this.append(bytes);
-  }
-
-  #reserve(count: number): void {
-    if (this.#length + count > this.#bytes.length) this.#bytes = grown(this.#bytes, this.#length + count);
-  }
-}
-
 /**
  * Repetition or definition levels of a page, as runs of equal ones. Source: parquet-format, Encodings.md, "Run Length Encoding / Bit-Packing Hybrid". Packed
  * bits would often be no longer, but compress badly: stacks of equal depth are the same two runs.
  */
 export class LevelRuns {
-  readonly #runs = new PageBytes();
+  readonly #runs = new GrowingBytes();
   #level = 0;
   #count = 0;
 
@@ -114,7 +55,7 @@ export function indexWidth(dictionarySize: number): number {
  * @param packed the places, each in `width` bytes; not looked at if `width` is 0
  * @param count how many there are
  */
-export function putIndexes(page: PageBytes, packed: Uint8Array, count: number, width: number): void {
+export function putIndexes(page: GrowingBytes, packed: Uint8Array, count: number, width: number): void {
   if (width === 0) {
     // A run of zeros. Not all readers take numbers of no bits.
     page.byte(1);

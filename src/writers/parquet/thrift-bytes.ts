@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { GrowingBytes } from './growing-bytes.ts';
 
 /* Types of fields in the compact protocol. Source: Apache Thrift, thrift-compact-protocol.md. */
 const TRUE = 1;
@@ -20,15 +20,14 @@ const ENCODER = new TextEncoder();
 
 /** Encodes a struct in Thrift's compact protocol, field by field in ascending order. Only what Parquet's metadata needs. */
 export class ThriftBytes {
-  #bytes = new Uint8Array(256);
-  #length = 0;
+  readonly #out = new GrowingBytes(256);
   /** The number of the field before the next one in the current struct. */
   #lastField = 0;
 
   /** The whole struct, with what ends it. */
   end(): Uint8Array {
-    this.#byte(STOP);
-    return this.#bytes.subarray(0, this.#length);
+    this.#out.byte(STOP);
+    return this.#out.collected;
   }
 
   bool(field: number, value: boolean): void {
@@ -37,7 +36,7 @@ export class ThriftBytes {
 
   int8(field: number, value: number): void {
     this.#begin(field, I8);
-    this.#byte(value);
+    this.#out.byte(value);
   }
 
   int32(field: number, value: number): void {
@@ -83,17 +82,17 @@ export class ThriftBytes {
   #begin(field: number, type: number): void {
     const step = field - this.#lastField;
     if (step < 1 || step > MAX_FIELD_STEP) throw new RangeError(`field ${field} after field ${this.#lastField}`);
-    this.#byte((step << 4) | type);
+    this.#out.byte((step << 4) | type);
     this.#lastField = field;
   }
 
   #beginList(field: number, type: number, size: number): void {
     this.#begin(field, LIST);
     if (size <= MAX_SHORT_LIST) {
-      this.#byte((size << 4) | type);
+      this.#out.byte((size << 4) | type);
     } else {
-      this.#byte(0xf0 | type);
-      this.#varint(size);
+      this.#out.byte(0xf0 | type);
+      this.#out.varint(size);
     }
   }
 
@@ -101,30 +100,16 @@ export class ThriftBytes {
     const outer = this.#lastField;
     this.#lastField = 0;
     write();
-    this.#byte(STOP);
+    this.#out.byte(STOP);
     this.#lastField = outer;
   }
 
   #sized(bytes: Uint8Array): void {
-    this.#varint(bytes.length);
-    this.#bytes = grown(this.#bytes, this.#length + bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.#out.varint(bytes.length);
+    this.#out.append(bytes);
   }
 
   #zigzag(value: number): void {
-    this.#varint(value < 0 ? -2 * value - 1 : 2 * value);
-  }
-
-  #varint(value: number): void {
-    let rest = value;
-    // Not shifted, since that would cut it to 32 bits.
-    for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) this.#byte((rest % 0x80) | 0x80);
-    this.#byte(rest);
-  }
-
-  #byte(byte: number): void {
-    this.#bytes = grown(this.#bytes, this.#length + 1);
-    this.#bytes[this.#length++] = byte;
+    this.#out.varint(value < 0 ? -2 * value - 1 : 2 * value);
   }
 }
