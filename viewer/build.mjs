@@ -36,7 +36,7 @@ export async function compileConverter() {
   const shown = await profilePage();
   const worker = await bundledScript('viewer/converter/worker.ts');
   const { script } = await bundledScript('viewer/converter/main.ts');
-  const style = minifiedStyle(textOf('theme.css') + textOf('converter/style.css'));
+  const style = minifiedStyle(textOf('common.css') + textOf('converter/style.css'));
   // The page shows the other one in a frame, which has its policy, too. No address can be asked for anything.
   const policy = [
     ...["default-src 'none'", 'worker-src blob:', "base-uri 'none'", "form-action 'none'"],
@@ -47,7 +47,7 @@ export async function compileConverter() {
 
 /** The page of `-t html`, still without a title and data. */
 async function profilePage() {
-  const style = minifiedStyle(textOf('theme.css') + textOf('style.css'));
+  const style = minifiedStyle(textOf('common.css') + textOf('style.css'));
   const { script } = await bundledScript('viewer/main.ts');
   const [styleHash, scriptHash] = [hashOf(style), hashOf(script)];
   const policy = ["default-src 'none'", `script-src '${scriptHash}'`, `style-src '${styleHash}'`, "base-uri 'none'", "form-action 'none'"].join('; ');
