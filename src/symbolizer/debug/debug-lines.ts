@@ -2,7 +2,6 @@ import type { Diagnostics } from '../../base/diagnostics.ts';
 import { DebugInfo } from '../../dwarf/debug-info.ts';
 import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
-import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import type { SourceFrame, SourceLines } from '../../symbol-table/code-symbols.ts';
 import { DistinctAddresses } from '../../symbol-table/distinct-addresses.ts';
@@ -37,7 +36,7 @@ export async function openDebugLines(file: DebugFile, host: SymbolFiles, diagnos
   const { elf, toSvma, places } = file;
   const sections = file.sections ?? (await openDebugSections(elf, host));
   if (places === undefined) return new DebugLines(await DebugInfo.open(sections), toSvma, undefined, diagnostics);
-  const shared = await findSupplementary(elf, host, places, diagnostics);
+  const shared = await findSupplementary(elf, places, diagnostics);
   const split = new SplitUnits(host, places, places.files.search);
   places.files.keep(split);
   const info = await DebugInfo.open(sections, {
@@ -48,12 +47,12 @@ export async function openDebugLines(file: DebugFile, host: SymbolFiles, diagnos
 }
 
 /** The file to which dwz moved what several debug files have in common. */
-async function findSupplementary(elf: ElfFile, host: SymbolFiles, places: DebugInfoPlaces, diagnostics: Diagnostics): Promise<ElfFile | undefined> {
+async function findSupplementary(elf: ElfFile, places: DebugInfoPlaces, diagnostics: Diagnostics): Promise<ElfFile | undefined> {
   const { files } = places;
   const link = await readSupplementaryLink(elf);
   if (link === undefined) return undefined;
   let found = await openSupplementaryFile(elf, files, places);
-  if (found === undefined && link.kind === 'build-id' && isKnownBuildId(link.id)) found = await files.fetch(host, link.id, 'debuginfo');
+  if (found === undefined && link.kind === 'build-id') found = await files.fetch(link.id, 'debuginfo');
   if (found !== undefined) files.search.use(found.source.name, 'lines');
   else diagnostics.add('debug-info-incomplete', 'warning', `${elf.source.name} needs ${link.path}, which was not found: some names and lines are missing`);
   return found;

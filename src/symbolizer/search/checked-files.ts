@@ -74,10 +74,10 @@ export class CheckedFiles {
     }
   }
 
-  /** Asks the host's servers, if it has any, for the file of a build id. */
-  async fetch(host: SymbolFiles, buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
-    if (host.fetch === undefined) return undefined;
-    const { source, places } = await host.fetch(buildId, kind);
+  /** Asks servers, if there are any, for the file of a build id. */
+  async fetch(buildId: string, kind: DebugFileKind): Promise<ElfFile | undefined> {
+    if (this.#files.fetch === undefined || !isKnownBuildId(buildId)) return undefined;
+    const { source, places } = await this.#files.fetch(buildId, kind);
     for (const { place, outcome, detail } of places) {
       if (outcome === 'failed') this.#noteFailure(place, detail);
       else if (outcome !== 'fits') this.search.note(place, outcome, detail);

@@ -109,7 +109,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   if (!parts.isComplete) await takeDebugFiles(files, file, parts);
   // Servers are not queried for rules alone.
   parts.wantsDebugInfo = wanted.wantsLines;
-  if (!parts.isComplete) await takeServed(files, host, file, parts);
+  if (!parts.isComplete) await takeServed(files, file, parts);
   if (parts.runtime !== undefined && parts.symbols === undefined) parts.miniDebugInfo = await openMiniDebugInfo(parts.runtime, host, files);
   const found = parts.finish(files, wanted);
   if (found !== undefined && mapped === undefined && wanted.sharesName === true) files.doubtShared(wanted.path, found.runtime);
@@ -195,12 +195,11 @@ async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: Chec
 }
 
 /** Fetches from servers what was not found on this machine. */
-async function takeServed(files: CheckedFiles, host: SymbolFiles, { buildId }: WantedFile, parts: Parts): Promise<void> {
-  if (!isKnownBuildId(buildId)) return;
+async function takeServed(files: CheckedFiles, { buildId }: WantedFile, parts: Parts): Promise<void> {
   const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
   for (const kind of kinds) {
     if (kind === 'executable' ? parts.runtime !== undefined : parts.needsNoDebugFile) continue;
-    const elf = await files.fetch(host, buildId, kind);
+    const elf = await files.fetch(buildId, kind);
     if (elf !== undefined) parts.take(elf);
   }
 }

@@ -5,11 +5,10 @@ import type { RecordingContext } from '../../../src/base/recording-input.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
-import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
 import { assembleFrames } from '../../support/frame-assembler.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
+import { ServedFiles } from '../../support/served-symbol-files.ts';
 import { spread } from '../../support/thoroughness.ts';
 import { CIE, fde } from '../../support/x86-64-functions.ts';
 
@@ -22,21 +21,6 @@ const PATH = '/opt/app/bin/server';
 const named = (symbol: string, more: Partial<ElfPlan> = {}): Buffer =>
   buildElf({ classBits: 64, littleEndian: true, buildId: ID, symbols: [{ name: symbol, value: TEXT.vaddr, sizeBytes: 64 }], ...more });
 const stripped = (more: Partial<ElfPlan> = {}): Buffer => buildElf({ classBits: 64, littleEndian: true, buildId: ID, ...more });
-
-/** A machine that also asks a server. */
-class ServedFiles extends MadeFiles {
-  readonly served = new Map<DebugFileKind, Buffer>();
-  readonly fetched: string[] = [];
-  failure = '';
-
-  async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
-    this.fetched.push(kind);
-    const place = `https://server/buildid/${buildId}/${kind}`;
-    const bytes = this.served.get(kind);
-    if (bytes !== undefined) return { source: new BufferSource(bytes, `/cache/${kind}`), places: [] };
-    return { source: undefined, places: [{ place, outcome: this.failure === '' ? 'absent' : 'failed', detail: this.failure }] };
-  }
-}
 
 let files: ServedFiles;
 let diagnostics: Diagnostics;
