@@ -208,7 +208,7 @@ export const SYMBOL_SOURCES: readonly OptionSpec[] = [
     value: 'URL',
     isRepeatable: true,
     section: SYMBOLS,
-    text: 'Fetch binaries and debug files missing from this machine from a debuginfod server, by build id; env stands for the servers in DEBUGINFOD_URLS. Default: no server is asked',
+    text: 'Fetch binaries, debug files and kernels missing from this machine from a debuginfod server, by build id; env stands for the servers in DEBUGINFOD_URLS. Default: no server is asked',
   },
   { name: 'explain-symbols', section: SYMBOLS, text: 'Report for each binary where symbols were looked for, what was found, and what would help' },
   {

@@ -30,7 +30,9 @@ export function symbolHelp(dso: DsoSymbols, dsos: readonly DsoSymbols[], option:
     case 'module':
       return lacksNames ? kernelHelp(dso, option) : '';
     case 'vdso':
-      return lacksNames ? `convert it where it was recorded, or give that machine's build-id cache with ${option('buildidDir', 'DIR')}` : '';
+      return lacksNames
+        ? `convert it where it was recorded, or give that machine's build-id cache with ${option('buildidDir', 'DIR')}${serverHelp(dso, option)}`
+        : '';
     case 'anon':
       return lacksNames ? codeAtRunTimeHelp(dso, dsos, option) : '';
     case 'guest':
@@ -52,9 +54,9 @@ function splitHelp({ places }: DsoSymbols, option: OptionWords): string {
 }
 
 function fileHelp(dso: DsoSymbols, lacksNames: boolean, option: OptionWords): string {
-  const { places, buildId } = dso;
+  const { places } = dso;
   const fitting = places.filter(({ outcome }) => outcome === 'fits');
-  const fetch = buildId !== '' && !places.some(isServer) ? `, or ${option('debuginfod', 'URL')}` : '';
+  const fetch = serverHelp(dso, option);
   if (fitting.length === 0) return missingFileHelp(dso, fetch, option);
   const cut = fitting.find(({ holds }) => holds.isCut === true);
   const isWhole = fitting.some(({ holds }) => holds.code === true && holds.isCut !== true);
@@ -95,14 +97,17 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   return `its file was not found: give the recorded files with ${option('symfs', 'DIR')}${fetch}`;
 }
 
-function isServer({ place }: SearchedPlace): boolean {
-  return /^https?:/.test(place);
+/** Advice to ask servers, as the end of a sentence; empty if they were asked, or cannot be. */
+function serverHelp({ places, buildId }: DsoSymbols, option: OptionWords): string {
+  const wereAsked = places.some(({ place }) => /^https?:/.test(place));
+  return buildId === '' || wereAsked ? '' : `, or ${option('debuginfod', 'URL')}`;
 }
 
-function kernelHelp({ places }: DsoSymbols, option: OptionWords): string {
+function kernelHelp(dso: DsoSymbols, option: OptionWords): string {
+  const { places } = dso;
   const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
   if (isHidden) return `run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}`;
-  return `give a copy of the recording machine's /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}, or its vmlinux with ${option('vmlinux', 'FILE')}`;
+  return `give a copy of the recording machine's /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}, or its vmlinux with ${option('vmlinux', 'FILE')}${serverHelp(dso, option)}`;
 }
 
 function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[], option: OptionWords): string {

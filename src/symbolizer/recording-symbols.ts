@@ -194,8 +194,10 @@ export class RecordingSymbols {
   async #objectFiles(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<ObjectFiles | undefined> {
     const { name, buildId, osRelease } = object;
     const dirs = this.#dirs;
-    if (object.kind === 'vdso') return findVdso(files, this.#files, { name, buildId, osRelease, wantsLines: wants.wantsLines, dirs });
     const { compatPerf } = this.#options;
+    if (object.kind === 'vdso') {
+      return findVdso(files, this.#files, { name, buildId, osRelease, wantsLines: wants.wantsLines, asksServers: !compatPerf, dirs });
+    }
     const { modifiedNs } = this.#recording;
     const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs };
     return findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: name, ...how });

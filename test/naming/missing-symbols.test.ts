@@ -96,6 +96,9 @@ describe('what helps', () => {
       'it was in memory only (memfd_create): give the file that ran, as DIR/memfd:tool, with --symfs DIR',
     ],
     ['a server if the build id is known', dso('/bin/a', 1, { buildId: 'ab' }), '--debuginfod URL'],
+    ['a server for a kernel', dso('[kernel.kallsyms]', 1, { kind: 'kernel', buildId: 'ab' }), 'its vmlinux with --vmlinux FILE, or --debuginfod URL'],
+    ['a server for a module', dso('[nf_tables]', 1, { kind: 'module', buildId: 'ab' }), '--debuginfod URL'],
+    ['a server for a vdso', dso('[vdso]', 1, { kind: 'vdso', buildId: 'ab' }), '--buildid-dir DIR, or --debuginfod URL'],
     ['debug symbols of a stripped file', dso('/bin/a', 1, fits({ symbols: 'none' })), '--debug-dir DIR'],
     ['the whole file', dso('/bin/a', 1, fits({ symbols: 'none', isCut: true })), '/opt/app/server is cut off: give the whole file'],
     [

@@ -16,7 +16,7 @@ import { type FittingList, KernelLists } from './kernel-lists.ts';
 import type { LastList } from './last-list.ts';
 import { ModuleFiles, type RecordedModule } from './module-files.ts';
 import { ModuleLayout } from './module-layout.ts';
-import { findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } from './vmlinux.ts';
+import { findServedVmlinux, findVmlinux, readVmlinuxSymbols, type Vmlinux, type VmlinuxPlaces } from './vmlinux.ts';
 
 /** A module, where its code is, and the kernel that loaded it. */
 export interface MappedModule extends RecordedModule {
@@ -50,7 +50,8 @@ const GENERATED_CODE: readonly (readonly [RegExp, string])[] = [
  *
  * The kernel's names come from the first of these that fits, as in perf 6.1 (observed): the symbol list that was named or recorded, the vmlinux, the build-id
  * cache's list, the running kernel's list. Lines come from the vmlinux, wherever the names come from. Names of modules come from the list if it is of the
- * recorded boot, and so has their addresses; else from their files.
+ * recorded boot, and so has their addresses; else from their files. Servers are only asked for what has no names on this machine: a vmlinux with debug
+ * information has several hundred MB.
  */
 export class KernelSymbols {
   readonly #host: SymbolFiles;
@@ -76,8 +77,12 @@ export class KernelSymbols {
     const { search } = files;
     this.#kernel = kernel;
     const own = tableOf(await this.#lists.own(kernel, search), search);
-    const vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
-    const table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
+    let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
+    let table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
+    if (table === undefined && this.#mayAskForVmlinux) {
+      vmlinux = (await findServedVmlinux(files, kernel)) ?? vmlinux;
+      table = await this.#vmlinuxTable(vmlinux, search);
+    }
     const lines = wantsLines && vmlinux !== undefined ? await this.#vmlinuxLines(vmlinux, search) : undefined;
     return codeSymbols(table, lines);
   }
@@ -95,6 +100,12 @@ export class KernelSymbols {
     if (list !== undefined && listed !== undefined) files.search.use(list.path, 'symbols');
     if (column === 'bpf' || column.startsWith('__builtin__') || (listed !== undefined && !wantsLines)) return codeSymbols(listed, undefined);
     return this.#withFiles(module, listed, wantsLines, files);
+  }
+
+  /** Not if one was named, or a list: then no other is used. */
+  get #mayAskForVmlinux(): boolean {
+    const { kallsyms, vmlinux, compatPerf } = this.#places;
+    return !compatPerf && kallsyms === undefined && vmlinux === undefined;
   }
 
   /** In a list of another boot, each module is at another address. Its symbols can be moved only if that address is known. */
@@ -120,7 +131,7 @@ export class KernelSymbols {
   async #withFiles(module: MappedModule, listed: SymbolTable | undefined, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     let table = listed;
     let lines: SourceLines | undefined;
-    for await (const elf of this.#modules.find(module, files)) {
+    for await (const elf of this.#filesOf(module, () => table === undefined, files)) {
       if (elf.type !== ET_REL) continue;
       const layout = await this.#guarded(() => this.#layoutOf(elf, listed, module.start));
       if (layout === undefined || layout.isEmpty) continue;
@@ -133,6 +144,12 @@ export class KernelSymbols {
       if (table !== undefined && (lines !== undefined || !wantsLines)) break;
     }
     return codeSymbols(table, lines);
+  }
+
+  /** The files of a module, those of servers only if the others have not named it. */
+  async *#filesOf(module: MappedModule, lacksNames: () => boolean, files: CheckedFiles): AsyncGenerator<ElfFile> {
+    yield* this.#modules.find(module, files);
+    if (lacksNames() && !this.#places.compatPerf) yield* files.served(module.buildId);
   }
 
   async #layoutOf(elf: ElfFile, listed: SymbolTable | undefined, start: number | undefined): Promise<ModuleLayout | undefined> {

@@ -22,6 +22,8 @@ export interface RecordedVdso {
 export interface VdsoSearch extends RecordedVdso {
   readonly dirs: SearchedDirectories;
   readonly wantsLines: boolean;
+  /** Whether to ask servers, if there are any, for one that is not on this machine. */
+  readonly asksServers: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
 
 /**
  * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that provides it; or the file that the recorded
- * kernel installed. The one in memory has few symbols and no debug information, but a file with the same build id has them.
+ * kernel installed; else from servers. The one in memory has few symbols and no debug information, but a file with the same build id has them.
  */
 export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
   const found: ElfFile[] = [];
@@ -50,6 +52,7 @@ export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: V
   if (isKnown || isPlainRelease(wanted.osRelease)) {
     for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId, { isGuess: true }), found);
   }
+  if (!found.some(({ hasCode }) => hasCode) && wanted.asksServers) await take(files.fetch(buildId, 'executable'), found);
   const runtime = found.find(({ hasCode }) => hasCode) ?? found[0];
   if (runtime === undefined) return undefined;
   const symbols = found.find(hasSymtab) ?? runtime;

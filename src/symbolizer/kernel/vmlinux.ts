@@ -1,9 +1,10 @@
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
-import { findSymbolValue, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
+import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import { buildIdCacheFiles, debugFilesById } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
+import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolizerOptions } from '../symbolizer-options.ts';
 import { isPlainRelease, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 
@@ -29,10 +30,17 @@ export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, p
   for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
     // In the cache of old perf versions, this is mostly a copy of kallsyms.
     const elf = path === oldEntry ? await files.openIfElf(path, kernel.buildId) : await files.open(path, kernel.buildId);
-    if (elf === undefined) continue;
-    const shift = kernel.referenceSymbol === undefined ? 0 : await shiftIn(elf, kernel);
-    if (shift !== undefined) return { elf, shift };
-    files.search.note(`${path} (relocation)`, 'damaged', `it has no symbol ${kernel.referenceSymbol}`);
+    const vmlinux = elf && (await placed(elf, kernel, files.search));
+    if (vmlinux !== undefined) return vmlinux;
+  }
+  return undefined;
+}
+
+/** The vmlinux of a recorded kernel from servers. */
+export async function findServedVmlinux(files: CheckedFiles, kernel: RecordedKernel): Promise<Vmlinux | undefined> {
+  for await (const elf of files.served(kernel.buildId)) {
+    const vmlinux = hasSymtab(elf) ? await placed(elf, kernel, files.search) : undefined;
+    if (vmlinux !== undefined) return vmlinux;
   }
   return undefined;
 }
@@ -45,6 +53,14 @@ export async function readVmlinuxSymbols({ elf, shift }: Vmlinux, compatPerf: bo
     return section !== undefined && value >= section.from && value < section.to ? value + shift : Number.NaN;
   };
   return readElfSymbolsAt(elf, toAddress, compatPerf);
+}
+
+/** Where an image was when it was recorded; undefined if it lacks the symbol that shows this, which is noted. */
+async function placed(elf: ElfFile, kernel: RecordedKernel, search: SymbolSearch): Promise<Vmlinux | undefined> {
+  const shift = kernel.referenceSymbol === undefined ? 0 : await shiftIn(elf, kernel);
+  if (shift !== undefined) return { elf, shift };
+  search.note(`${elf.source.name} (relocation)`, 'damaged', `it has no symbol ${kernel.referenceSymbol}`);
+  return undefined;
 }
 
 async function shiftIn(elf: ElfFile, kernel: RecordedKernel): Promise<number | undefined> {

@@ -13,6 +13,8 @@ import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
 
+const SERVED_KINDS: readonly DebugFileKind[] = ['debuginfo', 'executable'];
+
 /** What is known of a file at a place besides its build id. */
 export interface ExpectedFile {
   /**
@@ -83,6 +85,14 @@ export class CheckedFiles {
       else if (outcome !== 'fits') this.search.note(place, outcome, detail);
     }
     return this.check(source, buildId);
+  }
+
+  /** The files that servers have for a build id: the one with debug information, then the binary, each fetched when it is asked for. */
+  async *served(buildId: string): AsyncGenerator<ElfFile> {
+    for (const kind of SERVED_KINDS) {
+      const elf = await this.fetch(buildId, kind);
+      if (elf !== undefined) yield elf;
+    }
   }
 
   /** Corrects the note of an absent file if something else is at its place, such as a directory. */

@@ -6,8 +6,8 @@ import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { ByteFields } from '../../support/byte-fields.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
 import { buildSectionElf } from '../../support/section-elf.ts';
+import { ServedFiles } from '../../support/served-symbol-files.ts';
 
 const ID = 'cc33333333333333333333333333333333333333';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';
@@ -17,11 +17,11 @@ const LIVE = '/proc/kallsyms';
 const OLD_CACHE = '/home/u/.debug/.build-id/cc/33333333333333333333333333333333333333';
 const RELEASED = '/usr/lib/debug/boot/vmlinux-6.1.0';
 
-let files: MadeFiles;
+let files: ServedFiles;
 let diagnostics: Diagnostics;
 let search: SymbolSearch;
 beforeEach(() => {
-  files = new MadeFiles();
+  files = new ServedFiles();
   diagnostics = new Diagnostics();
   search = new SymbolSearch();
 });
@@ -37,12 +37,15 @@ function vmlinux(name: string, more: Partial<ElfPlan> = {}): Buffer {
 }
 
 /** The file of a module whose only function is at an offset in its code. */
-function moduleFile(name: string, offset: number): Buffer {
+function moduleFile(name: string, offset: number, buildId?: string): Buffer {
   const symbol = new ByteFields().u32(1).bytes(0x12, 0).u16(1).uint(offset, 8).uint(0x20, 8).done();
   const sections = [
     { name: '.text', flags: 6, content: new Uint8Array(0x100) },
     { name: '.symtab', type: 2, link: 3, entsize: 24, content: Buffer.concat([new Uint8Array(24), symbol]) },
     { name: '.strtab', type: 3, content: new TextEncoder().encode(`\0${name}\0`) },
+    ...(buildId === undefined
+      ? []
+      : [{ name: '.note.gnu.build-id', type: 7, content: new ByteFields().u32(4, 20, 3).text('GNU').put(Buffer.from(buildId, 'hex')).done() }]),
   ];
   return Buffer.from(buildSectionElf({ type: 1, sections }));
 }
@@ -212,5 +215,58 @@ describe('modules of another boot', () => {
     expect(outcomeAt(path)).toMatchObject({ outcome: 'fits', uses: ['symbols'] });
     const { start: _, ...elsewhere } = module;
     expect(await nameIn({}, -0x3f000000 + 0x44, { ...elsewhere, longName: path })).toBeUndefined();
+  });
+});
+
+describe('servers', () => {
+  const debuginfo = () => vmlinux('served', { isDebugFile: true });
+
+  it('are asked for a vmlinux only if nothing on this machine names the kernel', async () => {
+    files.served.set('debuginfo', debuginfo());
+    files.kernel = { osRelease: '6.1.0', buildId: ID };
+    files.content.set(LIVE, list('live'));
+    expect(await nameOf(KERNEL)).toBe('live');
+    expect(files.fetched).toEqual([]);
+    files.kernel = undefined;
+    expect(await nameOf({ ...KERNEL, referenceAddress: RUN_TIME_TEXT + 0x1a000000 }, {}, RUN_TIME_TEXT + 0x1a000100)).toBe('served');
+    expect(files.fetched).toEqual(['debuginfo']);
+    expect(outcomeAt('/cache/debuginfo')).toMatchObject({ outcome: 'fits', uses: ['symbols'] });
+  });
+
+  it('are not asked if a list or a vmlinux was named, without a build id, or with compatPerf', async () => {
+    files.served.set('debuginfo', debuginfo());
+    files.content.set('/given', list('given', 'ffffffff81000000'));
+    expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' }, { kallsyms: '/given' })).toBeUndefined();
+    expect(await nameOf(KERNEL, { vmlinux: '/absent' })).toBeUndefined();
+    expect(await nameOf({ ...KERNEL, buildId: '' })).toBeUndefined();
+    expect(await nameOf(KERNEL, { compatPerf: true })).toBeUndefined();
+    expect(files.fetched).toEqual([]);
+  });
+
+  it('are asked for the binary if what they have for the debug information has no symbols, or not the recorded one', async () => {
+    files.served.set('debuginfo', vmlinux('', { symbols: [] }));
+    files.served.set('executable', vmlinux('linked'));
+    expect(await nameOf(KERNEL)).toBe('linked');
+    files.served.set('debuginfo', vmlinux('', { symbols: [{ name: 'other', value: TEXT.vaddr }] }));
+    expect(await nameOf(KERNEL)).toBe('linked');
+    expect(outcomeAt('/cache/debuginfo (relocation)')).toMatchObject({ detail: 'it has no symbol _text' });
+    expect(files.fetched).toEqual(['debuginfo', 'executable', 'debuginfo', 'executable']);
+  });
+
+  it('are asked for a module that neither a list nor a file names', async () => {
+    const module: MappedModule = { name: '[nf_tables]', buildId: ID, osRelease: '6.1.0', start: -0x3f000000, kernel: { buildId: '' } };
+    const ask = async (places: Partial<KernelPlaces> = {}, wantsLines = false): Promise<string | undefined> => {
+      const table = (await asked((checked) => symbolsOf(places).module(module, wantsLines, checked)))?.table;
+      return table?.name(table.find(-0x3f000000 + 0x44));
+    };
+    const built = (name: string): Buffer => moduleFile(name, 0x40, ID);
+    files.served.set('debuginfo', built('served'));
+    expect(await ask({ compatPerf: true })).toBeUndefined();
+    expect(files.fetched).toEqual([]);
+    expect(await ask()).toBe('served');
+    expect(files.fetched).toEqual(['debuginfo']);
+    files.content.set('/usr/lib/debug/.build-id/cc/33333333333333333333333333333333333333.debug', built('installed'));
+    for (const wantsLines of [false, true]) expect(await ask({}, wantsLines)).toBe('installed');
+    expect(files.fetched).toEqual(['debuginfo']);
   });
 });

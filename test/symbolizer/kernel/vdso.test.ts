@@ -5,16 +5,16 @@ import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.t
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
+import { ServedFiles } from '../../support/served-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';
 const INSTALLED = '/lib/modules/6.1.0/vdso/vdso64.so';
 
-let files: MadeFiles;
+let files: ServedFiles;
 let diagnostics: Diagnostics;
 beforeEach(() => {
-  files = new MadeFiles();
+  files = new ServedFiles();
   diagnostics = new Diagnostics();
 });
 
@@ -25,7 +25,7 @@ function vdso(name: string, more: Partial<ElfPlan> = {}): Buffer {
 async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> {
   const checked = new CheckedFiles(files, new SymbolSearch(), diagnostics);
   const dirs = { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug' };
-  const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, dirs, ...wanted });
+  const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, asksServers: true, dirs, ...wanted });
   const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, { compatPerf: false }));
   await checked.close();
   expect(files.openCount).toBe(0);
@@ -82,5 +82,17 @@ describe('the vdso', () => {
     expect(await nameOf({})).toBe('__vdso_time');
     files.content.set(`/usr/lib/debug${INSTALLED}`, vdso('local_one'));
     expect(await nameOf({})).toBe('local_one');
+  });
+
+  it('is asked of servers if it is not here, unless they are not to be asked', async () => {
+    files.served.set('executable', vdso('served'));
+    expect(await nameOf({ asksServers: false })).toBeUndefined();
+    expect(await nameOf({ buildId: '' })).toBeUndefined();
+    expect(files.fetched).toEqual([]);
+    expect(await nameOf({})).toBe('served');
+    expect(files.fetched).toEqual(['executable']);
+    files.content.set(INSTALLED, vdso('installed'));
+    expect(await nameOf({})).toBe('installed');
+    expect(files.fetched).toEqual(['executable']);
   });
 });
