@@ -238,4 +238,6 @@ test('labels of inputs are as much of their paths as tells them apart', () => {
   expect(inputLabels(['/mon/run/perf.data', '/tue/run/perf.data', '/tue/perf.data'])).toEqual(['mon/run/perf.data', 'tue/run/perf.data', 'tue/perf.data']);
   expect(inputLabels(['/perf.data', '/a/perf.data'])).toEqual(['/perf.data', 'a/perf.data']);
   expect(inputLabels(['/x/rec.dir/', '/y/b.data'])).toEqual(['rec.dir', 'b.data']);
+  expect(inputLabels(['/x/mon/perf.data', '/x/mon/perf.data'])).toEqual(['perf.data', 'perf.data']);
+  expect(inputLabels(['/x/mon/perf.data', '/x/tue/perf.data', '/x/mon/perf.data'])).toEqual(['mon/perf.data', 'tue/perf.data', 'mon/perf.data']);
 });
