@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -110,7 +111,7 @@ function readKept(file: string): Kept | undefined {
     descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     // Never run code that somebody else may have written.
     const stats = fstatSync(descriptor);
-    if (!stats.isFile() || !isOwn(stats.uid) || (stats.mode & 0o022) !== 0) return undefined;
+    if (!stats.isFile() || !isOnlyOwn(stats)) return undefined;
     const bytes = readFileSync(descriptor);
     if (bytes.length <= HEADER_BYTES || bytes.readUInt32LE(0) !== MAGIC) return undefined;
     const code = bytes.subarray(HEADER_BYTES);
@@ -174,6 +175,11 @@ function makeDirectory(path: string): boolean {
   // One by one: `recursive` never ends on a file system that does not allow directories and says that their parent is missing, such as /proc.
   mkdirSync(path, { mode: 0o700 });
   return true;
+}
+
+/** Whether only the user that runs the program may write a file. Node tells nothing of that on Windows: there, each file seems to be writable by all. */
+function isOnlyOwn({ uid, mode }: Stats): boolean {
+  return process.geteuid === undefined || (isOwn(uid) && (mode & 0o022) === 0);
 }
 
 /** Whether this is the user that runs the program. Windows has no user ids. */
