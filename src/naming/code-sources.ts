@@ -92,6 +92,7 @@ export function codeObject(dso: Dso, features: Features, kernel?: Dso): CodeObje
     // The release that a virtual machine runs is not recorded.
     osRelease: kind === 'guest' ? '' : (features.osrelease ?? ''),
     ...(kind === 'module' && { longName, start }),
+    ...(kind === 'vdso' && { isListed: features.buildIds?.some((listed) => listed.filename === name && listed.buildId === buildId) ?? false }),
     ...(kind === 'guest' && { pid, start }),
     ...(kind === 'file' && { pid, fileIdentity, sharesName, ...(Number.isFinite(codeStart) && { codeStart, mapFile: mapFileOf(dso) }) }),
     ...referenceOf(dso),

@@ -31,6 +31,8 @@ export interface CodeObject {
    * Where that process mapped it, as a name in `/proc/PID/map_files`: `7f0000001000-7f0000002000`; absent when unknown.
    */
   readonly mapFile?: string;
+  /** Vdsos only: whether the header of the recording lists the build id; absent when unknown. */
+  readonly isListed?: boolean;
   /** Files only: the offset from which code was mapped; absent when unknown. */
   readonly codeStart?: number;
 }

@@ -18,7 +18,7 @@ import { isGuestImage } from './kernel/kernel-identity.ts';
 import { KernelSymbols } from './kernel/kernel-symbols.ts';
 import type { LastList } from './kernel/last-list.ts';
 import { findVdso } from './kernel/vdso.ts';
-import { perfBinaryPlaces, type SearchedDirectories } from './search/candidates.ts';
+import { buildIdCacheFiles, perfBinaryPlaces, type SearchedDirectories } from './search/candidates.ts';
 import { CheckedFiles } from './search/checked-files.ts';
 import { isElfAt } from './search/file-kind.ts';
 import { MappedFiles } from './search/mapped-files.ts';
@@ -120,12 +120,17 @@ export class RecordingSymbols {
   }
 
   /**
-   * Whether perf 6.1 finds a file for a DSO, be it another build. For the 64-bit vdso, it takes a copy of its own, but does not find that with `symfs` (observed,
-   * x86-64).
+   * Whether perf 6.1 finds a file for a DSO, be it another build. For the 64-bit vdso, it takes a copy of its own, but not with `symfs`, and not if the header of
+   * the recording lists the build id: then only the build-id cache may have it (observed, x86-64).
    * @internal
    */
   async isThere(object: CodeObject): Promise<boolean> {
-    if (object.kind === 'vdso') return object.name === '[vdso]' && this.#dirs.symfs === undefined;
+    if (object.kind === 'vdso') {
+      if (object.name !== '[vdso]' || this.#dirs.symfs !== undefined) return false;
+      if (object.isListed !== true) return true;
+      for (const place of buildIdCacheFiles(this.#dirs.buildIdDir, object.buildId, ['vdso', ''])) if ((await isElfAt(this.#files, place)) === true) return true;
+      return false;
+    }
     return (await this.#perfBinaryOf(object)) !== undefined;
   }
 
@@ -192,15 +197,12 @@ export class RecordingSymbols {
 
   /** The files of a DSO that is a file or the vdso. */
   async #objectFiles(object: CodeObject, wants: Wants, files: CheckedFiles): Promise<ObjectFiles | undefined> {
-    const { name, buildId, osRelease } = object;
     const dirs = this.#dirs;
     const { compatPerf } = this.#options;
-    if (object.kind === 'vdso') {
-      return findVdso(files, this.#files, { name, buildId, osRelease, wantsLines: wants.wantsLines, asksServers: !compatPerf, dirs });
-    }
+    if (object.kind === 'vdso') return findVdso(files, this.#files, { ...object, wantsLines: wants.wantsLines, compatPerf, dirs });
     const { modifiedNs } = this.#recording;
     const how = { ...wants, compatPerf, ...(modifiedNs !== undefined && { recordedUntilNs: modifiedNs }), dirs };
-    return findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: name, ...how });
+    return findObjectFiles(files, this.#files, this.#mappedFiles, { ...object, path: object.name, ...how });
   }
 
   /** The symbols of the files that were found for a DSO. */

@@ -8,7 +8,7 @@ import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
 import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
 import { assembleFrames, assembleFrameTable, CfaCode } from '../support/frame-assembler.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, type RecordSpec, record, type SampleFields } from '../support/perf-encoder.ts';
+import { type AttrSpec, context, encodeFile, type FeatureSpec, type RecordSpec, record, type SampleFields } from '../support/perf-encoder.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 
 describe('stacks with compatPerf', () => {
@@ -113,13 +113,16 @@ describe('stacks with compatPerf', () => {
     expect(shown((await decodeAll(records, { ...options(), compatPerf: false })).samples)).toEqual(['10: 10 100', '30: 10 100', '50: 10 100']);
   });
 
-  it('are missing in a process of whose files none is there, unless it maps the vdso and no other root directory is searched', async () => {
+  it('are missing in a process of whose files none is there, unless it maps a vdso that the header does not list, and no other root directory is searched', async () => {
     const records = [...start(), mapped(3n, 0x7fff_77c7_d000n, '[vdso]'), sample(10n, [0x500010n, MAIN])];
-    const shownWith = async (symfs: { readonly symfs?: string }): Promise<string[]> => {
-      const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: true, ...symfs }, new Diagnostics());
-      return shown((await decodeAll(records, { compatPerf: true, symbolizer })).samples);
+    const shownWith = async (places: { readonly symfs?: string }, buildIds: FeatureSpec['buildIds'] = []): Promise<string[]> => {
+      const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: true, ...places }, new Diagnostics());
+      const file = encodeFile({ attrs: [DUMPING], records, features: { ...FEATURES, buildIds } });
+      return shown((await decode(file, { compatPerf: true, symbolizer })).samples);
     };
-    expect([await shownWith({}), await shownWith({ symfs: '/root' })]).toEqual([['10: 10'], ['10: ']]);
+    const buildId = new Uint8Array(20).fill(0xab);
+    expect([await shownWith({}), await shownWith({}, [{ buildId, filename: '/lib/other.so' }])]).toEqual([['10: 10'], ['10: 10']]);
+    expect([await shownWith({ symfs: '/root' }), await shownWith({}, [{ buildId, filename: '[vdso]' }])]).toEqual([['10: '], ['10: ']]);
   });
 
   it('are unwound by the file at the recorded path, whatever its build id', async () => {

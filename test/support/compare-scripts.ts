@@ -61,7 +61,7 @@ export function compareScripts(expected: readonly ScriptSample[], actual: readon
     for (const [depth, frame] of a.frames.entries()) {
       const other = b.frames[depth];
       if (!other) continue;
-      const differs = { ips: frame.ip !== other.ip, symbols: frame.symbol !== other.symbol && !isUnnamedVdso(frame), dsos: frame.dso !== other.dso };
+      const differs = { ips: frame.ip !== other.ip, symbols: frame.symbol !== other.symbol, dsos: frame.dso !== other.dso };
       if (!differs.ips && !differs.symbols && !differs.dsos) continue;
       found.frameDifferences++;
       if (differs.ips) found.ips++;
@@ -135,11 +135,6 @@ export function compareScripts(expected: readonly ScriptSample[], actual: readon
     restA.forEach(missing);
     restB.forEach(extra);
   }
-}
-
-/** perf has names for the vdso's functions only if its build-id cache has a copy, which recordings of tests do not make. */
-function isUnnamedVdso({ symbol, dso }: ScriptFrame): boolean {
-  return dso === '[vdso]' && symbol === '[unknown]';
 }
 
 /** Whether every sample and chain length and at least `share` of the frames are equal. */

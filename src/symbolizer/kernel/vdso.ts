@@ -14,6 +14,8 @@ export interface RecordedVdso {
   readonly name: string;
   /** Lower-case hex; empty when unknown. */
   readonly buildId: string;
+  /** Whether the header of the recording lists the build id; absent when unknown. */
+  readonly isListed?: boolean;
   /** Release of the kernel that brought it; empty when unknown. */
   readonly osRelease: string;
 }
@@ -22,8 +24,8 @@ export interface RecordedVdso {
 export interface VdsoSearch extends RecordedVdso {
   readonly dirs: SearchedDirectories;
   readonly wantsLines: boolean;
-  /** Whether to ask servers, if there are any, for one that is not on this machine. */
-  readonly asksServers: boolean;
+  /** Whether only files count that perf 6.1 finds. */
+  readonly compatPerf: boolean;
 }
 
 /**
@@ -40,19 +42,22 @@ const COMPATIBLE = ['vdso32.so', 'vdsox32.so'];
 /**
  * The vdso: from the build-id cache; this machine's own, if it is the same by build id or else by the kernel that provides it; or the file that the recorded
  * kernel installed; else from servers. The one in memory has few symbols and no debug information, but a file with the same build id has them.
+ *
+ * Observed: perf 6.1 does not use the one in memory if the recording's header lists the build id.
  */
 export async function findVdso(files: CheckedFiles, host: SymbolFiles, wanted: VdsoSearch): Promise<ObjectFiles | undefined> {
   const found: ElfFile[] = [];
   const isComplete = (): boolean => found.some(({ hasCode }) => hasCode) && found.some(hasSymtab) && (!wanted.wantsLines || found.some(hasDebugInfo));
-  const { buildId, dirs } = wanted;
+  const { buildId, isListed = false, compatPerf, dirs } = wanted;
   const isKnown = isKnownBuildId(buildId);
   for (const path of buildIdCacheFiles(dirs.buildIdDir, buildId, ['vdso', 'debug', ''])) await take(files.open(path, buildId), found);
-  if (!isComplete() && (await isOwn(wanted, host))) await take(files.check(await host.ownVdso(), buildId, { isGuess: true }), found);
+  if (!isComplete() && !(compatPerf && isListed) && (await isOwn(wanted, host)))
+    await take(files.check(await host.ownVdso(), buildId, { isGuess: true }), found);
   // The file must be the one that ran, or of a release that only one was built of.
   if (isKnown || isPlainRelease(wanted.osRelease)) {
     for (const path of installedPaths(wanted)) if (!isComplete()) await take(files.open(path, buildId, { isGuess: true }), found);
   }
-  if (!found.some(({ hasCode }) => hasCode) && wanted.asksServers) await take(files.fetch(buildId, 'executable'), found);
+  if (!found.some(({ hasCode }) => hasCode) && !compatPerf) await take(files.fetch(buildId, 'executable'), found);
   const runtime = found.find(({ hasCode }) => hasCode) ?? found[0];
   if (runtime === undefined) return undefined;
   const symbols = found.find(hasSymtab) ?? runtime;

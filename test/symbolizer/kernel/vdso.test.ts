@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/diagnostics.ts';
 import { readElfSymbols } from '../../../src/elf/elf-symbols.ts';
+import type { CodeObject } from '../../../src/symbolizer/code-object.ts';
 import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
+import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
 import { ServedFiles } from '../../support/served-symbol-files.ts';
 
@@ -25,7 +27,7 @@ function vdso(name: string, more: Partial<ElfPlan> = {}): Buffer {
 async function nameOf(wanted: Partial<VdsoSearch>): Promise<string | undefined> {
   const checked = new CheckedFiles(files, new SymbolSearch(), diagnostics);
   const dirs = { debugDirs: ['/usr/lib/debug'], buildIdDir: '/home/u/.debug' };
-  const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, asksServers: true, dirs, ...wanted });
+  const found = await findVdso(checked, files, { name: '[vdso]', buildId: ID, osRelease: '6.1.0', wantsLines: false, compatPerf: false, dirs, ...wanted });
   const table = found?.symbols && (await readElfSymbols(found.symbols, found.runtime, { compatPerf: false }));
   await checked.close();
   expect(files.openCount).toBe(0);
@@ -84,9 +86,9 @@ describe('the vdso', () => {
     expect(await nameOf({})).toBe('local_one');
   });
 
-  it('is asked of servers if it is not here, unless they are not to be asked', async () => {
+  it('is asked of servers if it is not here, except with compatPerf', async () => {
     files.served.set('executable', vdso('served'));
-    expect(await nameOf({ asksServers: false })).toBeUndefined();
+    expect(await nameOf({ compatPerf: true })).toBeUndefined();
     expect(await nameOf({ buildId: '' })).toBeUndefined();
     expect(files.fetched).toEqual([]);
     expect(await nameOf({})).toBe('served');
@@ -94,5 +96,30 @@ describe('the vdso', () => {
     files.content.set(INSTALLED, vdso('installed'));
     expect(await nameOf({})).toBe('installed');
     expect(files.fetched).toEqual(['executable']);
+  });
+
+  it('that is in memory is not used with compatPerf if the header lists the build id', async () => {
+    files.vdso = vdso('own');
+    expect(await nameOf({ isListed: true })).toBe('own');
+    expect(await nameOf({ compatPerf: true })).toBe('own');
+    expect(await nameOf({ compatPerf: true, isListed: true })).toBeUndefined();
+    files.content.set('/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso', vdso('cached'));
+    expect(await nameOf({ compatPerf: true, isListed: true })).toBe('cached');
+  });
+
+  it('counts as there for perf unless the header lists its build id, and only the build-id cache may have it then', async () => {
+    const isThere = (more: Partial<CodeObject> = {}, symfs?: string): Promise<boolean> => {
+      const options = { debugDirs: [], compatPerf: true, buildIdDir: '/home/u/.debug', ...(symfs !== undefined && { symfs }) };
+      const vdso = { name: '[vdso]', kind: 'vdso', buildId: ID, osRelease: '', ...more } as const;
+      return new Symbolizer(files, options, diagnostics).forRecording({}).isThere(vdso);
+    };
+    expect([await isThere(), await isThere({}, '/mnt'), await isThere({ name: '[vdso32]' }), await isThere({ isListed: true })]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    files.content.set('/home/u/.debug/.build-id/aa/11111111111111111111111111111111111111/vdso', vdso('cached'));
+    expect(await isThere({ isListed: true })).toBe(true);
   });
 });
