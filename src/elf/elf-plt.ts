@@ -37,8 +37,6 @@ export interface PltEntry {
 export interface PltEntries {
   readonly entries: readonly PltEntry[];
   readonly names: Uint8Array;
-  /** File offset from which perf finds no symbol up to the start of the next one; undefined if there is none. */
-  readonly hiddenFrom: number | undefined;
 }
 
 /**
@@ -80,8 +78,7 @@ const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
  *
  * Observed: perf 6.1 only goes by order: the n-th entry of `.plt` belongs to the n-th relocation of `.rela.plt` that `.dynsym` names. It
  * knows neither `.plt.sec` nor `.plt.got`. With `compatPerf`, stubs are named in the same way here. In files of LLVM's linker, which leaves
- * the entry size 0, perf puts all entries, empty, at the beginning of `.plt`. There they keep it from finding the symbol before, which may
- * have no end (except in files with a handful of entries, whose order in perf's tree of symbols may differ).
+ * the entry size 0, perf puts all entries, empty, at the beginning of `.plt`.
  *
  * @param elf the file that was mapped
  * @param symbols the file with its symbols
@@ -100,8 +97,7 @@ async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   const relocations = functions && (await Relocations.read(elf, relocated, 0));
   if (!plt || !functions || relocations?.symbols !== functions.section) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
-  if (entry === 0 && relocations.count > 0) named.hiddenFrom = plt.offset;
-  for (let i = 0; i < relocations.count && entry > 0; i++) {
+  for (let i = 0; i < relocations.count; i++) {
     const at = header + i * entry;
     if (at + entry > plt.sizeBytes) break;
     named.add(plt.offset + at, entry, functions.nameOf(relocations.symbol(i)));
@@ -190,7 +186,6 @@ async function nameMipsStubs(elf: ElfFile, named: NamedStubs): Promise<void> {
 class NamedStubs implements PltEntries {
   readonly entries: PltEntry[] = [];
   names = new Uint8Array();
-  hiddenFrom: number | undefined;
   #namesSizeBytes = 0;
 
   /** @param name of the function that the stub calls */

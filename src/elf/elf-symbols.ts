@@ -112,16 +112,20 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   names.add(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
   const plt = await readPltEntries(runtime, symbols, compatPerf);
-  if (plt.entries.length > 0) {
+  const addPlt = (): void => {
     const namesAt = names.add(plt.names);
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
-  }
+  };
+  if (!compatPerf) addPlt();
   if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
-  if (!compatPerf) {
+  if (compatPerf) {
+    builder.copySearch();
+    addPlt();
+  } else {
     builder.improve();
     // In perf, a symbol without a size extends to the next one, even if that is in another section.
     builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
-  } else if (plt.hiddenFrom !== undefined) builder.endUnsized(Float64Array.of(plt.hiddenFrom));
+  }
   return builder.count === 0 ? undefined : builder.build(names.join(), 0, !linkageAliases);
 }
 

@@ -1,5 +1,6 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { firstAbove } from '../base/first-above.ts';
+import { SearchTree } from './search-tree.ts';
 import type { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from './symbol-rank.ts';
 import type { SymbolColumns } from './symbol-table.ts';
 
@@ -57,6 +58,17 @@ export interface PlacementRules {
   readonly secondFrom: number;
   /** Whether to choose as {@link SymbolTableBuilder.improve} says, instead of as perf does. */
   readonly improves: boolean;
+  /** Whether to find symbols as {@link SymbolTableBuilder.copySearch} says. */
+  readonly copiesSearch: boolean;
+  /** The row from which on symbols are those of {@link SymbolTableBuilder.copySearch}. */
+  readonly lateFrom: number;
+}
+
+/** Symbols as perf searches them. */
+interface SearchedSymbols {
+  readonly tree: SearchTree;
+  /** By row: the index of its address in the columns. */
+  readonly indexOf: Uint32Array;
 }
 
 /**
@@ -75,6 +87,8 @@ export class SymbolPlacement {
   readonly #nameOffsets: Uint32Array;
   readonly #nameLengths: Uint32Array;
   readonly #aliases = new Map<number, readonly number[]>();
+  /** Made for the first address that is looked up. */
+  #found: SearchedSymbols | undefined;
   readonly columns: SymbolColumns;
 
   constructor(symbols: CollectedSymbols, rules: PlacementRules) {
@@ -99,8 +113,8 @@ export class SymbolPlacement {
       do {
         const size = sizes[order[to++]];
         if (size > largest) largest = size;
-      } while (to < total && keys[order[to]] === start);
-      if (largest > 0 || start >= coveredUpTo) {
+      } while (to < total && keys[order[to]] === start && order[to] < rules.lateFrom);
+      if (largest > 0 || start >= coveredUpTo || rules.copiesSearch) {
         if (start + largest > coveredUpTo && (largest === 0 || !this.#showsUnsized(from, to))) coveredUpTo = start + largest;
         starts[count] = start + rules.shift;
         reaches[count] = coveredUpTo + rules.shift;
@@ -121,7 +135,44 @@ export class SymbolPlacement {
       aliases: this.#aliases,
       reaches: reaches.subarray(0, count),
       place: (index) => this.#place(index),
+      ...(rules.copiesSearch && { search: (address: number) => this.#search(address) }),
     };
+  }
+
+  /** The index of the symbol that perf finds for an address; −1 for none. */
+  #search(address: number): number {
+    this.#found ??= this.#makeTree();
+    const { indexOf, tree } = this.#found;
+    const symbol = tree.find(address - this.#rules.shift, (row) => {
+      const index = indexOf[row];
+      if (Number.isNaN(this.#ends[index])) this.#place(index);
+      return this.#ends[index] - this.#rules.shift;
+    });
+    return symbol < 0 ? -1 : indexOf[symbol];
+  }
+
+  #makeTree(): SearchedSymbols {
+    const { starts } = this.#symbols;
+    const firsts = this.#firsts;
+    const order = this.#order;
+    const total = starts.length;
+    const lateFrom = Math.min(this.#rules.lateFrom, total);
+    const indexOf = new Uint32Array(total);
+    const tree = new SearchTree(starts);
+    for (let row = 0; row < lateFrom; row++) tree.insert(row);
+    for (let index = 0; index < firsts.length; index++) {
+      const from = firsts[index];
+      const to = index + 1 < firsts.length ? firsts[index + 1] : total;
+      let best = from;
+      for (let at = from + 1; at < to; at++) {
+        const isBetter = this.#isBetter(at, best, to);
+        tree.remove(order[isBetter ? best : at]);
+        if (isBetter) best = at;
+      }
+      indexOf[order[best]] = index;
+    }
+    for (let row = lateFrom; row < total; row++) tree.insert(row);
+    return { indexOf, tree };
   }
 
   /** Whether, of the symbols at [from, to) of the order, which have the same address, one of unknown size is shown. */
@@ -134,20 +185,22 @@ export class SymbolPlacement {
   #place(index: number): void {
     const order = this.#order;
     const { starts, sizes, nameOffsets, nameLengths } = this.#symbols;
-    const { unsizedEnds, secondFrom, improves, demangles, shift } = this.#rules;
+    const { unsizedEnds, secondFrom, lateFrom, improves, demangles, shift } = this.#rules;
     const from = this.#firsts[index];
     const start = starts[order[from]];
     let to = from + 1;
-    while (to < order.length && starts[order[to]] === start) to++;
+    while (to < order.length && starts[order[to]] === start && order[to] < lateFrom) to++;
+    let next = to;
+    while (next < order.length && order[next] >= lateFrom) next++;
     const nextEnd = firstAbove(unsizedEnds, start, 0, unsizedEnds.length);
     const untilEnd = nextEnd < unsizedEnds.length ? unsizedEnds[nextEnd] - start : Number.POSITIVE_INFINITY;
-    const unsizedSize = Math.min(untilEnd, to < order.length ? starts[order[to]] - start : lastSymbolSize(start));
+    const unsizedSize = Math.min(untilEnd, next < order.length ? starts[order[next]] - start : lastSymbolSize(start));
     // Rows of the same address are in ascending order.
     if (improves && order[from] < secondFrom) while (order[to - 1] >= secondFrom) to--;
     const best = this.#bestOf(from, to);
     const tied = demangles && to - from > 1 ? this.#tied(from, to, best) : undefined;
     if (tied !== undefined) this.#aliases.set(index, tied);
-    this.#ends[index] = start + (sizes[best] || unsizedSize) + shift;
+    this.#ends[index] = start + (sizes[best] || (best >= lateFrom ? 0 : unsizedSize)) + shift;
     this.#nameOffsets[index] = nameOffsets[best];
     this.#nameLengths[index] = nameLengths[best];
   }

@@ -27,8 +27,9 @@ export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns
  * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order, if that differs from its own. Then it
  * chooses among the names of one address, in this order of preference: one that has a size, is not weak, is global, has fewer leading underscores, is longer,
  * comes first in the file. For the last three, names are compared demangled if they are shown demangled; this is left to the table, since few of its names are
- * asked for. If symbols with different starts overlap, perf's choice depends on the shape of its tree, which is not reproduced here. A label without a size
- * inside a function that has one, and that is shown, counts as part of that function (V8's builtins have many of them).
+ * asked for. If symbols with different starts overlap, perf's choice depends on the shape of its tree: see
+ * {@link copySearch}. Without it, the symbol with the nearest start is found, and a label without a size inside a function that has one, and that is shown,
+ * counts as part of that function (V8's builtins have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -42,6 +43,8 @@ export class SymbolTableBuilder {
   /** Where the symbols of {@link addSecond} begin. */
   #secondFrom = Number.POSITIVE_INFINITY;
   #improves = false;
+  #copiesSearch = false;
+  #lateFrom = Number.POSITIVE_INFINITY;
 
   /** @param capacity number of symbols to allocate memory for at first; never an unchecked count of a file */
   constructor(capacity = 1024) {
@@ -94,7 +97,7 @@ export class SymbolTableBuilder {
   }
 
   /**
-   * Adds the symbols of a second table, whose names begin at `namesAt` in the bytes given to {@link build}. Nothing may be added after them.
+   * Adds the symbols of a second table, whose names begin at `namesAt` in the bytes given to {@link build}. Nothing may be added after them, except after {@link copySearch}.
    *
    * Observed: perf 6.1 gives ends to the symbols of the first table, and then to those of the second one, before it chooses among all.
    */
@@ -118,6 +121,18 @@ export class SymbolTableBuilder {
   }
 
   /**
+   * Has the table find what perf finds where symbols overlap. Symbols that are added from now on are found, too, but keep no other from being chosen, and do not
+   * end it.
+   *
+   * Observed: perf 6.1 adds symbols to a red-black tree in the order of the file. Then, by address, it removes those that it does not choose. At last it adds
+   * the entries of the PLT. An address belongs to the first symbol on the way to it that covers it.
+   */
+  copySearch(): void {
+    this.#copiesSearch = true;
+    this.#lateFrom = this.#count;
+  }
+
+  /**
    * Sets addresses at which symbols of unknown size end, even if no other symbol starts there.
    * @param ends ascending
    */
@@ -136,7 +151,16 @@ export class SymbolTableBuilder {
 
   /** The columns of the table that {@link build} makes. */
   columns(names: Uint8Array, shift = 0, demangles = false): SymbolColumns {
-    const rules = { names, shift, demangles, unsizedEnds: this.#unsizedEnds, secondFrom: this.#secondFrom, improves: this.#improves };
+    const rules = {
+      names,
+      shift,
+      demangles,
+      unsizedEnds: this.#unsizedEnds,
+      secondFrom: this.#secondFrom,
+      improves: this.#improves,
+      copiesSearch: this.#copiesSearch,
+      lateFrom: this.#lateFrom,
+    };
     return new SymbolPlacement(this.#symbols(), rules).columns;
   }
 

@@ -22,6 +22,8 @@ export interface SymbolColumns {
   readonly reaches?: Float64Array;
   /** Puts what is known about a symbol whose end is NaN into the other columns. */
   readonly place?: (index: number) => void;
+  /** Finds the symbol for an address; −1 for none. Absent: of those that cover it, the one with the nearest start. */
+  readonly search?: (address: number) => number;
 }
 
 /**
@@ -52,7 +54,8 @@ export class SymbolTable {
 
   /** Index of the symbol that covers `address`; if several do, the one with the nearest start; −1 if none does. */
   find(address: number): number {
-    const { starts, ends, reaches } = this.#columns;
+    const { starts, ends, reaches, search } = this.#columns;
+    if (search !== undefined) return search(address);
     let index = firstAbove(starts, address, 0, starts.length) - 1;
     if (index < 0 || address < this.end(index)) return index;
     if (reaches !== undefined && address >= reaches[index]) return -1;
