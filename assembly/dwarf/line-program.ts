@@ -122,10 +122,10 @@ export function beginLineProgram(
     store<u8>(kinds + opcode, <u8>kind);
     store<u8>(continuations + opcode, kind === SETS && opcode <= DW_LNS_set_column ? 0x80 : 0);
   }
-  firstRow = count = 0;
+  // Before there is room for them: those of the last program, which are gone, would be kept.
+  firstRow = count = sequenceCount = 0;
   reserveRows((to - from) / BYTES_PER_ROW + 1);
   growSequences();
-  sequenceCount = 0;
   isCut = false;
   endsSequence = false;
   beginSequence();

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { type LineTable, LineTableReader } from '../../src/dwarf/line-table.ts';
+import { WasmLoan } from '../../src/dwarf/wasm-instance.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { type LineProgramPlan, makeLineProgram } from '../support/line-program.ts';
 import { memorySections } from '../support/memory-sections.ts';
@@ -231,6 +232,26 @@ describe('find', () => {
       },
     });
     expect([0x1020, 0x1044, 0x1080].map((svma) => table.rows.lines[table.find(svma)])).toEqual([1, 9, 1]);
+  });
+
+  it('makes room for a longer program after one with thousands of sequences, as with a section for each function', async () => {
+    const loan = new WasmLoan();
+    const readNext = (program: LineProgramPlan['program']) => new LineTableReader(sectionsOf({ ...BASE, program }), undefined, loan).read(0, UNIT);
+    const many = await readNext((program) => {
+      for (let i = 1; i <= 4000; i++)
+        program
+          .setAddress(0x1000 * i)
+          .copy()
+          .advancePc(0x10)
+          .endSequence();
+    });
+    expect(sequencesOf(many)).toHaveLength(4000);
+    const long = await readNext((program) => {
+      program.setAddress(0x1000);
+      for (let i = 0; i < 100_000; i++) program.special(1, 1);
+      program.endSequence();
+    });
+    expect(long.rows.lines[long.find(0x1000 + 70_000)]).toBe(1 + 70_000);
   });
 });
 
