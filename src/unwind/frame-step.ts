@@ -17,6 +17,8 @@ import { FRAME_WORDS, FrameWord, type UnwoundStack } from './unwound-stack.ts';
 /** Maximum number of signal frames in a stack. Each handler may have a stack of its own, anywhere in memory. */
 const MAX_SIGNAL_FRAMES = 64;
 const WORD = 0x1_0000_0000;
+/** How far above the stack pointer a pointer may be kept that a function has a copy of in its red zone. */
+const MAX_COPY_DISTANCE = 4096;
 /** Rules with any of these flags are handled apart from the usual ones. */
 const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
 
@@ -227,7 +229,8 @@ export class FrameStep {
     if ((flags & RuleFlag.outermost) !== 0) return 'outermost';
     if ((flags & RuleFlag.exidx) !== 0) return this.#stepByExidx(module, data[rule + RuleWord.cfaOffset]);
     const sp = frame.registers.value(frame.machine.sp);
-    const end = this.#ruleStep.step(module, rule);
+    let end = this.#ruleStep.step(module, rule);
+    if (end === 'truncated' && !frame.isCall && this.#shortfall.callerSp <= sp) end = this.#stepByCopy(module, rule, sp);
     if (end !== 'stepped') return end;
     this.wasFromCalled = (flags & (RuleFlag.signalFrame | RuleFlag.toHandler)) === 0;
     if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
@@ -240,6 +243,30 @@ export class FrameStep {
     const end = this.#fallback.recover('sure');
     if (end === 'stepped') return this.#afterFallback();
     return end === 'pending' ? end : 'bad-frame';
+  }
+
+  /**
+   * Steps out of a leaf whose rule computes the CFA from a pointer below the stack pointer, where nothing is recorded, if the pointer is also above. OpenSSL's
+   * SHA functions for AVX2 keep such a copy while their loops move the stack pointer (observed, 3.0).
+   */
+  #stepByCopy(module: UnwindModule, rule: number, sp: number): StepEnd {
+    const frame = this.#frame;
+    const { pc, machine } = frame;
+    const { addressSize } = machine;
+    const { stack } = this.#memory;
+    const lost = this.#shortfall.callerSp - addressSize;
+    const column = module.rules.data[rule + RuleWord.returnAddressRegister];
+    for (let at = sp; at < sp + MAX_COPY_DISTANCE && stack.read(at); at += addressSize) {
+      const pointer = stack.value;
+      if (pointer <= at || pointer >= stack.end || pointer % addressSize !== 0) continue;
+      if (this.#ruleStep.stepAssuming(lost, pointer, module, rule) !== 'stepped') break;
+      const { registers } = frame;
+      const called = registers.known[column] === 1 ? this.#fallback.calledBefore(registers.value(column), pc, false) : 'nothing';
+      if (called === 'any') return 'stepped';
+      frame.goBack();
+      if (called === 'pending') return called;
+    }
+    return this.#shortfall.ofWord(lost, addressSize);
   }
 
   /** Finishes a step out of a function that returns to an exception handler. @param sp the stack pointer in that function */

@@ -1,11 +1,36 @@
 import { RegisterRule } from './cfa-rows.ts';
-import { type ExpressionEnd, ExpressionMachine } from './expressions.ts';
+import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from './expressions.ts';
 import type { FrameView } from './frame.ts';
+import type { MemoryMatch } from './module-memory.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from './unwind-rules.ts';
+
+/** The memory of the process, and one word that the dump does not have. */
+class AssumedWord implements ExpressionMemory {
+  readonly #memory: ProcessMemory;
+  readonly #address: number;
+  readonly #value: bigint;
+  word = 0n;
+
+  constructor(memory: ProcessMemory, address: number, value: number) {
+    this.#memory = memory;
+    this.#address = address;
+    this.#value = BigInt(value);
+  }
+
+  readWord(address: number, sizeBytes: number): MemoryMatch {
+    if (address === this.#address) {
+      this.word = this.#value;
+      return 'found';
+    }
+    const match = this.#memory.readWord(address, sizeBytes);
+    this.word = this.#memory.word;
+    return match;
+  }
+}
 
 /** Steps by rules of any kind. {@link FrameStep} applies the usual ones itself: a register plus an offset, and saved registers. */
 export class RuleStep {
@@ -14,13 +39,24 @@ export class RuleStep {
   readonly #shortfall: Shortfall;
   readonly #followsLibunwind: boolean;
   readonly #expressions = new ExpressionMachine();
+  /** What expressions read. */
+  #read: ExpressionMemory;
 
   /** @param followsLibunwind as the unwinder's option; for example, registers that an epilogue has already popped count as still saved */
   constructor(frame: FrameView, memory: ProcessMemory, shortfall: Shortfall, followsLibunwind = false) {
     this.#frame = frame;
     this.#memory = memory;
+    this.#read = memory;
     this.#shortfall = shortfall;
     this.#followsLibunwind = followsLibunwind;
+  }
+
+  /** Like {@link step}, as if the dump had a word at an address. */
+  stepAssuming(address: number, value: number, module: UnwindModule, rule: number): StepEnd {
+    this.#read = new AssumedWord(this.#memory, address, value);
+    const end = this.step(module, rule);
+    this.#read = this.#memory;
+    return end;
   }
 
   /** Turns the frame's registers into its caller's, with the return address in its column. */
@@ -138,7 +174,7 @@ export class RuleStep {
     const { machine, registers } = this.#frame;
     const { section, start, end } = module.rules.expressions[number];
     const { view } = section.bytes;
-    return STEP_ENDS[this.#expressions.evaluate(view, start, end, machine.addressSize, registers, this.#memory, cfa)];
+    return STEP_ENDS[this.#expressions.evaluate(view, start, end, machine.addressSize, registers, this.#read, cfa)];
   }
 }
 

@@ -25,6 +25,7 @@ const HALTS = [0xf4];
 
 interface Sample {
   readonly leaf?: readonly number[];
+  readonly leafRule?: PlannedFde;
   /** Where the caller's function begins, up to its call. */
   readonly begins?: readonly number[];
   readonly caller?: readonly number[];
@@ -36,7 +37,16 @@ interface Sample {
 }
 
 /** Unwinds a stack of a leaf, a caller whose rule says that it has 8 bytes, and others, which have none; nothing calls the start. */
-async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, calls = {}, stack, followsLibunwind = false }: Sample): Promise<UnwoundSample> {
+async function unwind({
+  leaf = RET,
+  leafRule,
+  begins = [],
+  caller = FREES_24,
+  callerRule,
+  calls = {},
+  stack,
+  followsLibunwind = false,
+}: Sample): Promise<UnwoundSample> {
   const bytes = new Uint8Array(0x400);
   bytes.set(leaf, LEAF - 0x1000);
   bytes.set(begins, 0x100);
@@ -47,7 +57,7 @@ async function unwind({ leaf = RET, begins = [], caller = FREES_24, callerRule, 
     const distance = target - Number(at);
     bytes.set([0xe8, distance & 0xff, (distance >> 8) & 0xff, (distance >> 16) & 0xff, distance >>> 24], Number(at) - 0x1005);
   }
-  const rules = [fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
+  const rules = [leafRule ?? fde(0x1000), callerRule ?? fde(0x1100, code().defCfaOffset(16)), fde(0x1200), fde(0x1300, code().undefined(RIP))];
   const content = assembleFrames([[CIE, rules]], { addr: 0x4000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
   const space = new MadeSpace()
@@ -164,5 +174,31 @@ describe('x86-64 leaves whose rules are wrong', () => {
   test('are left by what their code does if the rule leads to 0', async () => {
     // pop %rax; ret, as gcc -Oz loads a constant
     expect(await unwind({ leaf: [0x58, 0xc3], stack: { 0: 0, 8: BIAS + START } })).toMatchObject({ end: 'complete', frames: frames(START) });
+  });
+});
+
+describe('x86-64 leaves that keep the pointer to their frame below the stack pointer, where nothing is recorded,', () => {
+  // DW_OP_breg7 (rsp) −8, DW_OP_deref, DW_OP_plus_uconst 8
+  const leafRule = fde(0x1000, code().defCfaExpression(Uint8Array.of(0x77, 0x78, 0x06, 0x23, 8)));
+  const returns = { 72: BIAS + CALLER, 88: BIAS + START };
+
+  test('are left by a copy of it in the frame', async () => {
+    const result = await unwind({ leafRule, stack: { 0: 7, 8: SP + 72, ...returns } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+  });
+
+  test('are left by the first copy that leads to a return address', async () => {
+    const others = { 0: SP + 40, 8: SP + 4096, 16: SP + 7, 24: SP + 8, 40: BIAS + NO_CALL };
+    const result = await unwind({ leafRule, stack: { ...others, 32: SP + 72, ...returns } });
+    expect(result).toMatchObject({ end: 'complete', frames: frames(CALLER, START) });
+  });
+
+  test('end the stack if there is no copy', async () => {
+    expect(await unwind({ leafRule, stack: { 0: 7, 8: SP + 64, ...returns } })).toMatchObject({ end: 'truncated', frames: frames(), endStackOffset: 0 });
+  });
+
+  test('have a wrong rule if libunwind is followed', async () => {
+    const result = await unwind({ leafRule, followsLibunwind: true, stack: { 0: 7, 8: SP + 72, ...returns } });
+    expect(result).toMatchObject({ end: 'bad-frame', frames: frames() });
   });
 });
