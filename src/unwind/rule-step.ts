@@ -81,6 +81,7 @@ export class RuleStep {
         from = this.#memory.stack.value;
         // A stack pointer is always aligned to a word.
         if (from % machine.addressSize !== 0) return 'no-rule';
+        if ((data[rule + RuleWord.flags] & RuleFlag.distance) !== 0) from += registers.value(cfaRegister);
       }
       cfa = from + cfaOffset;
     }

@@ -64,6 +64,8 @@ export const RuleFlag = {
   leavesStack: 16384,
   /** For a rule found in code: on the way was a call, and after it what may be another function: if the call does not return, the rule is that function's. */
   mayBeOthers: 32768,
+  /** With {@link RuleFlag.indirect}: the word is not a pointer, but how far below the CFA the register's value is, apart from the CFA's offset. */
+  distance: 65536,
 } as const;
 
 /** An expression of a rule: bytes of a section. */
@@ -207,7 +209,7 @@ export class UnwindRules {
 
   /**
    * Begins a rule that was found in code; {@link end} ends it.
-   * @param flags {@link RuleFlag.straight}, {@link RuleFlag.atJump} and {@link RuleFlag.mayBeOthers}, if they hold
+   * @param flags {@link RuleFlag.straight}, {@link RuleFlag.atJump}, {@link RuleFlag.mayBeOthers} and {@link RuleFlag.distance}, if they hold
    * @param returnAddressRegister where the return address is to be afterwards
    */
   begin(flags: number, cfaRegister: number, cfaOffset: number, returnAddressRegister: number): void {

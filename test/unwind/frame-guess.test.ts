@@ -175,6 +175,18 @@ describe('x86-64 code without rules', () => {
     });
   });
 
+  // mov 16(%rsp), %r11; mov 24(%rsp), %rbx; add %r11, %rsp; ret
+  const ADDS_DISTANCE = [0x4c, 0x8b, 0x5c, 0x24, 0x10, 0x48, 0x8b, 0x5c, 0x24, 0x18, 0x4c, 0x01, 0xdc, 0xc3];
+  test.each<[string, number, object]>([
+    ['is left by the distance that it adds to the stack pointer if it has aligned that', 0x48, { frames: frames(0x1010, 0x1400, 0x1500) }],
+    ['is not left by a distance that is not of whole words', 0x4c, { end: 'no-rule', frames: frames(0x1010) }],
+    ['is truncated if that distance leads out of the dump', 0x4008, { end: 'truncated', frames: frames(0x1010), endStackOffset: 0x4010 }],
+  ])('%s', async (_, distance, expected) => {
+    const stack = { 16: distance, 72: BIAS + 0x1400, 80: BIAS + 0x1500, 88: 7 };
+    const result = await unwind({ ip: BIAS + 0x1010, bp: 7 }, stack, { 4112: ADDS_DISTANCE, 5120: [0xc3], 5376: [0xf4] });
+    expect(result).toMatchObject(expected);
+  });
+
   test('takes the stack pointer of the caller from any of six saved registers, but from no word below them', async () => {
     const code = { 4112: [0xf4], 5120: [0xc3], 5376: [0xf4] };
     const above = { 64: 0, 72: BIAS + 0x1400, 120: BIAS + 0x1400, 128: BIAS + 0x1500, 136: 0 };

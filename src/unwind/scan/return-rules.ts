@@ -60,7 +60,8 @@ export class ReturnRules {
     if (!isReturn && place.rule !== RegisterRule.offset && cfa.offset === 0) return NO_RULE;
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
-    if (cfa.base === INDIRECT) rules.beginIndirect(flags, state.pointerBase, state.pointerOffset, cfa.offset, column);
+    const pointerFlags = flags | (state.isDistance ? RuleFlag.distance : 0);
+    if (cfa.base === INDIRECT) rules.beginIndirect(pointerFlags, state.pointerBase, state.pointerOffset, cfa.offset, column);
     else rules.begin(flags, cfa.base, cfa.offset, column);
     if (place.rule !== RegisterRule.register || place.value !== link || column !== lr) rules.addRegister(column, place.rule, place.value);
     this.#addCalleeSaved(state, cfa.base, cfa.offset);
@@ -82,7 +83,7 @@ export class ReturnRules {
     return rules.end();
   }
 
-  #cfaOf({ bases, offsets, pointerBase, pointerOffset }: ScanState): ReturnCfa | undefined {
+  #cfaOf({ bases, offsets, pointerBase, pointerOffset, isDistance }: ScanState): ReturnCfa | undefined {
     const { machine, sp, fp, addressSize } = this.#machine;
     const isOnX86 = isX86(machine);
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
@@ -91,7 +92,8 @@ export class ReturnRules {
     const base = isChained ? fp : bases[sp];
     const offset = isChained ? 2 * addressSize : offsets[sp];
     // If it is found by another register, it is usually the stack of another context, to which the code switches.
-    if (base === INDIRECT && ((pointerBase !== sp && pointerBase !== fp) || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return undefined;
+    const isByStack = pointerBase === sp || (pointerBase === fp && !isDistance);
+    if (base === INDIRECT && (!isByStack || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return undefined;
     if (base < 0 || base >= SAVED || Math.abs(offset) > MAX_FRAME_BYTES || (base === sp && offset < 0)) return undefined;
     // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set. But x86 functions that call nothing may have frames of any size.
     if (offset % addressSize !== 0 && (!isOnX86 || this.#frame.isCall)) return undefined;

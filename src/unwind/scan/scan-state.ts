@@ -33,6 +33,8 @@ export class ScanState {
   pointerBase = -1;
   /** How far from there the word is. */
   pointerOffset = 0;
+  /** Whether the word was added to the stack pointer instead: it holds how far that was moved when it was aligned. */
+  isDistance = false;
   #sp = -1;
   /** Words that were stored: the address of each, as a register from whose first value it counts and the distance from there; and its value. */
   readonly #addressBases = new Int8Array(MAX_SLOTS);
@@ -59,6 +61,7 @@ export class ScanState {
     this.offsets.set(other.offsets);
     this.pointerBase = other.pointerBase;
     this.pointerOffset = other.pointerOffset;
+    this.isDistance = other.isDistance;
     this.#slotCount = other.#slotCount;
     // Most functions use a few. Copying all would take several times as long.
     for (let slot = 0; slot < this.#slotCount; slot++) {
@@ -98,6 +101,8 @@ export class ScanState {
   combine(to: number, first: number, second: number, sign: 1 | -1): void {
     if (this.isConstant(second)) this.add(to, first, sign * this.offsets[second]);
     else if (this.isConstant(first) && sign === 1) this.add(to, second, this.offsets[first]);
+    else if (to === this.#sp && first === to && this.bases[to] === to && this.#isWord(second) && sign === 1)
+      this.#moveStack(this.bases[second] - SAVED, this.offsets[second], this.offsets[to], true);
     else this.clobber(to);
   }
 
@@ -116,11 +121,17 @@ export class ScanState {
     else this.#set(to, SAVED + addressBase, addressOffset, 0);
   }
 
+  /** Whether a register holds a word that was in memory where the scan began. */
+  #isWord(register: number): boolean {
+    const base = this.bases[register];
+    return base >= SAVED && base < CONSTANT;
+  }
+
   /** to = a value, see {@link bases}, + distance */
   #set(to: number, base: number, offset: number, distance: number): void {
     const isWord = base >= SAVED && base < CONSTANT;
     if (isWord && to === this.#sp) {
-      this.#moveStack(base - SAVED, offset, distance);
+      this.#moveStack(base - SAVED, offset, distance, false);
       return;
     }
     const sum = offset + distance;
@@ -129,15 +140,16 @@ export class ScanState {
     this.offsets[to] = sum;
   }
 
-  /** The stack pointer = the word at a register's first value + offset, + distance */
-  #moveStack(base: number, offset: number, distance: number): void {
+  /** The stack pointer = the word at a register's first value + offset, + distance, + its own first value if the word is a distance */
+  #moveStack(base: number, offset: number, distance: number, isDistance: boolean): void {
     // Functions do it once: only one such word is remembered.
-    const isOther = this.pointerBase >= 0 && (this.pointerBase !== base || this.pointerOffset !== offset);
+    const isOther = this.pointerBase >= 0 && (this.pointerBase !== base || this.pointerOffset !== offset || this.isDistance !== isDistance);
     this.bases[this.#sp] = isOther ? UNKNOWN : INDIRECT;
     this.offsets[this.#sp] = distance;
     if (isOther) return;
     this.pointerBase = base;
     this.pointerOffset = offset;
+    this.isDistance = isDistance;
   }
 
   /** The word at base + distance = register. */
