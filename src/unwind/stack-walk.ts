@@ -313,7 +313,8 @@ export class StackWalk {
   #checkStep(pc: number, sp: number): UnwindEnd | 'repeat' | undefined {
     const frame = this.#frame;
     const step = this.#frameStep;
-    if (frame.pc === 0) {
+    // A signal may have come because a null pointer was called.
+    if (frame.pc === 0 && !(step.wasSignalFrame && !this.#followsLibunwind)) {
       this.isDoubtful = true;
       return this.#followsLibunwind ? 'truncated' : 'complete';
     }

@@ -112,6 +112,18 @@ describe('signals', () => {
     expect(onOther).toMatchObject({ end: 'truncated', frames: [trampoline, interrupted] });
   });
 
+  test('are followed to the caller of a null pointer', async () => {
+    const text = new Uint8Array(0x500).fill(0x90);
+    text.set([0xff, 0xd1], 0x30e);
+    text.set([0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05], 0x410);
+    const { bytes: frames } = assembleFrames([[CIE, [OUTERMOST]]], { addr: 0x4000 });
+    const module = await madeModule('x86_64', [{ svma: 0x1000, bytes: text }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+    const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+    const sampled = { 160: SP + 0x700, 168: 0, 1792: BIAS + 0x1310 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1410, sp: SP }, stack: sampled }, mapped);
+    expect(result).toMatchObject({ end: 'complete', frames: [`!${(BIAS + 0x1410).toString(16)}`, '!0', (BIAS + 0x1310).toString(16)] });
+  });
+
   test('are not followed if they interrupt each other without end', async () => {
     const rules = code().defCfa(RSP, 0).offset(RIP, 0);
     const module = moduleOf('x86_64', [[SIGNAL_CIE, [fde(0x1000, rules)]]]);
