@@ -30,6 +30,11 @@ const EXTENDED_LENGTH = 0xffff_ffff;
 const WORD = 0x1_0000_0000;
 /** Compilers use up to five letters. */
 const MAX_AUGMENTATION_CHARACTERS = 32;
+/**
+ * Letters that stand for no data. S: the frames are those of signal handlers' callers; B: return addresses are signed with the second key; G: the stack has
+ * tags. The last two do not change where anything is. gas writes these letters into `.debug_frame`, and no others.
+ */
+const WITHOUT_DATA = /^[SBG]*$/;
 /** Linkers merge equal CIEs. A file with more different ones than this was made to fill memory. */
 const MAX_KEPT_CIES = 1 << 12;
 
@@ -168,8 +173,10 @@ export class FrameSection {
     const returnAddressRegister = version === 1 ? cursor.u8() : cursor.uleb();
     const hasData = augmentation.startsWith('z');
     // What other letters stand for cannot be skipped unless its size is given. armcc's letters stand for nothing.
-    if (!hasData && augmentation !== '' && augmentation !== 'eh' && augmentation !== 'armcc+') return undefined;
-    const { isSignalFrame, pointerEncoding } = hasData ? this.#readData(augmentation) : { isSignalFrame: false, pointerEncoding: DW_EH_PE_absptr };
+    if (!hasData && augmentation !== 'eh' && augmentation !== 'armcc+' && !WITHOUT_DATA.test(augmentation)) return undefined;
+    const { isSignalFrame, pointerEncoding } = hasData
+      ? this.#readData(augmentation)
+      : { isSignalFrame: augmentation.includes('S'), pointerEncoding: DW_EH_PE_absptr };
     if (cursor.failed) return undefined;
     const common = { hasData, isSignalFrame, pointerEncoding, addressSize, segmentSize, codeAlignment, dataAlignment, returnAddressRegister };
     return { ...common, programStart: cursor.at, programEnd: end };
@@ -198,8 +205,7 @@ export class FrameSection {
       else if (letter === 'P') cursor.skipPointer(cursor.u8());
       else if (letter === 'L') cursor.u8();
       else if (letter === 'S') isSignalFrame = true;
-      // B: return addresses are signed with the second key; G: the stack has tags. Neither changes where anything is.
-      else if (letter !== 'B' && letter !== 'G') break;
+      else if (!WITHOUT_DATA.test(letter)) break;
     }
     if (end > cursor.end || cursor.at > end) cursor.failed = true;
     else cursor.at = end;

@@ -142,7 +142,7 @@ function registerNames(machine: UnwindMachine): readonly string[] {
     case 'i386':
       return ['eax', 'ecx', 'edx', 'ebx', 'esp', 'ebp', 'esi', 'edi', 'eip'];
     case 'aarch64':
-      return [...numbered('x', 31), 'sp', ...numbered('r', 32, 32), ...numbered('v', 32)];
+      return [...numbered('x', 31), 'sp', ...numbered('r', 14, 32), 'vg', 'ffr', ...numbered('p', 16), ...numbered('v', 32), ...numbered('z', 32)];
     case 'arm':
       return numbered('r', 16);
     case 'riscv64':

@@ -181,7 +181,9 @@ describe('CIEs', () => {
   test('are read without the size of their augmentation if that has no data', () => {
     expect(read({ augmentation: 'eh', encoding: 0 })).toEqual(expected);
     expect(read({ augmentation: 'armcc+' }, { isDebugFrame: true })).toEqual(expected);
-    expect(read({ augmentation: 'R' })).toBeUndefined();
+    // gas writes these into `.debug_frame`.
+    for (const augmentation of ['S', 'B', 'SB', 'BG']) expect(read({ augmentation }, { isDebugFrame: true })).toEqual(expected);
+    for (const augmentation of ['R', 'SR', 'P']) expect(read({ augmentation })).toBeUndefined();
   });
 
   test.each([0x00, 0x02, 0x03, 0x04, 0x0a, 0x0b, 0x0c, 0x10, 0x1a, 0x1b, 0x1c])('are read with addresses stored as %i', (encoding) => {
@@ -199,8 +201,8 @@ describe('CIEs', () => {
     expect(read({ isExtended: true, version: 4, augmentation: '' }, { isDebugFrame: true })).toEqual(expected);
   });
 
-  test('tell which frames are those of signals', () => {
-    const frames = assembleFrames([[{ ...CIE, augmentation: 'zRS' }, [fde]]]);
+  test.each(['zRS', 'S'])('tell which frames are those of signals: %s', (augmentation) => {
+    const frames = assembleFrames([[{ ...CIE, augmentation }, [fde]]]);
     const section = sectionOf(frames);
     section.readFde(frames.fdeOffsets[0]);
     expect(section.cie).toMatchObject({ isSignalFrame: true, returnAddressRegister: 16 });
