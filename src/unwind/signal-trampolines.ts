@@ -1,4 +1,5 @@
 import { EAX, EBP, EBX, ECX, EDI, EDX, EIP, ESI, ESP } from './i386-registers.ts';
+import { S390X_FLOATING } from './s390x-registers.ts';
 import type { UnwindMachine } from './unwind-machine.ts';
 import { R8, RAX, RBP, RBX, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from './x86-64-registers.ts';
 
@@ -49,8 +50,12 @@ const ARM_WITH_SIGINFO = { saved: consecutive(0, 16, 128 + 32, 4), statusAt: 128
 const RISCV64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 8, 8)];
 // The same: sc_pc, r0 … r31 (arch/loongarch/include/uapi/asm/sigcontext.h, ucontext.h).
 const LOONGARCH64_SAVED: [number, number][] = [[64, 128 + 176], ...consecutive(1, 31, 128 + 176 + 16, 8)];
-// PSW mask and address, r0 … r15 (arch/s390/include/uapi/asm/sigcontext.h, _s390_regs_common).
-const s390xSaved = (at: number): [number, number][] => [[65, at + 8], ...consecutive(0, 16, at + 16, 8)];
+// PSW mask and address, r0 … r15, 16 access registers of 4 bytes; fpc, f0 … f15 (arch/s390/include/uapi/asm/sigcontext.h, _sigregs).
+const s390xSaved = (at: number): [number, number][] => [
+  [65, at + 8],
+  ...consecutive(0, 16, at + 16, 8),
+  ...S390X_FLOATING.map((register, i): [number, number] => [register, at + 216 + 8 * i]),
+];
 // 160 bytes for the handler, and oldmask and the address of what follows (sigcontext.h, sigcontext).
 const S390X_SAVED = s390xSaved(160 + 16);
 // 160 bytes for the handler, svc_insn (8 with padding), siginfo (128), uc_flags, uc_link, uc_stack (24) (ucontext.h).

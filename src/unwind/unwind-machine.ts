@@ -20,6 +20,7 @@ import {
 import type { ElfFile } from '../elf/elf-file.ts';
 import { ARM_LR, ARM_PC, ARM_SP } from './arm-registers.ts';
 import { EAX, EBP, EIP, ESP } from './i386-registers.ts';
+import { S390X_FLOATING } from './s390x-registers.ts';
 import { RAX, RBP, RETURN_ADDRESS, RSP } from './x86-64-registers.ts';
 
 /** Machines whose stacks are unwound. For a 32-bit process on a 64-bit kernel, it is the process's machine. */
@@ -170,7 +171,7 @@ const RISCV64: MachineRegisters = {
   pcMask: 0,
   ehData: -1,
 };
-// s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 f2 f4 f6 f1 f3 f5 f7 f8 f10 f12 f14 f9 f11 f13 f15, 64 and 65 the PSW.
+// s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 … f15 in another order, 64 and 65 the PSW.
 // The CFA is 160 bytes above the caller's stack pointer.
 const S390X: MachineRegisters = {
   machine: 's390x',
@@ -178,7 +179,7 @@ const S390X: MachineRegisters = {
   count: 66,
   perfBits: Int8Array.from({ length: 66 }, (_, i) => {
     if (i < 16) return i;
-    if (i < 32) return 16 + [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15][i - 16];
+    if (i < 32) return 16 + S390X_FLOATING.indexOf(i);
     return i >= 64 ? i - 32 : -1;
   }),
   pcBit: 33,

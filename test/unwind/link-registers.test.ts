@@ -188,8 +188,13 @@ describe('s390x stacks', () => {
     const vdso = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(0x07, 0x07, 0x0a, systemCall) }]);
     const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, vdso, 0x7000_0000);
     const frame = { [at + 8]: BIAS + 0x1010, [at + 16 + 8 * 14]: BIAS + 0x1310, [at + 16 + 8 * 15]: SP + 0x1000 };
-    const result = await unwound({ machine: 's390x', registers: { pc: BIAS + 0x1010, r14: 0x7000_0302, r15: SP }, stack: frame, littleEndian: false }, mapped);
+    const registers = { pc: BIAS + 0x1010, r14: 0x7000_0302, r15: SP };
+    const result = await unwound({ machine: 's390x', registers, stack: frame, littleEndian: false }, mapped);
     expect(result).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000302', ...hex(0x1010), (BIAS + 0x1310).toString(16)] });
+    // The interrupted code has its return address and stack pointer in f0 and f2.
+    const floating = { [at + 8]: BIAS + 0x1210, [at + 16 + 8 * 15]: SP + 0x1000, [at + 216]: BIAS + 0x1310, [at + 216 + 16]: SP + 0x1000 };
+    const byFloating = await unwound({ machine: 's390x', registers, stack: floating, littleEndian: false }, mapped);
+    expect(byFloating).toMatchObject({ end: 'complete', frames: [...hex(0x1010), '!70000302', ...hex(0x1210), (BIAS + 0x1310).toString(16)] });
   });
 });
 
