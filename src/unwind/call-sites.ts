@@ -45,6 +45,8 @@ export class CallSites {
         return this.#beforeAarch64(address);
       case 'riscv64':
         return this.#beforeRiscv(address);
+      case 's390x':
+        return this.#beforeS390x(address);
       case 'arm':
         return this.#beforeArm(address);
       case 'ppc64':
@@ -55,8 +57,6 @@ export class CallSites {
       case 'mips64':
       case 'mips':
         return this.#beforeMips(address);
-      default:
-        return 'unknown';
     }
   }
 
@@ -130,6 +130,23 @@ export class CallSites {
     if ((word & 0x7fff) === 0x00e7) return 'call';
     const half = word >>> 16;
     return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
+  }
+
+  /** BRASL, BRAS, and BASR that leave the address in r14. @see z/Architecture Principles of Operation, chapter 7 */
+  #beforeS390x(address: number): CallKind {
+    if (address % 2 !== 0) return 'none';
+    const code = this.#code;
+    if (!code.read(address - 6, 6)) return 'unknown';
+    const { bytes } = code;
+    if (bytes[0] === 0xc0 && bytes[1] === 0xe5) {
+      this.target = address - 6 + 2 * ((bytes[2] << 24) | (bytes[3] << 16) | (bytes[4] << 8) | bytes[5]);
+      return 'direct';
+    }
+    if (bytes[2] === 0xa7 && bytes[3] === 0xe5) {
+      this.target = address - 4 + 2 * (((bytes[4] << 24) | (bytes[5] << 16)) >> 16);
+      return 'direct';
+    }
+    return bytes[4] === 0x0d && bytes[5] > 0xe0 && bytes[5] < 0xf0 ? 'call' : 'none';
   }
 
   /** bl, and jirl that leaves the address in ra. @see LoongArch Reference Manual, volume 1, 2.2.5 */

@@ -14,8 +14,7 @@ import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from './unwind-rules.ts';
 
 /**
- * Steps on x86, arm64, RISC-V, PowerPC, LoongArch, MIPS and 32-bit Arm by what the frame's code does up to the function's return, if that leads to an address
- * after a call.
+ * Steps by what the frame's code does up to the function's return, if that leads to an address after a call.
  */
 export class CodeStep {
   readonly #frame: FrameView;

@@ -120,7 +120,7 @@ export class FrameGuess implements FallbackSteps {
       case 'arm':
         return this.#links.stepArm();
       case 's390x':
-        return isCall ? 'no-rule' : this.#links.stepS390x();
+        return this.#links.stepS390x();
       case 'ppc64':
       case 'ppc':
         return this.#links.stepPowerpc();

@@ -154,11 +154,15 @@ export class LinkGuess {
   }
 
   /**
-   * On s390x, only a leaf that calls no other function is left. In any other function, the link register may have the return address of the last call that it
-   * made: then nothing between there and the leaf's address leaves the function.
+   * On s390x, where code does not tell, only a leaf that calls no other function is left. In any other function, the link register may have the return address of
+   * the last call that it made: then nothing between there and the leaf's address leaves the function.
    */
   stepS390x(): StepEnd {
-    const { registers, machine, pc } = this.#frame;
+    const byCode = this.#stepByCode();
+    if (byCode !== 'no-rule') return byCode;
+    const byPush = this.#pushStep.step();
+    const { registers, machine, pc, isCall } = this.#frame;
+    if (byPush !== 'no-rule' || isCall) return byPush;
     const link = registers.known[machine.lr] === 1 ? registers.value(machine.lr) : 0;
     const [from, to] = link < pc ? [link, pc] : [pc, link];
     if (to - from < MAX_SCANNED_S390X_BYTES && !this.#leavesBetween(from, to)) return 'no-rule';

@@ -15,8 +15,8 @@ import type { UnwindModule } from './unwind-module.ts';
 
 /**
  * Steps on machines with a link register where following the code leads to no return, as in a `main` that calls `exit`: by what the code has done since the
- * function began, if a direct call tells where that was, or, on 32-bit Arm and MIPS, since it saved the link register, if a return address is where that was
- * saved.
+ * function began, if a direct call tells where that was, or, on 32-bit Arm, MIPS and s390x, since it saved the link register, if a return address is where that
+ * was saved.
  */
 export class PushStep {
   readonly #frame: FrameView;

@@ -5,6 +5,7 @@ import type { CodeReader, InstructionDecoder } from '../../src/unwind/scan/instr
 import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
 import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
 import { PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
+import { S390xDecoder } from '../../src/unwind/scan/s390x-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
 import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
@@ -180,6 +181,47 @@ const POWERPC: Language = {
   },
 };
 
+const S390X: Language = {
+  objdump: 's390x-linux-gnu-objdump',
+  libraries: ['libc.so.6', 'libm.so.6', 'libgcc_s.so.1', 'libstdc++.so.6'].map((name) => `/usr/s390x-linux-gnu/lib/${name}`),
+  sp: 15,
+
+  isOther({ svma, text }) {
+    // A branch to an address that is not in a register, as in a switch of hand-written code; what only reads its own address; a trap, which jumps into itself.
+    return /^(?:\.|b\s|b\w+r\s+%r0$|basr\s+%r\d+,%r0$)/.test(text) || text.startsWith(`j\t${(svma + 2).toString(16)} `);
+  },
+
+  flowOf(text) {
+    const [mnemonic, ...operands] = text.replace(/\s*<.*/, '').split(/[\s,]+/);
+    const target = operands.at(-1) ?? '';
+    if (mnemonic === 'bras' && operands[0] !== '%r14') return `jump ${target}`;
+    if (/^(?:brasl?|basr)$/.test(mnemonic)) return operands[0] === '%r14' ? 'call' : 'next';
+    if (mnemonic === 'j' || mnemonic === 'jg') return `jump ${target}`;
+    if (/^(?:br|b(?:n?(?:e|h|l|he|le|lh|p|m|o|z)r))$/.test(mnemonic)) return 'leave';
+    if (/^(?:j(?:g)?(?!nop)\w+|c[lg]?[lg]?i?j\w*|c[lg]*rj\w*|brctg?|brxh?g?|brxlg|brxle|brxhg)$/.test(mnemonic)) return `branch ${target}`;
+    return 'next';
+  },
+
+  movedOf(text) {
+    const [, distance] = /^(?:aghi|agfi)\s+%r15,(-?\d+)$/.exec(text) ?? /^(?:la|lay)\s+%r15,(-?\d+)\(%r15\)$/.exec(text) ?? [];
+    if (distance !== undefined) return Number(distance);
+    // LMG goes on with r0 after r15.
+    const isLoaded = /^\S+\s+(?:%r\d+,)?%r15\b/.test(text) || /^lmg\s+%r1\d,%r\d,/.test(text);
+    return isLoaded && !/^(?:st|c)/.test(text) ? undefined : 0;
+  },
+
+  writtenBy(text) {
+    if (
+      /^(?:st(?!ck)|c(?!s|ds|[a-z]*(?:br|tr)a?\s)|tm|br?\s|b\w+r\s|bras|j|ppa|pfd|sfpc|lam|ltgr\s+(%r\d+),\1$|lgr\s+(%r\d+),\2$|sar|lm|tabort|ex|clm|nopr|aghi\s+%r\d+,0$)/.test(
+        text,
+      )
+    )
+      return undefined;
+    const [, number] = /^\S+\s+%r(\d+)\b/.exec(text) ?? [];
+    return number === undefined || number === '15' || /^la\s+%r(\d+),0\(%r\1\)$/.test(text) ? undefined : Number(number);
+  },
+};
+
 /** By number. */
 const LOONGARCH_REGISTERS = [
   ...['zero', 'ra', 'tp', 'sp'],
@@ -293,6 +335,7 @@ describe.each<[string, Language, () => InstructionDecoder]>([
   ['i386', I386, () => new X86Decoder(I386_MODE)],
   ['A64', A64, () => new A64Decoder()],
   ['PowerPC', POWERPC, () => new PowerpcDecoder(8)],
+  ['s390x', S390X, () => new S390xDecoder()],
   ['LoongArch', LOONGARCH, () => new LoongarchDecoder()],
   ['MIPS, n64', MIPS64, () => new MipsDecoder(8)],
   ['MIPS, o32', MIPS, () => new MipsDecoder(4)],

@@ -148,6 +148,8 @@ describe('s390x stacks', () => {
     // r14 and r15 in f0 and f2
     fde(0x1200, code(false).register(14, 16).register(15, 17)),
     fde(0x1300, code(false).undefined(14)),
+    // A frame that is found by r11
+    fde(0x1500, code(false).defCfa(11, 352).offset(14, 6).offset(15, 5)),
   ];
   const module = moduleOf('s390x', [[cie, functions]], false);
   const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
@@ -167,14 +169,66 @@ describe('s390x stacks', () => {
     });
   });
 
+  describe('without rules', () => {
+    // stmg %r6,%r15,48(%r15); lay %r15,-200(%r15); basr %r14,%r1; lg %r4,312(%r15); lmg %r6,%r15,248(%r15); br %r4
+    const saving = 'eb6ff0300024 e3f0ff38ff71 0de1 e340f1380004 eb6ff0f80004 07f4';
+    // ldgr %f2,%r11; lgr %r11,%r15; lgdr %r11,%f2; br %r14
+    const leaf = 'b3c1002b b90400bf b3cd00b2 07fe';
+    // stmg %r14,%r15,112(%r15); aghi %r15,-160; brasl %r14,…; j .+2
+    const endless = 'ebeff0700024 a7fbff60 c0e5ffffffe6 a7f40001';
+    const bytes = Uint8Array.from([saving, leaf, endless].join('').match(/[^ ]{2}/g) ?? [], (byte) => Number.parseInt(byte, 16));
+    const spaceOf = async (): Promise<MadeSpace> =>
+      new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, await madeModule('s390x', [{ svma: 0x300, bytes }]), 0x7000_0000);
+    const CALLER_SP = SP + 0x400;
+    /** What the function has saved, from its caller's stack pointer on. */
+    const SAVED = { 48: 6, 112: BIAS + 0x1110, 120: CALLER_SP };
+    const CALLERS = { [160 + 112]: BIAS + 0x1310, [160 + 120]: CALLER_SP + 160 };
+
+    test.each<[string, number, number, Readonly<Record<string, number>>, Readonly<Record<number, number>>]>([
+      ['at the beginning', 0x300, 0, { r14: BIAS + 0x1110 }, {}],
+      ['once registers are saved', 0x306, 0, { r14: BIAS + 0x1110 }, SAVED],
+      ['with a frame', 0x30c, 200, { r14: BIAS + 0x1110 }, SAVED],
+      ['after a call', 0x30e, 200, { r14: 0x7000_030e }, SAVED],
+      ['once the return address is restored', 0x314, 200, { r14: 0x7000_030e, r4: BIAS + 0x1110 }, SAVED],
+      ['once the frame is gone', 0x31a, 0, { r14: BIAS + 0x1110, r4: BIAS + 0x1110 }, SAVED],
+    ])('are left by what their code does: %s', async (_, at, size, registers, saved) => {
+      const stack = Object.fromEntries(Object.entries({ ...saved, ...CALLERS }).map(([place, value]) => [Number(place) + size, value]));
+      const sample = { machine: 's390x' as const, registers: { pc: 0x7000_0000 + at, r15: CALLER_SP - size, ...registers }, stack, littleEndian: false };
+      const frames = [`!${(0x7000_0000 + at).toString(16)}`, ...[0x1110, 0x1310].map((svma) => (BIAS + svma).toString(16))];
+      expect(await unwound(sample, await spaceOf())).toMatchObject({ end: 'complete', frames });
+    });
+
+    test.each<[string, number, Readonly<Record<string, number>>]>([
+      ['the link register is saved', 0x7000_0330, { r14: 0x7000_030e, r15: CALLER_SP }],
+      ['there is a frame', 0x7000_0334, { r14: 0x7000_030e, r15: CALLER_SP - 160 }],
+      ['another function was called', BIAS + 0x1010, { r14: 0x7000_033a, r15: CALLER_SP - 160 }],
+    ])('are left by where they have saved registers if they never return: once %s', async (_, pc, registers) => {
+      const saved = { 112: 0x7000_030e, 120: CALLER_SP, [200 + 112]: BIAS + 0x1310, [200 + 120]: CALLER_SP + 200 };
+      const stack = Object.fromEntries(Object.entries(saved).map(([place, value]) => [Number(place) + CALLER_SP - registers.r15, value]));
+      const called = pc === 0x7000_0330 || pc === 0x7000_0334 ? [] : ['7000033a'];
+      const frames = [`!${pc.toString(16)}`, ...called, '7000030e', (BIAS + 0x1310).toString(16)];
+      expect(await unwound({ machine: 's390x', registers: { pc, ...registers }, stack, littleEndian: false }, await spaceOf())).toMatchObject({
+        end: 'complete',
+        frames,
+      });
+    });
+
+    test('restore registers from floating-point registers', async () => {
+      const registers = { pc: 0x7000_0324, r11: 1, f2: CALLER_SP - 32, r14: BIAS + 0x1510, r15: CALLER_SP };
+      const sample = { machine: 's390x' as const, registers, stack: CALLERS, littleEndian: false };
+      const frames = ['!70000324', ...[0x1510, 0x1310].map((svma) => (BIAS + svma).toString(16))];
+      expect(await unwound(sample, await spaceOf())).toMatchObject({ end: 'complete', frames });
+    });
+  });
+
   test('do not take what the last call left in r14 for the caller of a function without rules', async () => {
-    // brasl %r14, …; lhi %r1, 1; nopr; br %r14; and a leaf: lgr %r2, %r2; br %r14
-    const calling = [0xc0, 0xe5, 0, 0, 0, 0x10, 0xa7, 0x18, 0, 1, 0x07, 0, 0x07, 0xfe];
+    // brasl %r14, …; lhi %r1, 1; nopr; j to itself; and a leaf: lgr %r2, %r2; br %r14
+    const calling = [0xc0, 0xe5, 0, 0, 0, 0x10, 0xa7, 0x18, 0, 1, 0x07, 0, 0xa7, 0xf4, 0, 0];
     const text = await madeModule('s390x', [{ svma: 0x300, bytes: Uint8Array.of(...calling, 0xb9, 0x04, 0, 0x22, 0x07, 0xfe) }]);
     const mapped = new MadeSpace().map(0x7000_0000, 0x7000_1000, text, 0x7000_0000);
     for (const [at, frames] of [
       [0x30a, ['!7000030a']],
-      [0x30e, ['!7000030e', '70000306']],
+      [0x310, ['!70000310', '70000306']],
     ] as const) {
       const registers = { pc: 0x7000_0000 + at, r14: 0x7000_0306, r15: SP };
       expect(await unwound({ machine: 's390x', registers, stack: {}, littleEndian: false }, mapped)).toMatchObject({ end: 'no-rule', frames });

@@ -1,7 +1,7 @@
 import type { CodeBytes } from '../code-bytes.ts';
 import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { CALLING_CONVENTIONS, type ScannedMachine } from './calling-conventions.ts';
+import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import { I386Callees } from './i386-callees.ts';
 import type { ScanState } from './scan-state.ts';
 
@@ -27,7 +27,7 @@ export class CallEffects {
       state.clobber(changed);
       return true;
     }
-    const { callerSaved, changedByCall } = CALLING_CONVENTIONS[machine as ScannedMachine];
+    const { callerSaved, changedByCall } = CALLING_CONVENTIONS[machine];
     // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file change
     // (gcc's -fipa-ra).
     for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);

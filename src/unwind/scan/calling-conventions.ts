@@ -3,9 +3,6 @@ import type { UnwindMachine } from '../unwind-machine.ts';
 import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI } from '../x86-64-registers.ts';
 import { POWERPC_CTR, POWERPC_LR } from './powerpc-decoder.ts';
 
-/** Machines whose code is followed. */
-export type ScannedMachine = Extract<UnwindMachine, 'x86_64' | 'i386' | 'aarch64' | 'arm' | 'riscv64' | 'ppc64' | 'ppc' | 'loongarch64' | 'mips64' | 'mips'>;
-
 /** Which registers a function has to restore, by DWARF number, or by that of {@link link}. */
 export interface CallingConvention {
   /** The number by which {@link ScanState} knows the link register; −1 if there is none. */
@@ -27,10 +24,10 @@ const POWERPC: CallingConvention = {
 
 /**
  * Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; i386 psABI, table 2.3; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register
- * Convention"; 64-bit ELF V2 ABI, "Register Roles"; System V ABI, PowerPC supplement, "Registers"; LoongArch ELF psABI, "Register Convention"; System V ABI, MIPS
+ * Convention"; 64-bit ELF V2 ABI, "Register Roles"; System V ABI, PowerPC supplement, "Registers"; LoongArch ELF psABI, "Register Convention"; s390x ELF ABI, 1.2.2; System V ABI, MIPS
  * supplement, "Registers"; MIPSpro N32 ABI Handbook, "Calling Convention Implementations".
  */
-export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvention>> = {
+export const CALLING_CONVENTIONS: Readonly<Record<UnwindMachine, CallingConvention>> = {
   x86_64: {
     link: -1,
     callerSaved: [RAX, RDX, RCX, RSI, RDI, R8, R9, R10, R11],
@@ -60,6 +57,13 @@ export const CALLING_CONVENTIONS: Readonly<Record<ScannedMachine, CallingConvent
     callerSaved: [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31],
     changedByCall: [1, 10, 11],
     calleeSaved: [8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27],
+  },
+  // 16 … 31 are floating-point registers, of which f8 … f15 are restored.
+  s390x: {
+    link: 14,
+    callerSaved: [0, 1, 2, 3, 4, 5, 14, 16, 17, 18, 19, 20, 21, 22, 23],
+    changedByCall: [2, 14],
+    calleeSaved: [6, 7, 8, 9, 10, 11, 12, 13],
   },
   ppc64: POWERPC,
   ppc: POWERPC,

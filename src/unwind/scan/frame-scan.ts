@@ -1,9 +1,8 @@
 import type { CodeBytes } from '../code-bytes.ts';
-import { isX86, type MachineRegisters } from '../unwind-machine.ts';
+import { isX86, type MachineRegisters, type UnwindMachine } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { CallEffects } from './call-effects.ts';
-import type { ScannedMachine } from './calling-conventions.ts';
 import { CodeWays } from './code-ways.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
@@ -83,7 +82,7 @@ export class FrameScan {
     this.#reader.begin(module);
     this.#returnRules.begin(module, machine, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
     module.makeRoom();
-    const decoder = this.#decoderOf(machine.machine as ScannedMachine, (flags & ScanFlag.isThumb) !== 0);
+    const decoder = this.#decoderOf(machine.machine, (flags & ScanFlag.isThumb) !== 0);
     const rule = this.#isCall && this.#isOfCalled() ? NO_RULE : this.#scan(decoder);
     if (this.#code.isPending) return NO_RULE;
     module.code.scanned.set(key, rule);
@@ -106,7 +105,7 @@ export class FrameScan {
     return isOfCalled;
   }
 
-  #decoderOf(machine: ScannedMachine, isThumb: boolean): InstructionDecoder {
+  #decoderOf(machine: UnwindMachine, isThumb: boolean): InstructionDecoder {
     return this.#decoders[machine === 'arm' ? (isThumb ? 't32' : 'a32') : machine];
   }
 

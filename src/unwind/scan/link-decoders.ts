@@ -1,15 +1,16 @@
+import type { UnwindMachine } from '../unwind-machine.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
-import type { ScannedMachine } from './calling-conventions.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';
 import { LoongarchDecoder } from './loongarch-decoder.ts';
 import { MipsDecoder } from './mips-decoder.ts';
 import { PowerpcDecoder } from './powerpc-decoder.ts';
 import { RiscvDecoder } from './riscv-decoder.ts';
+import { S390xDecoder } from './s390x-decoder.ts';
 import { ThumbDecoder } from './thumb-decoder.ts';
 
 /** A set of instructions of a machine with a link register. 32-bit Arm has two. */
-export type LinkCode = 'a32' | 't32' | Exclude<ScannedMachine, 'x86_64' | 'i386' | 'arm'>;
+export type LinkCode = 'a32' | 't32' | Exclude<UnwindMachine, 'x86_64' | 'i386' | 'arm'>;
 
 /** A decoder for each of these sets. */
 export function linkDecoders(): Readonly<Record<LinkCode, InstructionDecoder>> {
@@ -20,6 +21,7 @@ export function linkDecoders(): Readonly<Record<LinkCode, InstructionDecoder>> {
     mips: new MipsDecoder(4),
     aarch64: new A64Decoder(),
     riscv64: new RiscvDecoder(),
+    s390x: new S390xDecoder(),
     ppc64: new PowerpcDecoder(8),
     ppc: new PowerpcDecoder(4),
     loongarch64: new LoongarchDecoder(),

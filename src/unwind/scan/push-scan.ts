@@ -8,7 +8,7 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
-import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
+import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { type LinkCode, linkDecoders } from './link-decoders.ts';
@@ -90,7 +90,7 @@ export class PushScan {
   #begin(module: UnwindModule): void {
     module.makeRoom();
     this.#machine = module.registers as MachineRegisters;
-    this.#convention = CALLING_CONVENTIONS[this.#machine.machine as ScannedMachine];
+    this.#convention = CALLING_CONVENTIONS[this.#machine.machine];
   }
 
   /** The rules of the pushes whose functions may be the one at the svma: following the code from there, no other function begins in between. */
@@ -178,7 +178,7 @@ export class PushScan {
 
   #addRule({ rules }: UnwindModule): number {
     const state = this.#state;
-    const { sp, addressSize } = this.#machine;
+    const { sp, addressSize, cfaBias } = this.#machine;
     const { link, calleeSaved } = this.#convention;
     const register = frameRegister(state, sp, calleeSaved);
     const linkPlace = state.savedAt(link);
@@ -187,10 +187,10 @@ export class PushScan {
     const isInLink = state.hasFirstValue(link);
     if (register < 0 || (linkPlace === undefined && !isInLink) || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
     const column = returnColumn(this.#machine);
-    rules.begin(0, register, distance, column);
-    if (linkPlace !== undefined) rules.addRegister(column, RegisterRule.offset, linkPlace);
+    rules.begin(0, register, distance + cfaBias, column);
+    if (linkPlace !== undefined) rules.addRegister(column, RegisterRule.offset, linkPlace - cfaBias);
     else if (column !== this.#machine.lr) rules.addRegister(column, RegisterRule.register, this.#machine.lr);
-    addSavedRegisters(rules, state, calleeSaved, 0);
+    addSavedRegisters(rules, state, calleeSaved, cfaBias);
     return rules.end();
   }
 }

@@ -12,11 +12,11 @@ const LINK = 1 << 14;
 const PC_AND_SP = 0xa000;
 
 /** A set of instructions whose pushes are known. */
-export type PushCode = 'a32' | 't32' | MipsMachine;
+export type PushCode = 'a32' | 't32' | 's390x' | MipsMachine;
 
 /**
- * Looks for where functions of 32-bit Arm save the link register, and where those of MIPS that save it make their frame: for most of them, this is where they
- * begin.
+ * Looks for where functions of 32-bit Arm and s390x save the link register, and where those of MIPS that save it make their frame: for most of them, this is
+ * where they begin.
  */
 export class PushSearch {
   readonly #reader: FileCode;
@@ -31,7 +31,7 @@ export class PushSearch {
    * @param from the svma whose function is looked for
    */
   before(module: UnwindModule, svma: number, from: number, code: PushCode): number {
-    const step = code === 't32' ? 2 : 4;
+    const step = code === 't32' || code === 's390x' ? 2 : 4;
     const least = Math.max(0, from - MAX_BYTES);
     this.#reader.begin(module);
     for (let at = svma - step; at >= least; at -= step) {
@@ -39,7 +39,7 @@ export class PushSearch {
       const isPush = this.#isPush(at, code);
       if (this.#reader.isMissing) return -1;
       if (isPush && isMips(code)) return this.#mipsFrame(at);
-      if (isPush) return this.#makesRoom(at - step, code === 't32') ? at - step : at;
+      if (isPush) return code !== 's390x' && this.#makesRoom(at - step, code === 't32') ? at - step : at;
     }
     return -1;
   }
@@ -50,15 +50,22 @@ export class PushSearch {
     return this.#isPush(svma, code);
   }
 
-  /** Whether another function of MIPS begins between two svmas. Code of 32-bit Arm does not tell, since there are numbers in it. */
+  /** Whether another function of MIPS or s390x begins between two svmas. Code of 32-bit Arm does not tell, since there are numbers in it. */
   beginsAnother(module: UnwindModule, start: number, end: number, code: PushCode): boolean {
-    return isMips(code) && this.before(module, end, end, code) >= start;
+    return (isMips(code) || code === 's390x') && this.before(module, end, end, code) >= start;
   }
 
   #isPush(svma: number, code: PushCode): boolean {
+    if (code === 's390x') return this.#isStmg(svma);
     if (!isMips(code)) return this.#isArmPush(svma, code === 't32');
     // sw ra, n(sp); sd ra, n(sp)
     return this.#reader.word(svma) >>> 16 === (code === 'mips' ? 0xafbf : 0xffbf);
+  }
+
+  /** STMG of r14 and r15, and of some registers before them, into the frame of the caller. */
+  #isStmg(svma: number): boolean {
+    const reader = this.#reader;
+    return reader.half(svma + 4) === 0x2400 && reader.byte(svma) === 0xeb && (reader.byte(svma + 1) & 15) === 15 && reader.byte(svma + 2) >>> 4 === 15;
   }
 
   /** Where the stack pointer is moved down, before MIPS saves the link register at an svma; −1 if nothing is found. */

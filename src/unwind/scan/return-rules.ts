@@ -4,8 +4,11 @@ import { MAX_FRAME_BYTES } from '../stack-memory.ts';
 import { isX86, type MachineRegisters, returnColumn } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
-import { CALLING_CONVENTIONS, type CallingConvention, type ScannedMachine } from './calling-conventions.ts';
+import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { INDIRECT, SAVED, type ScanState } from './scan-state.ts';
+
+/** The number of the first floating-point register of s390x. */
+const FIRST_FLOATING = 16;
 
 /** What is known of the frame for which a rule is wanted, before its code is followed. */
 export interface ScannedFrame {
@@ -15,7 +18,7 @@ export interface ScannedFrame {
   readonly isEmpty: boolean;
 }
 
-/** The CFA at a return: the first value of a register plus an offset. On x86, that register may be the frame pointer though the stack pointer is not known. */
+/** The CFA at a return: the first value of a register plus an offset, on s390x not that of the stack pointer. On x86, that register may be the frame pointer though the stack pointer is not known. */
 interface ReturnCfa {
   readonly base: number;
   readonly offset: number;
@@ -38,7 +41,7 @@ export class ReturnRules {
   begin(module: UnwindModule, machine: MachineRegisters, frame: ScannedFrame): void {
     this.#module = module;
     this.#machine = machine;
-    this.#convention = CALLING_CONVENTIONS[machine.machine as ScannedMachine];
+    this.#convention = CALLING_CONVENTIONS[machine.machine];
     this.#frame = frame;
   }
 
@@ -57,7 +60,7 @@ export class ReturnRules {
     const place = this.#returnAddressAt(state, cfa, isReturn ? via : link);
     if (place === undefined) return NO_RULE;
     // It may also be the jump of a switch.
-    if (!isReturn && place.rule !== RegisterRule.offset && cfa.offset === 0) return NO_RULE;
+    if (!isReturn && place.rule !== RegisterRule.offset && cfa.offset === this.#machine.cfaBias) return NO_RULE;
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
     const pointerFlags = flags | (state.isDistance ? RuleFlag.distance : 0);
@@ -84,17 +87,17 @@ export class ReturnRules {
   }
 
   #cfaOf({ bases, offsets, pointerBase, pointerOffset, isDistance }: ScanState): ReturnCfa | undefined {
-    const { machine, sp, fp, addressSize } = this.#machine;
+    const { machine, sp, fp, addressSize, cfaBias } = this.#machine;
     const isOnX86 = isX86(machine);
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
     const isChained = isOnX86 && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
     const base = isChained ? fp : bases[sp];
-    const offset = isChained ? 2 * addressSize : offsets[sp];
+    const offset = isChained ? 2 * addressSize : offsets[sp] + cfaBias;
     // If it is found by another register, it is usually the stack of another context, to which the code switches.
     const isByStack = pointerBase === sp || (pointerBase === fp && !isDistance);
     if (base === INDIRECT && (!isByStack || Math.abs(pointerOffset) > MAX_FRAME_BYTES)) return undefined;
-    if (base < 0 || base >= SAVED || Math.abs(offset) > MAX_FRAME_BYTES || (base === sp && offset < 0)) return undefined;
+    if (base < 0 || base >= SAVED || Math.abs(offset) > MAX_FRAME_BYTES || (base === sp && offset < cfaBias)) return undefined;
     // Stacks grow by words. Otherwise, this is not code, or it is of the other instruction set. But x86 functions that call nothing may have frames of any size.
     if (offset % addressSize !== 0 && (!isOnX86 || this.#frame.isCall)) return undefined;
     return { base, offset, isChained };
@@ -102,12 +105,12 @@ export class ReturnRules {
 
   /** @param link the register that the return address is in, or was saved from */
   #returnAddressAt({ bases, offsets }: ScanState, { base: cfaBase, offset: cfa, isChained }: ReturnCfa, link: number): ReturnAddressPlace | undefined {
-    const { machine, sp, fp, addressSize } = this.#machine;
+    const { machine, sp, fp, addressSize, cfaBias } = this.#machine;
     const lr = this.#convention.link;
     const base = isChained ? SAVED + fp : bases[link];
     const offset = isChained ? addressSize : offsets[link];
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
-    if (this.#frame.isEmpty && !(isInLink && cfaBase === sp && cfa === 0)) return undefined;
+    if (this.#frame.isEmpty && !(isInLink && cfaBase === sp && cfa === cfaBias)) return undefined;
     const distance = cfa - offset;
     const isPowerpc = machine === 'ppc64' || machine === 'ppc';
     const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
@@ -121,7 +124,7 @@ export class ReturnRules {
   /** Adds to the rule where the caller's values of registers are. */
   #addCalleeSaved({ bases, offsets }: ScanState, cfaBase: number, cfa: number): void {
     const { rules } = this.#module;
-    const { sp, fp } = this.#machine;
+    const { sp, fp, machine } = this.#machine;
     for (const register of this.#convention.calleeSaved) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
@@ -130,6 +133,8 @@ export class ReturnRules {
         rules.addRegister(register, RegisterRule.spOffset, offsets[register]);
       else if (cfaBase !== fp && base === SAVED + fp && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.fpOffset, offsets[register]);
+      // Leaves of s390x save registers in floating-point registers.
+      else if (machine === 's390x' && base >= FIRST_FLOATING && base < INDIRECT) rules.addRegister(register, RegisterRule.register, base);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
   }

@@ -1,0 +1,416 @@
+import { S390X_FLOATING as FLOATING } from '../s390x-registers.ts';
+import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
+import { OpcodeSet } from './opcode-set.ts';
+import { INDIRECT, ScanState } from './scan-state.ts';
+
+const LINK = 14;
+const SP = 15;
+/** Where functions save the stack pointer, from the stack pointer on. Only code made with gcc's `-mpacked-stack`, such as kernels, has it elsewhere. */
+const SP_SLOT = 120;
+
+// Instructions that write no general register. All others of their formats write the first one that they name.
+/** SPM, SVC, CLR, CR */
+const RR_READS = new OpcodeSet([0x01, 0x04, 0x0a, 0x15, 0x19]);
+/** Formats of 4 bytes: stores, comparisons, and what changes memory. */
+const FOUR_READS = new OpcodeSet([
+  ...[0x40, 0x42, 0x44, 0x49, 0x4e, 0x50, 0x55, 0x59],
+  ...[0x80, 0x82, 0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x9a, 0x9b, 0xae, 0xb1, 0xb6, 0xb7, 0xbd, 0xbe],
+]);
+/** A7: TMLH …, CHI, CGHI */
+const A7_READS = new OpcodeSet([0, 1, 2, 3, 14, 15]);
+/** B9: comparisons, and traps after them. */
+const B9_READS = new OpcodeSet([0x20, 0x21, 0x30, 0x31, 0x60, 0x61, 0x72, 0x73, 0xcd, 0xcf, 0xdd, 0xdf]);
+/** B2: IPM, EAR, MSR, ETND do write one, and what works on strings writes both: CKSM, MVST, CUSE, CLST, SRST, CMPSC, TRE, CUUTF, CUTFU. */
+const B2_WRITES = new OpcodeSet([0x22, 0x4f, 0x52, 0xec]);
+const B2_WRITES_BOTH = new OpcodeSet([0x41, 0x55, 0x57, 0x5d, 0x5e, 0x63, 0xa5, 0xa6, 0xa7]);
+/** B3: so do EFPC, and what turns floating-point numbers into others. */
+const B3_WRITES = new OpcodeSet([
+  ...[0x42, 0x43, 0x4a, 0x4b, 0x8c, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa8, 0xa9, 0xaa, 0xac, 0xad, 0xae],
+  ...[0xb8, 0xb9, 0xba, 0xc8, 0xc9, 0xca, 0xe1, 0xe2, 0xe3, 0xe5, 0xe7, 0xe9, 0xea, 0xeb, 0xed, 0xef],
+]);
+/** E3 */
+const E3_READS = new OpcodeSet([
+  ...[0x20, 0x21, 0x25, 0x26, 0x2e, 0x2f, 0x30, 0x31, 0x34, 0x36, 0x3e, 0x3f, 0x47, 0x48, 0x49, 0x4d],
+  ...[0x50, 0x55, 0x59, 0x70, 0x72, 0x79, 0x8e, 0xc3, 0xc7, 0xcb, 0xcd, 0xcf],
+]);
+/** EB */
+const EB_READS = new OpcodeSet([
+  ...[0x20, 0x21, 0x23, 0x25, 0x26, 0x2b, 0x2c, 0x2d, 0x2f, 0x51, 0x52, 0x54, 0x55, 0x56, 0x57],
+  ...[0x6a, 0x6e, 0x7a, 0x7e, 0x90, 0x9a, 0x9b, 0xe1, 0xe3, 0xf3],
+]);
+/** Instructions of B9 and E3 that write a pair of registers: FLOGR, multiplications, divisions, LPQ. */
+const PAIRS = new OpcodeSet([0x0d, 0x1d, 0x5c, 0x83, 0x86, 0x87, 0x8f, 0x96, 0x97, 0xec]);
+/** EC: branches after comparisons: to a distance, to a register; traps. */
+const COMPARE_AND_BRANCH = new OpcodeSet([0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f]);
+const COMPARE_AND_LEAVE = new OpcodeSet([0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff]);
+const COMPARE_AND_TRAP = new OpcodeSet([0x70, 0x71, 0x72, 0x73]);
+/** E7: stores of vectors. */
+const VECTOR_STORES = new OpcodeSet([0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x1a, 0x1b, 0x3e, 0x3f]);
+
+/** @see z/Architecture Principles of Operation, chapters 7 and 18, and appendix B, "Lists of Instructions" */
+export class S390xDecoder implements InstructionDecoder {
+  target = 0;
+  via = 0;
+  isConditional = false;
+  sizeBytes = 4;
+  readonly taken = new ScanState();
+  #svma = 0;
+  /** The four bits after the first byte: a register or the condition of a branch; and the next four: an index, another register, or a part of the opcode. */
+  #first = 0;
+  #low = 0;
+  /** An operand in memory, or a number, in the next two bytes. */
+  #base = 0;
+  #distance = 0;
+  #immediate = 0;
+
+  enter(): void {}
+
+  decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
+    const opcode = code.byte(svma);
+    const second = code.byte(svma + 1);
+    this.isConditional = false;
+    this.#svma = svma;
+    this.#first = second >> 4;
+    this.#low = second & 15;
+    // The two uppermost bits tell the size of an instruction.
+    this.sizeBytes = opcode < 0x40 ? 2 : opcode < 0xc0 ? 4 : 6;
+    if (this.sizeBytes === 2) return this.#two(opcode, state);
+    const word = (code.byte(svma + 2) << 8) | code.byte(svma + 3);
+    this.#base = word >> 12;
+    this.#distance = word & 0xfff;
+    this.#immediate = (word << 16) >> 16;
+    if (opcode === 0xa7) return this.#a7(state);
+    if (this.sizeBytes === 4) return this.#four(opcode, second, word & 0xff, state);
+    const [fifth, last] = [code.byte(svma + 4), code.byte(svma + 5)];
+    const immediate = (word << 16) | (fifth << 8) | last;
+    if (opcode === 0xc0) return this.#c0(immediate, state);
+    if (opcode === 0xec) return this.#ec(last, state);
+    // These have the upper byte of a distance.
+    if (opcode === 0xe3 || opcode === 0xeb || opcode === 0xed) this.#distance |= (fifth << 24) >> 12;
+    if (opcode === 0xe3) return this.#e3(last, state);
+    if (opcode === 0xeb) this.#eb(last, state);
+    else this.#six(opcode, immediate, last, state);
+    return 'next';
+  }
+
+  /** RR */
+  #two(opcode: number, state: ScanState): CodeFlow {
+    const [first, second] = [this.#first, this.#low];
+    switch (opcode) {
+      case 0x00:
+      case 0x0b: // BSM, BASSM
+      case 0x0c:
+        return 'end';
+      case 0x07: // BCR, also where it only fills space
+        return first === 0 || second === 0 ? 'next' : this.#leave(second, first !== 15, state);
+      case 0x05: // BALR, BASR
+      case 0x0d:
+        state.setConstant(first, this.#svma + 2);
+        return second === 0 ? 'next' : 'call';
+      case 0x0a: // SVC
+        state.clobber(2);
+        return 'next';
+      case 0x0e: // MVCL, CLCL
+      case 0x0f:
+        clobberPair(first, state);
+        clobberPair(second, state);
+        return 'next';
+      case 0x1c: // MR, DR
+      case 0x1d:
+        clobberPair(first, state);
+        return 'next';
+      default:
+        if (opcode >= 0x20) state.clobber(FLOATING[first]);
+        else if (!RR_READS.has(opcode)) state.clobber(first);
+        return 'next';
+    }
+  }
+
+  /** @param registers of instructions without an operand in memory: the result and another one */
+  #four(opcode: number, second: number, registers: number, state: ScanState): CodeFlow {
+    const first = this.#first;
+    switch (opcode) {
+      case 0x41: // LA
+        this.#setAddress(state);
+        return 'next';
+      case 0x47: // BC, also where it only fills space
+        return first === 15 && this.#low + this.#base > 0 ? 'end' : 'next';
+      case 0x45: // BAL, BAS
+      case 0x4d:
+        state.clobber(first);
+        return 'call';
+      case 0x60: // STD
+        if (this.#low === 0) state.store(FLOATING[first], this.#base, this.#distance);
+        return 'next';
+      case 0x68: // LD
+        this.#load(FLOATING[first], state);
+        return 'next';
+      case 0x84: // BRXH, BRXLE
+      case 0x85:
+        state.clobber(first);
+        this.target = this.#svma + 2 * this.#immediate;
+        return 'branch';
+      case 0x98: // LM
+        this.#clobberRange(state);
+        return 'next';
+      case 0xa8: // MVCLE, CLCLE
+      case 0xa9:
+        clobberPair(first, state);
+        clobberPair(this.#low, state);
+        return 'next';
+      case 0xa5: // LLILH, LLILL; others change a part of the register
+        if (this.#low >= 14) state.setConstant(first, (this.#immediate & 0xffff) * (this.#low === 14 ? 0x1_0000 : 1));
+        else state.clobber(first);
+        return 'next';
+      case 0xb2:
+        if (B2_WRITES.has(second) || B2_WRITES_BOTH.has(second)) state.clobber(registers >> 4);
+        if (B2_WRITES_BOTH.has(second)) state.clobber(registers & 15);
+        return 'next';
+      case 0xb3:
+        b3(second, registers >> 4, registers & 15, state);
+        return 'next';
+      case 0xb9:
+        b9(second, registers >> 4, registers & 15, this.#base, state);
+        return 'next';
+      default:
+        if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x71) state.clobber(FLOATING[first]);
+        // M, D, double shifts, CDS
+        else if (opcode === 0x5c || opcode === 0x5d || (opcode >= 0x8c && opcode <= 0x8f) || opcode === 0xbb) clobberPair(first, state);
+        else if (!FOUR_READS.has(opcode)) state.clobber(first);
+        return 'next';
+    }
+  }
+
+  #a7(state: ScanState): CodeFlow {
+    const first = this.#first;
+    switch (this.#low) {
+      case 0x4: // BRC
+        return this.#branch(this.#immediate);
+      case 0x5: // BRAS: a call, or a jump over numbers to which the register then points
+        state.setConstant(first, this.#svma + 4);
+        this.target = this.#svma + 2 * this.#immediate;
+        return first === LINK ? 'call' : 'jump';
+      case 0x6: // BRCT, BRCTG
+      case 0x7:
+        state.clobber(first);
+        this.target = this.#svma + 2 * this.#immediate;
+        return 'branch';
+      case 0x9: // LGHI
+        state.setConstant(first, this.#immediate);
+        return 'next';
+      case 0xb: // AGHI
+        state.add(first, first, this.#immediate);
+        return 'next';
+      default:
+        if (!A7_READS.has(this.#low)) state.clobber(first);
+        return 'next';
+    }
+  }
+
+  #c0(immediate: number, state: ScanState): CodeFlow {
+    const first = this.#first;
+    switch (this.#low) {
+      case 0x0: // LARL
+        state.setConstant(first, this.#svma + 2 * immediate);
+        return 'next';
+      case 0x1: // LGFI
+        state.setConstant(first, immediate);
+        return 'next';
+      case 0x4: // BRCL
+        return this.#branch(immediate);
+      case 0x5: // BRASL. With another register, it calls what has its own conventions, such as the function of -mfentry.
+        state.setConstant(first, this.#svma + 6);
+        return first === LINK ? 'call' : 'next';
+      case 0xf: // LLILF
+        state.setConstant(first, immediate >>> 0);
+        return 'next';
+      default:
+        state.clobber(first);
+        return 'next';
+    }
+  }
+
+  /** @param halves how far, in units of two bytes */
+  #branch(halves: number): CodeFlow {
+    this.target = this.#svma + 2 * halves;
+    if (this.#first === 0) return 'next';
+    // A jump into itself is a trap.
+    if (this.#first === 15) return halves === 1 ? 'end' : 'jump';
+    return 'branch';
+  }
+
+  #leave(register: number, isConditional: boolean, state: ScanState): CodeFlow {
+    this.via = register;
+    if (state.isConstant(register)) {
+      this.target = state.offsets[register];
+      return isConditional ? 'branch' : 'jump';
+    }
+    this.isConditional = isConditional;
+    if (isConditional) this.taken.copyFrom(state);
+    return 'leave';
+  }
+
+  #e3(opcode: number, state: ScanState): CodeFlow {
+    const first = this.#first;
+    switch (opcode) {
+      case 0x02: // LTG, LG
+      case 0x04:
+        this.#load(first, state);
+        return 'next';
+      case 0x24: // STG
+        if (this.#low === 0) state.store(first, this.#base, this.#distance);
+        return 'next';
+      case 0x47: // BIC: the address is in memory
+        return first === 15 ? 'end' : 'next';
+      case 0x71: // LAY
+        this.#setAddress(state);
+        return 'next';
+      default:
+        if (PAIRS.has(opcode)) clobberPair(first, state);
+        else if (!E3_READS.has(opcode)) state.clobber(first);
+        return 'next';
+    }
+  }
+
+  #eb(opcode: number, state: ScanState): void {
+    if (opcode === 0x04)
+      this.#loadRange(this.#low, state); // LMG
+    else if (opcode === 0x24) {
+      // STMG
+      for (let i = this.#rangeEnd(this.#low); i >= 0; i--) state.store((this.#first + i) & 15, this.#base, this.#distance + 8 * i);
+    } else if (opcode === 0x96 || opcode === 0x98)
+      this.#clobberRange(state); // LMH, LMY
+    else if (!EB_READS.has(opcode)) state.clobber(this.#first);
+  }
+
+  /** Instructions with two registers, or one and a number. */
+  #ec(opcode: number, state: ScanState): CodeFlow {
+    this.target = this.#svma + 2 * this.#immediate;
+    if (COMPARE_AND_BRANCH.has(opcode)) return 'branch';
+    if (COMPARE_AND_LEAVE.has(opcode)) return this.#base !== 0 && this.#distance === 0 ? this.#leave(this.#base, true, state) : 'next';
+    if (COMPARE_AND_TRAP.has(opcode)) return 'next';
+    // AGHIK, ALGHSIK
+    if (opcode === 0xd9 || opcode === 0xdb) state.add(this.#first, this.#low, this.#immediate);
+    else state.clobber(this.#first);
+    // BRXHG, BRXLG
+    return opcode === 0x44 || opcode === 0x45 ? 'branch' : 'next';
+  }
+
+  /** Other formats of 6 bytes. */
+  #six(opcode: number, immediate: number, last: number, state: ScanState): void {
+    const [first, low] = [this.#first, this.#low];
+    switch (opcode) {
+      case 0xc2: // SLGFI, AGFI, ALGFI; others; comparisons
+        if (low === 4) state.add(first, first, -(immediate >>> 0));
+        else if (low === 8) state.add(first, first, immediate);
+        else if (low === 10) state.add(first, first, immediate >>> 0);
+        else if (low < 12) state.clobber(first);
+        return;
+      case 0xc4: // loads, and STHRL, STGRL, STRL
+        if (low !== 7 && low !== 11 && low !== 15) state.clobber(first);
+        return;
+      case 0xc8: // LPD, LPDG
+        if (low === 4 || low === 5) clobberPair(first, state);
+        return;
+      case 0xcc: // parts of registers
+        state.clobber(first);
+        return;
+      case 0xe7: // The first halves of v0 … v15 are f0 … f15. VLGV writes a general register.
+        if (last === 0x21) state.clobber(first);
+        else if (!VECTOR_STORES.has(last)) state.clobber(FLOATING[first]);
+        return;
+      case 0xed: // LDY, STDY, STEY
+        if (last === 0x65) this.#load(FLOATING[first], state);
+        else if (last !== 0x67 && last !== 0x66) state.clobber(FLOATING[first]);
+        else if (last === 0x67 && low === 0) state.store(FLOATING[first], this.#base, this.#distance);
+    }
+  }
+
+  /** LA, LAY */
+  #setAddress(state: ScanState): void {
+    const [index, base] = [this.#low, this.#base];
+    if (index !== 0 && base !== 0) state.clobber(this.#first);
+    else if (index + base === 0) state.setConstant(this.#first, this.#distance);
+    else state.add(this.#first, index + base, this.#distance);
+  }
+
+  #load(register: number, state: ScanState): void {
+    if (this.#low !== 0) state.clobber(register);
+    else if (register === SP) this.#loadRange(SP, state);
+    else state.load(register, this.#base, this.#distance);
+  }
+
+  /** How many registers there are from the first to another one, less one. */
+  #rangeEnd(last: number): number {
+    return (last - this.#first) & 15;
+  }
+
+  #clobberRange(state: ScanState): void {
+    for (let i = this.#rangeEnd(this.#low); i >= 0; i--) state.clobber((this.#first + i) & 15);
+  }
+
+  /** The base may be among the registers: it is loaded last. */
+  #loadRange(last: number, state: ScanState): void {
+    const base = this.#base;
+    let ofBase = -1;
+    for (let i = this.#rangeEnd(last); i >= 0; i--) {
+      const register = (this.#first + i) & 15;
+      if (register === base) ofBase = i;
+      else this.#loadWord(register, this.#distance + 8 * i, state);
+    }
+    if (ofBase >= 0) this.#loadWord(base, this.#distance + 8 * ofBase, state);
+  }
+
+  /** If it is not known what was saved, the slot of the stack pointer still tells where the caller's stack pointer is. */
+  #loadWord(register: number, distance: number, state: ScanState): void {
+    const [from, offset] = [state.bases[this.#base], state.offsets[this.#base]];
+    state.load(register, this.#base, distance);
+    if (register !== SP || state.bases[SP] !== INDIRECT) return;
+    state.bases[SP] = from;
+    state.offsets[SP] = offset + distance - SP_SLOT;
+    state.pointerBase = -1;
+  }
+}
+
+/** From and to floating-point registers. */
+function b3(opcode: number, to: number, from: number, state: ScanState): void {
+  if (opcode === 0xc1)
+    state.add(FLOATING[to], from, 0); // LDGR
+  else if (opcode === 0xcd)
+    state.add(to, FLOATING[from], 0); // LGDR
+  else state.clobber(B3_WRITES.has(opcode) ? to : FLOATING[to]);
+}
+
+/** @param third another register, of those that have three */
+function b9(opcode: number, to: number, from: number, third: number, state: ScanState): void {
+  switch (opcode) {
+    case 0x02: // LTGR, LGR
+    case 0x04:
+      state.add(to, from, 0);
+      return;
+    case 0x08: // AGR, ALGR
+    case 0x0a:
+      state.combine(to, to, from, 1);
+      return;
+    case 0x09: // SGR, SLGR
+    case 0x0b:
+      state.combine(to, to, from, -1);
+      return;
+    case 0xe8: // AGRK, ALGRK
+    case 0xea:
+      state.combine(to, from, third, 1);
+      return;
+    case 0xe9: // SGRK, SLGRK
+    case 0xeb:
+      state.combine(to, from, third, -1);
+      return;
+    default:
+      if (PAIRS.has(opcode)) clobberPair(to, state);
+      else if (!B9_READS.has(opcode)) state.clobber(to);
+  }
+}
+
+function clobberPair(first: number, state: ScanState): void {
+  state.clobber(first);
+  state.clobber((first + 1) & 15);
+}
