@@ -323,3 +323,34 @@ describe('the first function of a program on 32-bit Arm', () => {
     expect(await unwindStart(code, { 0: 0, 4: 5, 8: SP + 16, ...argumentsAt(12) })).toMatchObject({ end: 'truncated', frames });
   });
 });
+
+describe('exceptions of 32-bit Arm', () => {
+  // bx lr; push {r2, r3}; add r1, sp, #4; bl; ldr lr, [sp, #64]; add sp, #72; bx lr; two calls
+  const T32 = '4770 e92d 000c a901 f000 f800 f8dd e040 b012 4770 f000 f800 f000 f800';
+  const A32 = 'ff1e e12f 000c e92d 1004 e28d fffe ebff e040 e59d d048 e28d ff1e e12f fffe ebff fffe ebff';
+  /** Where the call is that looks for the handler, the caller, and the function whose turn it is, by what is returned to. */
+  const [RAISE, CALLER, TURN] = [
+    { T32: 0x100d, A32: 0x1010 },
+    { T32: 0x1019, A32: 0x1020 },
+    { T32: 0x101d, A32: 0x1024 },
+  ];
+
+  test.each([
+    ['T32', T32],
+    ['A32', A32],
+  ] as const)('go on with the function that is being left: %s', async (set, listing) => {
+    const bytes = Uint8Array.from(listing.split(' ').flatMap((half) => [Number.parseInt(half.slice(2), 16), Number.parseInt(half.slice(0, 2), 16)]));
+    const sections = assembleExidx([[0x1000, 'cantunwind']], 0x4000, 0x5000);
+    const code = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes }], sections), BIAS);
+    // The words of r0 … r15 follow two others. As they are pushed, and once a function has been left.
+    const pushed = { 8: 1, 52: 0, 60: SP + 72, 64: BIAS + CALLER[set], 68: BIAS + CALLER[set] };
+    const unwind = (stack: Readonly<Record<number, number>>): Promise<UnwoundSample> =>
+      unwound({ machine: 'arm', registers: { pc: BIAS + 0x1000, lr: BIAS + RAISE[set], sp: SP, fp: 1 }, stack: { ...stack, 400: 0 } }, code);
+    const framesTo = (at: number): string[] => [`!${(BIAS + 0x1000).toString(16)}`, (BIAS + (RAISE[set] & ~1)).toString(16), (BIAS + (at & ~1)).toString(16)];
+    expect((await unwind(pushed)).frames).toEqual(framesTo(CALLER[set]));
+    expect((await unwind({ ...pushed, 60: SP + 200, 68: BIAS + TURN[set] })).frames).toEqual(framesTo(TURN[set]));
+    // What leads nowhere is not followed.
+    expect((await unwind({ ...pushed, 68: 5 })).frames).toEqual(framesTo(CALLER[set]));
+    expect((await unwind({ ...pushed, 60: SP - 8, 68: BIAS + TURN[set] })).frames).toEqual(framesTo(CALLER[set]));
+  });
+});
