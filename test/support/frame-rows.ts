@@ -134,6 +134,9 @@ function numbered(prefix: string, count: number, first = 0): string[] {
   return Array.from({ length: count }, (_, i) => `${prefix}${first + i}`);
 }
 
+/** The order in which s390x numbers its floating-point registers, and the vector registers that have no such half. */
+const HALVES_OF_S390X = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
+
 /** readelf's names of registers, by DWARF number. */
 function registerNames(machine: UnwindMachine): readonly string[] {
   switch (machine) {
@@ -157,6 +160,6 @@ function registerNames(machine: UnwindMachine): readonly string[] {
     case 'ppc':
       return numbered('r', 32);
     case 's390x':
-      return [...numbered('r', 16), ...[0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15].map((n) => `f${n}`)];
+      return [...numbered('r', 16), ...HALVES_OF_S390X.map((n) => `f${n}`), ...numbered('r', 36, 32), ...HALVES_OF_S390X.map((n) => `v${n + 16}`)];
   }
 }
