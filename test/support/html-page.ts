@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled, withChromium } from './chromium-page.ts';
+import { type BrowserName, inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled, withBrowser } from './browser-page.ts';
 
 export interface HtmlView extends Viewer {
   /** Addresses that the page asked for, apart from its own. */
@@ -20,8 +20,12 @@ const ROW_HEIGHT = 20;
  * Opens a page of `-t html`, and calls `use` when it is shown.
  * @param input path of a file, or its bytes; or the address of a server
  */
-export async function withHtmlPage<T>(input: string | Uint8Array | URL, options: ViewerOptions, use: (view: HtmlView) => Promise<T>): Promise<T> {
-  return await withChromium(options, async (viewer, timeoutMs) => {
+export async function withHtmlPage<T>(
+  input: string | Uint8Array | URL,
+  { browser = 'Chromium', ...options }: ViewerOptions & { readonly browser?: BrowserName },
+  use: (view: HtmlView) => Promise<T>,
+): Promise<T> {
+  return await withBrowser(browser, options, async (viewer, timeoutMs) => {
     const { page } = viewer;
     const address = input instanceof URL ? input.href : pathToFileURL(inputFile(viewer, input, 'profile.html')).href;
     const requests: string[] = [];

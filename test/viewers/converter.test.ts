@@ -3,10 +3,10 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording } from '../../src/index.ts';
+import { BROWSER_NAMES, type BrowserName, hasNoBrowser, savedBy, type Viewer, type ViewerOptions, withBrowser } from '../support/browser-page.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
-import { hasNoChromium, type Viewer, withChromium } from '../support/chromium-page.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 const CONVERTER = fileURLToPath(new URL('../../dist/perfconv.html', import.meta.url));
@@ -14,8 +14,8 @@ const CUT = { name: '<b>cut.data', mimeType: '', buffer: Buffer.from('PERFILE2 a
 const KERNEL = [fixture('kernel.data'), fixture('symfs/opt/perfconv-fixtures/bin/syscalls'), fixture('kallsyms')];
 
 /** Opens the page from its file. The network is watched: apart from the page itself and what it makes in memory, nothing may be asked for. */
-async function open(use: (page: Page, viewer: Viewer) => Promise<void>): Promise<void> {
-  await withChromium({}, async (viewer) => {
+async function openIn(browser: BrowserName, use: (page: Page, viewer: Viewer) => Promise<void>, options: ViewerOptions = {}): Promise<void> {
+  await withBrowser(browser, options, async (viewer) => {
     const { page } = viewer;
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
@@ -39,17 +39,22 @@ async function rowsOf(page: Page): Promise<string[]> {
   return frame.locator('#table tbody tr').allTextContents();
 }
 
-async function saved(page: Page, format: string): Promise<{ name: string; bytes: Buffer }> {
-  await page.selectOption('#format', format);
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#saving button')]);
-  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+function saved(viewer: Viewer, format: string): Promise<{ readonly name: string; readonly bytes: Buffer }> {
+  return savedBy(viewer, async () => {
+    await viewer.page.selectOption('#format', format);
+    await viewer.page.click('#saving button');
+  });
 }
 
-describe.skipIf(hasNoChromium('the page that converts recordings'))('the page that converts recordings', () => {
+describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser) => {
+  const isMissing = hasNoBrowser(browser, `the page that converts recordings in ${browser}`);
+  const it = test.skipIf(isMissing);
+  const open = (use: (page: Page, viewer: Viewer) => Promise<void>, options?: ViewerOptions): Promise<void> => openIn(browser, use, options);
+
   beforeAll(ensureBuilt, 120_000);
 
   it('shows a recording with its names, and saves what the library writes', async () => {
-    await open(async (page) => {
+    await open(async (page, viewer) => {
       await choose(page, KERNEL);
       await page.locator('body[data-state=shown]').waitFor();
       expect(await page.textContent('#status')).toBe('kernel.data');
@@ -65,7 +70,7 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
         ['folded', 'kernel.folded'],
         ['speedscope', 'kernel.speedscope.json'],
       ] as const) {
-        const file = await saved(page, format);
+        const file = await saved(viewer, format);
         const unpacked = format === 'pprof' ? gunzipSync(file.bytes) : file.bytes;
         expect(unpacked).toEqual(Buffer.from(await profile.toBytes(format, { gzip: false })));
         expect(file.name).toBe(name);
@@ -141,14 +146,14 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
   });
 
   it('converts the recordings that can be read, and says which cannot', async () => {
-    await open(async (page) => {
+    await open(async (page, viewer) => {
       await choose(page, [CUT, { ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }]);
       await page.locator('body[data-state=shown]').waitFor();
       expect(await page.locator('#findings li').first().textContent()).toMatch(/^data lost: <b>cut.data is not in the result: perf_file_header at 0x8/);
       await rowsOf(page);
       expect(await page.frameLocator('#view').locator('#name').textContent()).toBe('kernel.data');
       expect(await page.textContent('#status')).toBe('kernel.data');
-      expect((await saved(page, 'folded')).name).toBe('kernel.folded');
+      expect((await saved(viewer, 'folded')).name).toBe('kernel.folded');
     });
   });
 
@@ -172,7 +177,8 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
     });
   });
 
-  it('takes a folder with all that is in it', async () => {
+  // Firefox has no command to choose a folder.
+  test.skipIf(isMissing || browser === 'Firefox')('takes a folder with all that is in it', async () => {
     await open(async (page, { folder }) => {
       const chosen = join(folder, 'chosen');
       mkdirSync(join(chosen, 'bin'), { recursive: true });
@@ -203,22 +209,21 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
   });
 
   it('saves what is being saved when files are added', async () => {
-    await open(async (page) => {
+    await open(async (page, viewer) => {
       await choose(page, KERNEL[0]);
       await page.locator('body[data-state=shown]').waitFor();
       await page.selectOption('#format', 'folded');
       // In one step, so that nothing is saved before the files are there.
       const bytes = JSON.stringify([...readFileSync(KERNEL[1])]);
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
+      const { name } = await savedBy(viewer, () =>
         page.evaluate(`{
           document.getElementById('saving').requestSubmit();
           const dropped = new DataTransfer();
           dropped.items.add(new File([new Uint8Array(${bytes})], 'syscalls'));
           window.dispatchEvent(new DragEvent('drop', { dataTransfer: dropped, cancelable: true }));
         }`),
-      ]);
-      expect(download.suggestedFilename()).toBe('kernel.folded');
+      );
+      expect(name).toBe('kernel.folded');
       await page.locator('#aboutSummary', { hasText: '2 files' }).waitFor();
       await page.locator('body[data-state=shown]').waitFor();
       expect(await page.textContent('#status')).toBe('kernel.data');
@@ -226,10 +231,10 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
   });
 
   it('says what a format cannot hold when it is saved', async () => {
-    await open(async (page) => {
+    await open(async (page, viewer) => {
       await choose(page, fixture('events.data'));
       await page.locator('body[data-state=shown]').waitFor();
-      await saved(page, 'folded');
+      await saved(viewer, 'folded');
       await page.locator('#findings', { hasText: 'folded stacks hold only one event' }).waitFor({ state: 'attached' });
     });
   });
@@ -242,7 +247,7 @@ describe.skipIf(hasNoChromium('the page that converts recordings'))('the page th
       const attempt = `fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused')`;
       expect(await page.evaluate(attempt)).toBe('refused');
       expect(await page.frames()[1].evaluate(attempt)).toBe('refused');
-      expect(viewer.problems.splice(0).filter((problem) => !problem.includes('Content Security Policy') && !problem.includes('Fetch API'))).toEqual([]);
+      expect(viewer.problems.splice(0).filter((problem) => !/Content[ -]Security[ -]Policy|Fetch API/.test(problem))).toEqual([]);
     });
   });
 });

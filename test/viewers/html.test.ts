@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
+import { BROWSER_NAMES, type BrowserName, hasNoBrowser, type ViewerOptions } from '../support/browser-page.ts';
 import { buildProfile } from '../support/build-profile.ts';
-import { hasNoChromium } from '../support/chromium.ts';
 import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
 import { pageOf } from '../support/page-recording.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';
@@ -17,13 +17,20 @@ const SMALL = buildProfile([
   { timeNs: 3, period: 42, event: 'page-faults', stack: ['main', 'parse'] },
 ]);
 
-async function open<T>(profile: Profile, use: (view: HtmlView) => Promise<T>, options = {}): Promise<T> {
-  return await withHtmlPage(await pageOf(profile), options, async (view) => {
+type Open = <T>(profile: Profile, use: (view: HtmlView) => Promise<T>, options?: ViewerOptions) => Promise<T>;
+
+async function openIn<T>(browser: BrowserName, profile: Profile, use: (view: HtmlView) => Promise<T>, options: ViewerOptions = {}): Promise<T> {
+  return await withHtmlPage(await pageOf(profile), { ...options, browser }, async (view) => {
     const result = await use(view);
     expect(view.problems).toEqual([]);
     expect(view.requests).toEqual([]);
     return result;
   });
+}
+
+/** Of the page, the legend and the table. */
+async function coloursOf({ page }: HtmlView): Promise<string[]> {
+  return await page.evaluate('[document.body, ...document.querySelectorAll("#legend i, #table i")].map((one) => getComputedStyle(one).backgroundColor)');
 }
 
 /** By function: the weight of the lines of folded stacks that end in it, and of those that have it. */
@@ -44,7 +51,10 @@ async function foldedWeights(profile: Profile): Promise<Map<string, { self: numb
   return weights;
 }
 
-describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () => {
+describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
+  const it = test.skipIf(hasNoBrowser(browser, `the page of -t html in ${browser}`));
+  const open: Open = (...args) => openIn(browser, ...args);
+
   it('opens from a file, with the numbers that folded stacks have', async () => {
     await open(SMALL, async ({ rows, texts }) => {
       const found = new Map((await rows()).map(([self, , total, , name]) => [name, `${self} ${total}`]));
@@ -87,7 +97,7 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
     });
   });
 
-  it('zooms to the box that was pressed, by a finger or after the graph was scrolled', async () => {
+  it('zooms to the box that was pressed after the graph was scrolled', async () => {
     const deep = buildProfile([{ timeNs: 0, stack: ['main', ...Array.from({ length: 200 }, (_, depth) => `f${depth}`)] }]);
     await open(deep, async ({ page, settled, texts }) => {
       await page.evaluate('document.querySelector("#scroller").scrollTop = 1500');
@@ -99,16 +109,6 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
       expect(await page.evaluate<number>('document.querySelector("#scroller").scrollTop')).toBe(1500);
       await page.mouse.up();
       expect((await texts('#path [aria-current]'))[0]).toBe(`f${(1500 + 100) / 20 - 2}`);
-    });
-    await open(SMALL, async ({ page, settled, texts }) => {
-      const session = await page.context().newCDPSession(page);
-      await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
-      const { x, width, y } = (await page.locator('#canvas').boundingBox())!;
-      await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: x + width * 0.9, y: y + 50 }] });
-      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
-      await page.waitForFunction('document.querySelectorAll("#path button").length > 1');
-      await settled();
-      expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
     });
   });
 
@@ -142,26 +142,6 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
       await settled();
       expect(await page.evaluate('document.activeElement.closest("tr").rowIndex')).toBe(50);
       expect(await texts('#lists td.function')).toHaveLength(160);
-    });
-  });
-
-  it('prints what can be seen, dark on white', async () => {
-    await open(SMALL, async ({ page, settled }) => {
-      const shown = (): Promise<[string, string, number]> =>
-        page.evaluate<[string, string, number]>(`[
-          getComputedStyle(document.body).color,
-          getComputedStyle(document.querySelector('#legend i')).backgroundColor,
-          document.documentElement.scrollWidth - innerWidth,
-        ]`);
-      const light = await shown();
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await settled();
-      expect(await shown()).not.toEqual(light);
-      await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
-      await settled();
-      expect(await shown()).toEqual(light);
-      // The canvas keeps its size in pixels when the paper is narrower than the window.
-      expect(await page.evaluate<boolean>('getComputedStyle(document.querySelector("#canvas")).maxWidth === "100%"')).toBe(true);
     });
   });
 
@@ -271,6 +251,8 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
       await page.locator('#table td button').first().click();
       await page.locator('#neighbours button', { hasText: 'Show' }).first().click();
       expect(await page.locator('#neighbours table').first().locator('tr').count()).toBeGreaterThan(50);
+      // Long lists scroll where they are, and the page stays in its window.
+      expect(await page.evaluate<number>('document.documentElement.scrollHeight - innerHeight')).toBe(0);
       await clickBox(1, 0.1);
       await page.locator('input[value=callers]').check();
       await settled();
@@ -280,10 +262,79 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
     await open(buildProfile(database()), async ({ texts }) => expect(await texts('#grouping option')).toHaveLength(4));
   });
 
-  it('follows the colours of the browser', async () => {
+  it('is dark where the browser is', async () => {
+    const coloursIf = (isDark: boolean): Promise<string[]> => open(SMALL, coloursOf, { isDark });
+    const [light, dark] = [await coloursIf(false), await coloursIf(true)];
+    expect(dark.map((colour, at) => colour === light[at])).toEqual(light.map(() => false));
+  });
+
+  it('is no wider than a small window, and has everything in it', async () => {
+    for (const width of [320, 480, 760, 761]) {
+      const window = { width, height: 480, scale: 1 };
+      await open(
+        SMALL,
+        async ({ clickBox, page, rows, texts }) => {
+          expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth'), `${width}`).toBeLessThanOrEqual(0);
+          await clickBox(2, 0.9);
+          expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
+          expect(await rows()).toHaveLength(5);
+          await page.locator('#table button', { hasText: 'sort' }).click();
+          expect(await texts('#neighbours h2')).toEqual(['sort']);
+        },
+        { window },
+      );
+    }
+  });
+
+  it('says so if the data cannot be read', async () => {
+    const page = new TextDecoder().decode(await pageOf(SMALL)).replace(/id="data">[^<]{20}/, 'id="data">');
+    await withHtmlPage(new TextEncoder().encode(page), { browser }, async ({ texts }) => {
+      expect((await texts('#problem'))[0]).toMatch(/^The profile cannot be shown: ./);
+    });
+  });
+});
+
+// What Firefox has no commands for: fingers, and other media than the screen.
+describe.skipIf(hasNoBrowser('Chromium', 'the page of -t html on paper and touch screens'))('the page of -t html on paper and touch screens', () => {
+  const open: Open = (...args) => openIn('Chromium', ...args);
+
+  test('zooms to the box that a finger pressed', async () => {
+    await open(SMALL, async ({ page, settled, texts }) => {
+      const session = await page.context().newCDPSession(page);
+      await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+      const { x, width, y } = (await page.locator('#canvas').boundingBox())!;
+      await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x: x + width * 0.9, y: y + 50 }] });
+      await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+      await page.waitForFunction('document.querySelectorAll("#path button").length > 1');
+      await settled();
+      expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
+    });
+  });
+
+  test('prints what can be seen, dark on white', async () => {
     await open(SMALL, async ({ page, settled }) => {
-      const colours = (): Promise<string[]> =>
-        page.evaluate<string[]>('[document.body, ...document.querySelectorAll("#legend i, #table i")].map((one) => getComputedStyle(one).backgroundColor)');
+      const shown = (): Promise<[string, string, number]> =>
+        page.evaluate<[string, string, number]>(`[
+          getComputedStyle(document.body).color,
+          getComputedStyle(document.querySelector('#legend i')).backgroundColor,
+          document.documentElement.scrollWidth - innerWidth,
+        ]`);
+      const light = await shown();
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await settled();
+      expect(await shown()).not.toEqual(light);
+      await page.emulateMedia({ colorScheme: 'dark', media: 'print' });
+      await settled();
+      expect(await shown()).toEqual(light);
+      // The canvas keeps its size in pixels when the paper is narrower than the window.
+      expect(await page.evaluate<boolean>('getComputedStyle(document.querySelector("#canvas")).maxWidth === "100%"')).toBe(true);
+    });
+  });
+
+  test('follows the colours of the browser when they change', async () => {
+    await open(SMALL, async (view) => {
+      const { page, settled } = view;
+      const colours = (): Promise<string[]> => coloursOf(view);
       const light = await colours();
       await page.emulateMedia({ colorScheme: 'dark' });
       await settled();
@@ -293,13 +344,6 @@ describe.skipIf(hasNoChromium('the page of -t html'))('the page of -t html', () 
       await page.emulateMedia({ forcedColors: 'active' });
       await settled();
       expect((await colours()).slice(1)).toEqual(dark.slice(1));
-    });
-  });
-
-  it('says so if the data cannot be read', async () => {
-    const page = new TextDecoder().decode(await pageOf(SMALL)).replace(/id="data">[^<]{20}/, 'id="data">');
-    await withHtmlPage(new TextEncoder().encode(page), {}, async ({ texts }) => {
-      expect((await texts('#problem'))[0]).toMatch(/^The profile cannot be shown: ./);
     });
   });
 });

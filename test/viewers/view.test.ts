@@ -3,14 +3,15 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BROWSER_NAMES, hasNoBrowser } from '../support/browser-page.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
-import { hasNoChromium } from '../support/chromium.ts';
 import { fixtureFile, fixtureSymbolArgs } from '../support/fixture-files.ts';
 import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
 import { convert } from '../support/perfconv-tool.ts';
 import { startView, type ViewingCli, WITH_DISPLAY } from '../support/viewing-cli.ts';
 
-describe.skipIf(process.platform !== 'linux' || hasNoChromium('perfconv view'))('perfconv view', () => {
+describe.each(BROWSER_NAMES)('perfconv view in %s', (browser) => {
+  const isMissing = process.platform !== 'linux' || hasNoBrowser(browser, `perfconv view in ${browser}`);
   const args = [fixtureFile('kernel.data'), ...fixtureSymbolArgs];
   let dir: string;
   let cli: ViewingCli;
@@ -34,11 +35,11 @@ describe.skipIf(process.platform !== 'linux' || hasNoChromium('perfconv view'))(
 
   const shown = async ({ rows, texts }: HtmlView) => ({ rows: await rows(), name: await texts('#name'), summary: await texts('#summary') });
 
-  test('shows what the page of -t html shows, and again when it is reloaded, and after the program has ended', async () => {
+  test.skipIf(isMissing)('shows what the page of -t html shows, and again when it is reloaded, and after the program has ended', async () => {
     convert([...args, '-q', '-o', join(dir, 'kernel.html')]);
-    const expected = await withHtmlPage(join(dir, 'kernel.html'), {}, shown);
+    const expected = await withHtmlPage(join(dir, 'kernel.html'), { browser }, shown);
     const url = await cli.address();
-    await withHtmlPage(new URL(await openedAddress()), {}, async (view) => {
+    await withHtmlPage(new URL(await openedAddress()), { browser }, async (view) => {
       const { page, problems, requests, settled, texts } = view;
       // The address that may be used once has led to the other one, and the page has asked for nothing else.
       expect([page.url(), requests, problems]).toEqual([url, [url], []]);
