@@ -5,6 +5,7 @@
 
 export type { Diagnostic as Finding } from './base/diagnostics.ts';
 export { PerfconvError } from './base/errors.ts';
+export type { NamedFile as SymbolFile } from './base/named-file.ts';
 export { encodeText } from './base/text.ts';
 export { demangle } from './demangle/demangle.ts';
 export type { RecordingInfo } from './info/recording-info.ts';
@@ -15,4 +16,4 @@ export type { Profile, ProfileEvent } from './library/profile.ts';
 export type { ReportOptions, ReportTable } from './library/report.ts';
 export type { PerfRecord } from './perfdata/records/perf-record.ts';
 export { FORMATS, type Format } from './pipeline/formats.ts';
-export { BlobSymbolFiles, type SymbolFile } from './web/blob-symbol-files.ts';
+export { BlobSymbolFiles } from './web/blob-symbol-files.ts';

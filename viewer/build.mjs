@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { deflateRawSync } from 'node:zlib';
 import { build } from 'rolldown';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -42,7 +43,8 @@ export async function compileConverter() {
     ...["default-src 'none'", 'worker-src blob:', "base-uri 'none'", "form-action 'none'"],
     ...[`script-src '${hashOf(script)}' '${shown.scriptHash}' 'wasm-unsafe-eval'`, `style-src '${hashOf(style)}' '${shown.styleHash}'`],
   ].join('; ');
-  return filled(textOf('converter/page.html'), { CSP: policy, STYLE: style, SCRIPT: script, WORKER: worker.script, LICENSES: licensesOf(worker.dependencies) });
+  const packedWorker = deflateRawSync(worker.script, { level: 9 }).toString('base64');
+  return filled(textOf('converter/page.html'), { CSP: policy, STYLE: style, SCRIPT: script, WORKER: packedWorker, LICENSES: licensesOf(worker.dependencies) });
 }
 
 /** The page of `-t html`, still without a title and data. */
@@ -84,10 +86,16 @@ async function bundledScript(entry) {
  * @throws Error for a module of another package than those whose licences are here
  */
 function licensesOf(modules) {
-  const other = modules.find((id) => !id.includes('/node_modules/@bufbuild/protobuf/'));
+  const ofPackage = (name) => modules.filter((id) => id.includes(`/node_modules/${name}/`));
+  const [protobuf, xz] = [ofPackage('@bufbuild/protobuf'), ofPackage('xz-decompress')];
+  const other = modules.find((id) => !protobuf.includes(id) && !xz.includes(id));
   if (other !== undefined) throw new Error(`the licence of ${other} is not in the page`);
-  const notices = modules.map((id) => /^(?:\/\/.*\n)+/.exec(readFileSync(id, 'utf8'))?.[0].replaceAll(/^\/\/ ?/gm, '') ?? '');
-  const texts = [readFileSync(join(ROOT, 'LICENSE'), 'utf8'), 'It contains parts of @bufbuild/protobuf:', ...new Set(notices)];
+  const notices = protobuf.map((id) => /^(?:\/\/.*\n)+/.exec(readFileSync(id, 'utf8'))?.[0].replaceAll(/^\/\/ ?/gm, '') ?? '');
+  const texts = [
+    readFileSync(join(ROOT, 'LICENSE'), 'utf8'),
+    ...['It contains', textOf('converter/licenses/xz-decompress.txt')],
+    ...['and parts of @bufbuild/protobuf:', ...new Set(notices)],
+  ];
   const all = [...texts, textOf('converter/licenses/Apache-2.0.txt')].map((text) => text.trim()).join('\n\n');
   if (/[<&]/.test(all)) throw new Error('the licences do not fit into a page');
   return all;

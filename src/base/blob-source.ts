@@ -23,10 +23,14 @@ export function modifiedNsOf({ lastModified }: Pick<BlobLike, 'lastModified'>): 
 /** The bytes of a Blob, read as they are needed. */
 export class BlobSource implements ByteSource {
   readonly name: string;
+  /** See RecordingSource. */
+  readonly storedBytes: number | undefined;
   readonly #blob: BlobLike;
 
-  constructor(blob: BlobLike, name: string) {
+  /** @param storedBytes how many bytes these were unpacked from, if they were */
+  constructor(blob: BlobLike, name: string, storedBytes?: number) {
     this.name = name;
+    this.storedBytes = storedBytes;
     this.#blob = blob;
   }
 

@@ -3,10 +3,10 @@ import { inflate, inflateSync, type ZlibOptions } from 'node:zlib';
 import { BoundedBytes, unpacksToMore } from '../base/bounded-bytes.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { messageOf, PerfconvError } from '../base/errors.ts';
+import type { Unpacker } from '../unwrap/unpacker.ts';
+import { unwrapXz } from '../unwrap/xz.ts';
+import { openZstdUnpacker } from '../unwrap/zstd-unpacker.ts';
 import { GzipUnpacker } from './unwrap-deflate.ts';
-import type { Unpacker } from './unwrap-unpacker.ts';
-import { unwrapXz } from './unwrap-xz.ts';
-import { openZstdUnpacker } from './unwrap-zstd.ts';
 
 const inflateBytes = promisify<Uint8Array, ZlibOptions, Uint8Array>(inflate);
 
@@ -41,7 +41,7 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
       return unpack(await openZstdUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'xz': {
       const whole = new BoundedBytes(compression, maxSizeBytes);
-      for await (const piece of unwrapXz(inOnePiece(bytes), () => {})) whole.push(piece);
+      for await (const piece of unwrapXz([bytes], () => {})) whole.push(piece);
       return whole.bytes();
     }
   }
@@ -76,8 +76,4 @@ async function unpack(unpacker: Unpacker, bytes: Uint8Array, whole: BoundedBytes
 /** Source: RFC 8878, 3.1: the magic number of a frame, or of a skippable one. */
 function beginsZstdFrame([a, b, c, d]: Uint8Array): boolean {
   return (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) || (a >> 4 === 5 && b === 0x2a && c === 0x4d && d === 0x18);
-}
-
-async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

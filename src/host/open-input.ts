@@ -3,8 +3,9 @@ import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type ByteSource, type RecordingSource, readRange } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
+import { unpackedPieces } from '../unwrap/packed-recording.ts';
+import { findWrapping, WRAPPING_START_BYTES, type Wrapping } from '../unwrap/wrappings.ts';
 import { FORM_BYTES, findGrowingPrefix, isFileForm } from './file-form.ts';
 import { FileSource } from './file-source.ts';
 import { ioError } from './io-error.ts';
@@ -12,8 +13,7 @@ import { openDirectory } from './open-directory.ts';
 import { keepWhole } from './spill.ts';
 import { StreamSource } from './stream-source.ts';
 import { systemPath } from './system-path.ts';
-import { unwrap } from './unwrap.ts';
-import { findWrapping, unpackCommand, WRAPPING_START_BYTES, type Wrapping } from './wrappings.ts';
+import { inflateByZlib } from './unwrap-deflate.ts';
 
 /**
  * Opens a recording by its path: a file, a directory recording, or a named pipe (`<(perf record -o - …)`). What gzip, zstd, xz or zlib has compressed is
@@ -92,54 +92,16 @@ async function asRecording(stream: StreamSource): Promise<RecordingSource> {
 
 /** The decompressed content of `packed`, as a stream that closes it. */
 function unpacked(wrapping: Wrapping, packed: ByteSource, diagnostics: Diagnostics | undefined): StreamSource {
-  const { name } = packed;
-  if (wrapping === 'bzip2') {
-    throw new PerfconvError('unsupported', `is compressed with bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
-  }
-  const onTrailing = (message: string): void => diagnostics?.add('unpack-trailing', 'warning', message);
   let packedBytes = 0;
   const count = (bytes: number): void => {
     packedBytes += bytes;
   };
-  const pieces = unwrap(wrapping, piecesOf(packed, count), onTrailing);
   return new StreamSource(
-    reportingDamage(pieces, name, diagnostics),
-    name,
+    unpackedPieces(wrapping, packed, inflateByZlib, diagnostics, count),
+    packed.name,
     () => packed.close(),
     () => packedBytes,
   );
-}
-
-/** Ends where the damage begins, and reports it; data that are damaged from the beginning are refused. */
-async function* reportingDamage(pieces: AsyncIterable<Uint8Array>, name: string, diagnostics: Diagnostics | undefined): AsyncGenerator<Uint8Array> {
-  let position = 0;
-  try {
-    for await (const piece of pieces) {
-      yield piece;
-      position += piece.length;
-    }
-  } catch (error) {
-    if (!(error instanceof PerfconvError) || error.code !== 'damaged') throw error;
-    if (diagnostics === undefined || position === 0) throw new PerfconvError('damaged', error.message, { file: name }, { cause: error });
-    diagnostics.add('unpack-damaged', 'loss', `${error.message}; the recording ends after ${position} unpacked bytes`, position);
-  }
-}
-
-const PIECE_BYTES = 256 << 10;
-
-/**
- * The bytes of a source from its beginning to its end. A piece is overwritten when the next one is asked for.
- * @param count called with the number of bytes of each
- */
-async function* piecesOf(source: ByteSource, count: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  const buffer = new Uint8Array(PIECE_BYTES);
-  for (let position = 0; ; ) {
-    const filled = await source.readAt(position, buffer);
-    if (filled === 0) return;
-    position += filled;
-    count(filled);
-    yield buffer.subarray(0, filled);
-  }
 }
 
 /** Whether a descriptor is that of a regular file, which can be read at any place. */

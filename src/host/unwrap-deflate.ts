@@ -1,10 +1,13 @@
 import { createInflate, createInflateRaw } from 'node:zlib';
 import { messageOf, PerfconvError } from '../base/errors.ts';
+import type { Unpacker } from '../unwrap/unpacker.ts';
+import { type Inflate, pushed } from '../unwrap/unwrap.ts';
 import { crc32 } from './crc32.ts';
-import type { Unpacker } from './unwrap-unpacker.ts';
 import { ZlibPump } from './zlib-pump.ts';
 
 const ZLIB_PIECE_BYTES = 32 << 10;
+/** How much is pushed at once. zlib makes at most a thousand times as much of it, which is held until it is asked for. */
+const STEP_BYTES = 32 << 10;
 
 const GZIP_ID1 = 0x1f;
 const GZIP_ID2 = 0x8b;
@@ -19,6 +22,10 @@ const GZIP_TRAILER_BYTES = 8;
 /** Beginning a member takes as long as unpacking thousands of bytes: if there are more than these, they must have some size on average. */
 const FREE_MEMBERS = 10_000;
 const MIN_MEMBER_BYTES = 256;
+
+/** Unpacks by node:zlib. */
+export const inflateByZlib: Inflate = (wrapping, input, onTrailing) =>
+  pushed(wrapping === 'gzip' ? new GzipUnpacker() : new ZlibUnpacker(), input, STEP_BYTES, onTrailing);
 
 /**
  * Unpacks gzip, member by member. zlib itself takes whatever follows a member for another one, and loses the data before it when it is none. Source: RFC 1952.

@@ -1,11 +1,9 @@
-import { type BlobLike, BlobSource, isBlob, modifiedNsOf } from '../base/blob-source.ts';
-import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
+import { type BlobLike, isBlob } from '../base/blob-source.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { DEFAULT_RECORDING } from '../base/input-names.ts';
+import type { NamedFile } from '../base/named-file.ts';
 import { LIBRARY_OPTIONS } from '../base/option-words.ts';
-import type { OpenInput } from '../base/recording-input.ts';
-import { SharedSource } from '../base/shared-source.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
+import { BytesInput } from './bytes-input.ts';
 import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
@@ -28,15 +26,21 @@ export interface Recording extends RecordingBase {
 }
 
 /**
- * Opens a recording in memory: bytes, or a web page's Blob or File.
+ * Opens a recording in memory: bytes, a web page's Blob or File, or a list of the files of a directory recording (`perf record --threads`), with their paths.
+ * What gzip, zstd, xz or zlib has compressed is decompressed.
  * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for unknown options
  */
-export async function openRecording(input: Uint8Array | BlobLike, options: OpenOptions = {}): Promise<Recording> {
-  if (!(input instanceof Uint8Array || isBlob(input))) throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob or a File');
+export async function openRecording(input: Uint8Array | BlobLike | readonly NamedFile[], options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
-  const bytes = new BytesInput(input, options);
+  const bytes = inputOf(input, options);
   await OpenedRecording.check(bytes);
   return new BytesRecording(bytes, options);
+}
+
+function inputOf(input: Uint8Array | BlobLike | readonly NamedFile[], options: OpenOptions): BytesInput {
+  if (input instanceof Uint8Array || isBlob(input)) return BytesInput.ofFile(input, options);
+  if (Array.isArray(input)) return BytesInput.ofDirectory(input, options);
+  throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob, a File or a list of files');
 }
 
 /**
@@ -79,31 +83,5 @@ class BytesRecording extends OpenedRecording<ProfileOptions> {
 
   async profile(options: ProfileOptions = {}): Promise<Profile> {
     return new DecodedProfile([await this.readPart(options, this.name.split(/[/\\]/))], [], BROWSER.gzip);
-  }
-}
-
-class BytesInput implements RepeatableInput {
-  readonly name: string;
-  readonly #source: RecordingSource;
-  readonly #modifiedNs: bigint | undefined;
-  #isClosed = false;
-
-  constructor(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions) {
-    const isBytes = input instanceof Uint8Array;
-    const file: Pick<BlobLike, 'name' | 'lastModified'> = isBytes ? {} : input;
-    this.name = name ?? file.name ?? DEFAULT_RECORDING;
-    this.#source = isBytes ? new BufferSource(input, this.name) : new BlobSource(input, this.name);
-    this.#modifiedNs = modifiedNs ?? modifiedNsOf(file);
-  }
-
-  async open(): Promise<OpenInput> {
-    return { source: new SharedSource(this.#source, () => this.#isClosed), modifiedNs: this.#modifiedNs };
-  }
-
-  conflictOfWriting(): undefined {}
-
-  /** Nothing is open, but readings that are still in progress end. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
   }
 }

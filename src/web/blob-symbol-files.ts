@@ -1,16 +1,14 @@
-import { type BlobLike, BlobSource } from '../base/blob-source.ts';
+import type { BlobLike } from '../base/blob-source.ts';
 import type { BlockingSource } from '../base/blocking-source.ts';
 import type { ByteSource } from '../base/byte-source.ts';
-import { BufferSource } from '../base/byte-source.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
+import { someAtOnce } from '../base/some-at-once.ts';
 import { sameBuildId } from '../elf/build-id.ts';
 import { ElfFile } from '../elf/elf-file.ts';
 import type { DebugFileKind, FetchedFile, SymbolFiles } from '../symbolizer/symbol-files.ts';
 import { decompressInEngine } from './decompress.ts';
-
-/** A file that symbols come from: a File of a web page, or bytes under a name. */
-export type SymbolFile = BlobLike | { readonly name: string; readonly data: Uint8Array | BlobLike };
 
 /** A file under its path, in parts; the last one is its name. */
 interface StoredFile {
@@ -43,12 +41,12 @@ export class BlobSymbolFiles implements SymbolFiles {
    * @param files a FileList, for example. Files chosen with their folder have its names in their paths (`webkitRelativePath`)
    * @throws PerfconvError `usage` for a file without a name
    */
-  constructor(files: Iterable<SymbolFile>) {
+  constructor(files: Iterable<NamedFile>) {
     for (const file of files) {
-      const parts = partsOf(pathOf(file));
+      const parts = pathParts(pathOfFile(file));
       const name = parts.at(-1);
       if (name === undefined) throw new PerfconvError('usage', 'a symbol file needs a name');
-      const stored = { parts, data: 'data' in file ? file.data : file };
+      const stored = { parts, data: dataOfFile(file) };
       const known = this.#byName.get(name);
       if (known === undefined) this.#byName.set(name, [stored]);
       else known.push(stored);
@@ -57,7 +55,7 @@ export class BlobSymbolFiles implements SymbolFiles {
 
   async open(path: string): Promise<ByteSource | undefined> {
     const file = this.#find(path);
-    return file && openAs(file, path);
+    return file && sourceOf(file.data, path);
   }
 
   openJitDump(path: string): BlockingSource | undefined {
@@ -78,7 +76,7 @@ export class BlobSymbolFiles implements SymbolFiles {
     const found =
       kind === 'executable' ? files.find(({ hasCode }) => hasCode) : (files.find(({ hasCode }) => !hasCode) ?? files.find(({ hasSymtab }) => hasSymtab));
     const outcome = found === undefined ? 'absent' : 'fits';
-    return { source: found && openAs(found.file, found.file.parts.join('/')), places: [{ place: PLACE, outcome, detail: '' }] };
+    return { source: found && sourceOf(found.file.data, found.file.parts.join('/')), places: [{ place: PLACE, outcome, detail: '' }] };
   }
 
   decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
@@ -92,41 +90,27 @@ export class BlobSymbolFiles implements SymbolFiles {
   defaultBuildIdDir(): undefined {}
 
   #find(path: string): StoredFile | undefined {
-    const parts = partsOf(path);
+    const parts = pathParts(path);
     return mostAlike(this.#byName.get(parts.at(-1) ?? '') ?? [], parts);
   }
 
   /** Reads the build ids of all ELF files. */
   async #identify(): Promise<IdentifiedFile[]> {
-    const files = [...this.#byName.values()].flat();
-    const identified: IdentifiedFile[] = [];
-    for (let at = 0; at < files.length; at += FILES_AT_ONCE) {
-      const some = await Promise.all(files.slice(at, at + FILES_AT_ONCE).map(identify));
-      identified.push(...some.filter((one) => one !== undefined));
-    }
-    return identified;
+    const identified = await someAtOnce([...this.#byName.values()].flat(), FILES_AT_ONCE, identify);
+    return identified.filter((one) => one !== undefined);
   }
 }
 
 /** @returns undefined for another kind of file, one without a build id, and one that cannot be read: it is none that was asked for */
 async function identify(file: StoredFile): Promise<IdentifiedFile | undefined> {
   try {
-    const elf = await ElfFile.open(openAs(file, file.parts.join('/')));
+    const elf = await ElfFile.open(sourceOf(file.data, file.parts.join('/')));
     const buildId = await elf.buildId();
     return buildId === undefined ? undefined : { file, buildId, hasCode: elf.hasCode, hasSymtab: elf.section('.symtab') !== undefined };
   } catch (error) {
     if (error instanceof PerfconvError) return undefined;
     throw error;
   }
-}
-
-function pathOf(file: SymbolFile): string {
-  const { webkitRelativePath } = file as { readonly webkitRelativePath?: string };
-  return webkitRelativePath || file.name || '';
-}
-
-function partsOf(path: string): string[] {
-  return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
 /** Of files with the same name, the first of those that share most of the folders before it. */
@@ -143,8 +127,4 @@ function sharedEnd(a: readonly string[], b: readonly string[]): number {
   let length = 0;
   while (length < Math.min(a.length, b.length) && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
   return length;
-}
-
-function openAs({ data }: StoredFile, path: string): ByteSource {
-  return data instanceof Uint8Array ? new BufferSource(data, path) : new BlobSource(data, path);
 }

@@ -14,8 +14,9 @@ import { MemorySource } from '../../src/host/memory-source.ts';
 import { openFile, openStream } from '../../src/host/open-input.ts';
 import { keepWhole } from '../../src/host/spill.ts';
 import { StreamSource } from '../../src/host/stream-source.ts';
-import { type ReadableWrapping, unwrap } from '../../src/host/unwrap.ts';
+import { inflateByZlib } from '../../src/host/unwrap-deflate.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
+import { type ReadableWrapping, unwrap } from '../../src/unwrap/unwrap.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
 import { spread, whenThorough } from '../support/thoroughness.ts';
@@ -63,7 +64,7 @@ async function unpack(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Arra
   const pieces: Uint8Array[] = [];
   const trailing: string[] = [];
   try {
-    for await (const piece of unwrap(wrapping, input, (message) => trailing.push(message))) pieces.push(piece.slice());
+    for await (const piece of unwrap(wrapping, input, inflateByZlib, (message) => trailing.push(message))) pieces.push(piece.slice());
   } catch (error) {
     return { bytes: Buffer.concat(pieces), error, trailing };
   }
@@ -212,14 +213,14 @@ describe('unwrap', () => {
     const bomb = Buffer.concat([zstdParts.header(17), ...Array.from({ length: 2000 }, () => zstdParts.rle(0, 128 << 10))]);
     let unpackedBytes = 0;
     const drain = async (): Promise<void> => {
-      for await (const piece of unwrap('zstd', inPieces(bomb, 4096), () => {})) unpackedBytes += piece.length;
+      for await (const piece of unwrap('zstd', inPieces(bomb, 4096), inflateByZlib, () => {})) unpackedBytes += piece.length;
     };
     await expect(drain()).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('2048 times its size') });
     expect(unpackedBytes).toBeLessThan(100 << 20);
   });
 
   test('can leave one xz stream and then read another', async () => {
-    for await (const piece of unwrap('xz', inPieces(packed('words.xz'), 100), () => {})) {
+    for await (const piece of unwrap('xz', inPieces(packed('words.xz'), 100), inflateByZlib, () => {})) {
       expect(piece.length).toBeGreaterThan(0);
       break;
     }

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ChosenFiles } from '../../viewer/converter/chosen-files.ts';
+import { identifyAll } from '../../viewer/converter/file-kinds.ts';
 import type { ChosenFile } from '../../viewer/converter/messages.ts';
 import { VanishedFile } from '../support/vanished-file.ts';
 
@@ -8,7 +9,7 @@ function file(path: string, text: string, lastModified = 1): ChosenFile {
 }
 
 async function afterAdding(...chosen: ChosenFile[]): Promise<ChosenFile[]> {
-  const files = new ChosenFiles();
+  const files = new ChosenFiles(identifyAll);
   for (const one of chosen) await files.add([one]);
   return files.all().map((known) => known.chosen);
 }
@@ -24,7 +25,7 @@ test('files of the same name are all kept', async () => {
 });
 
 test('files that are chosen while others are looked at are kept, too', async () => {
-  const files = new ChosenFiles();
+  const files = new ChosenFiles(identifyAll);
   const [some, others] = [file('perf.data', 'PERFILE2 some'), file('perf.data', 'PERFILE2 others')];
   await files.add([file('perf.data', 'PERFILE2')]);
   await Promise.all([files.add([some]), files.add([others])]);
@@ -37,10 +38,48 @@ test('a file that has changed is replaced', async () => {
 });
 
 test('files are found by their kind, in the order in which they were chosen', async () => {
-  const files = new ChosenFiles();
+  const files = new ChosenFiles(identifyAll);
   const many = Array.from({ length: 150 }, (_, nth) => file(`${nth}.data`, nth % 2 === 0 ? 'PERFILE2' : 'notes'));
   await files.add(many);
   expect(files.of('recording')).toEqual(many.filter((_, nth) => nth % 2 === 0));
   expect(files.of('other')).toHaveLength(75);
   expect(files.of('kallsyms')).toEqual([]);
+});
+
+describe('the files of a directory recording', () => {
+  const sorted = async (...batches: ChosenFile[][]): Promise<{ recordings: unknown[]; others: string[] }> => {
+    const files = new ChosenFiles(identifyAll);
+    for (const batch of batches) await files.add(batch);
+    const { recordings, others } = files.sorted();
+    return {
+      recordings: recordings.map(({ path, data }) => [path, data instanceof Blob ? 1 : data.map((one) => one.path)]),
+      others: others.map(({ kind, file: { path } }) => `${path}: ${kind}`),
+    };
+  };
+  const main = file('x/web.data/data', 'PERFILE2');
+  const [part, list] = [file('x/web.data/data.0', 'records'), file('x/web.data/kcore_dir/kallsyms', 'ffffffff81000000 T _stext')];
+
+  test('are one recording', async () => {
+    const beside = [file('x/web.data/notes', 'text'), file('x/data.0', 'records'), file('x/kallsyms', 'ffffffff81000000 T _stext')];
+    expect(await sorted([list, part, ...beside, main])).toEqual({
+      recordings: [['x/web.data', ['x/web.data/data', 'x/web.data/kcore_dir/kallsyms', 'x/web.data/data.0']]],
+      others: ['x/web.data/notes: other', 'x/data.0: part', 'x/kallsyms: kallsyms'],
+    });
+    const alone = [file('data', 'PERFILE2'), file('data.1', 'records')];
+    expect((await sorted(alone)).recordings).toEqual([['data', ['data', 'data.1']]]);
+  });
+
+  test('are those that were chosen together', async () => {
+    expect(await sorted([main, part], [file('x/web.data/data', 'PERFILE2 other'), file('x/web.data/data.0', 'other records')])).toEqual({
+      recordings: [
+        ['x/web.data', ['x/web.data/data', 'x/web.data/data.0']],
+        ['x/web.data', ['x/web.data/data', 'x/web.data/data.0']],
+      ],
+      others: [],
+    });
+  });
+
+  test('are a usual recording without parts', async () => {
+    expect(await sorted([main], [part])).toEqual({ recordings: [['x/web.data/data', 1]], others: ['x/web.data/data.0: part'] });
+  });
 });

@@ -1,12 +1,13 @@
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording } from '../../src/index.ts';
 import { BROWSER_NAMES, type BrowserName, hasNoBrowser, savedBy, type Viewer, type ViewerOptions, withBrowser } from '../support/browser-page.ts';
 import { ensureBuilt } from '../support/built-cli.ts';
+import { makeDirectoryRecording } from '../support/directory-recording.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 const CONVERTER = fileURLToPath(new URL('../../dist/perfconv.html', import.meta.url));
@@ -191,6 +192,45 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
         'chosen/kernel.data: recording',
       ]);
       expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
+    });
+  });
+
+  it('takes the files of a directory recording as one', async () => {
+    await open(async (page, { folder }) => {
+      const recording = makeDirectoryRecording(folder);
+      // Firefox has no command to choose a folder.
+      if (browser === 'Firefox') {
+        writeFileSync(join(recording, 'data.0'), '');
+        await choose(page, [join(recording, 'data.0'), join(recording, 'data')]);
+      } else await page.setInputFiles('#folderInput', recording);
+      await page.locator('body[data-state=shown]').waitFor();
+      const name = browser === 'Firefox' ? 'data' : 'web.data';
+      expect(await page.textContent('#status')).toBe(name);
+      expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/, .*\)/, ')'))).toEqual([`${name} (2 files): recording`]);
+      // From the list of the kernel's symbols in it.
+      if (browser === 'Chromium') expect((await rowsOf(page)).filter((row) => row.includes('recorded_list'))).toHaveLength(1);
+    });
+  });
+
+  it('unpacks recordings that gzip, zstd and xz have compressed', async () => {
+    await open(async (page, viewer) => {
+      const named = (suffix: string, buffer: Buffer): { name: string; mimeType: string; buffer: Buffer } => ({
+        name: `plain.data.${suffix}`,
+        mimeType: '',
+        buffer,
+      });
+      const packed = (suffix: string) => readFileSync(fileURLToPath(new URL(`../host/packed/plain.data.${suffix}`, import.meta.url)));
+      const plain = readFileSync(fixture('plain.data'));
+      const expected = Buffer.from(await (await (await openRecording(plain)).profile()).toBytes('folded'));
+      for (const file of [named('gz', gzipSync(plain)), named('zst', packed('zst')), named('xz', packed('xz'))]) {
+        await choose(page, file);
+        await page.locator('body[data-state=shown]').waitFor();
+        expect(await page.textContent('#status')).toBe(file.name);
+        const { name, bytes } = await saved(viewer, 'folded');
+        expect([name, bytes]).toEqual(['plain.folded', expected]);
+        await page.click('#restart');
+        await page.locator('body[data-ready][data-state=empty]').waitFor();
+      }
     });
   });
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
 import { decompressInEngine } from '../../src/web/decompress.ts';
@@ -46,6 +47,11 @@ test('zstd is unpacked without the engine', async () => {
   await expect(decompressInEngine('zstd', ZSTD, 4)).rejects.toMatchObject({ code: 'damaged' });
 });
 
-test('xz is not unpacked', async () => {
-  await expect(decompressInEngine('xz', new Uint8Array(8), 100)).rejects.toMatchObject({ code: 'unsupported' });
+test('xz is unpacked in WebAssembly', async () => {
+  const packed = readFileSync(new URL('../host/packed/plain.data.xz', import.meta.url));
+  const text = readFileSync(new URL('../../fixtures/plain.data', import.meta.url));
+  expect(Buffer.from(await decompressInEngine('xz', packed, text.length))).toEqual(text);
+  await expect(decompressInEngine('xz', packed, text.length - 1)).rejects.toMatchObject({ code: 'damaged' });
+  await expect(decompressInEngine('xz', packed.subarray(0, 2000), text.length)).rejects.toMatchObject({ code: 'damaged' });
+  await expect(decompressInEngine('xz', new Uint8Array(8), 100)).rejects.toMatchObject({ code: 'damaged' });
 });

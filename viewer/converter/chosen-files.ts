@@ -1,12 +1,13 @@
-import { type FileKind, identify } from './file-kinds.ts';
-import type { ChosenFile } from './messages.ts';
+import { isMainFile, isPartFile, KCORE_DIR } from '../../src/base/directory-recording.ts';
+import { fileName } from '../../src/base/file-name.ts';
+import type { FileKind } from './file-kinds.ts';
+import type { ChosenFile, ChosenRecording, IdentifiedFile } from './messages.ts';
 
 /** A file that was chosen, and what it is. */
-export interface KnownFile {
-  readonly kind: FileKind;
-  /** Unpacked, if what was chosen is compressed. */
-  readonly file: ChosenFile;
+export interface KnownFile extends IdentifiedFile {
   readonly chosen: ChosenFile;
+  /** Which files were chosen together. */
+  readonly batch: number;
 }
 
 /**
@@ -15,13 +16,21 @@ export interface KnownFile {
  */
 export class ChosenFiles {
   readonly #byPath = new Map<string, KnownFile[]>();
+  readonly #identify: (files: readonly ChosenFile[]) => Promise<readonly IdentifiedFile[]>;
+  #batches = 0;
+
+  /** @param identify tells what files are, in their order */
+  constructor(identify: (files: readonly ChosenFile[]) => Promise<readonly IdentifiedFile[]>) {
+    this.#identify = identify;
+  }
 
   async add(chosen: readonly ChosenFile[]): Promise<void> {
-    for (const one of chosen) {
-      const known = { ...(await identify(one)), chosen: one };
-      const changed = await changedAmong(this.#at(one.path));
-      const others = this.#at(one.path).filter((other) => !changed.includes(other) && !isSame(other.chosen, one));
-      this.#byPath.set(one.path, [...others, known]);
+    const batch = this.#batches++;
+    const identified = await this.#identify(chosen);
+    const changed = await changedAmong([...new Set(chosen.map(({ path }) => path))].flatMap((path) => this.#at(path)));
+    for (const [nth, one] of chosen.entries()) {
+      const others = this.#at(one.path).filter((other) => !changed.has(other) && !isSame(other.chosen, one));
+      this.#byPath.set(one.path, [...others, { ...identified[nth], chosen: one, batch }]);
     }
   }
 
@@ -35,9 +44,39 @@ export class ChosenFiles {
       .map(({ file }) => file);
   }
 
+  /** The recordings, and the other files. What is in the directory of a recording (`perf record --threads`) is a part of it. */
+  sorted(): { readonly recordings: readonly ChosenRecording[]; readonly others: readonly KnownFile[] } {
+    const others = new Set(this.all());
+    const recordings: ChosenRecording[] = [];
+    for (const known of others) {
+      if (known.kind !== 'recording') continue;
+      const parts = isMainFile(fileName(known.file.path)) ? this.#besides(known) : [];
+      for (const one of [known, ...parts]) others.delete(one);
+      const { path, data } = known.file;
+      const [main, ...more] = [known, ...parts].map(({ file }) => file);
+      recordings.push(more.length === 0 ? { path, data } : { path: folderOf(path).slice(0, -1) || path, data: [main, ...more] });
+    }
+    return { recordings, others: [...others] };
+  }
+
+  /** The files that make the directory of a main file a recording: those that perf writes there, if they were chosen with it. */
+  #besides({ batch, file }: KnownFile): KnownFile[] {
+    const folder = folderOf(file.path);
+    return this.all().filter((one) => {
+      if (one.batch !== batch || !one.file.path.startsWith(folder)) return false;
+      const name = one.file.path.slice(folder.length);
+      return isPartFile(name) || name.startsWith(`${KCORE_DIR}/`);
+    });
+  }
+
   #at(path: string): readonly KnownFile[] {
     return this.#byPath.get(path) ?? [];
   }
+}
+
+/** A path up to its last slash. */
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
 function isSame({ data: a }: ChosenFile, { data: b }: ChosenFile): boolean {
@@ -49,12 +88,15 @@ function modified(data: Blob): number | undefined {
 }
 
 /** Those that can no longer be read: browsers refuse to when a file has changed since it was chosen. */
-async function changedAmong(files: readonly KnownFile[]): Promise<KnownFile[]> {
-  const changed: KnownFile[] = [];
-  for (const file of files)
-    await file.chosen.data
-      .slice(0, 1)
-      .arrayBuffer()
-      .catch(() => changed.push(file));
+async function changedAmong(files: readonly KnownFile[]): Promise<ReadonlySet<KnownFile>> {
+  const changed = new Set<KnownFile>();
+  await Promise.all(
+    files.map((file) =>
+      file.chosen.data
+        .slice(0, 1)
+        .arrayBuffer()
+        .catch(() => changed.add(file)),
+    ),
+  );
   return changed;
 }

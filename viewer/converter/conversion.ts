@@ -2,9 +2,11 @@ import { fileName } from '../../src/base/file-name.ts';
 import { printable } from '../../src/base/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
 import { byId, element } from '../view/dom.ts';
-import { ChosenFiles } from './chosen-files.ts';
+import { ChosenFiles, type KnownFile } from './chosen-files.ts';
+import { UNREADABLE } from './dropped-files.ts';
 import { KIND_NAMES } from './file-kinds.ts';
-import type { ChosenFile, FileFormat, Reply, Request, ShownFinding } from './messages.ts';
+import type { ChosenFile, ChosenRecording, FileFormat, IdentifiedFile, Reply, Request, ShownFinding } from './messages.ts';
+import { sizeOf } from './recording-size.ts';
 import { sizeText } from './size-text.ts';
 
 const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = {
@@ -25,12 +27,16 @@ const DOWNLOAD_MS = 60_000;
 
 /** The files that were chosen, and what becomes of them. */
 export class Conversion {
-  readonly #files = new ChosenFiles();
+  readonly #files = new ChosenFiles((files) => this.#identify(files));
   readonly #format = byId<HTMLSelectElement>('format');
   readonly #save = byId('saving').querySelector('button')!;
   readonly #view = byId<HTMLIFrameElement>('view');
   readonly #progress = byId<HTMLProgressElement>('progress');
-  readonly #workerUrl = URL.createObjectURL(new Blob([byId('worker').textContent ?? ''], { type: 'text/javascript' }));
+  readonly #workerUrl: string;
+  /** It says what files are. */
+  readonly #looker: Worker;
+  /** What it is doing last. */
+  #looking: Promise<unknown> = Promise.resolve();
   /** It has the profile, to save it. undefined at first, and when it has ended early */
   #worker: Worker | undefined;
   /** The paths of the recordings that are being converted, and then of those that could be. */
@@ -38,7 +44,10 @@ export class Conversion {
   /** What is being saved, or will be when the files are converted. */
   #saving: FileFormat | undefined;
 
-  constructor() {
+  /** @param script what workers run */
+  constructor(script: string) {
+    this.#workerUrl = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+    this.#looker = new Worker(this.#workerUrl);
     this.#format.append(...FILE_FORMATS.map((format) => new Option(FORMAT_NAMES[format], format)));
     byId('saving').addEventListener('submit', (event) => {
       event.preventDefault();
@@ -52,9 +61,15 @@ export class Conversion {
     if (chosen.length === 0) return;
     byId('restart').hidden = false;
     byId('status').textContent = `Looking at ${counted(chosen.length, 'file')} …`;
-    await this.#files.add(chosen);
+    try {
+      await this.#files.add(chosen);
+    } catch (error) {
+      byId('status').textContent = '';
+      throw error;
+    }
     this.#list([]);
-    if (this.#files.of('recording').length > 0) this.#convert();
+    const { recordings, others } = this.#files.sorted();
+    if (recordings.length > 0) this.#convert(recordings, others);
     else byId('status').textContent = 'There is no recording among these files yet.';
   }
 
@@ -64,7 +79,16 @@ export class Conversion {
     byId('problem').hidden = false;
   }
 
-  #convert(): void {
+  /** Asks for one thing after the other, since answers do not say what they are to. */
+  async #identify(files: readonly ChosenFile[]): Promise<readonly IdentifiedFile[]> {
+    const readable = files.filter(({ data }) => data !== UNREADABLE);
+    const asked = this.#looking.catch(() => {}).then(() => askToIdentify(this.#looker, readable));
+    this.#looking = asked;
+    const identified = (await asked).values();
+    return files.map((file) => (file.data === UNREADABLE ? { kind: 'unreadable', file } : identified.next().value!));
+  }
+
+  #convert(recordings: readonly ChosenRecording[], others: readonly KnownFile[]): void {
     // What an earlier conversion is doing is of no use any more.
     this.#worker?.terminate();
     const worker = new Worker(this.#workerUrl);
@@ -79,20 +103,18 @@ export class Conversion {
     byId('saving').hidden = true;
     this.#view.hidden = true;
     this.#progress.hidden = false;
-    this.#progress.max = this.#files.of('recording').reduce((sum, { data }) => sum + data.size, 0);
+    this.#progress.max = recordings.reduce((sum, { data }) => sum + sizeOf(data), 0);
     this.#progress.removeAttribute('value');
-    this.#recordings = this.#files.of('recording').map(({ path }) => path);
+    this.#recordings = recordings.map(({ path }) => path);
     this.#enter('busy', `Converting ${this.#title()} …`);
     this.#ask({
       kind: 'convert',
-      recordings: this.#files.of('recording'),
-      symbolFiles: this.#files
-        .all()
-        .filter(({ kind }) => kind !== 'recording' && kind !== 'unreadable')
-        .map(({ file }) => file),
+      recordings,
+      // A recording may have the kernel's symbols in its directory.
+      symbolFiles: [...recordings.flatMap(({ data }) => (data instanceof Blob ? [] : data.slice(1))), ...filesOf(others, ({ kind }) => kind !== 'unreadable')],
       // The last one that was chosen, of several.
-      kallsyms: this.#files.of('kallsyms').at(-1)?.path,
-      vmlinux: this.#files.of('vmlinux').at(-1)?.path,
+      kallsyms: filesOf(others, ({ kind }) => kind === 'kallsyms').at(-1)?.path,
+      vmlinux: filesOf(others, ({ kind }) => kind === 'vmlinux').at(-1)?.path,
     });
   }
 
@@ -109,6 +131,8 @@ export class Conversion {
 
   #take(reply: Reply): void {
     switch (reply.kind) {
+      case 'identified':
+        break;
       case 'progress':
         this.#progress.value = reply.bytes;
         break;
@@ -173,13 +197,33 @@ export class Conversion {
   #list(findings: readonly ShownFinding[]): void {
     const of = (wanted: ShownFinding['severity']): string[] => findings.filter(({ severity }) => severity === wanted).map(({ text }) => text);
     const texts = [...of('loss').map((text) => `data lost: ${text}`), ...of('warning')];
-    const files = this.#files.all().map(({ kind, file }) => `${printable(file.path)} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`);
+    const { recordings, others } = this.#files.sorted();
+    const files = [
+      ...recordings.map(({ path, data }) => `${printable(path)} (${data instanceof Blob ? '' : `${data.length} files, `}${sizeText(sizeOf(data))}): recording`),
+      ...others.map(({ kind, file }) => `${printable(file.path)} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`),
+    ];
     byId('findings').replaceChildren(...texts.map((text) => element('li', '', text)));
     byId('files').replaceChildren(...files.map((text) => element('li', '', text)));
     const first = texts.length === 0 ? [] : [`, ${counted(texts.length, 'message')}`, element('span', '', `: ${texts[0]}`)];
-    byId('aboutSummary').replaceChildren(counted(files.length, 'file'), ...first);
+    byId('aboutSummary').replaceChildren(counted(this.#files.all().length, 'file'), ...first);
     byId('about').hidden = false;
   }
+}
+
+/** @throws Error with what is wrong */
+function askToIdentify(worker: Worker, files: readonly ChosenFile[]): Promise<readonly IdentifiedFile[]> {
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => {
+      if (data.kind === 'identified') resolve(data.files);
+      else if (data.kind === 'failed') reject(new Error(data.message));
+    };
+    worker.onerror = ({ message }) => reject(new Error(message || 'the files cannot be looked at'));
+    worker.postMessage({ kind: 'identify', files } satisfies Request);
+  });
+}
+
+function filesOf(files: readonly KnownFile[], isWanted: (file: KnownFile) => boolean): ChosenFile[] {
+  return files.filter(isWanted).map(({ file }) => file);
 }
 
 function counted(count: number, what: string): string {

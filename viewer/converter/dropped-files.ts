@@ -1,5 +1,7 @@
-import { UNREADABLE } from './file-kinds.ts';
 import type { ChosenFile } from './messages.ts';
+
+/** Stands for what the browser may not read, such as a folder of another user. */
+export const UNREADABLE = new Blob([]);
 
 /** The files of a drop, with all that is in dropped folders. Must be called while the event is handled: afterwards, it has no files any more. */
 export async function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[]> {
@@ -12,15 +14,13 @@ export function pickedFiles(list: FileList): ChosenFile[] {
   return [...list].map((data) => ({ path: data.webkitRelativePath || data.name, data }));
 }
 
-/** The files in a folder, or the file itself. What the browser may not read, such as a folder of another user, stands in place of what is in it. */
+/** The files in a folder, or the file itself. What the browser may not read stands in place of what is in it. */
 async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
   const path = entry.fullPath.replace(/^\//, '');
   try {
     if (isFile(entry)) return [{ path, data: await new Promise<File>((resolve, reject) => entry.file(resolve, reject)) }];
     if (!isDirectory(entry)) return [];
-    const files: ChosenFile[] = [];
-    for (const one of await entriesIn(entry)) files.push(...(await filesIn(one)));
-    return files;
+    return (await Promise.all((await entriesIn(entry)).map(filesIn))).flat();
   } catch {
     return [{ path, data: UNREADABLE }];
   }

@@ -1,18 +1,26 @@
+import { BlobSource } from '../../src/base/blob-source.ts';
+import { isPartFile } from '../../src/base/directory-recording.ts';
 import { fileName } from '../../src/base/file-name.ts';
-import type { ChosenFile } from './messages.ts';
+import { someAtOnce } from '../../src/base/some-at-once.ts';
+import { inflateInEngine } from '../../src/base/web-decompressor.ts';
+import { unpackedPieces } from '../../src/unwrap/packed-recording.ts';
+import { findWrapping, type Wrapping } from '../../src/unwrap/wrappings.ts';
+import type { ChosenFile, IdentifiedFile } from './messages.ts';
 
 /**
  * - `recording`: perf.data
+ * - `part`: records of one thread, of a recording whose main file is not there
  * - `binary`: a program, library, kernel module or debug file (ELF)
  * - `vmlinux`, `kallsyms`: the kernel's symbols
  * - `jit`: what a JIT left for profilers
  * - `other`: nothing that is known here. It may still be found by its name
  * - `unreadable`: the browser may not read it
  */
-export type FileKind = 'recording' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'other' | 'unreadable';
+export type FileKind = 'recording' | 'part' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'other' | 'unreadable';
 
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   recording: 'recording',
+  part: 'part of a recording, of use only with the file “data” from the same folder',
   binary: 'program, library or debug file',
   vmlinux: 'kernel',
   kallsyms: 'kernel symbols',
@@ -21,29 +29,33 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   unreadable: 'cannot be read',
 };
 
-/** Stands for what cannot even be opened. */
-export const UNREADABLE = new Blob([]);
-
 const HEAD_BYTES = 64;
 /** Source: perf.data-file-format.txt, "The file starts with a perf_header"; before Linux 2.6.34 it was PERFFILE. */
 const RECORDING = /^(?:PERFILE2|2ELIFREP|PERFFILE|ELIFFREP)/;
 const ELF = '\x7fELF';
 /** Source: jitdump-specification.txt, "JITHEADER_MAGIC" in both byte orders. */
 const JITDUMP = /^(?:JiTD|DTiJ)/;
-const GZIP = '\x1f\x8b';
+/** A browser takes a millisecond or more for a read of a File, but works on many at once. */
+const FILES_AT_ONCE = 64;
+
+/** What files are, in their order. */
+export function identifyAll(files: readonly ChosenFile[]): Promise<IdentifiedFile[]> {
+  return someAtOnce(files, FILES_AT_ONCE, identify);
+}
 
 /**
- * What a file is, by its first bytes or, for lists in text, by its name and its first line. What is compressed with gzip is unpacked, as far as it is intact.
+ * What a file is, by its first bytes or, for lists in text, by its name and its first line. Compressed kernel symbols are unpacked; compressed recordings are
+ * when they are opened, and all else when it is needed: a compressed kernel module, for example.
  */
-export async function identify(file: ChosenFile): Promise<{ readonly kind: FileKind; readonly file: ChosenFile }> {
-  if (file.data === UNREADABLE) return { kind: 'unreadable', file };
+export async function identify(file: ChosenFile): Promise<IdentifiedFile> {
   try {
     const head = await headOf(file.data);
-    if (head.startsWith(GZIP)) {
-      const path = file.path.replace(/\.gz$/i, '');
-      // Others are unpacked when they are needed: a compressed kernel module, for example.
-      const kind = kindOf(await unpackedHead(file.data), fileName(path));
-      if (kind === 'recording' || kind === 'kallsyms') return { kind, file: { path, data: await unpack(file.data) } };
+    const wrapping = findWrapping(head);
+    if (wrapping !== undefined && wrapping !== 'bzip2') {
+      const path = file.path.replace(/\.(?:gz|zst|xz)$/i, '');
+      const kind = kindOf(await unpackedHead(wrapping, file), fileName(path));
+      if (kind === 'recording') return { kind, file };
+      if (kind === 'kallsyms') return { kind, file: { path, data: await unpack(wrapping, file) } };
     }
     return { kind: kindOf(head, fileName(file.path)), file };
   } catch {
@@ -51,37 +63,40 @@ export async function identify(file: ChosenFile): Promise<{ readonly kind: FileK
   }
 }
 
-function kindOf(head: string, name: string): FileKind {
-  if (RECORDING.test(head)) return 'recording';
-  if (head.startsWith(ELF)) return name.startsWith('vmlinux') ? 'vmlinux' : 'binary';
-  if (JITDUMP.test(head) || /^perf-\d+\.map$/.test(name)) return 'jit';
-  if (name.includes('kallsyms') || /^[0-9a-f]{8,16} [A-Za-z] \S/.test(head)) return 'kallsyms';
-  return 'other';
+function kindOf(head: Uint8Array, name: string): FileKind {
+  const text = String.fromCharCode(...head);
+  if (RECORDING.test(text)) return 'recording';
+  if (text.startsWith(ELF)) return name.startsWith('vmlinux') ? 'vmlinux' : 'binary';
+  if (JITDUMP.test(text) || /^perf-\d+\.map$/.test(name)) return 'jit';
+  if (name.includes('kallsyms') || /^[0-9a-f]{8,16} [A-Za-z] \S/.test(text)) return 'kallsyms';
+  return isPartFile(name) ? 'part' : 'other';
 }
 
-async function headOf(data: Blob): Promise<string> {
-  return String.fromCharCode(...new Uint8Array(await data.slice(0, HEAD_BYTES).arrayBuffer()));
+async function headOf(data: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await data.slice(0, HEAD_BYTES).arrayBuffer());
 }
 
-async function unpackedHead(data: Blob): Promise<string> {
-  for await (const piece of unpackedPieces(data)) return headOf(piece);
-  return '';
+/** The first bytes that a file unpacks to; none if it is damaged there. */
+async function unpackedHead(wrapping: Wrapping, file: ChosenFile): Promise<Uint8Array> {
+  try {
+    for await (const piece of piecesOf(wrapping, file)) return piece.slice(0, HEAD_BYTES);
+  } catch {
+    // Damaged.
+  }
+  return new Uint8Array();
 }
 
-async function unpack(data: Blob): Promise<Blob> {
+/** What a file unpacks to, up to its end or to where it is damaged. */
+async function unpack(wrapping: Wrapping, file: ChosenFile): Promise<Blob> {
   const pieces: Blob[] = [];
-  for await (const piece of unpackedPieces(data)) pieces.push(piece);
+  try {
+    for await (const piece of piecesOf(wrapping, file)) pieces.push(new Blob([piece.slice()]));
+  } catch {
+    // Damaged.
+  }
   return new Blob(pieces);
 }
 
-/** What a file unpacks to, up to its end or to where it is damaged: what is missing of a recording is found when it is read. */
-async function* unpackedPieces(data: Blob): AsyncGenerator<Blob> {
-  const reader = data.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
-  try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield new Blob([piece.value]);
-  } catch {
-    // Damaged.
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
+function piecesOf(wrapping: Wrapping, { path, data }: ChosenFile): AsyncGenerator<Uint8Array> {
+  return unpackedPieces(wrapping, new BlobSource(data, path), inflateInEngine, undefined);
 }

@@ -1,17 +1,43 @@
 import { messageOf } from '../../src/base/errors.ts';
+import { unpacked } from '../load.ts';
 import { byId } from '../view/dom.ts';
 import { Conversion } from './conversion.ts';
 import { droppedFiles, pickedFiles } from './dropped-files.ts';
 import type { ChosenFile } from './messages.ts';
 
-const conversion = new Conversion();
+async function main(): Promise<void> {
+  const script = byId('worker');
+  const conversion = new Conversion(await unpacked(script.textContent ?? '').text());
+  script.remove();
+  const add = (files: Promise<readonly ChosenFile[]>): void => {
+    files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(messageOf(error)));
+  };
 
-function add(files: Promise<readonly ChosenFile[]>): void {
-  files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(messageOf(error)));
+  for (const [button, input] of [
+    ['choose', byId<HTMLInputElement>('input')],
+    ['chooseFolder', byId<HTMLInputElement>('folderInput')],
+  ] as const) {
+    byId(button).addEventListener('click', () => input.click());
+    input.addEventListener('change', () => {
+      add(Promise.resolve(pickedFiles(input.files ?? new DataTransfer().files)));
+      // So that the same files may be chosen again.
+      input.value = '';
+    });
+  }
+  byId('restart').addEventListener('click', () => location.reload());
+  takeDrops(window, add);
+  const view = byId<HTMLIFrameElement>('view');
+  view.addEventListener('load', () => {
+    if (view.contentWindow === null) return;
+    takeDrops(view.contentWindow, add);
+    // The keys that the graph knows work at once, unless the user is doing something else meanwhile.
+    if (document.activeElement?.matches('body, #choose, #chooseFolder')) view.contentWindow.focus();
+  });
+  document.body.dataset.ready = 'true';
 }
 
 /** Takes files that are dropped anywhere in a window. */
-function takeDrops(target: Window): void {
+function takeDrops(target: Window, add: (files: Promise<readonly ChosenFile[]>) => void): void {
   target.addEventListener('dragover', (event) => {
     event.preventDefault();
     document.body.classList.add('dragging');
@@ -24,24 +50,8 @@ function takeDrops(target: Window): void {
   });
 }
 
-for (const [button, input] of [
-  ['choose', byId<HTMLInputElement>('input')],
-  ['chooseFolder', byId<HTMLInputElement>('folderInput')],
-] as const) {
-  byId(button).addEventListener('click', () => input.click());
-  input.addEventListener('change', () => {
-    add(Promise.resolve(pickedFiles(input.files ?? new DataTransfer().files)));
-    // So that the same files may be chosen again.
-    input.value = '';
-  });
-}
-byId('restart').addEventListener('click', () => location.reload());
-takeDrops(window);
-const view = byId<HTMLIFrameElement>('view');
-view.addEventListener('load', () => {
-  if (view.contentWindow === null) return;
-  takeDrops(view.contentWindow);
-  // The keys that the graph knows work at once, unless the user is doing something else meanwhile.
-  if (document.activeElement?.matches('body, #choose, #chooseFolder')) view.contentWindow.focus();
+main().catch((error: unknown) => {
+  const problem = byId('problem');
+  problem.textContent = `This page does not work in this browser, which may be too old: ${messageOf(error)}`;
+  problem.hidden = false;
 });
-document.body.dataset.ready = 'true';

@@ -1,4 +1,5 @@
 import type { Format } from '../../src/index.ts';
+import type { FileKind } from './file-kinds.ts';
 
 /** Formats that are one file each. */
 export type FileFormat = Exclude<Format, 'csv'>;
@@ -9,12 +10,26 @@ export interface ChosenFile {
   readonly data: Blob;
 }
 
-/** What the page asks its worker for. */
+/** A recording under its path: a file, or the files of its directory, the main one first. */
+export interface ChosenRecording {
+  readonly path: string;
+  readonly data: Blob | readonly ChosenFile[];
+}
+
+/** What a file is. */
+export interface IdentifiedFile {
+  readonly kind: FileKind;
+  /** Unpacked, if what was chosen is compressed and nobody unpacks it later. */
+  readonly file: ChosenFile;
+}
+
+/** What the page asks a worker for. */
 export type Request =
+  | { readonly kind: 'identify'; readonly files: readonly ChosenFile[] }
   | {
       readonly kind: 'convert';
       /** At least one; several are merged. */
-      readonly recordings: readonly ChosenFile[];
+      readonly recordings: readonly ChosenRecording[];
       readonly symbolFiles: readonly ChosenFile[];
       /** Paths among the symbol files; undefined if there is none. */
       readonly kallsyms: string | undefined;
@@ -29,8 +44,10 @@ export interface ShownFinding {
   readonly text: string;
 }
 
-/** What the worker tells the page. */
+/** What a worker tells the page. */
 export type Reply =
+  /** In the order of the files. */
+  | { readonly kind: 'identified'; readonly files: readonly IdentifiedFile[] }
   | { readonly kind: 'progress'; readonly bytes: number }
   /**
    * @param page the text of `-t html`

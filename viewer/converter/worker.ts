@@ -4,7 +4,9 @@ import { jitDumpPid } from '../../src/base/jit-file-names.ts';
 import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
 import { printable } from '../../src/base/printable.ts';
 import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
-import type { FileFormat, Reply, Request, ShownFinding } from './messages.ts';
+import { identifyAll } from './file-kinds.ts';
+import type { ChosenFile, ChosenRecording, FileFormat, Reply, Request, ShownFinding } from './messages.ts';
+import { sizeOf } from './recording-size.ts';
 
 /** The part of a worker's global object that is used: its type is not among those of pages. */
 interface WorkerScope {
@@ -32,9 +34,29 @@ let profile: Profile | undefined;
 let unread: ShownFinding[] = [];
 
 scope.onmessage = ({ data }) => {
-  const work = data.kind === 'convert' ? convert(data) : save(data.format);
-  work.catch((error: unknown) => scope.postMessage({ kind: 'failed', message: messageOf(error) }));
+  work(data).catch((error: unknown) => scope.postMessage({ kind: 'failed', message: messageOf(error) }));
 };
+
+function work(request: Request): Promise<void> {
+  switch (request.kind) {
+    case 'identify':
+      return identify(request.files);
+    case 'convert':
+      return convert(request);
+    case 'save':
+      return save(request.format);
+  }
+}
+
+async function identify(files: readonly ChosenFile[]): Promise<void> {
+  // Observed: WebKit. All files would seem to be unreadable.
+  await new Blob(['test']).arrayBuffer().catch(() => {
+    throw new Error(
+      'this browser does not let a page that is opened from a disk read files in the background: put the page on a web server, also of this machine',
+    );
+  });
+  scope.postMessage({ kind: 'identified', files: await identifyAll(files) });
+}
 
 async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<Request, { kind: 'convert' }>): Promise<void> {
   const files = new BlobSymbolFiles(
@@ -47,7 +69,7 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
   let readBytes = 0;
   for (const { path, data } of recordings) {
     try {
-      const recording = await openRecording(data, { name: path, optionWords });
+      const recording = await openRecording(inputOf(data), { name: path, optionWords });
       const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
       profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
       paths.push(path);
@@ -55,11 +77,15 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
       failures.push(error);
       unread.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
     }
-    readBytes += data.size;
+    readBytes += sizeOf(data);
   }
   if (profiles.length === 0) throw failures[0];
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
   scope.postMessage({ kind: 'converted', page: await (await fileOf('html')).text(), recordings: paths, findings: findings() });
+}
+
+function inputOf(data: ChosenRecording['data']): Parameters<typeof openRecording>[0] {
+  return data instanceof Blob ? data : data.map((file) => ({ name: file.path, data: file.data }));
 }
 
 async function save(format: FileFormat): Promise<void> {

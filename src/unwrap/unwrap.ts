@@ -1,19 +1,24 @@
 import { PerfconvError } from '../base/errors.ts';
-import { GzipUnpacker, ZlibUnpacker } from './unwrap-deflate.ts';
-import type { Unpacker } from './unwrap-unpacker.ts';
-import { unwrapXz } from './unwrap-xz.ts';
-import { openZstdUnpacker } from './unwrap-zstd.ts';
+import type { Unpacker } from './unpacker.ts';
 import type { Wrapping } from './wrappings.ts';
+import { unwrapXz } from './xz.ts';
+import { openZstdUnpacker } from './zstd-unpacker.ts';
 
-/** How much is pushed at once. What it unpacks to is held until it is asked for: zlib makes at most a thousand times as much of it, zstd 32,000 times. */
-const DEFLATE_STEP_BYTES = 32 << 10;
+/** How much is pushed at once. What it unpacks to is held until it is asked for: zstd makes at most 32,000 times as much of it. */
+const ZSTD_STEP_BYTES = 1 << 10;
 /** When a step comes upon damage, what it has unpacked is lost. So the first steps, which may be all of a small file, are short. */
 const SHORT_STEP_BYTES = 1 << 10;
 const SHORT_STEPS_BYTES = 256 << 10;
-const ZSTD_STEP_BYTES = 1 << 10;
 
 /** Wrappings that perfconv unpacks; users have to unpack the others first. */
 export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
+
+/**
+ * Unpacks what deflate has packed, which every platform has its own means for.
+ * @param onTrailing called last, if the data have ended and other bytes follow
+ * @throws PerfconvError `damaged`, after everything before the damage was yielded
+ */
+export type Inflate = (wrapping: 'gzip' | 'zlib', input: AsyncIterable<Uint8Array>, onTrailing: () => void) => AsyncGenerator<Uint8Array>;
 
 /**
  * How much an input may unpack to: this much plus this many times its size. Large stack dumps that hardly differ can shrink to a thousandth, the most that
@@ -29,7 +34,12 @@ const MAX_RATIO = 2048;
  * @throws PerfconvError `damaged` when the data are damaged or cut off, after everything before that was yielded; also when they unpack to far more than a
  * recording would
  */
-export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, onTrailing: (message: string) => void): AsyncGenerator<Uint8Array> {
+export async function* unwrap(
+  wrapping: ReadableWrapping,
+  input: AsyncIterable<Uint8Array>,
+  inflate: Inflate,
+  onTrailing: (message: string) => void,
+): AsyncGenerator<Uint8Array> {
   let packedBytes = 0;
   let unpackedBytes = 0;
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -38,7 +48,7 @@ export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<U
       yield chunk;
     }
   };
-  for await (const piece of unwrapAll(wrapping, counted(), () => onTrailing(`the ${wrapping} data is followed by other bytes, which were not read`))) {
+  for await (const piece of unwrapAll(wrapping, counted(), inflate, () => onTrailing(`the ${wrapping} data is followed by other bytes, which were not read`))) {
     unpackedBytes += piece.length;
     if (unpackedBytes > FREE_BYTES + MAX_RATIO * packedBytes) {
       throw new PerfconvError('damaged', `the ${wrapping} data unpacks to more than ${MAX_RATIO} times its size, which no recording does`);
@@ -47,13 +57,11 @@ export async function* unwrap(wrapping: ReadableWrapping, input: AsyncIterable<U
   }
 }
 
-async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
+async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>, inflate: Inflate, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   switch (wrapping) {
     case 'gzip':
-      yield* pushed(new GzipUnpacker(), input, DEFLATE_STEP_BYTES, onTrailing);
-      break;
     case 'zlib':
-      yield* pushed(new ZlibUnpacker(), input, DEFLATE_STEP_BYTES, onTrailing);
+      yield* inflate(wrapping, input, onTrailing);
       break;
     case 'zstd':
       yield* pushed(await openZstdUnpacker(), input, ZSTD_STEP_BYTES, onTrailing);
@@ -64,7 +72,11 @@ async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8
   }
 }
 
-async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number, onTrailing: () => void): AsyncGenerator<Uint8Array> {
+/**
+ * Unpacks a stream of pieces by pushing them into an unpacker, which is closed in the end.
+ * @param stepBytes how much is pushed at once
+ */
+export async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const take = (piece: Uint8Array): void => void pieces.push(piece.slice());
   let pushedBytes = 0;

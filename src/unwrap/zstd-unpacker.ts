@@ -1,6 +1,6 @@
 import { PerfconvError } from '../base/errors.ts';
 import { openZstd } from '../zstd/open.ts';
-import type { Unpacker } from './unwrap-unpacker.ts';
+import type { Unpacker } from './unpacker.ts';
 
 /** The error for bytes after the end of a frame that do not begin another: the first frame's magic number was checked before. */
 const NO_FRAME = 'a frame does not start with its magic';

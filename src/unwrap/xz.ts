@@ -1,5 +1,5 @@
 import { messageOf, PerfconvError } from '../base/errors.ts';
-import { XzStreamEnds } from './unwrap-xz-ends.ts';
+import { XzStreamEnds } from './xz-ends.ts';
 
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const OTHER_REASON = 'the xz data is damaged or compressed in a way that perfcon
  * @param onTrailing called last, if the data have ended and other bytes follow
  * @throws PerfconvError `damaged`
  */
-export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
+export async function* unwrapXz(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   const { XzReadableStream } = await loadXz();
   const ends = new XzStreamEnds();
   const chunks = cutAtEnds(input, ends);
@@ -42,6 +42,7 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: ()
     }
   } catch (error) {
     if (inputFailure !== undefined) throw inputFailure.error;
+    if (hasNoWasm(error)) throw new PerfconvError('unsupported', 'xz is not unpacked here: this engine runs no WebAssembly', {}, { cause: error });
     if (!ends.isPastEnd) throw new PerfconvError('damaged', reasonOf(error), {}, { cause: error });
     onTrailing();
   } finally {
@@ -51,7 +52,7 @@ export async function* unwrapXz(input: AsyncIterable<Uint8Array>, onTrailing: ()
 }
 
 /** Copies the input, cut where an xz stream ends: the decoder discards what it has unpacked of a chunk in which it fails. */
-async function* cutAtEnds(input: AsyncIterable<Uint8Array>, ends: XzStreamEnds): AsyncGenerator<Uint8Array> {
+async function* cutAtEnds(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, ends: XzStreamEnds): AsyncGenerator<Uint8Array> {
   for await (const chunk of input) {
     for (let at = 0; at < chunk.length; ) {
       const sizeBytes = ends.push(chunk.subarray(at));
@@ -59,6 +60,11 @@ async function* cutAtEnds(input: AsyncIterable<Uint8Array>, ends: XzStreamEnds):
       at += sizeBytes;
     }
   }
+}
+
+/** Whether the decoder could not even be compiled: the engine has no WebAssembly, or a page forbids it. */
+function hasNoWasm(error: unknown): boolean {
+  return error instanceof ReferenceError || (error instanceof Error && error.name === 'CompileError');
 }
 
 function reasonOf(error: unknown): string {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { XzStreamEnds } from '../../src/host/unwrap-xz-ends.ts';
+import { XzStreamEnds } from '../../src/unwrap/xz-ends.ts';
 
-const packed = (name: string): Buffer => readFileSync(new URL(`./packed/${name}`, import.meta.url));
+const packed = (name: string): Buffer => readFileSync(new URL(`../host/packed/${name}`, import.meta.url));
 const first = packed('words-first.xz');
 const rest = packed('words-rest.xz');
 

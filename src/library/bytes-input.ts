@@ -1,0 +1,118 @@
+import { type BlobLike, BlobSource, modifiedNsOf } from '../base/blob-source.ts';
+import { type RecordingSource, readRange } from '../base/byte-source.ts';
+import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
+import { type DatedSource, isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../base/directory-recording.ts';
+import { DEFAULT_RECORDING } from '../base/input-names.ts';
+import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
+import type { OpenInput } from '../base/recording-input.ts';
+import { SharedSource } from '../base/shared-source.ts';
+import { inflateInEngine } from '../base/web-decompressor.ts';
+import { unpackedPieces } from '../unwrap/packed-recording.ts';
+import { findWrapping, WRAPPING_START_BYTES, type Wrapping } from '../unwrap/wrappings.ts';
+import type { OpenOptions } from './open-options.ts';
+import type { RepeatableInput } from './platform.ts';
+
+/** An input that is open for all readings, and what was found when it was opened. */
+interface SharedInput extends OpenInput {
+  readonly findings: readonly Diagnostic[];
+}
+
+/** A recording in memory: its bytes, or the files of its directory. What is compressed as a whole is unpacked, once for all readings. */
+export class BytesInput implements RepeatableInput {
+  readonly name: string;
+  readonly #openOnce: (diagnostics: Diagnostics) => Promise<OpenInput>;
+  #shared: Promise<SharedInput> | undefined;
+  #isClosed = false;
+
+  private constructor(name: string, openOnce: (diagnostics: Diagnostics) => Promise<OpenInput>) {
+    this.name = name;
+    this.#openOnce = openOnce;
+  }
+
+  static ofFile(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions): BytesInput {
+    const file: Pick<BlobLike, 'name' | 'lastModified'> = input instanceof Uint8Array ? {} : input;
+    const named = name ?? file.name ?? DEFAULT_RECORDING;
+    return new BytesInput(named, async (diagnostics) => ({
+      source: await unpacked(sourceOf(input, named), diagnostics),
+      modifiedNs: modifiedNs ?? modifiedNsOf(file),
+    }));
+  }
+
+  /** @param files those of a directory recording, also of the directories in it, under their paths */
+  static ofDirectory(files: readonly NamedFile[], { name, modifiedNs }: OpenOptions): BytesInput {
+    const paths = files.map((file) => pathParts(pathOfFile(file)));
+    const folder = (paths.find((parts) => isMainFile(parts.at(-1) ?? '')) ?? paths.find((parts) => isPartFile(parts.at(-1) ?? '')) ?? []).slice(0, -1);
+    const path = folder.join('/');
+    const inFolder = new Map<string, NamedFile>();
+    for (const [nth, parts] of paths.entries()) {
+      if (parts.slice(0, folder.length).join('/') === path) inFolder.set(parts.slice(folder.length).join('/'), files[nth]);
+    }
+    const named = name ?? (path || DEFAULT_RECORDING);
+    const hasKcoreDir = [...inFolder.keys()].some((one) => one.startsWith(`${KCORE_DIR}/`));
+    const kcoreDir = [...folder, KCORE_DIR].join('/');
+    const open = async (one: string): Promise<DatedSource | undefined> => datedSource(inFolder.get(one), `${named}/${one}`);
+    return new BytesInput(named, async (diagnostics) => {
+      const opened = await openDirectoryRecording({ path: named, names: [...inFolder.keys()], open }, diagnostics);
+      return { source: opened.source, modifiedNs: modifiedNs ?? opened.modifiedNs, ...(hasKcoreDir && { kcoreDir }) };
+    });
+  }
+
+  async open(diagnostics: Diagnostics): Promise<OpenInput> {
+    this.#shared ??= this.#share().catch((error: unknown) => {
+      // The next reading tries again.
+      this.#shared = undefined;
+      throw error;
+    });
+    const { findings, ...input } = await this.#shared;
+    diagnostics.addAll(findings);
+    return { ...input, source: new SharedSource(input.source, () => this.#isClosed) };
+  }
+
+  conflictOfWriting(): undefined {}
+
+  /** Nothing is open, but readings that are still in progress end. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  async #share(): Promise<SharedInput> {
+    const found = new Diagnostics();
+    const input = await this.#openOnce(found);
+    return { ...input, findings: found.list() };
+  }
+}
+
+function datedSource(file: NamedFile | undefined, name: string): DatedSource | undefined {
+  if (file === undefined) return undefined;
+  const data = dataOfFile(file);
+  const source = sourceOf(data, name);
+  return data instanceof Uint8Array ? source : Object.assign(source, { modifiedNs: modifiedNsOf(data) });
+}
+
+/** The recording itself, or what it unpacks to. */
+async function unpacked(source: RecordingSource, diagnostics: Diagnostics): Promise<RecordingSource> {
+  const wrapping = findWrapping(await readRange(source, 0, WRAPPING_START_BYTES));
+  return wrapping === undefined ? source : await keptWhole(wrapping, source, diagnostics);
+}
+
+/** How many bytes are collected before the engine gets them. */
+const KEPT_BYTES = 4 << 20;
+
+/** What a source unpacks to, kept in a Blob: an engine may put its bytes where there is room for them. */
+async function keptWhole(wrapping: Wrapping, packed: RecordingSource, diagnostics: Diagnostics): Promise<RecordingSource> {
+  const kept: Blob[] = [];
+  let pieces: Uint8Array<ArrayBuffer>[] = [];
+  let sizeBytes = 0;
+  const keep = (): void => {
+    kept.push(new Blob(pieces));
+    pieces = [];
+    sizeBytes = 0;
+  };
+  for await (const piece of unpackedPieces(wrapping, packed, inflateInEngine, diagnostics)) {
+    pieces.push(piece.slice());
+    sizeBytes += piece.length;
+    if (sizeBytes >= KEPT_BYTES) keep();
+  }
+  keep();
+  return new BlobSource(new Blob(kept), packed.name, packed.sizeBytes);
+}
