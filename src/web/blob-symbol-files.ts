@@ -1,6 +1,6 @@
 import type { BlobLike } from '../base/blob-source.ts';
 import type { BlockingSource } from '../base/blocking-source.ts';
-import type { ByteSource } from '../base/byte-source.ts';
+import { BufferSource, type ByteSource, readRange } from '../base/byte-source.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
@@ -16,10 +16,14 @@ interface StoredFile {
   readonly data: Uint8Array | BlobLike;
 }
 
-/** What an ELF file says about itself. */
 interface IdentifiedFile {
   readonly file: StoredFile;
   readonly buildId: string;
+}
+
+/** What an ELF file has. */
+interface DescribedFile {
+  readonly file: StoredFile;
   readonly hasCode: boolean;
   readonly hasSymtab: boolean;
 }
@@ -27,6 +31,8 @@ interface IdentifiedFile {
 const PLACE = 'the given files';
 /** A browser takes a millisecond or more for a read of a File, but works on many at once. */
 const FILES_AT_ONCE = 64;
+/** Most linkers put program headers and the build id at the beginning of a file: one read instead of five, for each of what may be thousands of files. */
+const HEAD_BYTES = 4096;
 
 /**
  * Symbol files that are in memory, or that the user of a web page chose: binaries, debug files, kernel symbols, lists of JITs. A file is found by its build id,
@@ -71,7 +77,8 @@ export class BlobSymbolFiles implements SymbolFiles {
 
   async fetch(buildId: string, kind: DebugFileKind): Promise<FetchedFile> {
     this.#identified ??= this.#identify();
-    const files = (await this.#identified).filter((one) => sameBuildId(one.buildId, buildId));
+    const matching = (await this.#identified).filter((one) => sameBuildId(one.buildId, buildId));
+    const files = (await Promise.all(matching.map(({ file }) => describe(file)))).filter((one) => one !== undefined);
     // A binary that is not stripped is its own debug file: the recorded one may be a copy without symbols.
     const found =
       kind === 'executable' ? files.find(({ hasCode }) => hasCode) : (files.find(({ hasCode }) => !hasCode) ?? files.find(({ hasSymtab }) => hasSymtab));
@@ -103,10 +110,25 @@ export class BlobSymbolFiles implements SymbolFiles {
 
 /** @returns undefined for another kind of file, one without a build id, and one that cannot be read: it is none that was asked for */
 async function identify(file: StoredFile): Promise<IdentifiedFile | undefined> {
-  try {
+  const source = sourceOf(file.data, file.parts.join('/'));
+  const buildId = await orUndefined(async () => {
+    const head = new BufferSource(await readRange(source, 0, HEAD_BYTES), source.name);
+    return (await (await ElfFile.open(head)).buildId()) ?? (await (await ElfFile.open(source)).buildId());
+  });
+  return buildId === undefined ? undefined : { file, buildId };
+}
+
+function describe(file: StoredFile): Promise<DescribedFile | undefined> {
+  return orUndefined(async () => {
     const elf = await ElfFile.open(sourceOf(file.data, file.parts.join('/')));
-    const buildId = await elf.buildId();
-    return buildId === undefined ? undefined : { file, buildId, hasCode: elf.hasCode, hasSymtab: elf.section('.symtab') !== undefined };
+    return { file, hasCode: elf.hasCode, hasSymtab: elf.section('.symtab') !== undefined };
+  });
+}
+
+/** undefined for a file that is damaged or cannot be read. */
+async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
   } catch (error) {
     if (error instanceof PerfconvError) return undefined;
     throw error;

@@ -53,6 +53,22 @@ describe('symbol files of a web page', () => {
     expect(await foldedWith(new BlobSymbolFiles([...renamed, { name: 'notes.txt', data: new Uint8Array(80) }]), {})).toBe(expected);
   });
 
+  test('are told by one short read of each, since there may be thousands', async () => {
+    const readSizes: number[] = [];
+    const bytes = readFileSync(join(fixtures, 'symfs/opt/perfconv-fixtures/bin/syscalls'));
+    const counted = (name: string): SymbolFile => ({
+      name,
+      size: bytes.length,
+      slice: (start, end) => {
+        readSizes.push(Math.min(end, bytes.length) - start);
+        return new Blob([bytes.subarray(start, end)]);
+      },
+    });
+    const files = new BlobSymbolFiles(Array.from({ length: 200 }, (_, nth) => counted(`renamed-${nth}`)));
+    expect((await files.fetch('00112233445566778899aabbccddeeff00112233', 'executable')).source).toBeUndefined();
+    expect(readSizes).toEqual(Array.from({ length: 200 }, () => 4096));
+  });
+
   test('have names in a binary that is not stripped, even if one that is has the recorded path', async () => {
     const path = 'symfs/opt/perfconv-fixtures/bin/syscalls';
     const whole = readFileSync(join(fixtures, path));
