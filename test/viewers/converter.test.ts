@@ -234,6 +234,41 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
     });
   });
 
+  it('reads recordings as the options say', async () => {
+    await open(async (page, viewer) => {
+      const convert = async (state: string): Promise<void> => {
+        await page.click('#options button');
+        await page.locator(`body[data-state=${state}]`).waitFor();
+      };
+      await choose(page, fixture('events.data'));
+      await page.locator('body[data-state=shown]').waitFor();
+      await page.locator('summary', { hasText: 'Options' }).click();
+      const events = await page.evaluate<string[]>('[...document.querySelectorAll("#events option")].map((option) => option.value)');
+      const recording = await openRecording(readFileSync(fixture('events.data')), { name: 'events.data' });
+      expect(events).toEqual((await recording.profile()).events.map(({ name }) => name));
+      await page.fill('[name=event]', events[1]);
+      await page.fill('[name=time]', '10%-90%');
+      await page.uncheck('[name=inlines]');
+      await page.uncheck('[name=demangle]');
+      await convert('shown');
+      const profile = await recording.profile({ event: events[1], time: '10%-90%', inlines: false, demangle: 'none' });
+      expect(profile.events.map(({ samples }) => samples > 0).filter(Boolean)).toHaveLength(1);
+      expect((await saved(viewer, 'folded')).bytes).toEqual(Buffer.from(await profile.toBytes('folded')));
+      await page.fill('[name=time]', 'soon');
+      await convert('failed');
+      expect(await page.textContent('#problem')).toMatch(/^time soon: expected FROM,TO/);
+      await page.fill('[name=time]', '');
+      await page.fill('[name=pid]', '999999, 999998');
+      await convert('failed');
+      // What is no number is not even tried.
+      await page.fill('[name=pid]', 'x');
+      await convert('failed');
+      expect(await page.locator('[name=pid]:invalid').count()).toBe(1);
+      await page.fill('[name=pid]', '');
+      await convert('shown');
+    });
+  });
+
   it('has the keys of the graph work at once', async () => {
     await open(async (page) => {
       await page.focus('#choose');
@@ -275,7 +310,7 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
       await choose(page, fixture('events.data'));
       await page.locator('body[data-state=shown]').waitFor();
       await saved(viewer, 'folded');
-      await page.locator('#findings', { hasText: 'folded stacks hold only one event' }).waitFor({ state: 'attached' });
+      await page.locator('#findings', { hasText: /folded stacks hold only one event.*“Event” of “Options”/ }).waitFor({ state: 'attached' });
     });
   });
 

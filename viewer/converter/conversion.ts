@@ -6,6 +6,7 @@ import { ChosenFiles, type KnownFile } from './chosen-files.ts';
 import { UNREADABLE } from './dropped-files.ts';
 import { KIND_NAMES } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, FileFormat, IdentifiedFile, Reply, Request, ShownFinding } from './messages.ts';
+import { OptionsForm } from './options-form.ts';
 import { sizeOf } from './recording-size.ts';
 import { sizeText } from './size-text.ts';
 
@@ -28,6 +29,7 @@ const DOWNLOAD_MS = 60_000;
 /** The files that were chosen, and what becomes of them. */
 export class Conversion {
   readonly #files = new ChosenFiles((files) => this.#identify(files));
+  readonly #options = new OptionsForm(() => this.#convertAll());
   readonly #format = byId<HTMLSelectElement>('format');
   readonly #save = byId('saving').querySelector('button')!;
   readonly #view = byId<HTMLIFrameElement>('view');
@@ -68,8 +70,7 @@ export class Conversion {
       throw error;
     }
     this.#list([]);
-    const { recordings, others } = this.#files.sorted();
-    if (recordings.length > 0) this.#convert(recordings, others);
+    if (this.#files.of('recording').length > 0) this.#convertAll();
     else byId('status').textContent = 'There is no recording among these files yet.';
   }
 
@@ -86,6 +87,12 @@ export class Conversion {
     this.#looking = asked;
     const identified = (await asked).values();
     return files.map((file) => (file.data === UNREADABLE ? { kind: 'unreadable', file } : identified.next().value!));
+  }
+
+  /** Converts the recordings among the files. */
+  #convertAll(): void {
+    const { recordings, others } = this.#files.sorted();
+    if (recordings.length > 0) this.#convert(recordings, others);
   }
 
   #convert(recordings: readonly ChosenRecording[], others: readonly KnownFile[]): void {
@@ -115,6 +122,7 @@ export class Conversion {
       // The last one that was chosen, of several.
       kallsyms: filesOf(others, ({ kind }) => kind === 'kallsyms').at(-1)?.path,
       vmlinux: filesOf(others, ({ kind }) => kind === 'vmlinux').at(-1)?.path,
+      options: this.#options.chosen(),
     });
   }
 
@@ -144,6 +152,7 @@ export class Conversion {
         this.#view.hidden = false;
         this.#list(reply.findings);
         this.#recordings = reply.recordings;
+        if (this.#options.chosen().event === undefined) this.#options.offer(reply.events);
         this.#enter('shown', this.#title());
         document.title = `${this.#title()} – perfconv`;
         if (this.#saving !== undefined) this.#askToSave(this.#saving);
@@ -206,7 +215,7 @@ export class Conversion {
     byId('files').replaceChildren(...files.map((text) => element('li', '', text)));
     const first = texts.length === 0 ? [] : [`, ${counted(texts.length, 'message')}`, element('span', '', `: ${texts[0]}`)];
     byId('aboutSummary').replaceChildren(counted(this.#files.all().length, 'file'), ...first);
-    byId('about').hidden = false;
+    byId('bars').hidden = false;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Format } from '../../src/index.ts';
+import type { Format, ProfileOptions } from '../../src/index.ts';
 import type { FileKind } from './file-kinds.ts';
 
 /** Formats that are one file each. */
@@ -15,6 +15,9 @@ export interface ChosenRecording {
   readonly path: string;
   readonly data: Blob | readonly ChosenFile[];
 }
+
+/** Options of a conversion; those that the user left as they were are not there. */
+export type ChosenOptions = Pick<ProfileOptions, 'event' | 'pid' | 'tid' | 'comm' | 'time' | 'truncated' | 'inlines' | 'demangle' | 'offCpu'>;
 
 /** What a file is. */
 export interface IdentifiedFile {
@@ -34,6 +37,7 @@ export type Request =
       /** Paths among the symbol files; undefined if there is none. */
       readonly kallsyms: string | undefined;
       readonly vmlinux: string | undefined;
+      readonly options: ChosenOptions;
     }
   /** Only after `converted`. */
   | { readonly kind: 'save'; readonly format: FileFormat };
@@ -52,8 +56,15 @@ export type Reply =
   /**
    * @param page the text of `-t html`
    * @param recordings the paths of those that could be read
+   * @param events the names of the events that were found
    */
-  | { readonly kind: 'converted'; readonly page: string; readonly recordings: readonly string[]; readonly findings: readonly ShownFinding[] }
+  | {
+      readonly kind: 'converted';
+      readonly page: string;
+      readonly recordings: readonly string[];
+      readonly events: readonly string[];
+      readonly findings: readonly ShownFinding[];
+    }
   /** @param findings also those of the format: what it cannot hold */
   | { readonly kind: 'saved'; readonly format: FileFormat; readonly file: Blob; readonly findings: readonly ShownFinding[] }
   | { readonly kind: 'failed'; readonly message: string };

@@ -29,6 +29,19 @@ const FILE_OPTIONS: readonly string[] = [
   'perfMapDir',
 ];
 
+/** What the page calls the options that it has. */
+const PAGE_OPTIONS: Readonly<Record<string, string>> = {
+  event: 'Event',
+  pid: 'Processes',
+  tid: 'Threads',
+  comm: 'Thread names',
+  time: 'Time',
+  truncated: 'Unwound stacks that break off',
+  inlines: 'Inlined functions',
+  demangle: 'Demangled names',
+  offCpu: 'Time off the CPU',
+};
+
 let profile: Profile | undefined;
 /** The recordings that are not in it. */
 let unread: ShownFinding[] = [];
@@ -58,7 +71,7 @@ async function identify(files: readonly ChosenFile[]): Promise<void> {
   scope.postMessage({ kind: 'identified', files: await identifyAll(files) });
 }
 
-async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<Request, { kind: 'convert' }>): Promise<void> {
+async function convert({ recordings, symbolFiles, kallsyms, vmlinux, options }: Extract<Request, { kind: 'convert' }>): Promise<void> {
   const files = new BlobSymbolFiles(
     await Promise.all(symbolFiles.map(async ({ path, data }) => ({ name: path, data: isJitDump(path) ? await bytesOf(data) : data }))),
   );
@@ -71,7 +84,9 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
     try {
       const recording = await openRecording(inputOf(data), { name: path, optionWords });
       const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
-      profiles.push(await recording.profile({ symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }));
+      profiles.push(
+        await recording.profile({ ...options, symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }),
+      );
       paths.push(path);
     } catch (error) {
       failures.push(error);
@@ -81,7 +96,8 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux }: Extract<R
   }
   if (profiles.length === 0) throw failures[0];
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
-  scope.postMessage({ kind: 'converted', page: await (await fileOf('html')).text(), recordings: paths, findings: findings() });
+  const page = await (await fileOf('html')).text();
+  scope.postMessage({ kind: 'converted', page, recordings: paths, events: profile.events.map(({ name }) => name), findings: findings() });
 }
 
 function inputOf(data: ChosenRecording['data']): Parameters<typeof openRecording>[0] {
@@ -115,7 +131,8 @@ async function bytesOf(data: Blob): Promise<Uint8Array> {
   return new Uint8Array(await data.arrayBuffer());
 }
 
-/** How messages name options: there is one way to give files, and all else is for the command line. */
+/** How messages name options: there is one way to give files, some are on the page, and all else is for the command line. */
 function optionWords(option: string, value?: string): string {
+  if (Object.hasOwn(PAGE_OPTIONS, option)) return `“${PAGE_OPTIONS[option]}” of “Options”`;
   return FILE_OPTIONS.includes(option) ? '“Choose files”' : `the command line’s ${COMMAND_LINE_OPTIONS(option, value)}`;
 }
