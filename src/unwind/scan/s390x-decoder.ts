@@ -14,7 +14,7 @@ const RR_READS = new OpcodeSet([0x01, 0x04, 0x0a, 0x15, 0x19]);
 /** Formats of 4 bytes: stores, comparisons, and what changes memory. */
 const FOUR_READS = new OpcodeSet([
   ...[0x40, 0x42, 0x44, 0x49, 0x4e, 0x50, 0x55, 0x59],
-  ...[0x80, 0x82, 0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x9a, 0x9b, 0xae, 0xb1, 0xb6, 0xb7, 0xbd, 0xbe],
+  ...[0x80, 0x82, 0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x9a, 0x9b, 0xae, 0xb6, 0xb7, 0xbd, 0xbe],
 ]);
 /** A7: TMLH …, CHI, CGHI */
 const A7_READS = new OpcodeSet([0, 1, 2, 3, 14, 15]);
@@ -25,12 +25,12 @@ const B2_WRITES = new OpcodeSet([0x22, 0x4f, 0x52, 0xec]);
 const B2_WRITES_BOTH = new OpcodeSet([0x41, 0x55, 0x57, 0x5d, 0x5e, 0x63, 0xa5, 0xa6, 0xa7]);
 /** B3: so do EFPC, and what turns floating-point numbers into others. */
 const B3_WRITES = new OpcodeSet([
-  ...[0x42, 0x43, 0x4a, 0x4b, 0x8c, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa8, 0xa9, 0xaa, 0xac, 0xad, 0xae],
+  ...[0x8c, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa8, 0xa9, 0xaa, 0xac, 0xad, 0xae],
   ...[0xb8, 0xb9, 0xba, 0xc8, 0xc9, 0xca, 0xe1, 0xe2, 0xe3, 0xe5, 0xe7, 0xe9, 0xea, 0xeb, 0xed, 0xef],
 ]);
 /** E3 */
 const E3_READS = new OpcodeSet([
-  ...[0x20, 0x21, 0x25, 0x26, 0x2e, 0x2f, 0x30, 0x31, 0x34, 0x36, 0x3e, 0x3f, 0x47, 0x48, 0x49, 0x4d],
+  ...[0x20, 0x21, 0x25, 0x26, 0x2e, 0x2f, 0x30, 0x31, 0x34, 0x36, 0x3e, 0x3f, 0x47, 0x49, 0x4d],
   ...[0x50, 0x55, 0x59, 0x70, 0x72, 0x79, 0x8e, 0xc3, 0xc7, 0xcb, 0xcd, 0xcf],
 ]);
 /** EB */
@@ -38,8 +38,10 @@ const EB_READS = new OpcodeSet([
   ...[0x20, 0x21, 0x23, 0x25, 0x26, 0x2b, 0x2c, 0x2d, 0x2f, 0x51, 0x52, 0x54, 0x55, 0x56, 0x57],
   ...[0x6a, 0x6e, 0x7a, 0x7e, 0x90, 0x9a, 0x9b, 0xe1, 0xe3, 0xf3],
 ]);
-/** Instructions of B9 and E3 that write a pair of registers: FLOGR, multiplications, divisions, LPQ. */
-const PAIRS = new OpcodeSet([0x0d, 0x1d, 0x5c, 0x83, 0x86, 0x87, 0x8f, 0x96, 0x97, 0xec]);
+/** Instructions that write a pair of registers: FLOGR, multiplications, divisions, LPQ, CDSY, CDSG. */
+const B9_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x83, 0x86, 0x87, 0x96, 0x97, 0xec]);
+const E3_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x5c, 0x84, 0x86, 0x87, 0x8f, 0x96, 0x97]);
+const EB_PAIRS = new OpcodeSet([0x31, 0x3e]);
 /** EC: branches after comparisons: to a distance, to a register; traps. */
 const COMPARE_AND_BRANCH = new OpcodeSet([0x64, 0x65, 0x76, 0x77, 0x7c, 0x7d, 0x7e, 0x7f]);
 const COMPARE_AND_LEAVE = new OpcodeSet([0xe4, 0xe5, 0xf6, 0xf7, 0xfc, 0xfd, 0xfe, 0xff]);
@@ -266,7 +268,7 @@ export class S390xDecoder implements InstructionDecoder {
         this.#setAddress(state);
         return 'next';
       default:
-        if (PAIRS.has(opcode)) clobberPair(first, state);
+        if (E3_PAIRS.has(opcode)) clobberPair(first, state);
         else if (!E3_READS.has(opcode)) state.clobber(first);
         return 'next';
     }
@@ -280,6 +282,7 @@ export class S390xDecoder implements InstructionDecoder {
       for (let i = this.#rangeEnd(this.#low); i >= 0; i--) state.store((this.#first + i) & 15, this.#base, this.#distance + 8 * i);
     } else if (opcode === 0x96 || opcode === 0x98)
       this.#clobberRange(state); // LMH, LMY
+    else if (EB_PAIRS.has(opcode)) clobberPair(this.#first, state);
     else if (!EB_READS.has(opcode)) state.clobber(this.#first);
   }
 
@@ -315,14 +318,26 @@ export class S390xDecoder implements InstructionDecoder {
       case 0xcc: // parts of registers
         state.clobber(first);
         return;
-      case 0xe7: // The first halves of v0 … v15 are f0 … f15. VLGV writes a general register.
-        if (last === 0x21) state.clobber(first);
-        else if (!VECTOR_STORES.has(last)) state.clobber(FLOATING[first]);
+      case 0xe7:
+        this.#e7(last, (immediate >> 8) & 15, state);
         return;
       case 0xed: // LDY, STDY, STEY
         if (last === 0x65) this.#load(FLOATING[first], state);
         else if (last !== 0x67 && last !== 0x66) state.clobber(FLOATING[first]);
         else if (last === 0x67 && low === 0) state.store(FLOATING[first], this.#base, this.#distance);
+    }
+  }
+
+  /**
+   * Vectors: the first halves of v0 … v15 are f0 … f15.
+   * @param upper the bits that tell v16 … v31 from these; 8 is that of the first register, and 4 that of the second one
+   */
+  #e7(opcode: number, upper: number, state: ScanState): void {
+    if (opcode === 0x21 || opcode === 0x27)
+      state.clobber(this.#first); // VLGV, LCBB: a general register
+    else if (!VECTOR_STORES.has(opcode) && (upper & 8) === 0) {
+      const last = opcode !== 0x36 ? this.#first : (upper & 4) === 0 ? this.#low : 15; // VLM
+      for (let vector = this.#first; vector <= last; vector++) state.clobber(FLOATING[vector]);
     }
   }
 
@@ -405,7 +420,7 @@ function b9(opcode: number, to: number, from: number, third: number, state: Scan
       state.combine(to, from, third, -1);
       return;
     default:
-      if (PAIRS.has(opcode)) clobberPair(to, state);
+      if (B9_PAIRS.has(opcode)) clobberPair(to, state);
       else if (!B9_READS.has(opcode)) state.clobber(to);
   }
 }
