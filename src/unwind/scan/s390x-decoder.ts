@@ -1,6 +1,7 @@
 import { S390X_FLOATING as FLOATING } from '../s390x-registers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
+import { applyB2, applyB3, applyB9, clobberPair } from './s390x-register-formats.ts';
 import { INDIRECT, ScanState } from './scan-state.ts';
 
 const LINK = 14;
@@ -18,16 +19,6 @@ const FOUR_READS = new OpcodeSet([
 ]);
 /** A7: TMLH …, CHI, CGHI */
 const A7_READS = new OpcodeSet([0, 1, 2, 3, 14, 15]);
-/** B9: comparisons, and traps after them. */
-const B9_READS = new OpcodeSet([0x20, 0x21, 0x30, 0x31, 0x60, 0x61, 0x72, 0x73, 0xcd, 0xcf, 0xdd, 0xdf]);
-/** B2: IPM, EAR, MSR, ETND do write one, and what works on strings writes both: CKSM, MVST, CUSE, CLST, SRST, CMPSC, TRE, CUUTF, CUTFU. */
-const B2_WRITES = new OpcodeSet([0x22, 0x4f, 0x52, 0xec]);
-const B2_WRITES_BOTH = new OpcodeSet([0x41, 0x55, 0x57, 0x5d, 0x5e, 0x63, 0xa5, 0xa6, 0xa7]);
-/** B3: so do EFPC, and what turns floating-point numbers into others. */
-const B3_WRITES = new OpcodeSet([
-  ...[0x8c, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa8, 0xa9, 0xaa, 0xac, 0xad, 0xae],
-  ...[0xb8, 0xb9, 0xba, 0xc8, 0xc9, 0xca, 0xe1, 0xe2, 0xe3, 0xe5, 0xe7, 0xe9, 0xea, 0xeb, 0xed, 0xef],
-]);
 /** E3 */
 const E3_READS = new OpcodeSet([
   ...[0x20, 0x21, 0x25, 0x26, 0x2e, 0x2f, 0x30, 0x31, 0x34, 0x36, 0x3e, 0x3f, 0x47, 0x49, 0x4d],
@@ -38,8 +29,7 @@ const EB_READS = new OpcodeSet([
   ...[0x20, 0x21, 0x23, 0x25, 0x26, 0x2b, 0x2c, 0x2d, 0x2f, 0x51, 0x52, 0x54, 0x55, 0x56, 0x57],
   ...[0x6a, 0x6e, 0x7a, 0x7e, 0x90, 0x9a, 0x9b, 0xe1, 0xe3, 0xf3],
 ]);
-/** Instructions that write a pair of registers: FLOGR, multiplications, divisions, LPQ, CDSY, CDSG. */
-const B9_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x83, 0x86, 0x87, 0x96, 0x97, 0xec]);
+/** Of E3, instructions that write a pair of registers: multiplications, divisions, LPQ; of EB: CDSY, CDSG. */
 const E3_PAIRS = new OpcodeSet([0x0d, 0x1d, 0x5c, 0x84, 0x86, 0x87, 0x8f, 0x96, 0x97]);
 const EB_PAIRS = new OpcodeSet([0x31, 0x3e]);
 /** EC: branches after comparisons: to a distance, to a register; traps. */
@@ -165,14 +155,13 @@ export class S390xDecoder implements InstructionDecoder {
         else state.clobber(first);
         return 'next';
       case 0xb2:
-        if (B2_WRITES.has(second) || B2_WRITES_BOTH.has(second)) state.clobber(registers >> 4);
-        if (B2_WRITES_BOTH.has(second)) state.clobber(registers & 15);
+        applyB2(second, registers >> 4, registers & 15, state);
         return 'next';
       case 0xb3:
-        b3(second, registers >> 4, registers & 15, state);
+        applyB3(second, registers >> 4, registers & 15, state);
         return 'next';
       case 0xb9:
-        b9(second, registers >> 4, registers & 15, this.#base, state);
+        applyB9(second, registers >> 4, registers & 15, this.#base, state);
         return 'next';
       default:
         if (opcode >= 0x60 && opcode < 0x80 && opcode !== 0x71) state.clobber(FLOATING[first]);
@@ -385,47 +374,4 @@ export class S390xDecoder implements InstructionDecoder {
     state.offsets[SP] = offset + distance - SP_SLOT;
     state.pointerBase = -1;
   }
-}
-
-/** From and to floating-point registers. */
-function b3(opcode: number, to: number, from: number, state: ScanState): void {
-  if (opcode === 0xc1)
-    state.add(FLOATING[to], from, 0); // LDGR
-  else if (opcode === 0xcd)
-    state.add(to, FLOATING[from], 0); // LGDR
-  else state.clobber(B3_WRITES.has(opcode) ? to : FLOATING[to]);
-}
-
-/** @param third another register, of those that have three */
-function b9(opcode: number, to: number, from: number, third: number, state: ScanState): void {
-  switch (opcode) {
-    case 0x02: // LTGR, LGR
-    case 0x04:
-      state.add(to, from, 0);
-      return;
-    case 0x08: // AGR, ALGR
-    case 0x0a:
-      state.combine(to, to, from, 1);
-      return;
-    case 0x09: // SGR, SLGR
-    case 0x0b:
-      state.combine(to, to, from, -1);
-      return;
-    case 0xe8: // AGRK, ALGRK
-    case 0xea:
-      state.combine(to, from, third, 1);
-      return;
-    case 0xe9: // SGRK, SLGRK
-    case 0xeb:
-      state.combine(to, from, third, -1);
-      return;
-    default:
-      if (B9_PAIRS.has(opcode)) clobberPair(to, state);
-      else if (!B9_READS.has(opcode)) state.clobber(to);
-  }
-}
-
-function clobberPair(first: number, state: ScanState): void {
-  state.clobber(first);
-  state.clobber((first + 1) & 15);
 }
