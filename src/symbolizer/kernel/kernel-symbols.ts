@@ -80,8 +80,9 @@ export class KernelSymbols {
     let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
     let table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
     if (table === undefined && this.#mayAskForVmlinux) {
-      vmlinux = (await findServedVmlinux(files, kernel)) ?? vmlinux;
-      table = await this.#vmlinuxTable(vmlinux, search);
+      const served = await findServedVmlinux(files, kernel);
+      table = await this.#vmlinuxTable(served, search);
+      vmlinux = served ?? vmlinux;
     }
     const lines = wantsLines && vmlinux !== undefined ? await this.#vmlinuxLines(vmlinux, search) : undefined;
     return codeSymbols(table, lines);

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { BufferSource } from '../../../src/base/byte-source.ts';
 import { Diagnostics } from '../../../src/base/diagnostics.ts';
 import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-identity.ts';
 import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
@@ -251,6 +252,20 @@ describe('servers', () => {
     expect(await nameOf(KERNEL)).toBe('linked');
     expect(outcomeAt('/cache/debuginfo (relocation)')).toMatchObject({ detail: 'it has no symbol _text' });
     expect(files.fetched).toEqual(['debuginfo', 'executable', 'debuginfo', 'executable']);
+  });
+
+  it('that have no vmlinux do not have the one of this machine read again', async () => {
+    files.content.set(RELEASED, vmlinux('', { symbols: [] }));
+    const reads = vi.spyOn(BufferSource.prototype, 'readAt');
+    const countReads = async (places: Partial<KernelPlaces>): Promise<number> => {
+      reads.mockClear();
+      expect(await nameOf({ buildId: ID, osRelease: '6.1.0' }, places)).toBeUndefined();
+      return reads.mock.contexts.filter((source) => (source as BufferSource).name === RELEASED).length;
+    };
+    const unasked = await countReads({ vmlinux: RELEASED });
+    expect(await countReads({})).toBe(unasked);
+    expect(files.fetched).toEqual(['debuginfo', 'executable']);
+    reads.mockRestore();
   });
 
   it('are asked for a module that neither a list nor a file names', async () => {
