@@ -2,6 +2,7 @@ import { type BlobLike, BlobSource, modifiedNsOf } from '../base/blob-source.ts'
 import { type RecordingSource, readRange } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 import { type DatedSource, isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../base/directory-recording.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { DEFAULT_RECORDING } from '../base/input-names.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
 import type { OpenInput } from '../base/recording-input.ts';
@@ -38,9 +39,13 @@ export class BytesInput implements RepeatableInput {
     }));
   }
 
-  /** @param files those of a directory recording, also of the directories in it, under their paths */
-  static ofDirectory(files: readonly NamedFile[], { name, modifiedNs }: OpenOptions): BytesInput {
-    const paths = files.map((file) => pathParts(pathOfFile(file)));
+  /**
+   * @param listed the files of a directory recording, also of the directories in it, under their paths
+   * @throws PerfconvError `usage` for a file without a name
+   */
+  static ofDirectory(listed: Iterable<NamedFile>, { name, modifiedNs }: OpenOptions): BytesInput {
+    const files = [...listed];
+    const paths = files.map(partsOf);
     const folder = (paths.find((parts) => isMainFile(parts.at(-1) ?? '')) ?? paths.find((parts) => isPartFile(parts.at(-1) ?? '')) ?? []).slice(0, -1);
     const path = folder.join('/');
     const inFolder = new Map<string, NamedFile>();
@@ -80,6 +85,12 @@ export class BytesInput implements RepeatableInput {
     const input = await this.#openOnce(found);
     return { ...input, findings: found.list() };
   }
+}
+
+function partsOf(file: NamedFile): string[] {
+  const parts = pathParts(pathOfFile(file));
+  if (parts.length === 0) throw new PerfconvError('usage', 'a file of a directory recording needs a name');
+  return parts;
 }
 
 function datedSource(file: NamedFile | undefined, name: string): DatedSource | undefined {

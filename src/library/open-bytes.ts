@@ -26,21 +26,22 @@ export interface Recording extends RecordingBase {
 }
 
 /**
- * Opens a recording in memory: bytes, a web page's Blob or File, or a list of the files of a directory recording (`perf record --threads`), with their paths.
- * What gzip, zstd, xz or zlib has compressed is decompressed.
- * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `usage` for an input of another kind, and for unknown options
+ * Opens a recording in memory: bytes, a web page's Blob or File, or the files of a directory recording (`perf record --threads`) with their paths, as a FileList
+ * has them. What gzip, zstd, xz or zlib has compressed is decompressed.
+ * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`; `io` for files that are no recording, or cannot be read; `usage` for an input of another
+ * kind, for a file of a directory without a name, and for unknown options
  */
-export async function openRecording(input: Uint8Array | BlobLike | readonly NamedFile[], options: OpenOptions = {}): Promise<Recording> {
+export async function openRecording(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
   const bytes = inputOf(input, options);
   await OpenedRecording.check(bytes);
   return new BytesRecording(bytes, options);
 }
 
-function inputOf(input: Uint8Array | BlobLike | readonly NamedFile[], options: OpenOptions): BytesInput {
+function inputOf(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: OpenOptions): BytesInput {
   if (input instanceof Uint8Array || isBlob(input)) return BytesInput.ofFile(input, options);
-  if (Array.isArray(input)) return BytesInput.ofDirectory(input, options);
-  throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob, a File or a list of files');
+  if (typeof input === 'object' && input !== null && Symbol.iterator in input) return BytesInput.ofDirectory(input, options);
+  throw new PerfconvError('usage', 'a recording is opened from a Uint8Array, a Blob, a File or a list of Files');
 }
 
 /**

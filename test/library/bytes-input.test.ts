@@ -78,7 +78,8 @@ describe('the files of a directory recording', () => {
       ...Array.from({ length: 10 }, (_, nth) => file(`chosen/web.data/data.${nth}`, sampleAt(2n))),
       ...[file('chosen/data.11', sampleAt(3n)), file('chosen/web.data/more/data.12', sampleAt(3n))],
     ];
-    const recording = await openRecording(files);
+    // A FileList is no array.
+    const recording = await openRecording({ [Symbol.iterator]: () => files.values() });
     expect(recording.name).toBe('chosen/web.data');
     expect((await recording.profile()).events.map(({ samples }) => samples)).toEqual([11]);
     expect((await recording.info()).modifiedTime).toBe('1970-01-01T00:00:00.007000000Z');
@@ -98,6 +99,12 @@ describe('the files of a directory recording', () => {
     for (let nth = 0; nth < 2; nth++) expect((await recording.profile()).findings).toContainEqual(expect.objectContaining({ code: 'part-missing', count: 2 }));
     await expect(openRecording([file('web.data/data.0', sampleAt(1n))])).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining('lacks') });
     await expect(openRecording([])).rejects.toMatchObject({ code: 'io' });
+  });
+
+  test('need names, and numbers are no files', async () => {
+    await expect(openRecording([{ name: '', data: main }])).rejects.toMatchObject({ code: 'usage', message: expect.stringContaining('needs a name') });
+    await expect(openRecording([0x50, 0x45] as unknown as Input)).rejects.toMatchObject({ code: 'usage' });
+    await expect(openRecording('web.data' as unknown as Input)).rejects.toMatchObject({ code: 'usage' });
   });
 
   test('give the names that the command line finds, also those of the kernel that were recorded with it', async () => {
