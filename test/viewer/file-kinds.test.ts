@@ -43,11 +43,21 @@ test('compressed recordings are known, and unpacked later', async () => {
   expect(await identify(damaged)).toEqual({ kind: 'other', file: damaged });
 });
 
+test('compressed kernel modules are known, and unpacked later', async () => {
+  const module = packed('kernel/fs/ext4.ko.gz', '\x7fELF');
+  expect(await identify(module)).toEqual({ kind: 'binary', file: module });
+  for (const [path, text] of [
+    ['ext4.ko.gz', 'no ELF'],
+    ['app.gz', '\x7fELF'],
+  ]) {
+    const other = packed(path, text);
+    expect(await identify(other)).toEqual({ kind: 'other', file: other });
+  }
+});
+
 test('compressed kernel symbols are unpacked, up to where they are damaged', async () => {
   const symbols = await identify(packed('boot/kallsyms.gz', SYMBOLS));
   expect([symbols.kind, symbols.file.path, await symbols.file.data.text()]).toEqual(['kallsyms', 'boot/kallsyms', SYMBOLS]);
-  const other = packed('module.ko.gz', '\x7fELF');
-  expect(await identify(other)).toEqual({ kind: 'other', file: other });
   const list = packed('perf-1.map.gz', '7f00 10 f\n');
   expect(await identify(list)).toEqual({ kind: 'other', file: list });
   const text = SYMBOLS.repeat(50_000);

@@ -94,7 +94,7 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
       expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
       expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/ \(.*\)/, ''))).toEqual([
         'kernel.data: recording',
-        'syscalls: program, library or debug file',
+        'syscalls: program, library, kernel module or debug file',
         'kallsyms: kernel symbols',
       ]);
     });
@@ -187,7 +187,7 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
       await page.setInputFiles('#folderInput', chosen);
       await page.locator('body[data-state=shown]').waitFor();
       expect((await page.locator('#files li').allTextContents()).map((text) => text.replace(/ \(.*\)/, '')).sort()).toEqual([
-        'chosen/bin/syscalls: program, library or debug file',
+        'chosen/bin/syscalls: program, library, kernel module or debug file',
         'chosen/kallsyms: kernel symbols',
         'chosen/kernel.data: recording',
       ]);

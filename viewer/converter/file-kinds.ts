@@ -21,7 +21,7 @@ export type FileKind = 'recording' | 'part' | 'binary' | 'vmlinux' | 'kallsyms' 
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   recording: 'recording',
   part: 'part of a recording, of use only with the file “data” from the same folder',
-  binary: 'program, library or debug file',
+  binary: 'program, library, kernel module or debug file',
   vmlinux: 'kernel',
   kallsyms: 'kernel symbols',
   jit: 'code compiled at run time',
@@ -54,7 +54,8 @@ export async function identify(file: ChosenFile): Promise<IdentifiedFile> {
     if (wrapping !== undefined && wrapping !== 'bzip2') {
       const path = file.path.replace(/\.(?:gz|zst|xz)$/i, '');
       const kind = kindOf(await unpackedHead(wrapping, file), fileName(path));
-      if (kind === 'recording') return { kind, file };
+      // Of compressed binaries, only kernel modules are unpacked when they are needed.
+      if (kind === 'recording' || (kind === 'binary' && path.endsWith('.ko'))) return { kind, file };
       if (kind === 'kallsyms') return { kind, file: { path, data: await unpack(wrapping, file) } };
     }
     return { kind: kindOf(head, fileName(file.path)), file };
