@@ -27,9 +27,9 @@ export function columnsOfListed(listed: ListedSymbols, shift = 0): SymbolColumns
  * Observed: perf 6.1 first gives each symbol of size 0 an end: the start of the next symbol in (address, file) order, if that differs from its own. Then it
  * chooses among the names of one address, in this order of preference: one that has a size, is not weak, is global, has fewer leading underscores, is longer,
  * comes first in the file. For the last three, names are compared demangled if they are shown demangled; this is left to the table, since few of its names are
- * asked for. If symbols with different starts overlap, perf's choice depends on the shape of its tree: see
- * {@link copySearch}. Without it, the symbol with the nearest start is found, and a label without a size inside a function that has one, and that is shown,
- * counts as part of that function (V8's builtins have many of them).
+ * asked for. If symbols with different starts overlap, perf's choice depends on the shape of its tree: see {@link SymbolTableBuilder.copySearch}. Without it, the
+ * symbol with the nearest start is found, and a label without a size inside a function that has one, and that is shown, counts as part of that function (V8's
+ * builtins have many of them).
  */
 export class SymbolTableBuilder {
   #starts: Float64Array;
@@ -97,7 +97,8 @@ export class SymbolTableBuilder {
   }
 
   /**
-   * Adds the symbols of a second table, whose names begin at `namesAt` in the bytes given to {@link build}. Nothing may be added after them, except after {@link copySearch}.
+   * Adds the symbols of a second table, whose names begin at `namesAt` in the bytes given to {@link build}. Nothing may be added after them, except after
+   * {@link copySearch}.
    *
    * Observed: perf 6.1 gives ends to the symbols of the first table, and then to those of the second one, before it chooses among all.
    */

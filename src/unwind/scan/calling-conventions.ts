@@ -24,8 +24,8 @@ const POWERPC: CallingConvention = {
 
 /**
  * Source: the machines' procedure call standards: x86-64 psABI, figure 3.4; i386 psABI, table 2.3; AAPCS64 and AAPCS32, 6.1.1; RISC-V psABI, "Integer Register
- * Convention"; 64-bit ELF V2 ABI, "Register Roles"; System V ABI, PowerPC supplement, "Registers"; LoongArch ELF psABI, "Register Convention"; s390x ELF ABI, 1.2.2; System V ABI, MIPS
- * supplement, "Registers"; MIPSpro N32 ABI Handbook, "Calling Convention Implementations".
+ * Convention"; s390x ELF ABI, 1.2.2; 64-bit ELF V2 ABI, "Register Roles"; System V ABI, PowerPC supplement, "Registers"; LoongArch ELF psABI, "Register
+ * Convention"; System V ABI, MIPS supplement, "Registers"; MIPSpro N32 ABI Handbook, "Calling Convention Implementations".
  */
 export const CALLING_CONVENTIONS: Readonly<Record<UnwindMachine, CallingConvention>> = {
   x86_64: {

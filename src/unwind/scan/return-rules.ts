@@ -18,7 +18,10 @@ export interface ScannedFrame {
   readonly isEmpty: boolean;
 }
 
-/** The CFA at a return: the first value of a register plus an offset, on s390x not that of the stack pointer. On x86, that register may be the frame pointer though the stack pointer is not known. */
+/**
+ * The CFA at a return: the first value of a register plus an offset. On s390x, it is not the caller's stack pointer, but 160 bytes above. On x86, the register
+ * may be the frame pointer though the stack pointer is not known.
+ */
 interface ReturnCfa {
   readonly base: number;
   readonly offset: number;
