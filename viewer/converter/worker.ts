@@ -6,6 +6,7 @@ import { printable } from '../../src/base/printable.ts';
 import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
 import { identifyAll } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, FileFormat, Reply, Request, ShownFinding } from './messages.ts';
+import { OPTION_LABELS } from './option-labels.ts';
 import { sizeOf } from './recording-size.ts';
 
 /** The part of a worker's global object that is used: its type is not among those of pages. */
@@ -28,19 +29,6 @@ const FILE_OPTIONS: readonly string[] = [
   'guestmodules',
   'perfMapDir',
 ];
-
-/** What the page calls the options that it has. */
-const PAGE_OPTIONS: Readonly<Record<string, string>> = {
-  event: 'Event',
-  pid: 'Processes',
-  tid: 'Threads',
-  comm: 'Thread names',
-  time: 'Time',
-  truncated: 'Unwound stacks that break off',
-  inlines: 'Inlined functions',
-  demangle: 'Demangled names',
-  offCpu: 'Time off the CPU',
-};
 
 let profile: Profile | undefined;
 /** The recordings that are not in it. */
@@ -133,6 +121,7 @@ async function bytesOf(data: Blob): Promise<Uint8Array> {
 
 /** How messages name options: there is one way to give files, some are on the page, and all else is for the command line. */
 function optionWords(option: string, value?: string): string {
-  if (Object.hasOwn(PAGE_OPTIONS, option)) return `“${PAGE_OPTIONS[option]}” of “Options”`;
+  const label = OPTION_LABELS.get(option);
+  if (label !== undefined) return `“${label}” of “Options”`;
   return FILE_OPTIONS.includes(option) ? '“Choose files”' : `the command line’s ${COMMAND_LINE_OPTIONS(option, value)}`;
 }
