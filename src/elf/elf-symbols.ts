@@ -1,5 +1,5 @@
 import { addressOf } from '../base/addresses.ts';
-import { type ByteView, wordsOf } from '../base/byte-view.ts';
+import { ByteView, wordsOf } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { JoinedBytes } from '../base/joined-bytes.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
@@ -14,6 +14,7 @@ import { FunctionDescriptors } from './function-descriptors.ts';
 import { NameLengths } from './name-lengths.ts';
 import { PlainSymbols } from './plain-symbols.ts';
 import {
+  SHN_ABS,
   SHN_LORESERVE,
   SHN_UNDEF,
   SHN_XINDEX,
@@ -88,7 +89,9 @@ export interface ElfSymbolRules {
  * Observed with perf 6.1: functions and data objects count. Labels (STT_NOTYPE) only count in sections with "text" or "data" in their name, and if they are
  * visible from outside the module. Symbols of no section (undefined, absolute) do not count. perf adds the whole `.dynsym` of the file that has the `.symtab`,
  * which is why it may prefer a label of `.dynsym` to a function of `.symtab`; with `compatPerf`, the same is done here. perf names nothing in a file without
- * section headers.
+ * section headers. At a symbol whose section the file does not have (rustc's library, which BOLT has rewritten, has one), perf stops: what it has read of the
+ * table is found, but neither chosen from nor given ends, and there are no PLT entries. It also names nothing for the first address that is looked up there,
+ * which is not copied.
  *
  * @param symbols the file with the symbols, which may be a debug file
  * @param runtime the file that was mapped: a debug file has the same addresses but not the same offsets, and no PLT
@@ -99,10 +102,10 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const readTable = (elf: ElfFile, section: ElfSection | undefined): Promise<NamedSymbols> =>
     readSymbolSection(elf, section, fileOffsets(elf, runtime), compatPerf, descriptors);
   const first = mainTableOf(symbols);
-  const { builder, names: ownNames } = await readTable(symbols, first);
+  const { builder, names: ownNames, isCut } = await readTable(symbols, first);
   const linked = compatPerf ? symbols : await withDynamicSections(runtime);
   const second = dynsymOf(linked);
-  const dynsym = await readTable(linked, second === first ? undefined : second).catch((error: unknown) => {
+  const dynsym = await readTable(linked, second === first || isCut ? undefined : second).catch((error: unknown) => {
     if (!(error instanceof PerfconvError) || builder.count === 0) throw error;
     onDamage?.(error);
     return noSymbols();
@@ -111,15 +114,18 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const names = new JoinedBytes();
   names.add(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
-  const plt = await readPltEntries(runtime, symbols, compatPerf);
+  const plt = isCut || dynsym.isCut ? undefined : await readPltEntries(runtime, symbols, compatPerf);
   const addPlt = (): void => {
+    if (plt === undefined) return;
     const namesAt = names.add(plt.names);
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
   };
   if (!compatPerf) addPlt();
+  if (isCut) builder.copySearch(0);
+  else if (dynsym.isCut) builder.copySearch();
   if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
   if (compatPerf) {
-    builder.copySearch();
+    if (!isCut && !dynsym.isCut) builder.copySearch();
     addPlt();
   } else {
     builder.improve();
@@ -182,10 +188,12 @@ interface SymbolAddresses {
 interface NamedSymbols {
   readonly builder: SymbolTableBuilder;
   readonly names: Uint8Array;
+  /** Whether perf stops reading the table before its end; what follows is left out. */
+  readonly isCut: boolean;
 }
 
 function noSymbols(): NamedSymbols {
-  return { builder: new SymbolTableBuilder(0), names: new Uint8Array() };
+  return { builder: new SymbolTableBuilder(0), names: new Uint8Array(), isCut: false };
 }
 
 /** Reads one table of a file; no symbols if it has none. */
@@ -200,10 +208,23 @@ async function readSymbolSection(
   if (section === undefined || strings === undefined) return noSymbols();
   const { bytes: names } = await elf.readSection(strings);
   const skipsLabels = skipsLabelsOf(elf.machine, compatPerf);
-  const table = await elf.readSection(section);
+  const whole = await elf.readSection(section);
+  const table = compatPerf ? readableByPerf(whole, elf) : whole;
   const isPlain = loads !== undefined && descriptors === undefined && elf.classBits === 64 && elf.littleEndian && elf.machine !== EM_ARM;
   const plain = isPlain && table.length >= LONG_SIZE_BYTES ? PlainSymbols.over(table.bytes, names, loads) : undefined;
-  return { builder: collectSymbols(table, names, elf, toAddress, skipsLabels, descriptors, plain), names };
+  return { builder: collectSymbols(table, names, elf, toAddress, skipsLabels, descriptors, plain), names, isCut: table.length < whole.length };
+}
+
+/** A table up to the first symbol of a section that the file does not have. */
+function readableByPerf(table: ByteView, { classBits, sections }: ElfFile): ByteView {
+  const layout = SYMBOL_LAYOUTS[classBits];
+  for (let at = 0; at + layout.sizeBytes <= table.length; at += layout.sizeBytes) {
+    const sectionIndex = table.u16(at + layout.st_shndx);
+    if (sectionIndex < sections.length || sectionIndex === SHN_ABS || sectionIndex === SHN_XINDEX || table.u32(at + layout.st_name) === 0) continue;
+    const type = table.u8(at + layout.st_info) & 0xf;
+    if (type === STT_FUNC || type === STT_OBJECT || type === STT_GNU_IFUNC) return new ByteView(table.bytes.subarray(0, at), table.littleEndian);
+  }
+  return table;
 }
 
 function collectSymbols(

@@ -127,10 +127,11 @@ export class SymbolTableBuilder {
    *
    * Observed: perf 6.1 adds symbols to a red-black tree in the order of the file. Then, by address, it removes those that it does not choose. At last it adds
    * the entries of the PLT. An address belongs to the first symbol on the way to it that covers it.
+   * @param lateFrom the first symbol that is found without keeping another from being chosen; default: the next one that is added
    */
-  copySearch(): void {
+  copySearch(lateFrom = this.#count): void {
     this.#copiesSearch = true;
-    this.#lateFrom = this.#count;
+    this.#lateFrom = lateFrom;
   }
 
   /**

@@ -84,6 +84,33 @@ describe.each(KINDS)('an ELF$classBits file, little-endian $littleEndian', (kind
     expect(table.find(DATA.offset + 12)).toBe(-1);
   });
 
+  it('has with compatPerf only the symbols before one whose section is missing, as they are', async () => {
+    const at = (offset: number) => TEXT.vaddr + offset;
+    const ours = (name: string, offset: number, sizeBytes = 8): PlannedSymbol => ({ name, value: at(offset), sizeBytes });
+    const lost: PlannedSymbol = { name: 'lost', value: at(0x30), sizeBytes: 8, section: 200 };
+    const unsized = ours('unsized', 0x10, 0);
+    const table = [ours('a', 0), unsized, lost, ours('after', 0x40)];
+    const dynamic = [ours('long_alias_of_a', 0), ours('dynamic', 0x50)];
+    const namesOf = async (plan: Pick<ElfPlan, 'symbols' | 'dynamicSymbols'>, compatPerf = true): Promise<(string | undefined)[]> => {
+      const elf = await open(buildElf({ ...kind, ...plan }));
+      const found = await readElfSymbols(elf, elf, { compatPerf });
+      return [0, 0x10, 0x11, 0x40, 0x50].map((offset) => {
+        const index = found?.find(TEXT.offset + offset) ?? -1;
+        return index < 0 ? undefined : found!.name(index);
+      });
+    };
+    const none = undefined;
+    expect(await namesOf({ symbols: table, dynamicSymbols: dynamic })).toEqual(['a', 'unsized', none, none, none]);
+    expect(await namesOf({ symbols: table, dynamicSymbols: dynamic }, false)).toEqual(['a', 'unsized', 'unsized', 'after', 'dynamic']);
+    // In a second table, it makes no difference to the first one.
+    const second = { symbols: [ours('a', 0), unsized, ours('after', 0x40)], dynamicSymbols: [ours('long_alias_of_a', 0), lost, ours('dynamic', 0x50)] };
+    expect(await namesOf(second)).toEqual(['a', 'unsized', 'unsized', 'after', none]);
+    for (const section of [0, 0xfff1]) {
+      const dynamicSymbols = second.dynamicSymbols.map((symbol) => (symbol === lost ? { ...lost, section } : symbol));
+      expect(await namesOf({ ...second, dynamicSymbols })).toEqual(['long_alias_of_a', 'unsized', 'unsized', 'after', 'dynamic']);
+    }
+  });
+
   it('has a build id, in a section or a segment', async () => {
     expect(await (await open(buildElf({ ...kind, buildId: BUILD_ID }))).buildId()).toBe(BUILD_ID);
     const bySegment = await open(buildElf({ ...kind, buildId: 'abcdef0123', withoutNoteSection: true }));
@@ -221,11 +248,11 @@ describe('readElfSymbols (observed: perf 6.1)', () => {
     const list = [
       at(0, 'undefined', { section: 0 }),
       at(16, 'absolute', { section: 0xfff1 }),
-      at(32, 'common', { section: 0xfff2 }),
       at(48, ''),
       at(64, 'kept'),
+      at(32, 'common', { section: 0xfff2 }),
     ];
-    expect(await names({}, list)).toEqual(['kept']);
+    for (const compatPerf of [true, false]) expect(await names({}, list, compatPerf)).toEqual(['kept']);
   });
 
   it('skips mapping symbols on Arm, and on RISC-V without --compat perf', async () => {
