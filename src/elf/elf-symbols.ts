@@ -114,19 +114,17 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
   const names = new JoinedBytes();
   names.add(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
-  const plt = isCut || dynsym.isCut ? undefined : await readPltEntries(runtime, symbols, compatPerf);
-  const addPlt = (): void => {
-    if (plt === undefined) return;
+  const addPlt = async (): Promise<void> => {
+    const plt = await readPltEntries(runtime, symbols, compatPerf);
     const namesAt = names.add(plt.names);
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
   };
-  if (!compatPerf) addPlt();
-  if (isCut) builder.copySearch(0);
-  else if (dynsym.isCut) builder.copySearch();
+  if (!compatPerf) await addPlt();
+  const firstCount = builder.count;
   if (dynsym.builder.count > 0) builder.addSecond(dynsym.builder, names.add(dynsym.names));
   if (compatPerf) {
-    if (!isCut && !dynsym.isCut) builder.copySearch();
-    addPlt();
+    builder.copySearch(isCut ? 0 : dynsym.isCut ? firstCount : builder.count);
+    if (!isCut && !dynsym.isCut) await addPlt();
   } else {
     builder.improve();
     // In perf, a symbol without a size extends to the next one, even if that is in another section.

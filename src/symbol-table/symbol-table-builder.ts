@@ -122,14 +122,13 @@ export class SymbolTableBuilder {
   }
 
   /**
-   * Has the table find what perf finds where symbols overlap. Symbols that are added from now on are found, too, but keep no other from being chosen, and do not
-   * end it.
+   * Has the table find what perf finds where symbols overlap. Symbols from `lateFrom` on, also those that are added later, are found, too, but keep no other from
+   * being chosen, and do not end it.
    *
    * Observed: perf 6.1 adds symbols to a red-black tree in the order of the file. Then, by address, it removes those that it does not choose. At last it adds
    * the entries of the PLT. An address belongs to the first symbol on the way to it that covers it.
-   * @param lateFrom the first symbol that is found without keeping another from being chosen; default: the next one that is added
    */
-  copySearch(lateFrom = this.#count): void {
+  copySearch(lateFrom: number): void {
     this.#copiesSearch = true;
     this.#lateFrom = lateFrom;
   }
