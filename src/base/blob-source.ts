@@ -1,6 +1,9 @@
 import type { ByteSource } from './byte-source.ts';
 import { messageOf, PerfconvError } from './errors.ts';
 
+/** How many Files are read at a time: a browser takes a millisecond or more for each read, but works on many at once. */
+export const FILES_AT_ONCE = 64;
+
 /** The part of a Blob or File that is used; browsers and Node declare the type in different places. */
 export interface BlobLike {
   readonly size: number;

@@ -127,16 +127,19 @@ export class RecordingSymbols {
   async isThere(object: CodeObject): Promise<boolean> {
     if (object.kind === 'vdso') {
       if (object.name !== '[vdso]' || this.#dirs.symfs !== undefined) return false;
-      if (object.isListed !== true) return true;
-      for (const place of buildIdCacheFiles(this.#dirs.buildIdDir, object.buildId, ['vdso', ''])) if ((await isElfAt(this.#files, place)) === true) return true;
-      return false;
+      return object.isListed !== true || (await this.#firstElf(buildIdCacheFiles(this.#dirs.buildIdDir, object.buildId, ['vdso', '']))) !== undefined;
     }
     return (await this.#perfBinaryOf(object)) !== undefined;
   }
 
   /** Where perf 6.1 finds a file for a DSO. */
-  async #perfBinaryOf({ name, buildId }: CodeObject): Promise<string | undefined> {
-    for (const place of perfBinaryPlaces({ path: name, buildId }, this.#dirs)) if ((await isElfAt(this.#files, place)) === true) return place;
+  #perfBinaryOf({ name, buildId }: CodeObject): Promise<string | undefined> {
+    return this.#firstElf(perfBinaryPlaces({ path: name, buildId }, this.#dirs));
+  }
+
+  /** The first of these places that has an ELF file. */
+  async #firstElf(places: readonly string[]): Promise<string | undefined> {
+    for (const place of places) if ((await isElfAt(this.#files, place)) === true) return place;
     return undefined;
   }
 

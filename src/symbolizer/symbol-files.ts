@@ -63,6 +63,9 @@ export interface FileStamp {
 /** What a debuginfod server has for a build id: the file with the debug information, or the binary itself. */
 export type DebugFileKind = 'debuginfo' | 'executable';
 
+/** All of these, in the order in which servers are asked for them. */
+export const SERVED_KINDS: readonly DebugFileKind[] = ['debuginfo', 'executable'];
+
 /** What servers answered. */
 export interface FetchedFile {
   /** To be closed by the caller; undefined when no server has it. */

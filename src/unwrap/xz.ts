@@ -11,7 +11,7 @@ const OTHER_REASON = 'the xz data is damaged or compressed in a way that perfcon
 /**
  * Unpacks a stream of pieces of xz, piece by piece, in WebAssembly, which browsers and Node bring.
  * @param onTrailing called last, if the data have ended and other bytes follow
- * @throws PerfconvError `damaged`
+ * @throws PerfconvError `damaged`; `unsupported` in an engine without WebAssembly
  */
 export async function* unwrapXz(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, onTrailing: () => void): AsyncGenerator<Uint8Array> {
   const { XzReadableStream } = await loadXz();

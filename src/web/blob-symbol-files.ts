@@ -1,4 +1,4 @@
-import type { BlobLike } from '../base/blob-source.ts';
+import { type BlobLike, FILES_AT_ONCE } from '../base/blob-source.ts';
 import type { BlockingSource } from '../base/blocking-source.ts';
 import { BufferSource, type ByteSource, readRange } from '../base/byte-source.ts';
 import type { Compression } from '../base/decompressor.ts';
@@ -29,8 +29,6 @@ interface DescribedFile {
 }
 
 const PLACE = 'the given files';
-/** A browser takes a millisecond or more for a read of a File, but works on many at once. */
-const FILES_AT_ONCE = 64;
 /** Most linkers put program headers and the build id at the beginning of a file: one read instead of five, for each of what may be thousands of files. */
 const HEAD_BYTES = 4096;
 

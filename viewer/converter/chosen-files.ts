@@ -1,5 +1,5 @@
 import { isMainFile, isPartFile, KCORE_DIR } from '../../src/base/directory-recording.ts';
-import { fileName } from '../../src/base/file-name.ts';
+import { fileName, folderOf } from '../../src/base/file-name.ts';
 import type { FileKind } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, IdentifiedFile } from './messages.ts';
 
@@ -72,11 +72,6 @@ export class ChosenFiles {
   #at(path: string): readonly KnownFile[] {
     return this.#byPath.get(path) ?? [];
   }
-}
-
-/** A path up to its last slash. */
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
 function isSame({ data: a }: ChosenFile, { data: b }: ChosenFile): boolean {

@@ -1,3 +1,4 @@
+import { pathOfFile } from '../../src/base/named-file.ts';
 import type { ChosenFile } from './messages.ts';
 
 /** Stands for what the browser may not read, such as a folder of another user. */
@@ -11,7 +12,7 @@ export async function droppedFiles({ items }: DataTransfer): Promise<ChosenFile[
 
 /** The files that were chosen in a dialog. */
 export function pickedFiles(list: FileList): ChosenFile[] {
-  return [...list].map((data) => ({ path: data.webkitRelativePath || data.name, data }));
+  return [...list].map((data) => ({ path: pathOfFile(data), data }));
 }
 
 /** The files in a folder, or the file itself. What the browser may not read stands in place of what is in it. */

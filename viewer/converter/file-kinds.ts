@@ -1,4 +1,4 @@
-import { BlobSource } from '../../src/base/blob-source.ts';
+import { BlobSource, FILES_AT_ONCE } from '../../src/base/blob-source.ts';
 import { isPartFile } from '../../src/base/directory-recording.ts';
 import { fileName } from '../../src/base/file-name.ts';
 import { someAtOnce } from '../../src/base/some-at-once.ts';
@@ -35,8 +35,6 @@ const RECORDING = /^(?:PERFILE2|2ELIFREP|PERFFILE|ELIFFREP)/;
 const ELF = '\x7fELF';
 /** Source: jitdump-specification.txt, "JITHEADER_MAGIC" in both byte orders. */
 const JITDUMP = /^(?:JiTD|DTiJ)/;
-/** A browser takes a millisecond or more for a read of a File, but works on many at once. */
-const FILES_AT_ONCE = 64;
 
 /** What files are, in their order. */
 export function identifyAll(files: readonly ChosenFile[]): Promise<IdentifiedFile[]> {

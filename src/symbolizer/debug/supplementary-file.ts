@@ -1,5 +1,5 @@
 import { hexOf } from '../../base/byte-view.ts';
-import { fileName } from '../../base/file-name.ts';
+import { fileName, folderOf } from '../../base/file-name.ts';
 import { LineCursor } from '../../dwarf/line-cursor.ts';
 import { joinSourcePath } from '../../dwarf/line-path.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
@@ -64,7 +64,7 @@ async function readSup(elf: ElfFile): Promise<{ isSupplementary: boolean; path: 
  * @param debugFile path of the file that has the link
  */
 export function supplementaryPlaces(debugFile: string, { path, id, kind }: SupplementaryLink, { symfs, debugDirs }: SupplementaryDirectories): string[] {
-  const directory = debugFile.slice(0, debugFile.lastIndexOf('/') + 1);
+  const directory = folderOf(debugFile);
   const baseName = fileName(path);
   const absolute = path.startsWith('/') && isStoredPath(joinSourcePath(path)) ? [joinSourcePath(path)] : [];
   const places = [

@@ -1,6 +1,7 @@
 import { BufferSource, readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { folderOf } from '../../base/file-name.ts';
 import { buildIdCacheFiles } from '../search/candidates.ts';
 import { isElfAt } from '../search/file-kind.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
@@ -118,7 +119,7 @@ export class KernelLists {
    * cache.
    */
   modulesOf(list: FittingList): Promise<KernelModules | undefined> {
-    const path = this.#places.modules ?? `${list.path.slice(0, list.path.lastIndexOf('/') + 1)}modules`;
+    const path = this.#places.modules ?? `${folderOf(list.path)}modules`;
     let modules = this.#modules.get(path);
     if (modules === undefined) {
       modules = this.#readModules(path);

@@ -6,14 +6,12 @@ import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
-import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
+import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import { isElfAt } from './file-kind.ts';
 import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
-
-const SERVED_KINDS: readonly DebugFileKind[] = ['debuginfo', 'executable'];
 
 /** What is known of a file at a place besides its build id. */
 export interface ExpectedFile {

@@ -6,7 +6,7 @@ import { ElfFile } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { withCodeAt } from '../../elf/segment-offsets.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
-import type { DebugFileKind, SymbolFiles } from '../symbol-files.ts';
+import { SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
 import {
   binaryPlaces,
   debugFilePlaces,
@@ -196,8 +196,7 @@ async function openMiniDebugInfo(binary: ElfFile, host: SymbolFiles, files: Chec
 
 /** Fetches from servers what was not found on this machine. */
 async function takeServed(files: CheckedFiles, { buildId }: WantedFile, parts: Parts): Promise<void> {
-  const kinds: DebugFileKind[] = ['debuginfo', 'executable'];
-  for (const kind of kinds) {
+  for (const kind of SERVED_KINDS) {
     if (kind === 'executable' ? parts.runtime !== undefined : parts.needsNoDebugFile) continue;
     const elf = await files.fetch(buildId, kind);
     if (elf !== undefined) parts.take(elf);
