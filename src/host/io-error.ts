@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space left on device',
   EDQUOT: 'disk quota exceeded',
-  EFBIG: 'the file is too large for its file system',
+  EFBIG: 'the file is too large for its file system, or for the limit on files (ulimit -f)',
   EIO: 'input/output error',
   EMFILE: 'too many open files',
   ENFILE: 'too many open files in the system',
