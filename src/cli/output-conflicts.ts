@@ -18,6 +18,12 @@ export interface Conversion {
   readonly outputs: readonly PlannedOutput[];
 }
 
+/** What writes a file. */
+interface WrittenFile {
+  readonly output: PlannedOutput;
+  readonly conversion: Conversion;
+}
+
 /** Refuses to print binary output on a terminal. @throws PerfconvError `usage` */
 export function checkTerminal(outputs: readonly PlannedOutput[], { stdout }: Terminal): void {
   const isBinary = outputs.some(({ path, gzip, format }) => path === STANDARD_STREAM && (gzip || BINARY_FORMATS.includes(format)));
@@ -35,7 +41,7 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
     namedSymbolFiles(args),
     terminal,
   );
-  const written = new Map<string, Conversion>();
+  const written = new Map<string, WrittenFile>();
   for (const conversion of conversions) {
     for (const output of conversion.outputs) {
       if (output.path === STANDARD_STREAM) checkRedirection(read, terminal);
@@ -44,8 +50,8 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
         if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
         const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
         const other = written.get(identity);
-        if (other !== undefined) throw new PerfconvError('usage', twiceText(output.path, conversion, other));
-        written.set(identity, conversion);
+        if (other !== undefined) throw new PerfconvError('usage', twiceText({ output, conversion }, other));
+        written.set(identity, { output, conversion });
       }
     }
   }
@@ -75,12 +81,18 @@ function writtenPaths({ path, format }: PlannedOutput): string[] {
  * @throws PerfconvError `usage`
  */
 export function checkDistinct(inputs: readonly string[], { stdin }: Pick<Terminal, 'stdin'>): void {
-  const met = new Set<string>();
+  const met = new Map<string, string>();
   for (const input of inputs) {
     const identity = inputIdentity(input, stdin.fd);
-    if (met.has(identity)) throw new PerfconvError('usage', `the input ${displayName(input)} is given twice: its samples would count twice`);
-    met.add(identity);
+    const first = met.get(identity);
+    if (first !== undefined) throw new PerfconvError('usage', `${sameInputText(first, input)}: its samples would count twice`);
+    met.set(identity, input);
   }
+}
+
+function sameInputText(first: string, second: string): string {
+  if (first === second) return `the input ${displayName(first)} is given twice`;
+  return `the inputs ${displayName(first)} and ${displayName(second)} are the same file`;
 }
 
 function harmText(path: string, isChosen: boolean, from: string, harm: string): string {
@@ -88,9 +100,13 @@ function harmText(path: string, isChosen: boolean, from: string, harm: string): 
   return `${displayName(from)} would be written to ${path} and ${harm}: convert it separately, with -o`;
 }
 
-function twiceText(path: string, conversion: Conversion, other: Conversion): string {
-  if (conversion === other) return `-o ${path} is given twice`;
-  const [first, second] = [other.inputs[0], conversion.inputs[0]];
-  if (first === second) return `the input ${displayName(first)} is given twice`;
-  return `${displayName(first)} and ${displayName(second)} would both be written to ${path}: convert each separately, with -o`;
+function twiceText(second: WrittenFile, first: WrittenFile): string {
+  const { path } = second.output;
+  if (first.conversion === second.conversion) {
+    return first.output.path === path ? `-o ${path} is given twice` : `-o ${first.output.path} and -o ${path} would be written to the same file`;
+  }
+  const [one, other] = [first.conversion.inputs[0], second.conversion.inputs[0]];
+  if (one === other) return `the input ${displayName(one)} is given twice`;
+  const where = path === STANDARD_STREAM ? 'standard output' : path;
+  return `${displayName(one)} and ${displayName(other)} would both be written to ${where}: convert each separately, with -o`;
 }

@@ -380,7 +380,8 @@ describe('usage errors end with status 2', () => {
     ],
     [['-o', '-'], '-o - does not say which format: give -t FORMAT'],
     [['-t', 'csv', '-o', '-'], 'csv is a directory of tables: give -o DIRECTORY'],
-    [['-o', 'a.pb', '-o', './a.pb'], '-o ./a.pb is given twice'],
+    [['-o', 'a.pb', '-o', 'a.pb'], '-o a.pb is given twice'],
+    [['-o', 'a.pb', '-o', './a.pb'], '-o a.pb and -o ./a.pb would be written to the same file'],
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
     [
       ['a.data', 'b.data', '-o', 'a.pb', '-o', 'a.txt'],
@@ -390,8 +391,8 @@ describe('usage errors end with status 2', () => {
       ['a.data', 'b.data', '-o', 'a.txt', '-o', 'a.trace.json'],
       'several recordings cannot be merged into script and chrome, which show samples along a clock, and each recording has its own: leave out -o to convert each separately',
     ],
-    [['a.data', './a.data', '-o', 'a.pb'], 'the input ./a.data is given twice: its samples would count twice'],
-    [['report', 'a.data', './a.data'], 'the input ./a.data is given twice: its samples would count twice'],
+    [['a.data', './a.data', '-o', 'a.pb'], 'the inputs a.data and ./a.data are the same file: its samples would count twice'],
+    [['report', 'a.data', './a.data'], 'the inputs a.data and ./a.data are the same file: its samples would count twice'],
     [['info', 'a', 'b'], 'perfconv info accepts one recording, but 2 are given: perfconv info [INPUT] [--json]'],
     [['completion', 'bash', 'zsh'], 'perfconv completion accepts one word, but 2 are given: perfconv completion [bash|zsh|fish]'],
     [['help', 'reprot'], 'there is no command reprot (did you mean report?)'],
@@ -451,7 +452,7 @@ describe('usage errors end with status 2', () => {
   test('one output does not overwrite another through a symbolic link', async () => {
     symlinkSync('a.pb', at('b.pb'));
     const result = await runMain(['-o', at('a.pb'), '-o', at('b.pb'), put('perf.data', fileRecording())]);
-    expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('b.pb')} is given twice\n` });
+    expect(result).toMatchObject({ status: 2, stderr: `perfconv: -o ${at('a.pb')} and -o ${at('b.pb')} would be written to the same file\n` });
   });
 
   test.each(['pprof', 'parquet'])('a terminal gets no binary output: %s', async (format) => {
