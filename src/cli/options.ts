@@ -57,7 +57,7 @@ export const CONVERT_ONLY: readonly OptionSpec[] = [
     value: 'OUTPUT',
     isRepeatable: true,
     section: OUTPUT,
-    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv, html, parquet, otlp). Default: the input's name with the format's extension; standard output when the input is -",
+    text: "Write to this file, directory (csv) or - for standard output. Repeat it to write several formats in one pass. With several inputs, merge them into one profile (pprof, speedscope, folded, csv, html, parquet, otlp). Default: the input's name with the format's extension; standard output when the input is -, /dev/stdin or <(…)",
   },
   {
     name: 'labels',

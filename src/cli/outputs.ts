@@ -23,8 +23,11 @@ export function planOutputs(input: string, outputs: readonly string[], format: F
   return planned.sort((a, b) => Number(a.path === STANDARD_STREAM) - Number(b.path === STANDARD_STREAM));
 }
 
+/** Names of open descriptors, such as a shell makes for `<(…)`. Beside them no file can be made, or it would be among devices. */
+const DESCRIPTOR_PATH = /^\/(?:dev\/(?:stdin|fd\/\d+)|proc\/(?:self|\d+)\/fd\/\d+)$/;
+
 function planDefault(input: string, format: Format): PlannedOutput {
-  const isStream = input === STANDARD_STREAM;
+  const isStream = input === STANDARD_STREAM || DESCRIPTOR_PATH.test(input);
   // The tables are files, even if the input is standard input.
   const path = isStream && format !== 'csv' ? STANDARD_STREAM : defaultOutputName(isStream ? DEFAULT_RECORDING : input, format);
   return { format, gzip: format === 'pprof', path, isChosen: path === STANDARD_STREAM };

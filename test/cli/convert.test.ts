@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -142,6 +142,14 @@ describe('standard input', () => {
 
   test('can be given as - after --', async () => {
     expect((await runMain(['-t', 'folded', '--', '-'], { stdin: pipeRecording() })).stdout.toString()).toContain('app;');
+  });
+
+  test.skipIf(!existsSync('/dev/fd'))('can be given as a descriptor by its name, beside which no file is made', async () => {
+    const fd = openSync(put('web.data', fileRecording()), 'r');
+    const result = await runMain(['-t', 'folded', `/dev/fd/${fd}`]);
+    closeSync(fd);
+    expect(result).toMatchObject({ status: 0, stderr: expect.not.stringContaining('wrote') });
+    expect(result.stdout.toString()).toContain('app;');
   });
 
   test('can come byte by byte', async () => {
@@ -383,6 +391,7 @@ describe('usage errors end with status 2', () => {
     [['-o', 'a.pb', '-o', 'a.pb'], '-o a.pb is given twice'],
     [['-o', 'a.pb', '-o', './a.pb'], '-o a.pb and -o ./a.pb would be written to the same file'],
     [['-t', 'folded', '-o', '-', '-o', '-'], '-o - is given twice'],
+    [['-t', 'folded', '/dev/fd/98', '/dev/fd/99'], '/dev/fd/98 and /dev/fd/99 would both be written to standard output: convert each separately, with -o'],
     [
       ['a.data', 'b.data', '-o', 'a.pb', '-o', 'a.txt'],
       'several recordings cannot be merged into script, which shows samples along a clock, and each recording has its own: leave out -o to convert each separately',
