@@ -2,7 +2,7 @@ import { fileName } from '../base/file-name.ts';
 import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
-import { DELETED, withoutDeleted } from '../symbolizer/search/candidates.ts';
+import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { jitOptions } from './jit-options.ts';
@@ -76,11 +76,11 @@ function fileHelp(dso: DsoSymbols, lacksNames: boolean, option: OptionWords): st
 /** @param fetch advice to ask servers, as the end of a sentence; empty if they cannot help */
 function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, option: OptionWords): string {
   if (name === UPROBES_NAME) return 'it is no file: the kernel runs probed instructions there';
-  const isBinary = (place: string): boolean => place.endsWith(name) && !place.startsWith('/proc/');
+  const isBinary = (place: string): boolean => place.endsWith(name) && !isOfProcess(place);
   const search = (wanted: SearchedPlace['outcome'], isMeant = (_: string): boolean => true): SearchedPlace | undefined =>
     places.find(({ outcome, place }) => outcome === wanted && isMeant(place));
   const found = (...wanted: Parameters<typeof search>): string | undefined => search(...wanted)?.place;
-  const other = found('other-build-id');
+  const other = found('other-build-id', (place) => !isOfProcess(place));
   if (other !== undefined) return `${other} is not what was recorded: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
   const forbidden = found('forbidden', isBinary);
   if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;

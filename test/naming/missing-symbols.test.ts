@@ -89,6 +89,11 @@ describe('what helps', () => {
       dso('/bin/a', 1, { places: [place('other-build-id')] }),
       '/opt/app/server is not what was recorded: give the recorded file with --symfs DIR',
     ],
+    [
+      'the file, whatever another process with the same id runs',
+      dso('/bin/a', 1, { places: [place('other-build-id', { place: '/proc/7/exe' })] }),
+      'its file was not found',
+    ],
     ['a deleted file under its name', dso('/opt/app/server (deleted)', 1, {}), 'give the file that ran, as DIR/server, with --symfs DIR'],
     [
       'a file in memory',

@@ -25,6 +25,11 @@ export function withoutProcess<T extends RecordedFile>(file: T): Omit<T, 'pid'> 
   return rest;
 }
 
+/** Whether a place is shown by a process, which may not be the recorded one: its id may be another's by now. A file there that does not fit says nothing. */
+export function isOfProcess(place: string): boolean {
+  return place.startsWith('/proc/');
+}
+
 /** The inode of a {@link RecordedFile.fileIdentity}, as text; undefined when unknown, and for memory that is not a file's, which has inode 0. */
 export function inodeOf(fileIdentity: string): string | undefined {
   return /^\d+:\d+:([1-9]\d*)$/.exec(fileIdentity)?.[1];
@@ -44,11 +49,11 @@ export function binaryPlaces(file: RecordedFile, dirs: SearchedDirectories): str
   const isKnown = isKnownBuildId(buildId);
   const places = pathsUnderRoots(file, dirs, pathsOf(file));
   return [
-    ...places.filter((place) => !place.startsWith('/proc/')),
+    ...places.filter((place) => !isOfProcess(place)),
     ...buildIdCacheFiles(dirs.buildIdDir, buildId, ['elf', '']),
     ...flatPlaces(file, dirs, ['']),
     ...pprofPlaces(file, dirs),
-    ...places.filter((place) => place.startsWith('/proc/')),
+    ...places.filter(isOfProcess),
     ...(isKnown && pid !== undefined ? [`/proc/${pid}/exe`, ...(mapFile === undefined ? [] : [`/proc/${pid}/map_files/${mapFile}`])] : []),
   ];
 }

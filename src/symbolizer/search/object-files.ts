@@ -12,6 +12,7 @@ import {
   debugFilePlaces,
   debugLinkPlaces,
   inodeOf,
+  isOfProcess,
   isStoredPath,
   perfPlaces,
   type RecordedFile,
@@ -88,7 +89,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   let cut: ElfFile | undefined;
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
-    const elf = await files.open(place, buildId);
+    const elf = await files.open(place, buildId, { isGuess: isOfProcess(place) });
     // In the cache of old perf versions, a build id is a file; in that of newer ones, a directory.
     if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
@@ -149,7 +150,7 @@ async function takeDebugFiles(files: CheckedFiles, file: WantedFile, parts: Part
   const link = await linkOf(parts.runtime, file);
   for (const place of debugFilePlaces(file, link.places, file.dirs)) {
     if (parts.isComplete) return;
-    const elf = await files.open(place, file.buildId, { crc: crcAt(place, link) });
+    const elf = await files.open(place, file.buildId, { crc: crcAt(place, link), isGuess: isOfProcess(place) });
     if (elf !== undefined) parts.take(elf);
   }
 }

@@ -78,6 +78,17 @@ describe('files of a binary', () => {
     expect(await nameOf({ pid: 7 }, { compatPerf: true })).toBeUndefined();
   });
 
+  it('are not reported as different if they are those of another process with that id', async () => {
+    files.content.set('/proc/7/comm', Buffer.from('bash'));
+    for (const place of ['/proc/7/exe', `/proc/7/root${PATH}`]) files.content.set(place, named('other', { buildId: OTHER_ID }));
+    expect(await nameOf({ pid: 7 })).toBeUndefined();
+    expect(outcomeOf('/proc/7/exe')).toMatchObject({ outcome: 'other-build-id' });
+    expect(diagnostics.list()).toEqual([]);
+    files.content.set(PATH, named('other', { buildId: OTHER_ID }));
+    await nameOf({ pid: 7 });
+    expect(diagnostics.count('build-id-mismatch')).toBe(1);
+  });
+
   it.each([PATH, `/usr/lib/debug${PATH}.debug`, `/usr/lib/debug${BY_ID}.debug`])('with compatPerf are only under symfs if there is one: %s', async (place) => {
     files.content.set(place, named('outside'));
     expect(await nameOf({}, { symfs: '/sys' })).toBe('outside');
