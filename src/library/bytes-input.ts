@@ -1,13 +1,13 @@
 import { type BlobLike, BlobSource, modifiedNsOf } from '../base/blob-source.ts';
 import { type RecordingSource, readRange } from '../base/byte-source.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
-import { type DatedSource, isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../base/directory-recording.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { DEFAULT_RECORDING } from '../base/input-names.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { SharedSource } from '../base/shared-source.ts';
 import { inflateInEngine } from '../base/web-decompressor.ts';
+import { type DatedSource, isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../perfdata/directory-recording.ts';
 import { unpackedPieces } from '../unwrap/packed-recording.ts';
 import { findWrapping, WRAPPING_START_BYTES, type Wrapping } from '../unwrap/wrappings.ts';
 import type { OpenOptions } from './open-options.ts';

@@ -1,5 +1,5 @@
-import { isMainFile, isPartFile, KCORE_DIR } from '../../src/base/directory-recording.ts';
 import { fileName, folderOf } from '../../src/base/file-name.ts';
+import { isMainFile, isPartFile, KCORE_DIR } from '../../src/perfdata/directory-recording.ts';
 import type { FileKind } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, IdentifiedFile } from './messages.ts';
 

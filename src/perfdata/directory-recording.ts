@@ -1,7 +1,7 @@
-import type { ByteSource } from './byte-source.ts';
-import type { Diagnostics } from './diagnostics.ts';
+import type { ByteSource } from '../base/byte-source.ts';
+import type { Diagnostics } from '../base/diagnostics.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { DirectorySource } from './directory-source.ts';
-import { PerfconvError } from './errors.ts';
 
 const MAIN_FILE = 'data';
 /** Files of records beside it, one for each thread that wrote: `data.0` and up. */
