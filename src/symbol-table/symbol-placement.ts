@@ -101,7 +101,8 @@ export class SymbolPlacement {
     this.#order = order;
     const starts = new Float64Array(total);
     const firsts = new Uint32Array(total);
-    const reaches = new Float64Array(total);
+    // perf's tree alone decides what is found in it.
+    const reaches = rules.copiesSearch ? undefined : new Float64Array(total);
     let count = 0;
     /** The greatest end of all symbols of known size that start earlier. */
     let coveredUpTo = Number.NEGATIVE_INFINITY;
@@ -114,10 +115,12 @@ export class SymbolPlacement {
         const size = sizes[order[to++]];
         if (size > largest) largest = size;
       } while (to < total && keys[order[to]] === start && order[to] < rules.lateFrom);
-      if (largest > 0 || start >= coveredUpTo || rules.copiesSearch) {
-        if (start + largest > coveredUpTo && (largest === 0 || !this.#showsUnsized(from, to))) coveredUpTo = start + largest;
+      if (reaches === undefined || largest > 0 || start >= coveredUpTo) {
+        if (reaches !== undefined) {
+          if (start + largest > coveredUpTo && (largest === 0 || !this.#showsUnsized(from, to))) coveredUpTo = start + largest;
+          reaches[count] = coveredUpTo + rules.shift;
+        }
         starts[count] = start + rules.shift;
-        reaches[count] = coveredUpTo + rules.shift;
         firsts[count++] = from;
       }
       from = to;
@@ -133,9 +136,8 @@ export class SymbolPlacement {
       nameLengths: this.#nameLengths,
       names: rules.names,
       aliases: this.#aliases,
-      reaches: reaches.subarray(0, count),
       place: (index) => this.#place(index),
-      ...(rules.copiesSearch && { search: (address: number) => this.#search(address) }),
+      ...(reaches === undefined ? { search: (address: number) => this.#search(address) } : { reaches: reaches.subarray(0, count) }),
     };
   }
 

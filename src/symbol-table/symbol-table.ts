@@ -18,7 +18,7 @@ export interface SymbolColumns {
   readonly names: Uint8Array;
   /** By index: names to compare demangled in order to choose one, as pairs of offset and length in the order of the file. */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
-  /** For each symbol, the greatest end of those before it, and of itself if its size is known; or a greater address. */
+  /** For each symbol, the greatest end of those before it, and of itself if its size is known; or a greater address. Absent with {@link search}. */
   readonly reaches?: Float64Array;
   /** Puts what is known about a symbol whose end is NaN into the other columns. */
   readonly place?: (index: number) => void;
