@@ -5,6 +5,7 @@
 export interface BlockingSource {
   /** What to call it in messages. */
   readonly name: string;
+  /** Size of the file when it was opened. */
   readonly sizeBytes: number;
   /**
    * Reads bytes from `position` on into `target`.
@@ -12,5 +13,6 @@ export interface BlockingSource {
    * @throws PerfconvError `io`
    */
   readNow(position: number, target: Uint8Array): number;
+  /** Frees what is open. */
   close(): void;
 }

@@ -7,7 +7,9 @@ import { decodeText } from './text.ts';
  * length once before.
  */
 export class ByteView {
+  /** All of them; changes to them show in the view. */
   readonly bytes: Uint8Array;
+  /** The byte order; false: big-endian. */
   readonly littleEndian: boolean;
   /**
    * The same bytes as 32-bit words, for loops that read many: word i is at byte 4 i. Undefined if this machine's byte order is not the view's, or the bytes are
@@ -24,22 +26,27 @@ export class ByteView {
     this.words = fits ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2) : undefined;
   }
 
+  /** Number of bytes. */
   get length(): number {
     return this.bytes.length;
   }
 
+  /** A byte. */
   u8(offset: number): number {
     return this.#data.getUint8(offset);
   }
 
+  /** An unsigned 16-bit word. */
   u16(offset: number): number {
     return this.#data.getUint16(offset, this.littleEndian);
   }
 
+  /** An unsigned 32-bit word. */
   u32(offset: number): number {
     return this.#data.getUint32(offset, this.littleEndian);
   }
 
+  /** A signed 32-bit word. */
   i32(offset: number): number {
     return this.#data.getInt32(offset, this.littleEndian);
   }

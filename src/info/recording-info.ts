@@ -21,21 +21,27 @@ export type { ClockInfo, TimeInfo } from './time-info.ts';
 export interface RecordingInfo extends MachineInfo {
   /** Grows when a field changes its meaning or is removed, but not for new fields. */
   readonly schemaVersion: 1;
+  /** The recording's path, `-` for standard input, or the name that it was opened with. */
   readonly input: string;
   /** Absent for a stream. */
   readonly sizeBytes?: number | undefined;
   /** When the file was last written, ISO 8601; absent for a stream. */
   readonly modifiedTime?: string | undefined;
+  /** How perf wrote it: a file, or a pipe's records (`perf record -o -`), wherever these are now. */
   readonly mode: 'file' | 'pipe';
   /** 1: PERFFILE, of perf before Linux 3.2; 2: PERFILE2. */
   readonly headerVersion: 1 | 2;
+  /** That of the machine that wrote it. */
   readonly byteOrder: 'little' | 'big';
   /** Where the records begin. */
   readonly dataOffset: number;
   /** Bytes of records; absent if only the end of the input shows it. */
   readonly dataSizeBytes?: number | undefined;
+  /** Version of the perf that recorded. */
   readonly perfVersion?: string | undefined;
+  /** The words of its command line; absent with `anonymous`. */
   readonly commandLine?: readonly string[] | undefined;
+  /** What times are measured with. */
   readonly clock: ClockInfo;
   /** Absent if samples carry no time. */
   readonly time?: TimeInfo | undefined;
@@ -58,14 +64,19 @@ export interface RecordingInfo extends MachineInfo {
   /** Names of the header features that the recording has. */
   readonly features: readonly string[];
   readonly events: readonly EventInfo[];
+  /** Events that were counted together. */
   readonly groups?: readonly GroupInfo[] | undefined;
   /** Number of records by type, as `perf report --stats` calls the types. */
   readonly records: Readonly<Record<string, number>>;
+  /** The sum of {@link records}. */
   readonly recordCount: number;
+  /** Each member of a group counts. */
   readonly sampleCount: number;
   /** Number of samples that come before an older one in the file. */
   readonly samplesOutOfOrder: number;
+  /** Number of processes that the records name. */
   readonly processCount: number;
+  /** Number of their threads. */
   readonly threadCount: number;
   /** Files with their build ids. */
   readonly buildIds: readonly { readonly file: string; readonly buildId: string }[];

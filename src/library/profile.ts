@@ -34,6 +34,7 @@ export interface ProfileEvent {
   readonly samplePeriod: number;
   /** Samples per second as asked for; 0 when a period was. */
   readonly sampleFreq: number;
+  /** Whether it is a tracepoint, such as `sched:sched_switch`. */
   readonly isTracepoint: boolean;
   /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
   readonly hasCallchain: boolean;

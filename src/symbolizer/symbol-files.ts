@@ -39,6 +39,7 @@ export interface SymbolFiles extends Decompressor {
 
 /** A process as a recording knows it. */
 export interface RecordedProcess {
+  /** Its id on the recording machine. */
   readonly pid: number;
   /** A time at which the recording had ended, nanoseconds since 1970; undefined when unknown. */
   readonly recordedUntilNs: bigint | undefined;

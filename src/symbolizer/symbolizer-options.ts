@@ -31,6 +31,7 @@ export interface GuestOptions {
   readonly kallsyms?: string;
   /** A copy of its `/proc/modules`. */
   readonly modules?: string;
+  /** Its vmlinux. */
   readonly vmlinux?: string;
 }
 

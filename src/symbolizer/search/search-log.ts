@@ -38,6 +38,7 @@ export interface SearchedPlace {
   readonly outcome: PlaceOutcome;
   /** Details in words: the other build id, what is damaged. Empty if the outcome says it all. */
   readonly detail: string;
+  /** What the file there has; empty unless it fits. */
   readonly holds: FileHoldings;
   /** What it was used for; empty if it does not fit, or another place already had what it has. */
   readonly uses: readonly FileUse[];
