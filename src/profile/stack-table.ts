@@ -29,11 +29,4 @@ export class StackTable {
   get columns(): { readonly parents: Int32Array; readonly locations: Int32Array } {
     return { parents: this.#tree.parents, locations: this.#tree.labels };
   }
-
-  /** Writes the locations of a stack, leaf first, into `target` and returns how many there are. */
-  locationsLeafFirst(index: number, target: number[]): number {
-    let depth = 0;
-    for (let stack = index; stack >= 0; stack = this.parent(stack)) target[depth++] = this.location(stack);
-    return depth;
-  }
 }

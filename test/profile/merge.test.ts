@@ -6,6 +6,7 @@ import { unresolvedName } from '../../src/profile/names.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writePprof } from '../../src/writers/pprof/pprof.ts';
 import { buildProfile, type SampleSpec } from '../support/build-profile.ts';
+import { locationsOf } from '../support/locations-of.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
@@ -26,10 +27,9 @@ function sumsOf(profile: Profile, sums: Sums = new Map()): Sums {
     return [unresolvedName(profile, location), kind, name, buildId, locations.cpumode(location), locations.isReturnAddress(location), ...lines].join('|');
   };
   for (let row = 0; row < totals.size; row++) {
-    const leafFirst: number[] = [];
-    const depth = totals.stack(row) < 0 ? 0 : stacks.locationsLeafFirst(totals.stack(row), leafFirst);
+    const leafFirst = locationsOf(stacks, totals.stack(row));
     const { name, unit } = events[totals.event(row)];
-    const key = [name, unit, nthOfKind[totals.event(row)], tasks[totals.task(row)].comm, ...leafFirst.slice(0, depth).map(frameText)].join(' ; ');
+    const key = [name, unit, nthOfKind[totals.event(row)], tasks[totals.task(row)].comm, ...leafFirst.map(frameText)].join(' ; ');
     const [samples, period] = sums.get(key) ?? [0, 0];
     sums.set(key, [samples + totals.samples(row), period + totals.period(row)]);
   }

@@ -7,6 +7,7 @@ import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { showUnknownCode } from '../../src/profile/shown-profile.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
 import { buildProfile } from '../support/build-profile.ts';
+import { locationsOf } from '../support/locations-of.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
 import { randomProfile } from '../support/random-profile.ts';
 
@@ -47,11 +48,9 @@ function profileOf(mappings: readonly string[], stacks: readonly (readonly Place
 function totalsOf(profile: Profile): string[] {
   const { locations, stacks, totals } = profile;
   return Array.from({ length: totals.size }, (_, row) => {
-    const frames: number[] = [];
-    const depth = stacks.locationsLeafFirst(totals.stack(row), frames);
-    const names = frames
-      .slice(0, depth)
-      .map((location) => (locations.lineCount(location) > 0 ? frameName(profile, location, 0) : unresolvedName(profile, location)));
+    const names = locationsOf(stacks, totals.stack(row)).map((location) =>
+      locations.lineCount(location) > 0 ? frameName(profile, location, 0) : unresolvedName(profile, location),
+    );
     return `${names.reverse().join(';')} ${totals.samples(row)} ${totals.period(row)}`;
   });
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_WAITING_SAMPLES } from '../../src/session/deferred-callchains.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { type Decoded, decode } from '../support/decode.ts';
+import { locationsOf } from '../support/locations-of.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 
 const ATTR: AttrSpec = {
@@ -49,9 +50,7 @@ const codes = ({ diagnostics }: Decoded) => diagnostics.list().map(({ code, seve
 /** Stacks with their number of samples and sum of periods, from the totals. */
 function totalsOf({ profile: { totals, stacks, locations } }: Decoded) {
   return Array.from({ length: totals.size }, (_, row) => {
-    const leafFirst: number[] = [];
-    const depth = stacks.locationsLeafFirst(totals.stack(row), leafFirst);
-    const addresses = leafFirst.slice(0, depth).map((location) => locations.addressLo(location));
+    const addresses = locationsOf(stacks, totals.stack(row)).map((location) => locations.addressLo(location));
     return [totals.samples(row), totals.period(row), ...addresses];
   });
 }

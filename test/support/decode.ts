@@ -1,6 +1,7 @@
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
+import { locationsOf } from './locations-of.ts';
 
 /** A decoded frame in plain values. */
 export interface PlainFrame {
@@ -44,8 +45,6 @@ function plainSamples({ profile }: ReadProfileResult): PlainSample[] {
   return Array.from({ length: samples.size }, (_, row) => {
     const task = tasks[samples.task[row]];
     const thread = threads[task.thread];
-    const leafFirst: number[] = [];
-    const depth = stacks.locationsLeafFirst(samples.stack[row], leafFirst);
     const timeNs = samples.timeNs[row];
     return {
       event: events[samples.event[row]].name,
@@ -55,7 +54,7 @@ function plainSamples({ profile }: ReadProfileResult): PlainSample[] {
       time: Number.isNaN(timeNs) ? undefined : meta.startTime + BigInt(timeNs),
       cpu: samples.cpu[row],
       period: samples.period[row],
-      frames: leafFirst.slice(0, depth).map((location) => ({
+      frames: locationsOf(stacks, samples.stack[row]).map((location) => ({
         dso: mappings[locations.mapping(location)]?.name,
         address: (BigInt(locations.addressHi(location)) << 32n) | BigInt(locations.addressLo(location)),
         isReturnAddress: locations.isReturnAddress(location),

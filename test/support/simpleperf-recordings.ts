@@ -1,5 +1,6 @@
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { type Decoded, decode } from './decode.ts';
+import { locationsOf } from './locations-of.ts';
 import { type AttrSpec, encodeFile, type ForeignFeature, misc, type RecordSpec, record, simpleperfFeatures } from './perf-encoder.ts';
 
 // Small recordings as simpleperf makes them: their events, a program with one library, and functions to look at them.
@@ -40,9 +41,7 @@ export function sampleAt(time: bigint, callchain: readonly bigint[], fields: { a
 export function namesOf({ profile }: Decoded, row = 0): string[] {
   const { samples, stacks, locations, functions, strings } = profile;
   if (samples === undefined) throw new Error('no samples kept');
-  const leafFirst: number[] = [];
-  const depth = stacks.locationsLeafFirst(samples.stack[row], leafFirst);
-  return leafFirst.slice(0, depth).map((location) => {
+  return locationsOf(stacks, samples.stack[row]).map((location) => {
     if (locations.lineCount(location) === 0) return `0x${locations.address(location).toString(16)}`;
     return strings.get(functions.name(locations.lineFunction(location, 0)));
   });

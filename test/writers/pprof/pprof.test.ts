@@ -7,6 +7,7 @@ import { unresolvedName } from '../../../src/profile/names.ts';
 import type { Mapping, Profile } from '../../../src/profile/profile.ts';
 import { type PprofOptions, writePprof } from '../../../src/writers/pprof/pprof.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { locationsOf } from '../../support/locations-of.ts';
 import { randomProfile } from '../../support/random-profile.ts';
 import { type ReadPprof, type ReadSample, readPprof } from '../../support/read-pprof.ts';
 import { runs } from '../../support/thoroughness.ts';
@@ -445,9 +446,8 @@ describe('pprof: values and sizes', () => {
     const { bias } = profile.mappings[0];
     // The first sample is that of ONE, which has return addresses.
     const wrong = message.sample.slice(1).filter(({ locationId }, nth) => {
-      const stack: number[] = [];
-      const depth = profile.stacks.locationsLeafFirst(profile.totals.stack(nth + 1), stack);
-      return locationId.length !== depth || stack.some((location, i) => addressOf.get(locationId[i]) !== profile.locations.addressLo(location) + bias);
+      const stack = locationsOf(profile.stacks, profile.totals.stack(nth + 1));
+      return locationId.length !== stack.length || stack.some((location, i) => addressOf.get(locationId[i]) !== profile.locations.addressLo(location) + bias);
     });
     expect(message.sample).toHaveLength(profile.totals.size);
     expect(wrong).toHaveLength(0);
