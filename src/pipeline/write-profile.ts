@@ -8,8 +8,8 @@ import { UNKNOWN_IN_STACKS, type UnknownCode } from '../profile/unknown-code.ts'
 import type { ChromeOptions } from '../writers/chrome/chrome.ts';
 import type { FoldedMark } from '../writers/folded/folded.ts';
 import type { PprofLabel } from '../writers/pprof/pprof.ts';
+import type { GroupKind } from '../writers/sample-groups.ts';
 import type { ScriptFieldChoice } from '../writers/script/fields.ts';
-import type { SpeedscopeOptions } from '../writers/speedscope/speedscope.ts';
 import { type Format, type StreamFormat, WALL_CLOCK_FORMATS } from './formats.ts';
 import { reportChrome, reportCpuProfile, reportFirefox, reportParquet, reportSpeedscope, reportUnknownCpus } from './output-findings.ts';
 import { shownProfile } from './shown-profile-cache.ts';
@@ -33,7 +33,7 @@ export interface WriteOptions {
    * speedscope: what has a profile of its own; default: each thread. Chrome: what has a track; default: each thread, up to 30 of them, above that each CPU, or
    * everything together if samples carry no CPU.
    */
-  readonly group?: SpeedscopeOptions['group'];
+  readonly group?: GroupKind;
   /** Chrome: sampled profiles or a bar for each call. Default: `profile`. */
   readonly chromeStyle?: ChromeOptions['style'];
   /** CSV: put an apostrophe before texts that spreadsheets would run as formulas. Default: no, names are written as recorded. */

@@ -1,13 +1,35 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { ExactSums } from '../base/exact-sums.ts';
 import { TupleInterner } from '../base/tuple-interner.ts';
+import type { Profile } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/sample-table.ts';
+
+/** What samples are divided by: the threads, processes or CPUs that they are of; `all`: nothing. */
+export type GroupKind = 'thread' | 'process' | 'cpu' | 'all';
+
+/**
+ * What the samples of a group have in common, by row of the sample table.
+ * @returns index of the thread or process; number of the CPU, −1 for none; 0 for `all`
+ */
+export function subjectsOf({ tasks, threads }: Profile, samples: SampleTable, kind: GroupKind): (row: number) => number {
+  const threadOf = (row: number): number => tasks[samples.task[row]].thread;
+  switch (kind) {
+    case 'thread':
+      return threadOf;
+    case 'process':
+      return (row) => threads[threadOf(row)].process;
+    case 'cpu':
+      return (row) => samples.cpu[row];
+    case 'all':
+      return () => 0;
+  }
+}
 
 /** Samples of one event that belong together, such as those of a thread. */
 export interface SampleGroup {
   /** Index into the profile's events. */
   readonly event: number;
-  /** What the samples have in common, as given by `subjectOf`: index of a thread or process, number of a CPU … */
+  /** What the samples have in common, as given by `subjectOf`; mostly that of {@link subjectsOf}. */
   readonly subject: number;
   /** What divides a subject further, as given by `partOf`; 0 without one. */
   readonly part: number;

@@ -6,6 +6,7 @@ import type { CallTree } from '../call-tree.ts';
 import { everySample } from '../every-sample.ts';
 import { JsonWriter } from '../json-text.ts';
 import { waitOf } from '../primary-event.ts';
+import type { GroupKind } from '../sample-groups.ts';
 import { type Arrangement, arrangeByTime, arrangeWithinBars, MAX_BARS, MAX_DEPTH, scanTimes } from './arrangement.ts';
 import { callNodes } from './call-nodes.ts';
 import { SpanEventWriter } from './events.ts';
@@ -13,7 +14,7 @@ import { SampledProfileWriter } from './samples.ts';
 import { StackSpans } from './stack-spans.ts';
 import { quotedForChrome } from './text.ts';
 import { writeTracepointTexts } from './tracepoint-texts.ts';
-import { type ChromeGroup, type ChromeTrack, type ChromeTracks, chromeTracks } from './tracks.ts';
+import { type ChromeTrack, type ChromeTracks, chromeTracks } from './tracks.ts';
 
 export interface ChromeOptions {
   /**
@@ -25,7 +26,7 @@ export interface ChromeOptions {
    * What becomes a track of its own. Default: each thread, up to 30 of them; above that each CPU, or everything if
    * samples carry no CPU.
    */
-  readonly group?: ChromeGroup;
+  readonly group?: GroupKind;
   /** Name of the recording, written to `otherData`. */
   readonly name: string;
   /** Whether to write the Unix time of the start to `otherData`, too, if the recording has it. Default: no. */
@@ -38,7 +39,7 @@ export interface ChromeOptions {
 
 export interface ChromeResult {
   /** What became a track of its own. */
-  readonly group: ChromeGroup;
+  readonly group: GroupKind;
   /** Number of tracks written. */
   readonly tracks: number;
   /** Number of samples without a time. Each was put directly after its predecessor, so their times are made up. */
@@ -93,7 +94,7 @@ export async function writeChrome(profile: Profile, sink: ByteSink, options: Chr
 }
 
 /** The names of root frames: on tracks of several threads, the thread's name; on tracks of times off the CPU, how the thread waited. */
-function rootNames({ events, tasks }: Profile, samples: SampleTable, group: ChromeGroup): ((row: number) => string | undefined) | undefined {
+function rootNames({ events, tasks }: Profile, samples: SampleTable, group: GroupKind): ((row: number) => string | undefined) | undefined {
   if (group !== 'thread') return (row) => tasks[samples.task[row]].comm;
   const names = events.map((event) => {
     const wait = event.samples > 0 ? waitOf(event) : undefined;

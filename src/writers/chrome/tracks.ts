@@ -1,13 +1,10 @@
 import type { Profile, ProfileEvent, ProfileThread } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { findTimelineEvent, waitOf } from '../primary-event.ts';
-import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { type GroupKind, groupSamples, type SampleGroup, sortByTime, subjectsOf } from '../sample-groups.ts';
 import { cpuLabel, processLabel, threadLabel } from '../thread-names.ts';
 import { overlapRows } from './rows.ts';
 import { type EventScale, eventScales } from './stack-timeline.ts';
-
-/** What becomes a track of its own. */
-export type ChromeGroup = 'thread' | 'process' | 'cpu' | 'all';
 
 /** Above this number of threads with samples of the timeline event, tracks of threads are too many to look at. */
 const MAX_THREAD_TRACKS = 30;
@@ -47,7 +44,7 @@ export interface ChromeProcess {
 }
 
 export interface ChromeTracks {
-  readonly group: ChromeGroup;
+  readonly group: GroupKind;
   readonly processes: readonly ChromeProcess[];
   /** Those of the timeline event come first, then those of the other events; within an event, the busiest first. */
   readonly tracks: readonly ChromeTrack[];
@@ -59,7 +56,7 @@ export interface ChromeTracksOptions {
   /** Whether a thread's times off the CPU share a track. */
   readonly joinsWaits: boolean;
   /** If absent, chosen by the number of threads: `thread` up to 30, else `cpu`; `all` if some samples carry no CPU. */
-  readonly group?: ChromeGroup | undefined;
+  readonly group?: GroupKind | undefined;
 }
 
 /**
@@ -84,7 +81,7 @@ export function chromeTracks(profile: Profile, samples: SampleTable, { joinsWait
   return { group: chosen, scales, ...sharedTracks(profile, samples, { groups, timeline, kind: chosen, scales }) };
 }
 
-function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number): ChromeGroup {
+function chooseGroup({ tasks }: Profile, samples: SampleTable, timeline: number): GroupKind {
   const threads = new Set<number>();
   let hasCpus = true;
   for (let row = 0; row < samples.size; row++) {
@@ -100,20 +97,13 @@ function sortedGroups(
   profile: Profile,
   samples: SampleTable,
   timeline: number,
-  { kind, joinsWaits }: { readonly kind: ChromeGroup; readonly joinsWaits: boolean },
+  { kind, joinsWaits }: { readonly kind: GroupKind; readonly joinsWaits: boolean },
 ): SampleGroup[] {
   const { tasks, threads } = profile;
-  const threadOf = (row: number) => tasks[samples.task[row]].thread;
-  const subjectOf = {
-    thread: threadOf,
-    process: (row: number) => threads[threadOf(row)].process,
-    cpu: (row: number) => samples.cpu[row],
-    all: () => 0,
-  }[kind];
-  const partOf = (row: number) => (threads[threadOf(row)].tid > 0 ? -1 : samples.cpu[row]);
+  const partOf = (row: number) => (threads[tasks[samples.task[row]].thread].tid > 0 ? -1 : samples.cpu[row]);
   const groups = groupSamples(
     samples,
-    subjectOf,
+    subjectsOf(profile, samples, kind),
     kind === 'thread' ? partOf : () => -1,
     joinsWaits && kind === 'thread' ? sharedEvents(profile, timeline) : undefined,
   );
@@ -165,7 +155,7 @@ interface SharedTracksInput {
   readonly groups: readonly SampleGroup[];
   /** Index of the timeline event. */
   readonly timeline: number;
-  readonly kind: Exclude<ChromeGroup, 'thread'>;
+  readonly kind: Exclude<GroupKind, 'thread'>;
   /** By event. */
   readonly scales: readonly EventScale[];
 }

@@ -9,7 +9,7 @@ import { FrameTree, UnresolvedFrame } from '../frame-tree.ts';
 import { JsonWriter, quotedJson, utf8 } from '../json-text.ts';
 import { leftHeavyRanks } from '../left-heavy.ts';
 import { findTimelineEvent } from '../primary-event.ts';
-import { groupSamples, type SampleGroup, sortByTime } from '../sample-groups.ts';
+import { type GroupKind, groupSamples, type SampleGroup, sortByTime, subjectsOf } from '../sample-groups.ts';
 import { TextCache } from '../text-cache.ts';
 import { cpuLabel, processLabel, threadLabel } from '../thread-names.ts';
 import { wholeNumber } from '../whole-number.ts';
@@ -17,7 +17,7 @@ import { numberByUse } from './frame-numbers.ts';
 
 export interface SpeedscopeOptions {
   /** There is a profile per event and per thread, process or CPU, or one per event. If several threads have profiles, one of all of them comes first. */
-  readonly group: 'thread' | 'process' | 'cpu' | 'all';
+  readonly group: GroupKind;
   /** `period`: what perf counts, which is nanoseconds for clocks. `samples`: 1 for each sample. */
   readonly weight: 'period' | 'samples';
   /** Whether merged recordings have separate profiles in the group `all` too. Default: no. */
@@ -99,17 +99,10 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
 
 /** Groups of samples by event, starting with the event that is shown first; within an event, the busiest first. */
 function sortedGroups(profile: Profile, samples: SampleTable, options: SpeedscopeOptions): SampleGroup[] {
-  const { tasks, threads } = profile;
-  const subjectOf = {
-    thread: (row: number) => tasks[samples.task[row]].thread,
-    process: (row: number) => threads[tasks[samples.task[row]].thread].process,
-    cpu: (row: number) => samples.cpu[row],
-    all: () => 0,
-  }[options.group];
   const weight = (group: SampleGroup) => totalWeight(group, options);
   // CPU 0 may be a different CPU in each recording. Threads and processes belong to one recording anyway.
   const isByInput = profile.inputs !== undefined && (options.group === 'cpu' || (options.group === 'all' && options.byInput === true));
-  const groups = groupSamples(samples, subjectOf, isByInput ? inputOf(profile, samples) : () => -1);
+  const groups = groupSamples(samples, subjectsOf(profile, samples, options.group), isByInput ? inputOf(profile, samples) : () => -1);
   // Times of different recordings cannot be compared.
   if (profile.inputs === undefined) sortByTime(groups, samples);
   const shown = findTimelineEvent(profile);
@@ -255,7 +248,7 @@ class ProfileWriter {
   }
 
   /** Writes the start of a profile, up to its samples. */
-  #begin(group: SampleGroup, kind: SpeedscopeOptions['group']): void {
+  #begin(group: SampleGroup, kind: GroupKind): void {
     const out = this.#out;
     const event = this.#profile.events[group.event];
     const isPeriod = this.#options.weight === 'period';
@@ -287,7 +280,7 @@ class ProfileWriter {
 }
 
 /** `nginx (100) cycles`; with merged recordings `a.data: nginx (100) cycles`. */
-function groupName(profile: Profile, event: ProfileEvent, { subject, part }: SampleGroup, kind: SpeedscopeOptions['group']): string {
+function groupName(profile: Profile, event: ProfileEvent, { subject, part }: SampleGroup, kind: GroupKind): string {
   const { inputs, processes, threads } = profile;
   switch (kind) {
     case 'thread':
