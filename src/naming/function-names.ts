@@ -1,5 +1,6 @@
 import type { StringTable } from '../base/string-table.ts';
 import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
+import { demangleRustLegacy } from '../demangle/rust-legacy.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';
 import type { SourceFunction } from '../symbol-table/code-symbols.ts';
 import { withoutCloneSuffixes } from './clone-suffixes.ts';
@@ -16,18 +17,27 @@ export interface FunctionName {
 /** What follows the name of the function that a PLT stub calls. */
 const PLT_SUFFIX = '@plt';
 
+/** perf does not demangle longer names in C++, since libiberty refuses them (observed, 6.1). Those in Rust may have any length. */
+const LONGEST_DEMANGLED_BY_PERF = 1024;
+
 /**
  * Demangles a symbol's name. What follows the mangled name is kept: `@plt`, or a version (`@@GLIBCXX_3.4`), except in the style `no-params`: perf leaves versions
  * out of demangled names (observed, 6.1). In the style `simple`, names that are not mangled lose the suffixes of clones (`.part.0`), as mangled ones do.
+ * @param likePerf leave long names in C++ mangled
  * @returns undefined for a name that stays as it is
  */
-export function demangleSymbol(symbol: string, style: DemangleStyle): string | undefined {
+export function demangleSymbol(symbol: string, style: DemangleStyle, likePerf = false): string | undefined {
   const at = symbol.indexOf('@');
   const linkageName = at < 0 ? symbol : symbol.slice(0, at);
+  if (likePerf && isTooLongForPerf(linkageName)) return undefined;
   const shown = demangle(linkageName, style) ?? (style === 'simple' ? withoutCloneSuffixes(linkageName) : linkageName);
   if (shown === linkageName) return undefined;
   const suffix = symbol.slice(linkageName.length);
   return style === 'no-params' && suffix !== PLT_SUFFIX ? shown : shown + suffix;
+}
+
+function isTooLongForPerf(linkageName: string): boolean {
+  return linkageName.length > LONGEST_DEMANGLED_BY_PERF && linkageName.startsWith('_Z') && demangleRustLegacy(linkageName, 'full') === undefined;
 }
 
 /**
@@ -46,20 +56,23 @@ const MAX_SCOPED_CHARACTERS = 1 << 26;
 export class FunctionNames {
   readonly #strings: StringTable;
   readonly #style: NameStyle;
+  readonly #likePerf: boolean;
   readonly #known = new Map<string, FunctionName>();
   readonly #scoped = new Map<SourceFunction, FunctionName>();
   #scopedCharactersLeft = MAX_SCOPED_CHARACTERS;
 
-  constructor(strings: StringTable, style: NameStyle) {
+  /** @param likePerf demangle only what perf demangles */
+  constructor(strings: StringTable, style: NameStyle, likePerf = false) {
     this.#strings = strings;
     this.#style = style;
+    this.#likePerf = likePerf;
   }
 
   /** @param linkageName as it is in the symbol table or debug information */
   of(linkageName: string): FunctionName {
     let known = this.#known.get(linkageName);
     if (known === undefined) {
-      const shown = this.#style === 'none' || this.#style === 'later' ? undefined : demangleSymbol(linkageName, this.#style);
+      const shown = this.#style === 'none' || this.#style === 'later' ? undefined : demangleSymbol(linkageName, this.#style, this.#likePerf);
       const isMangled = shown !== undefined && shown !== linkageName;
       known = { name: this.#strings.intern(isMangled ? shown : linkageName), systemName: isMangled ? this.#strings.intern(linkageName) : 0, isScoped: false };
       this.#known.set(linkageName, known);

@@ -24,7 +24,7 @@ export function defaultDebugInfo(compatPerf: boolean): DebugInfoUse {
 export interface LocationNamingOptions {
   readonly debugInfo: DebugInfoUse;
   readonly demangle: NameStyle;
-  /** Like perf 6.1, which does not demangle the names in perf maps of JITs. */
+  /** Like perf 6.1, which demangles neither the names in perf maps of JITs nor very long names in C++. */
   readonly compatPerf: boolean;
 }
 
@@ -45,7 +45,7 @@ export class LocationNaming {
 
   constructor(profile: Profile, { debugInfo, demangle, compatPerf }: LocationNamingOptions) {
     this.#profile = profile;
-    this.#names = new FunctionNames(profile.strings, demangle);
+    this.#names = new FunctionNames(profile.strings, demangle, compatPerf);
     this.#listedNames = compatPerf ? new FunctionNames(profile.strings, 'none') : this.#names;
     this.#showsScopes = !compatPerf;
     this.#readsLines = debugInfo !== 'none';

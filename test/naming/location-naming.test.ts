@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LocationNaming, type LocationNamingOptions } from '../../src/naming/location-naming.ts';
 import type { CodeSymbols, SourceFrame } from '../../src/symbol-table/code-symbols.ts';
 import { RANK_GLOBAL } from '../../src/symbol-table/symbol-rank.ts';
+import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
 import { SymbolTableBuilder } from '../../src/symbol-table/symbol-table-builder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
@@ -175,6 +176,16 @@ describe('naming locations', () => {
     expect(await names({})).toEqual(['inner()', 'outer']);
     expect(await names({ demangle: 'no-params', compatPerf: true })).toEqual(['_Z5innerv', 'outer']);
     expect((await named({ ...code, isPerfMap: false }, { compatPerf: true }))[0][0].split('|')[0]).toBe('inner()');
+  });
+
+  it('leaves names in C++ of more than 1,024 characters mangled with compatPerf, but not those in Rust', async () => {
+    const mangled = (length: number) => `_Z${length - 7}${'f'.repeat(length - 7)}v`;
+    const rust = `_ZN1000${'f'.repeat(1000)}17h0123456789abcdefE`;
+    const names = async (table: SymbolTable, compatPerf: boolean) => (await named({ table }, { compatPerf })).map(([line]) => line.split('|')[0]);
+    const long = tableOf(mangled(1025), mangled(1024))!;
+    expect(await names(long, true)).toEqual([mangled(1025), `${'f'.repeat(1017)}()`]);
+    expect(await names(long, false)).toEqual([`${'f'.repeat(1018)}()`, `${'f'.repeat(1017)}()`]);
+    expect(await names(tableOf(rust, `${mangled(1024)}@plt`)!, true)).toEqual(['f'.repeat(1000), `${'f'.repeat(1017)}()@plt`]);
   });
 
   it('names a caller at the start of a function after it if a JIT lists it, and otherwise after the one before it', async () => {
