@@ -340,7 +340,10 @@ export class FrameStep {
     const { stack } = this.#memory;
     const { machine } = this.#frame;
     if (cfa === 0) return 'truncated';
-    if (this.#followsLibunwind && !this.wasSignalFrame && machine === MACHINE_REGISTERS.x86_64) return this.#readLikePerf(cfa - machine.addressSize);
+    if (this.#followsLibunwind && machine === MACHINE_REGISTERS.x86_64) {
+      // perf 6.1 does not subtract 1 from what a signal frame returns to, and so leaves out an address of 0 there (observed in OCaml 5's `caml_start_program`).
+      return this.wasSignalFrame ? 'bad-frame' : this.#readLikePerf(cfa - machine.addressSize);
+    }
     // What is below the dump is not part of the stack, unless a signal was handled on another one.
     return cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
   }

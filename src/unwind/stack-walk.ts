@@ -316,7 +316,9 @@ export class StackWalk {
     // A signal may have come because a null pointer was called.
     if (frame.pc === 0 && !(step.wasSignalFrame && !this.#followsLibunwind)) {
       this.isDoubtful = true;
-      return this.#followsLibunwind ? 'truncated' : 'complete';
+      if (!this.#followsLibunwind) return 'complete';
+      // perf 6.1 shows the byte before the address, unless a signal was there.
+      return step.wasSignalFrame ? 'bad-frame' : 'truncated';
     }
     // A caller has its own return address on the stack. If that is beyond the dump, the address came from a register, which the call has changed.
     if (this.#isCall && sp > this.#memory.stack.end) return 'truncated';

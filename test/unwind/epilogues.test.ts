@@ -101,8 +101,13 @@ describe('a return address outside the dump, if libunwind is followed,', () => {
     expect(end(cfaOffset)).toBe(expected);
   });
 
-  test('cuts the stack off in the frame of a signal, whatever is mapped', () => {
-    expect(end(0x2008 + 8, { ...CIE, augmentation: 'zRS' })).toBe('truncated');
+  test('breaks the stack in the frame of a signal, whatever is mapped', () => {
+    const cie = { ...CIE, augmentation: 'zRS' };
+    expect([end(0x1000, cie), end(0x2008 + 8, cie)]).toEqual(['bad-frame', 'bad-frame']);
+  });
+
+  test('breaks the stack in the frame of a signal if it is 0', () => {
+    expect([end(80, { ...CIE, augmentation: 'zRS' }), end(80)]).toEqual(['bad-frame', 'truncated']);
   });
 
   test('cuts the stack off on other machines, whatever is mapped', () => {
