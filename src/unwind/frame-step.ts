@@ -344,8 +344,9 @@ export class FrameStep {
       // perf 6.1 does not subtract 1 from what a signal frame returns to, and so leaves out an address of 0 there (observed in OCaml 5's `caml_start_program`).
       return this.wasSignalFrame ? 'bad-frame' : this.#readLikePerf(cfa - machine.addressSize);
     }
-    // What is below the dump is not part of the stack, unless a signal was handled on another one.
-    return cfa <= stack.start && this.#signalFrames === 0 ? 'bad-frame' : 'truncated';
+    // What is below the dump is not part of the stack, unless a signal was handled on another one, or a rule says so: OCaml 5's `caml_c_call` and `caml_call_gc`,
+    // which leave the stack of OCaml for that of C, have rules of signal frames.
+    return cfa <= stack.start && this.#signalFrames === 0 && !this.wasSignalFrame ? 'bad-frame' : 'truncated';
   }
 
   /**

@@ -133,6 +133,21 @@ describe('signals', () => {
     expect(result.frames.length).toBeLessThan(100);
   });
 
+  test('may lead to another stack, as the rules of OCaml 5 do for C functions, where other rules are wrong', async () => {
+    // The CFA is 8 bytes above what the second word points to.
+    const rule = code().defCfaExpression(Uint8Array.of(0x77, 8, 0x06, 0x23, 8));
+    const ends = [SIGNAL_CIE, CIE].map(async (cie) => {
+      const module = moduleOf('x86_64', [
+        [CIE, [fde(0x1200, code().defCfaOffset(16))]],
+        [cie, [fde(0x1000, rule)]],
+      ]);
+      const mapped = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+      const sample = { machine: 'x86_64', registers: { ip: BIAS + 0x1210, sp: SP }, stack: { 8: BIAS + 0x1010, 24: SP - 0x100_0000 } } as const;
+      return (await unwound(sample, mapped)).end;
+    });
+    expect(await Promise.all(ends)).toEqual(['truncated', 'bad-frame']);
+  });
+
   test('are truncated after a handler on its own stack, which is all that the dump has', async () => {
     const onOther = { ...stack, [0x100 + 160]: SP - 0x10_0000, 248: BIAS + 0x1510 };
     const rules = code()
