@@ -21,6 +21,10 @@ import type { PayloadUse, SessionEvent } from './session-event.ts';
 import type { StackDumps } from './stack-dumps.ts';
 import type { SwitchSampleReader } from './switch-samples.ts';
 
+/** In `misc`: a sample of user code whose address is exact. */
+const EXACT_USER = abi.PERF_RECORD_MISC_USER | abi.PERF_RECORD_MISC_EXACT_IP;
+const EXACT_USER_MASK = abi.PERF_RECORD_MISC_CPUMODE_MASK | abi.PERF_RECORD_MISC_EXACT_IP;
+
 /**
  * What the leaf of a stack is:
  *
@@ -143,7 +147,7 @@ export class SampleReader {
     row.ipHi = layout.ip < 0 ? 0 : words[hi + (layout.ip >>> 2)];
     row.kernelChain = -1;
     row.unwound = NOT_UNWOUND;
-    row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(record, sampled) : -1;
+    row.stackDump = layout.hasStackDump || sampled.hasLinkRegisters ? this.#addStackDump(record, sampled, misc) : -1;
     row.chain = this.#internChain(view, sampled, misc & abi.PERF_RECORD_MISC_CPUMODE_MASK, row);
     row.detail = this.#details === undefined ? -1 : this.#details.read(sampled, view, start, offsets, misc);
     row.branches = this.#branchStacks === undefined || !layout.has('branchStack') ? -1 : this.#branchStacks.add(view, offsets, record.piece);
@@ -209,11 +213,12 @@ export class SampleReader {
   }
 
   /** Keeps a sample's user registers and stack: a stack is of no use without registers. */
-  #addStackDump({ view, piece }: RecordCursor, sampled: SessionEvent): number {
+  #addStackDump({ view, piece }: RecordCursor, sampled: SessionEvent, misc: number): number {
     const { layout } = sampled;
     if (!layout.has('regsUser')) return -1;
     const dumps = this.#stackDumps;
-    const place = dumps === undefined ? -1 : dumps.add(view, this.#offsets, layout.regsUserCount, piece);
+    const isExact = (misc & EXACT_USER_MASK) === EXACT_USER;
+    const place = dumps === undefined ? -1 : dumps.add(view, this.#offsets, layout.regsUserCount, piece, isExact);
     if (layout.hasStackDump && (place >= 0 || dumps === undefined)) sampled.hasStackDumps = true;
     return place;
   }

@@ -18,6 +18,7 @@ export class StackDumps {
   #stackBytes = new Uint32Array(256);
   #abi = new Uint8Array(256);
   #isWhole = new Uint8Array(256);
+  #isExact = new Uint8Array(256);
 
   constructor(littleEndian: boolean) {
     this.#bytes = new WaitingBytes(littleEndian);
@@ -32,9 +33,10 @@ export class StackDumps {
    * Keeps a sample's registers and, if it was to have one, its stack.
    * @param regsCount how many registers it has, if any
    * @param piece see {@link WaitingBytes.add}
+   * @param isExact whether it was sampled in user code, at exactly its address
    * @returns its place; −1 if it has no registers, or no stack although it was to have one
    */
-  add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number, piece: Piece | undefined): number {
+  add(view: ByteView, { regsUser, stackUser }: SampleOffsets, regsCount: number, piece: Piece | undefined, isExact = false): number {
     const abi = view.u64(regsUser);
     const hasStack = stackUser >= 0;
     const dumpedBytes = hasStack ? view.u64(stackUser) : 0;
@@ -50,11 +52,13 @@ export class StackDumps {
       this.#stackBytes = grown(this.#stackBytes, place + 1);
       this.#abi = grown(this.#abi, place + 1);
       this.#isWhole = grown(this.#isWhole, place + 1);
+      this.#isExact = grown(this.#isExact, place + 1);
     }
     this.#regsBytes[place] = regsBytes;
     this.#stackBytes[place] = stackBytes;
     this.#abi[place] = abi;
     this.#isWhole[place] = stackBytes === dumpedBytes ? 1 : 0;
+    this.#isExact[place] = isExact ? 1 : 0;
     return place;
   }
 
@@ -80,6 +84,11 @@ export class StackDumps {
   /** Whether as much was dumped as was asked for. If not, the stack ends there, or goes on in memory that was never touched: the kernel does not read that. */
   isWhole(place: number): boolean {
     return this.#isWhole[place] === 1;
+  }
+
+  /** Whether the sample was taken in user code, at exactly its address. */
+  isExact(place: number): boolean {
+    return this.#isExact[place] === 1;
   }
 
   /** The ABI of the registers: PERF_SAMPLE_REGS_ABI_32 or PERF_SAMPLE_REGS_ABI_64. */

@@ -60,6 +60,8 @@ export interface UserStackParts {
 
 /** Where perf 6.1 ends stacks that are cut off with their last frame (observed). */
 const HAS_NO_END_IN_PERF: ReadonlySet<UnwindMachine | undefined> = new Set(['aarch64', 'ppc64']);
+/** How the `cpuid` of Intel's processors begins. With precise events, their registers are those after the sampled instruction; AMD's are those of the interrupt. */
+const INTEL = 'GenuineIntel';
 /** A file is opened once, and read from now and then: a stack that waits more often than this would wait forever. */
 const MAX_WAITS = 4096;
 
@@ -238,7 +240,7 @@ export class UserStacks {
     if (this.#options.compatPerf && dumps.stackSizeBytes(place) === 0) return undefined;
     const { machine, maskLo, maskHi } = this.#registers.of(attr, dumps.abi(place), this.#features.arch ?? '');
     if (machine === undefined) return undefined;
-    this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0 };
+    this.#input ??= { machine, view: dumps.viewOf(place), regsOffset: 0, regsMaskLo: 0, regsMaskHi: 0, stackOffset: 0, stackSizeBytes: 0, isRetired: false };
     const input = this.#input;
     input.machine = machine;
     input.view = dumps.viewOf(place);
@@ -248,6 +250,7 @@ export class UserStacks {
     input.stackOffset = dumps.stackOffset(place);
     // perf 6.1 does not read the dump's last word (observed).
     input.stackSizeBytes = Math.max(0, dumps.stackSizeBytes(place) - (this.#options.compatPerf ? 1 : 0));
+    input.isRetired = dumps.isExact(place) && this.#features.cpuid?.startsWith(INTEL) === true;
     return input;
   }
 

@@ -33,7 +33,7 @@ export class CodeBytes {
   }
 
   /** The same for a frame whose code is followed; undefined also if the file is for another machine, or its code is of another instruction set. */
-  moduleOf({ pc, machine }: FrameView): UnwindModule | undefined {
+  moduleOf({ pc, machine }: Pick<FrameView, 'pc' | 'machine'>): UnwindModule | undefined {
     const module = this.moduleAt(pc);
     return module?.registers === machine && module.memory.hasKnownCode ? module : undefined;
   }

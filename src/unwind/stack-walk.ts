@@ -7,6 +7,7 @@ import { LastCall } from './last-call.ts';
 import { PlainWalk } from './plain-walk.ts';
 import type { ProcessMemory } from './process-memory.ts';
 import { hasArgumentsAt, MAX_ARGUMENTS } from './program-start.ts';
+import { RetiredLeaf } from './retired-leaf.ts';
 import { SharedFrames } from './shared-frames.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
@@ -47,6 +48,7 @@ export class StackWalk {
   readonly #shared: SharedFrames;
   readonly #frameStep: FrameStep;
   readonly #lastCall = new LastCall();
+  readonly #retiredLeaf: RetiredLeaf;
   /** Whether the leaf is in the system call that ends its thread. */
   #isInLastCall = false;
   /** Whether it is checked where rules lead. */
@@ -74,6 +76,7 @@ export class StackWalk {
     this.#shortfall = shortfall;
     this.#maxFrames = maxFrames;
     this.#followsLibunwind = followsLibunwind;
+    this.#retiredLeaf = new RetiredLeaf(memory);
     this.#landing = new Landing(frame, memory.stack);
     this.#shared = new SharedFrames(frame, memory.stack);
     this.#frameStep = new FrameStep({ frame, memory, shortfall, fallback, shared: this.#shared, landing: this.#landing, followsLibunwind });
@@ -95,7 +98,11 @@ export class StackWalk {
     this.isDoubtful = false;
     this.#isInLastCall = !this.#followsLibunwind && this.#lastCall.isIn(input, space);
     this.#checksRules = checksRules || input.machine === 'i386';
-    this.#begunPlain = this.#isInLastCall || checksRules ? undefined : this.#beginPlain(input, space);
+    const retiredLeaf = this.#retiredLeaf;
+    retiredLeaf.begin();
+    if (input.isRetired === true && !this.#followsLibunwind) retiredLeaf.look(input);
+    const isRare = this.#isInLastCall || checksRules || retiredLeaf.isMoved || retiredLeaf.isPending;
+    this.#begunPlain = isRare ? undefined : this.#beginPlain(input, space);
     return this.#begunPlain !== undefined && this.#walkPlain(this.#begunPlain);
   }
 
@@ -130,6 +137,8 @@ export class StackWalk {
   walk(previous: UnwoundStack | undefined): UnwindEnd | 'repeat' {
     const plainWalk = this.#begunPlain;
     this.#beginSteps(previous);
+    if (this.#retiredLeaf.isPending) return 'pending';
+    this.#moveLeaf();
     for (;;) {
       // hot
       if (plainWalk !== undefined && this.#resumePlain(plainWalk)) return 'complete';
@@ -143,6 +152,15 @@ export class StackWalk {
       const end = this.#addFrame(match) ?? (this.#isInLastCall ? 'complete' : this.#leaveFrame(match));
       if (end !== undefined) return end;
     }
+  }
+
+  /** Goes to where the leaf's frame is. */
+  #moveLeaf(): void {
+    const { pcShift, spShift } = this.#retiredLeaf;
+    const frame = this.#frame;
+    const { registers, machine } = frame;
+    frame.pc += pcShift;
+    if (spShift !== 0) registers.set(machine.sp, registers.value(machine.sp) + spShift);
   }
 
   #beginSteps(previous: UnwoundStack | undefined): void {
@@ -222,7 +240,7 @@ export class StackWalk {
   /** Adds the current frame. @returns how the stack ends if this is the last frame */
   #addFrame(match: CodeMatch): UnwindEnd | undefined {
     const frames = this.#stack;
-    this.add(this.#frame.pc, this.#isCall);
+    this.add(frames.count === 0 ? this.#frame.pc - this.#retiredLeaf.pcShift : this.#frame.pc, this.#isCall);
     this.endFile = match === 'unmapped' ? -1 : this.#memory.space.file;
     // Once its file is loaded, a caller may turn out not to be in code.
     if (match === 'pending' && (this.#isCall || frames.count < this.#maxFrames)) return 'pending';

@@ -16,4 +16,9 @@ export interface UnwindInput {
   readonly stackOffset: number;
   /** Number of bytes that were actually dumped (`dyn_size`). */
   readonly stackSizeBytes: number;
+  /**
+   * On x86: whether the registers, except the instruction pointer, and the stack are those after the instruction there, rather than before it. Intel processors
+   * record them so (PEBS), if the sample is exact: the kernel's PERF_RECORD_MISC_EXACT_IP. False by default.
+   */
+  readonly isRetired?: boolean;
 }

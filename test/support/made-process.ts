@@ -94,6 +94,8 @@ export interface MadeSample {
   readonly littleEndian?: boolean;
   /** Registers that were not recorded. */
   readonly without?: readonly string[];
+  /** See {@link UnwindInput.isRetired}. */
+  readonly isRetired?: boolean;
 }
 
 /** Whether words of a machine's stack have 32 bits. */
@@ -102,7 +104,7 @@ export function isNarrow(machine: UnwindMachine): boolean {
 }
 
 /** Registers and stack as a record has them: with other bytes before, between and after. */
-export function madeInput({ machine, registers, stack = {}, stackSizeBytes, littleEndian = true, without = [] }: MadeSample): UnwindInput {
+export function madeInput({ machine, registers, stack = {}, stackSizeBytes, littleEndian = true, without = [], isRetired = false }: MadeSample): UnwindInput {
   const wordSize = isNarrow(machine) ? 4 : 8;
   const bits = PERF_BITS[machine];
   for (const name of Object.keys(registers)) if (!bits.includes(name)) throw new Error(`${machine} has no register ${name}`);
@@ -121,5 +123,14 @@ export function madeInput({ machine, registers, stack = {}, stackSizeBytes, litt
     else data.setUint32(stackOffset + Number(at), Number(value), littleEndian);
   }
   const maskOf = (from: number): number => recorded.reduce((mask, { bit }) => (bit >= from && bit < from + 32 ? mask | (1 << (bit - from)) : mask), 0) >>> 0;
-  return { machine, view: new ByteView(bytes, littleEndian), regsOffset, regsMaskLo: maskOf(0), regsMaskHi: maskOf(32), stackOffset, stackSizeBytes: size };
+  return {
+    machine,
+    view: new ByteView(bytes, littleEndian),
+    regsOffset,
+    regsMaskLo: maskOf(0),
+    regsMaskHi: maskOf(32),
+    stackOffset,
+    stackSizeBytes: size,
+    isRetired,
+  };
 }
