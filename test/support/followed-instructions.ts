@@ -39,13 +39,13 @@ export function follow(decoder: InstructionDecoder, sp: number, listing: string)
   const code = { byte, half, word: (svma: number): number => half(svma) | (half(svma + 2) << 16) };
   const state = new ScanState();
   state.begin(sp);
-  decoder.enter();
+  decoder.enter?.();
   let flow = '';
   let svma = START;
   for (; svma < START + bytes.length; svma += decoder.sizeBytes) flow = decoder.decode(code, svma, state);
   if (svma !== START + bytes.length) return 'another size';
   const to = flow === 'jump' || flow === 'branch' ? ` ${(decoder.target - START).toString(16)}` : flow === 'leave' ? ` ${decoder.via}` : '';
-  const last = decoder.isConditional && flow === 'leave' ? decoder.taken : state;
+  const last = flow === 'leave' ? (decoder.taken ?? state) : state;
   const count = decoder instanceof PowerpcDecoder ? POWERPC_CTR + 1 : 32;
   const changed = Array.from({ length: count }, (_, register) => register).filter(
     (register) =>
@@ -53,5 +53,5 @@ export function follow(decoder: InstructionDecoder, sp: number, listing: string)
       !(decoder instanceof X86Decoder && register > 16) &&
       registerText(last, register) !== `${register}+0`,
   );
-  return [`${flow}${to}${decoder.isConditional ? '?' : ''}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
+  return [`${flow}${to}${decoder.taken === undefined ? '' : '?'}`, ...changed.map((register) => `${register}=${registerText(last, register)}`)].join(' ');
 }

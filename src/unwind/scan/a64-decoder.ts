@@ -1,6 +1,6 @@
 import { aarch64Distance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
-import { ScanState } from './scan-state.ts';
+import type { ScanState } from './scan-state.ts';
 
 const LR = 30;
 /** The number of the zero register, where it does not stand for the stack pointer. */
@@ -16,11 +16,7 @@ const TAGGED_BYTES = 16;
 export class A64Decoder implements InstructionDecoder {
   target = 0;
   via = LR;
-  readonly isConditional = false;
   readonly sizeBytes = 4;
-  readonly taken = new ScanState();
-
-  enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const word = code.half(svma) | (code.half(svma + 2) << 16);

@@ -14,21 +14,19 @@ const PC_AHEAD = 8;
 export class ArmDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  isConditional = false;
   readonly sizeBytes = 4;
-  readonly taken = new ScanState();
-
-  enter(): void {}
+  taken: ScanState | undefined;
+  readonly #ifTaken = new ScanState();
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const word = wordAt(code, svma) >>> 0;
     const condition = word >>> 28;
-    this.isConditional = false;
+    this.taken = undefined;
     if (condition === UNCONDITIONAL) return unconditional(word, state);
-    this.isConditional = condition !== ALWAYS;
-    if (this.isConditional) this.taken.copyFrom(state);
-    const flow = this.#follow(code, word, svma, this.isConditional ? this.taken : state);
-    return this.isConditional ? conditional(flow) : flow;
+    if (condition === ALWAYS) return this.#follow(code, word, svma, state);
+    this.taken = this.#ifTaken;
+    this.taken.copyFrom(state);
+    return conditional(this.#follow(code, word, svma, this.taken));
   }
 
   #follow(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {

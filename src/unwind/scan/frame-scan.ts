@@ -124,7 +124,7 @@ export class FrameScan {
     this.#isFirstStretch = true;
     this.#ruleAtJump = NO_RULE;
     for (let svma = this.#start; svma >= 0 && !this.#isOver(); svma = this.#ways.next(this.#state, this.#ruleAtJump === NO_RULE)) {
-      decoder.enter();
+      decoder.enter?.();
       const rule = this.#follow(decoder, svma);
       if (rule !== NO_RULE) return rule;
       this.#reader.isMissing = false;
@@ -162,10 +162,10 @@ export class FrameScan {
       }
       isBehindCall = flow === 'call';
       if (flow === 'call') this.#returnTo(next);
-      else if (flow === 'branch') this.#ways.addBranch(decoder.target, decoder.isConditional ? decoder.taken : state);
+      else if (flow === 'branch') this.#ways.addBranch(decoder.target, decoder.taken ?? state);
       else if (flow === 'leave') {
-        const rule = this.#ruleAt(decoder, decoder.isConditional ? decoder.taken : state, 0);
-        if (rule !== NO_RULE || !decoder.isConditional) return rule;
+        const rule = this.#ruleAt(decoder, decoder.taken ?? state, 0);
+        if (rule !== NO_RULE || decoder.taken === undefined) return rule;
       } else if (flow === 'may-leave') {
         if (this.#ruleAtJump === NO_RULE) this.#ruleAtJump = this.#ruleAt(decoder, state, RuleFlag.atJump);
         return NO_RULE;
@@ -180,7 +180,7 @@ export class FrameScan {
   #jump(decoder: InstructionDecoder): void {
     if (this.#isFirstStretch && this.#state.hasFirstValue(this.#machine.sp)) this.#module.code.goesOn.set(this.#start, decoder.target);
     this.#isFirstStretch = false;
-    decoder.enter();
+    decoder.enter?.();
   }
 
   /**

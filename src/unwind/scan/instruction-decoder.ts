@@ -31,15 +31,13 @@ export interface InstructionDecoder {
   readonly via: number;
   /** After `may-leave` and `end`: the register that an indirect jump goes through, if it still has its first value; −1 for none. */
   readonly heldTarget?: number;
-  /** After `leave`: whether code may also go on right after the instruction. */
-  readonly isConditional: boolean;
   readonly sizeBytes: number;
   /** Whether the instruction only fills space, as between functions; undefined where decoders do not tell. */
   readonly isPadding?: boolean;
-  /** After a conditional instruction: the state if it takes effect. */
-  readonly taken: ScanState;
-  /** To be called before code is followed from anywhere but right after the last instruction. */
-  enter(): void;
+  /** After a conditional instruction: the state if it takes effect. If it does not, code goes on right after it. Undefined after any other instruction. */
+  readonly taken?: ScanState | undefined;
+  /** To be called before code is followed from anywhere but right after the last instruction. Absent where no instruction depends on the one before. */
+  enter?(): void;
   /** Applies the instruction at an svma to a state. */
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow;
 }

@@ -1,6 +1,6 @@
 import { loongarchDistance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
-import { ScanState } from './scan-state.ts';
+import type { ScanState } from './scan-state.ts';
 
 const RA = 1;
 /** Moves from other register files to an integer register: movfr2gr.s, .d, movfrh2gr.s, movfcsr2gr, movcf2gr, by their upper 22 bits. */
@@ -10,11 +10,7 @@ const MOVES_TO_INTEGER: ReadonlySet<number> = new Set([0x0114b400, 0x0114b800, 0
 export class LoongarchDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  readonly isConditional = false;
   readonly sizeBytes = 4;
-  readonly taken = new ScanState();
-
-  enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const word = code.word(svma);

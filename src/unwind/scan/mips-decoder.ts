@@ -22,9 +22,9 @@ const OCTEON_WRITES_RT: ReadonlySet<number> = new Set([0x2e, 0x2f, 0x32, 0x33, 0
 export class MipsDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  isConditional = false;
   sizeBytes = 4;
-  readonly taken = new ScanState();
+  taken: ScanState | undefined;
+  readonly #ifTaken = new ScanState();
   readonly #load: number;
   readonly #store: number;
 
@@ -34,12 +34,10 @@ export class MipsDecoder implements InstructionDecoder {
     this.#store = wordBytes === 4 ? 0x2b : 0x3f; // sw, sd
   }
 
-  enter(): void {}
-
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const word = code.word(svma);
     this.sizeBytes = 4;
-    this.isConditional = false;
+    this.taken = undefined;
     // The first register is always 0, whatever is written to it.
     state.setConstant(0, 0);
     const flow = this.#flow(code, word, svma, state);
@@ -52,9 +50,11 @@ export class MipsDecoder implements InstructionDecoder {
   /** Follows the instruction after a jump, which takes effect before it; after a branch that is called likely, only if that is taken. */
   #delaySlot(delayed: number, word: number, state: ScanState): void {
     this.sizeBytes = 8;
-    this.isConditional = isLikely(word);
-    if (this.isConditional) this.taken.copyFrom(state);
-    this.#compute(delayed, this.isConditional ? this.taken : state);
+    if (isLikely(word)) {
+      this.taken = this.#ifTaken;
+      this.taken.copyFrom(state);
+    }
+    this.#compute(delayed, this.taken ?? state);
   }
 
   #flow(code: CodeReader, word: number, svma: number, state: ScanState): CodeFlow {

@@ -49,9 +49,9 @@ const UPDATES: ReadonlySet<number> = new Set([247, 439, 567, 631, 695, 759]);
 export class PowerpcDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  isConditional = false;
   sizeBytes = 4;
-  readonly taken = new ScanState();
+  taken: ScanState | undefined;
+  readonly #ifTaken = new ScanState();
   readonly #isNarrow: boolean;
   readonly #entry: number;
   /** The register that was last moved to the count register. */
@@ -71,7 +71,7 @@ export class PowerpcDecoder implements InstructionDecoder {
     const word = code.word(svma);
     const opcode = word >>> 26;
     this.sizeBytes = 4;
-    this.isConditional = false;
+    this.taken = undefined;
     if (opcode === 1) {
       this.sizeBytes = 8;
       prefixed(code.word(svma + 4), state);
@@ -120,7 +120,7 @@ export class PowerpcDecoder implements InstructionDecoder {
     if (counts(word)) state.clobber(POWERPC_CTR);
     if ((word & 1) !== 0) return 'call';
     if (!isAlways(word)) {
-      this.isConditional = true;
+      this.taken = this.#ifTaken;
       this.taken.copyFrom(state);
     }
     if (extended === 16) {
@@ -131,7 +131,7 @@ export class PowerpcDecoder implements InstructionDecoder {
     // mtctr
     const isEntry = this.#ctrFrom < 0 ? code.word(svma - 4) === (0x7c09_03a6 | (this.#entry << 21)) : this.#ctrFrom === this.#entry;
     this.via = isEntry ? POWERPC_LR : POWERPC_CTR;
-    return isEntry || this.isConditional ? 'leave' : 'may-leave';
+    return isEntry || this.taken !== undefined ? 'leave' : 'may-leave';
   }
 
   #extended(word: number, state: ScanState): void {

@@ -123,7 +123,7 @@ export class PushScan {
     this.#hasSwitch = false;
     this.#isGuess = false;
     let isReached = true;
-    decoder.enter();
+    decoder.enter?.();
     for (let svma = start; ; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
       if (!isReached) {
@@ -131,7 +131,7 @@ export class PushScan {
         if (target < 0) return this.#endInside(end) && (push === undefined || !this.#search.beginsAnother(module, svma, end, push));
         svma = target;
         this.#enter(svma);
-        decoder.enter();
+        decoder.enter?.();
       }
       if (svma >= end) return svma === end;
       const wasSaved = state.savedAt(this.#convention.link) !== undefined;
@@ -140,7 +140,7 @@ export class PushScan {
       // Another function begins, after a call that does not return.
       if (wasSaved && push !== undefined && this.#search.isPush(module, svma, push)) return false;
       svma += decoder.sizeBytes;
-      isReached = decoder.isConditional || flow === 'next' || flow === 'call' || flow === 'branch';
+      isReached = decoder.taken !== undefined || flow === 'next' || flow === 'call' || flow === 'branch';
       if (flow === 'call') this.#callEffects.apply(module, svma, state, true);
       this.#apply(flow, decoder, svma, end);
     }
@@ -151,7 +151,7 @@ export class PushScan {
     const state = this.#state;
     const isInside = state.offsets[this.#machine.sp] < 0;
     // A jump without a frame leaves the function.
-    if (flow === 'branch' || (flow === 'jump' && isInside)) this.#addBranch(decoder.target, decoder.isConditional ? decoder.taken : state, svma, end);
+    if (flow === 'branch' || (flow === 'jump' && isInside)) this.#addBranch(decoder.target, decoder.taken ?? state, svma, end);
     else if (isInside && (flow === 'end' || flow === 'may-leave' || (flow === 'leave' && decoder.via !== ARM_PC && decoder.via !== ARM_IP)))
       this.#hasSwitch = true;
     if (isInside && flow !== 'next') this.#last.copyFrom(state);

@@ -1,6 +1,6 @@
 import { riscvDistance } from '../branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
-import { ScanState } from './scan-state.ts';
+import type { ScanState } from './scan-state.ts';
 
 const RA = 1;
 const SP = 2;
@@ -13,11 +13,7 @@ const WRITES_INTEGER: ReadonlySet<number> = new Set([0x14, 0x18, 0x1c]);
 export class RiscvDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  readonly isConditional = false;
   sizeBytes = 4;
-  readonly taken = new ScanState();
-
-  enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const half = code.half(svma);

@@ -43,9 +43,9 @@ const VECTOR_STORES = new OpcodeSet([0x08, 0x09, 0x0a, 0x0b, 0x0e, 0x1a, 0x1b, 0
 export class S390xDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  isConditional = false;
   sizeBytes = 4;
-  readonly taken = new ScanState();
+  taken: ScanState | undefined;
+  readonly #ifTaken = new ScanState();
   #svma = 0;
   /** The four bits after the first byte: a register or the condition of a branch; and the next four: an index, another register, or a part of the opcode. */
   #first = 0;
@@ -55,12 +55,10 @@ export class S390xDecoder implements InstructionDecoder {
   #distance = 0;
   #immediate = 0;
 
-  enter(): void {}
-
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const opcode = code.byte(svma);
     const second = code.byte(svma + 1);
-    this.isConditional = false;
+    this.taken = undefined;
     this.#svma = svma;
     this.#first = second >> 4;
     this.#low = second & 15;
@@ -236,8 +234,10 @@ export class S390xDecoder implements InstructionDecoder {
       this.target = state.offsets[register];
       return isConditional ? 'branch' : 'jump';
     }
-    this.isConditional = isConditional;
-    if (isConditional) this.taken.copyFrom(state);
+    if (isConditional) {
+      this.taken = this.#ifTaken;
+      this.taken.copyFrom(state);
+    }
     return 'leave';
   }
 

@@ -12,9 +12,9 @@ const PC_AHEAD = 4;
 export class ThumbDecoder implements InstructionDecoder {
   target = 0;
   via = 0;
-  isConditional = false;
   sizeBytes = 2;
-  readonly taken = new ScanState();
+  taken: ScanState | undefined;
+  readonly #ifTaken = new ScanState();
   /** How many of the next instructions the last IT makes conditional. */
   #conditional = 0;
 
@@ -26,14 +26,15 @@ export class ThumbDecoder implements InstructionDecoder {
     const half = code.half(svma);
     const isLong = half >= 0xe800;
     this.sizeBytes = isLong ? 4 : 2;
-    this.isConditional = this.#conditional > 0;
-    if (this.isConditional) {
+    this.taken = undefined;
+    if (this.#conditional > 0) {
       this.#conditional--;
+      this.taken = this.#ifTaken;
       this.taken.copyFrom(state);
     }
-    const into = this.isConditional ? this.taken : state;
+    const into = this.taken ?? state;
     const flow = isLong ? this.#long(code, half, code.half(svma + 2), svma, into) : this.#short(code, half, svma, into);
-    return this.isConditional ? conditional(flow) : flow;
+    return this.taken === undefined ? flow : conditional(flow);
   }
 
   #short(code: CodeReader, half: number, svma: number, state: ScanState): CodeFlow {

@@ -2,7 +2,7 @@ import type { X86Machine } from '../unwind-machine.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
-import { SAVED, ScanState } from './scan-state.ts';
+import { SAVED, type ScanState } from './scan-state.ts';
 import { THREE_BYTE_MAP, TWO_BYTE_MAP, X86Instruction } from './x86-instruction.ts';
 import { decodeLonger, decodeTwoBytes } from './x86-long-opcodes.ts';
 import { I386_MODE, X86_64_MODE, type X86Mode } from './x86-mode.ts';
@@ -38,8 +38,6 @@ export class X86Decoder implements InstructionDecoder {
   target = 0;
   readonly via: number;
   heldTarget = -1;
-  readonly isConditional = false;
-  readonly taken = new ScanState();
   readonly #mode: X86Mode;
   readonly #instruction: X86Instruction;
   readonly #writtenRegisters: ReadonlyMap<number, readonly number[]>;
@@ -73,8 +71,6 @@ export class X86Decoder implements InstructionDecoder {
     const { opcode, immediate } = this.#instruction;
     return opcode === 0xe8 && immediate === 0;
   }
-
-  enter(): void {}
 
   decode(code: CodeReader, svma: number, state: ScanState): CodeFlow {
     const instruction = this.#instruction;
