@@ -1,4 +1,3 @@
-import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
 import { MAX_FRAME_BYTES } from '../stack-memory.ts';
@@ -8,10 +7,10 @@ import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
+import { ruleSinceEntry } from './entry-rule.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
-import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 
@@ -76,7 +75,7 @@ export class EntryScan {
     const isReached = !walk.misses(svma) && this.#reads(module, entry, svma, isCall);
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
-    const rule = isReached ? this.#ruleOf(module) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
+    const rule = isReached ? ruleSinceEntry(module, this.#state) : walk.isOther && svma > walk.stop ? OTHER_FUNCTION : NO_RULE;
     module.code.entered.set(key, rule);
     return rule;
   }
@@ -238,18 +237,5 @@ export class EntryScan {
     this.#isGuess = false;
     this.#branches.remove(svma);
     return true;
-  }
-
-  #ruleOf({ rules }: UnwindModule): number {
-    const state = this.#state;
-    const { sp, pc, addressSize } = this.#machine;
-    const register = frameRegister(state, sp, this.#convention.calleeSaved);
-    // The return address is where the stack pointer was at the entry.
-    const distance = -state.offsets[register];
-    if (register < 0 || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
-    rules.begin(0, register, distance + addressSize, pc);
-    rules.addRegister(pc, RegisterRule.offset, -addressSize);
-    addSavedRegisters(rules, state, this.#convention.calleeSaved, addressSize);
-    return rules.end();
   }
 }

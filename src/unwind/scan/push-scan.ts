@@ -1,19 +1,17 @@
 import { ARM_IP, ARM_PC } from '../arm-registers.ts';
-import { RegisterRule } from '../cfa-rows.ts';
 import type { CodeBytes } from '../code-bytes.ts';
 import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
-import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
+import type { MachineRegisters } from '../unwind-machine.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
+import { ruleSinceEntry } from './entry-rule.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { type LinkCode, linkDecoders } from './link-decoders.ts';
 import { type PushCode, PushSearch } from './push-search.ts';
-import { addSavedRegisters, frameRegister } from './saved-registers.ts';
 import { ScanState } from './scan-state.ts';
 
 /** How many pushes before an address are tried: what looks like one may be a number among the code, or the second half of an instruction. */
@@ -82,7 +80,7 @@ export class PushScan {
     const isReached = this.#follows(module, code, entry, svma) && (mayGuess || !this.#isGuess);
     this.#branches.clear();
     if (this.#code.isPending) return NO_RULE;
-    const rule = isReached ? this.#addRule(module) : NO_RULE;
+    const rule = isReached ? ruleSinceEntry(module, this.#state) : NO_RULE;
     entered.set(key, rule);
     return rule;
   }
@@ -102,7 +100,7 @@ export class PushScan {
       this.#reader.begin(module);
       const isReached = this.#follows(module, code, push, svma, code);
       this.#branches.clear();
-      const rule = isReached && !this.#code.isPending ? this.#addRule(module) : NO_RULE;
+      const rule = isReached && !this.#code.isPending ? ruleSinceEntry(module, this.#state) : NO_RULE;
       if (rule !== NO_RULE) rules.unshift(rule);
     }
     return rules;
@@ -174,23 +172,5 @@ export class PushScan {
     if (target < from) return;
     this.#farthest = Math.max(this.#farthest, target);
     if (target <= end) this.#branches.add(target, state);
-  }
-
-  #addRule({ rules }: UnwindModule): number {
-    const state = this.#state;
-    const { sp, addressSize, cfaBias } = this.#machine;
-    const { link, calleeSaved } = this.#convention;
-    const register = frameRegister(state, sp, calleeSaved);
-    const linkPlace = state.savedAt(link);
-    // The caller's stack pointer is where it was at the push.
-    const distance = -state.offsets[register];
-    const isInLink = state.hasFirstValue(link);
-    if (register < 0 || (linkPlace === undefined && !isInLink) || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
-    const column = returnColumn(this.#machine);
-    rules.begin(0, register, distance + cfaBias, column);
-    if (linkPlace !== undefined) rules.addRegister(column, RegisterRule.offset, linkPlace - cfaBias);
-    else if (column !== this.#machine.lr) rules.addRegister(column, RegisterRule.register, this.#machine.lr);
-    addSavedRegisters(rules, state, calleeSaved, cfaBias);
-    return rules.end();
   }
 }

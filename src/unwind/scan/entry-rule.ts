@@ -1,0 +1,45 @@
+import { RegisterRule } from '../cfa-rows.ts';
+import { MAX_FRAME_BYTES } from '../stack-memory.ts';
+import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
+import type { UnwindModule } from '../unwind-module.ts';
+import { NO_RULE } from '../unwind-rules.ts';
+import { CALLING_CONVENTIONS } from './calling-conventions.ts';
+import type { ScanState } from './scan-state.ts';
+
+/**
+ * The number of the rule of a frame whose code was followed from the function's beginning, or from where it saved the link register; NO_RULE if the state does
+ * not tell where the frame ends or the return address is.
+ * @param module of a machine whose code is followed
+ */
+export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanState): number {
+  const machine = registers as MachineRegisters;
+  const { sp, lr, addressSize, cfaBias } = machine;
+  const { link, calleeSaved } = CALLING_CONVENTIONS[machine.machine];
+  const isPushedByCall = link < 0;
+  // As a distance from where the stack pointer was; undefined while it is in the link register.
+  const returnPlace = isPushedByCall ? 0 : state.savedAt(link);
+  if (returnPlace === undefined && !state.hasFirstValue(link)) return NO_RULE;
+  const register = frameRegister(state, sp, calleeSaved);
+  // How far above the register's value the stack pointer was.
+  const distance = -state.offsets[register];
+  if (register < 0 || distance < 0 || distance > MAX_FRAME_BYTES || distance % addressSize !== 0) return NO_RULE;
+  const toCfa = isPushedByCall ? addressSize : cfaBias;
+  const column = returnColumn(machine);
+  rules.begin(0, register, distance + toCfa, column);
+  if (returnPlace !== undefined) rules.addRegister(column, RegisterRule.offset, returnPlace - toCfa);
+  else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
+  for (const saved of calleeSaved) {
+    if (state.hasFirstValue(saved)) continue;
+    const place = state.savedAt(saved);
+    // It was changed without having been saved.
+    if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
+    else rules.addRegister(saved, RegisterRule.offset, place - toCfa);
+  }
+  return rules.end();
+}
+
+/** A register that points into the frame: the stack pointer, or else one that functions restore, so that calls leave it alone; −1 if there is none. */
+function frameRegister({ bases }: ScanState, sp: number, calleeSaved: readonly number[]): number {
+  if (bases[sp] === sp) return sp;
+  return calleeSaved.find((register) => bases[register] === sp) ?? -1;
+}
