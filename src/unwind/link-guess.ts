@@ -33,6 +33,21 @@ const ARM_CALL_BYTES = 4;
 const ARM_RAISE_REGISTERS = 8;
 const ARM_REGISTERS = 16;
 
+/** A PLT stub: the bits that matter of each instruction, and what they are. The last one jumps. */
+type StubCode = readonly (readonly [mask: number, bits: number])[];
+/** auipc t3, hi; ld t3, lo(t3); jalr t1, t3 */
+const RISCV_STUB: StubCode = [
+  [0x0000_0fff, 0x0000_0e17],
+  [0x000f_ffff, 0x000e_3e03],
+  [0xffff_ffff, 0x000e_0367],
+];
+/** pcaddu12i $t3, hi; ld.d $t3, $t3, lo; jirl $t1, $t3, 0 */
+const LOONGARCH_STUB: StubCode = [
+  [0xfe00_001f, 0x1c00_000f],
+  [0xffc0_03ff, 0x28c0_01ef],
+  [0xffff_ffff, 0x4c00_01ed],
+];
+
 /** b . */
 const MIPS_ENDLESS_LOOP = 0x1000_ffff;
 
@@ -119,49 +134,33 @@ export class LinkGuess {
 
   /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
   stepRiscv(): StepEnd {
-    return this.#stepByLinkOrChain(() => this.#isInRiscvStub());
+    return this.#stepByLinkOrChain(RISCV_STUB);
   }
 
   /** On LoongArch as well. */
   stepLoongarch(): StepEnd {
-    return this.#stepByLinkOrChain(() => this.#isInLoongarchStub());
+    return this.#stepByLinkOrChain(LOONGARCH_STUB);
   }
 
-  /** @param isInStub whether the leaf is in a PLT stub: that was called, and has no frame, but its caller may have one */
-  #stepByLinkOrChain(isInStub: () => boolean): StepEnd {
+  #stepByLinkOrChain(stub: StubCode): StepEnd {
     const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
-    const stack = this.#stack;
     const { registers, machine, isCall } = this.#frame;
-    if (!isCall && isInStub()) return this.#returnStep.takeLink(0);
-    const fp = registers.value(machine.fp);
-    if (!isCall && registers.known[machine.lr] === 1) {
-      const isSaved = stack.read(fp + RISCV64_RECORD.returnAt) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
-      if (!isSaved && this.#linkLeadsOut()) return this.#returnStep.takeLink(0);
-    }
+    // A stub was called, and has no frame, but its caller may have one.
+    if (!isCall && (this.#isInStub(stub) || this.#isInLink(registers.value(machine.fp) + RISCV64_RECORD.returnAt))) return this.#returnStep.takeLink(0);
     const byChain = this.#returnStep.takeChain(RISCV64_RECORD);
     // Without frame pointers, a leaf without a rule is usually a library function that calls no other.
     return byChain === 'no-rule' && !isCall ? this.#returnStep.takeLink(0) : byChain;
   }
 
-  /** Whether the leaf is in a PLT stub, `auipc t3, hi; ld t3, lo(t3); jalr t1, t3`. */
-  #isInRiscvStub(): boolean {
+  /** Whether the leaf is at one of a stub's instructions. */
+  #isInStub(stub: StubCode): boolean {
     const code = this.#code;
-    for (let i = 0; i < 3 && code.read(this.#frame.pc + 4 * i, 4); i++) {
-      const word = code.word(0);
-      if (word === 0x000e_0367) return true;
-      if ((word & 0xfff) !== 0xe17 && (word & 0xf_ffff) !== 0xe_3e03) return false;
-    }
-    return false;
-  }
-
-  /** The same for `pcaddu12i $t3, hi; ld.d $t3, $t3, lo; jirl $t1, $t3, 0`. */
-  #isInLoongarchStub(): boolean {
-    const code = this.#code;
-    for (let i = 0; i < 3 && code.read(this.#frame.pc + 4 * i, 4); i++) {
-      const word = code.word(0);
-      if (word === 0x4c00_01ed) return true;
-      if ((word & 0xfe00_001f) >>> 0 !== 0x1c00_000f && (word & 0xffc0_03ff) >>> 0 !== 0x28c0_01ef) return false;
+    const last = stub.length - 1;
+    for (let i = 0; i < stub.length && code.read(this.#frame.pc + 4 * i, 4); i++) {
+      const number = stub.findIndex(([mask, bits]) => (code.word(0) & mask) >>> 0 === bits);
+      if (number < 0) return false;
+      if (number === last) return true;
     }
     return false;
   }
@@ -205,22 +204,15 @@ export class LinkGuess {
     const { isCall } = this.#frame;
     const byCode = this.#stepByCode();
     if (byCode !== 'no-rule' && (byCode !== 'truncated' || !isCall)) return byCode;
-    if (!isCall && this.#isInPowerpcLink()) return this.#returnStep.takeLink(0);
+    if (!isCall && this.#isInLink(this.#powerpcSlot())) return this.#returnStep.takeLink(0);
     const byChain = this.#takeBackChain();
     return byChain === 'no-rule' ? byCode : byChain;
   }
 
-  /** Whether the return address of a leaf is in the link register: nothing seems to have been saved or called. */
-  #isInPowerpcLink(): boolean {
-    const stack = this.#stack;
+  /** Where a function with a frame saves the link register; −1 if that is not in the dump. */
+  #powerpcSlot(): number {
     const { registers, machine } = this.#frame;
-    if (registers.known[machine.lr] === 0) return false;
-    const isSaved =
-      stack.read(registers.value(machine.sp)) &&
-      stack.read(stack.value + powerpcLinkSlot(machine)) &&
-      stack.lo === registers.lo[machine.lr] &&
-      stack.hi === registers.hi[machine.lr];
-    return !isSaved && this.#linkLeadsOut();
+    return this.#stack.read(registers.value(machine.sp)) ? this.#stack.value + powerpcLinkSlot(machine) : -1;
   }
 
   /** Steps by the back chain. */
@@ -248,6 +240,17 @@ export class LinkGuess {
     const byPush = this.#pushStep.step();
     if (byPush !== 'no-rule' || isCall) return byPush;
     return this.#linkLeadsOut() ? this.#returnStep.takeLink(0) : 'no-rule';
+  }
+
+  /**
+   * Whether the return address of a leaf seems to be in the link register.
+   * @param slot where a function with a frame saves it
+   */
+  #isInLink(slot: number): boolean {
+    const stack = this.#stack;
+    const { registers, machine } = this.#frame;
+    const isSaved = stack.read(slot) && stack.lo === registers.lo[machine.lr] && stack.hi === registers.hi[machine.lr];
+    return registers.known[machine.lr] === 1 && !isSaved && this.#linkLeadsOut();
   }
 
   /** Whether the link register may hold the leaf's return address: after a call, it points back into the function itself. */
