@@ -9,7 +9,7 @@ import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
-import { returnColumn, withoutSignature } from './unwind-machine.ts';
+import { codeAddress, returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { NO_RULE, RuleFlag, RuleWord } from './unwind-rules.ts';
 
@@ -106,10 +106,10 @@ export class CodeStep {
       frame.goBack();
       return isNoFrame ? 'no-rule' : this.#shortfall.ofReturnAddress(registers.value(machine.sp));
     }
-    const hi = withoutSignature(registers.hi[column], machine);
+    const address = codeAddress(registers.lo[column], registers.hi[column], machine);
     // At what may be the jump of a switch, 0 is not the end of the stack.
-    const isNoEnd = (flags & RuleFlag.atJump) !== 0 && registers.lo[column] === 0 && hi === 0;
-    if ((this.#returns.leadOn(registers.lo[column], hi) && !this.#returns.isInData && !isNoEnd) || this.#stackEnds.beginsContext()) return end;
+    const isNoEnd = (flags & RuleFlag.atJump) !== 0 && address === 0;
+    if ((this.#returns.leadOn(address) && !this.#returns.isInData && !isNoEnd) || this.#stackEnds.beginsContext()) return end;
     frame.goBack();
     return 'no-rule';
   }

@@ -9,6 +9,7 @@ import type { ReturnStep } from './return-step.ts';
 import { CALLING_CONVENTIONS } from './scan/calling-conventions.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
+import { codeAddress } from './unwind-machine.ts';
 
 /** How many instructions before an arm64 address are searched for the function's prologue. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
@@ -287,7 +288,7 @@ export class LinkGuess {
       if (!this.#stack.read(at + 4 * register)) return false;
       next.setWords(register, this.#stack.lo, 0);
     }
-    if (next.value(machine.sp) < at || next.lo[machine.pc] === 0 || !this.#returns.leadOn(next.lo[machine.pc], 0)) return false;
+    if (next.value(machine.sp) < at || next.lo[machine.pc] === 0 || !this.#returns.leadOn(codeAddress(next.lo[machine.pc], 0, machine))) return false;
     this.#frame.goToNext();
     return true;
   }
@@ -303,7 +304,7 @@ export class LinkGuess {
 
   #stepAtEntry(): StepEnd {
     const { registers, machine, pc } = this.#frame;
-    const link = (registers.lo[machine.lr] & ~machine.pcMask) >>> 0;
+    const link = codeAddress(registers.lo[machine.lr], registers.hi[machine.lr], machine);
     const isEntry = registers.known[machine.lr] === 1 && this.#returns.callBefore(link) === 'direct' && this.#returns.target === pc;
     if (this.#code.isPending) return 'pending';
     return isEntry ? this.#returnStep.takeLink(0) : 'no-rule';

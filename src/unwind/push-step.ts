@@ -10,7 +10,7 @@ import type { PushCode } from './scan/push-search.ts';
 import type { Shortfall } from './shortfall.ts';
 import type { StepEnd } from './step-end.ts';
 import type { ThumbMode } from './thumb-mode.ts';
-import { returnColumn, withoutSignature } from './unwind-machine.ts';
+import { codeAddress, returnColumn } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 
 /**
@@ -96,9 +96,8 @@ export class PushStep {
     return isBeyond ? this.#shortfall.ofReturnAddress(registers.value(machine.sp)) : 'no-rule';
   }
 
-  /** The address of code in a register, without a signature or what tells the set of instructions. */
   #addressIn(register: number): number {
     const { registers, machine } = this.#frame;
-    return withoutSignature(registers.hi[register], machine) * 0x1_0000_0000 + ((registers.lo[register] & ~machine.pcMask) >>> 0);
+    return codeAddress(registers.lo[register], registers.hi[register], machine);
   }
 }

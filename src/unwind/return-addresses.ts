@@ -63,11 +63,10 @@ export class ReturnAddresses {
   }
 
   /**
-   * Whether a return address, given in two words, leads on: to after a call, as far as that is known, or to 0, beneath the outermost frame. What is mapped as
-   * data ({@link isInData}) may be code.
+   * Whether a return address leads on: to after a call, as far as that is known, or to 0, beneath the outermost frame. What is mapped as data
+   * ({@link isInData}) may be code.
    */
-  leadOn(lo: number, hi: number): boolean {
-    const address = hi * 0x1_0000_0000 + ((lo & ~this.#frame.machine.pcMask) >>> 0);
+  leadOn(address: number): boolean {
     this.isInData = false;
     const call = address === 0 ? 'unknown' : this.callBefore(address);
     return call !== 'none' && call !== 'unmapped';

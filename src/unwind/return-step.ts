@@ -7,7 +7,7 @@ import type { Shortfall } from './shortfall.ts';
 import type { StackEnds } from './stack-ends.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from './stack-memory.ts';
 import type { StepEnd } from './step-end.ts';
-import { isX86, withoutSignature } from './unwind-machine.ts';
+import { codeAddress, isX86, withoutSignature } from './unwind-machine.ts';
 import { R10 } from './x86-64-registers.ts';
 
 /** How many words on top of the stack are searched for a return address. */
@@ -149,9 +149,8 @@ export class ReturnStep {
     const stack = this.#stack;
     const { registers, next, machine } = frame;
     if (!stack.read(returnAt)) return returnAt >= stack.start ? this.#shortfall.ofReturnAddress(sp) : 'no-rule';
-    const { lo } = stack;
-    const hi = withoutSignature(stack.hi, machine);
-    const address = hi * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
+    const { lo, hi } = stack;
+    const address = codeAddress(lo, hi, machine);
     if (address !== 0) {
       const call = this.#returns.callBefore(address);
       if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#stackEnds.endsGoroutine(address, savedAt)))) return 'no-rule';
@@ -168,9 +167,8 @@ export class ReturnStep {
   takeLink(moved: number): StepEnd {
     const { registers, next, machine } = this.#frame;
     if (registers.known[machine.lr] === 0) return this.#shortfall.ofRegister(machine.lr);
-    const lo = registers.lo[machine.lr];
-    const hi = withoutSignature(registers.hi[machine.lr], machine);
-    if (!this.#returns.leadOn(lo, hi)) return 'no-rule';
+    const [lo, hi] = [registers.lo[machine.lr], registers.hi[machine.lr]];
+    if (!this.#returns.leadOn(codeAddress(lo, hi, machine))) return 'no-rule';
     next.copyFrom(registers);
     next.set(machine.sp, registers.value(machine.sp) + moved);
     this.#setReturn(lo, hi);
@@ -179,8 +177,9 @@ export class ReturnStep {
 
   #setReturn(lo: number, hi: number): void {
     const { next, machine } = this.#frame;
-    if (machine.pc >= 0) next.setWords(machine.pc, lo, hi);
-    if (machine.lr >= 0) next.setWords(machine.lr, lo, hi);
+    const upper = withoutSignature(hi, machine);
+    if (machine.pc >= 0) next.setWords(machine.pc, lo, upper);
+    if (machine.lr >= 0) next.setWords(machine.lr, lo, upper);
     this.#frame.goToNext();
   }
 }

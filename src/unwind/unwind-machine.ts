@@ -76,6 +76,11 @@ export function returnColumn({ pc, lr }: MachineRegisters): number {
   return pc >= 0 ? pc : lr;
 }
 
+/** The address of code in two words of a register or of the stack: without a signature, and without the bit that stands for Thumb. */
+export function codeAddress(lo: number, hi: number, machine: MachineRegisters): number {
+  return withoutSignature(hi, machine) * 0x1_0000_0000 + ((lo & ~machine.pcMask) >>> 0);
+}
+
 /** The upper word of a return address without its signature, which arm64 puts into the bits that addresses do not use. */
 export function withoutSignature(hi: number, { machine }: MachineRegisters): number {
   return machine === 'aarch64' ? hi & 0xffff : hi;
