@@ -212,8 +212,6 @@ export class CfaRows {
   #follow(opcode: number, section: FrameSection, cie: FrameCie): number {
     const { cursor } = section;
     switch (opcode) {
-      case DW_CFA_nop:
-        break;
       case DW_CFA_set_loc:
         return section.bytes.isDebugFrame ? cursor.address(cie.addressSize) : cursor.pointer(cie.pointerEncoding);
       case DW_CFA_advance_loc1:
@@ -224,20 +222,84 @@ export class CfaRows {
         return cursor.u32();
       case DW_CFA_MIPS_advance_loc8:
         return Math.max(0, cursor.i64());
+      case DW_CFA_nop:
+        break;
+      case DW_CFA_remember_state:
+        this.#remember(section);
+        break;
+      case DW_CFA_restore_state:
+        this.#takeBack(section);
+        break;
+      case DW_CFA_AARCH64_set_ra_state:
+        this.isSigned = cursor.uleb() !== 0;
+        cursor.sleb();
+        break;
+      case DW_CFA_AARCH64_negate_ra_state:
+      case DW_CFA_AARCH64_negate_ra_state_with_pc:
+        // On SPARC, the number is for register windows. No such machine is unwound here.
+        this.isSigned = !this.isSigned;
+        break;
+      case DW_CFA_GNU_args_size:
+        // Only landing pads need it.
+        cursor.uleb();
+        break;
+      default:
+        if (!this.#defineCfa(opcode, section, cie)) this.#defineRegister(opcode, section, cie);
+    }
+    return -1;
+  }
+
+  /** @returns whether it is an instruction that defines the CFA */
+  #defineCfa(opcode: number, { cursor }: FrameSection, cie: FrameCie): boolean {
+    switch (opcode) {
+      case DW_CFA_def_cfa:
+        this.cfaRegister = cursor.uleb();
+        this.cfaOffset = cursor.uleb();
+        return true;
+      case DW_CFA_def_cfa_sf:
+        this.cfaRegister = cursor.uleb();
+        this.cfaOffset = cursor.sleb() * cie.dataAlignment;
+        return true;
+      case DW_CFA_def_cfa_register:
+        this.cfaRegister = cursor.uleb();
+        return true;
+      case DW_CFA_def_cfa_offset:
+        this.cfaOffset = cursor.uleb();
+        return true;
+      case DW_CFA_def_cfa_offset_sf:
+        this.cfaOffset = cursor.sleb() * cie.dataAlignment;
+        return true;
+      case DW_CFA_def_cfa_expression: {
+        const sizeBytes = cursor.uleb();
+        this.cfaRegister = -1;
+        this.cfaExpressionStart = cursor.at;
+        cursor.skip(sizeBytes);
+        this.cfaExpressionEnd = cursor.at;
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /** Follows an instruction that says where a register is; fails for any other. */
+  #defineRegister(opcode: number, section: FrameSection, { dataAlignment }: FrameCie): void {
+    const { cursor } = section;
+    switch (opcode) {
       case DW_CFA_offset_extended:
-        this.#set(cursor.uleb(), RegisterRule.offset, cursor.uleb() * cie.dataAlignment);
+        this.#set(cursor.uleb(), RegisterRule.offset, cursor.uleb() * dataAlignment);
         break;
       case DW_CFA_offset_extended_sf:
-        this.#set(cursor.uleb(), RegisterRule.offset, cursor.sleb() * cie.dataAlignment);
+        this.#set(cursor.uleb(), RegisterRule.offset, cursor.sleb() * dataAlignment);
         break;
       case DW_CFA_GNU_negative_offset_extended:
-        this.#set(cursor.uleb(), RegisterRule.offset, -cursor.uleb() * cie.dataAlignment);
+        this.#set(cursor.uleb(), RegisterRule.offset, -cursor.uleb() * dataAlignment);
         break;
       case DW_CFA_val_offset:
-        this.#set(cursor.uleb(), RegisterRule.valOffset, cursor.uleb() * cie.dataAlignment);
+        this.#set(cursor.uleb(), RegisterRule.valOffset, cursor.uleb() * dataAlignment);
         break;
       case DW_CFA_val_offset_sf:
-        this.#set(cursor.uleb(), RegisterRule.valOffset, cursor.sleb() * cie.dataAlignment);
+        this.#set(cursor.uleb(), RegisterRule.valOffset, cursor.sleb() * dataAlignment);
         break;
       case DW_CFA_restore_extended:
         this.#restore(cursor.uleb());
@@ -257,54 +319,9 @@ export class CfaRows {
       case DW_CFA_val_expression:
         this.#setExpression(RegisterRule.valExpression, section);
         break;
-      case DW_CFA_remember_state:
-        this.#remember(section);
-        break;
-      case DW_CFA_restore_state:
-        this.#takeBack(section);
-        break;
-      case DW_CFA_def_cfa:
-        this.cfaRegister = cursor.uleb();
-        this.cfaOffset = cursor.uleb();
-        break;
-      case DW_CFA_def_cfa_sf:
-        this.cfaRegister = cursor.uleb();
-        this.cfaOffset = cursor.sleb() * cie.dataAlignment;
-        break;
-      case DW_CFA_def_cfa_register:
-        this.cfaRegister = cursor.uleb();
-        break;
-      case DW_CFA_def_cfa_offset:
-        this.cfaOffset = cursor.uleb();
-        break;
-      case DW_CFA_def_cfa_offset_sf:
-        this.cfaOffset = cursor.sleb() * cie.dataAlignment;
-        break;
-      case DW_CFA_def_cfa_expression: {
-        const sizeBytes = cursor.uleb();
-        this.cfaRegister = -1;
-        this.cfaExpressionStart = cursor.at;
-        cursor.skip(sizeBytes);
-        this.cfaExpressionEnd = cursor.at;
-        break;
-      }
-      case DW_CFA_AARCH64_set_ra_state:
-        this.isSigned = cursor.uleb() !== 0;
-        cursor.sleb();
-        break;
-      case DW_CFA_AARCH64_negate_ra_state:
-      case DW_CFA_AARCH64_negate_ra_state_with_pc:
-        // On SPARC, the number is for register windows. No such machine is unwound here.
-        this.isSigned = !this.isSigned;
-        break;
-      case DW_CFA_GNU_args_size:
-        // Only landing pads need it.
-        cursor.uleb();
-        break;
       default:
         cursor.failed = true;
     }
-    return -1;
   }
 
   #set(register: number, kind: number, value: number): void {

@@ -8,6 +8,9 @@ const SP = 2;
 const FIRST_COMPRESSED = 8;
 /** Floating-point operations whose result goes to an integer register: comparisons; conversions; moves and FCLASS. By the upper five bits. */
 const WRITES_INTEGER: ReadonlySet<number> = new Set([0x14, 0x18, 0x1c]);
+/** Opcodes without a result in an integer register: floating-point loads, stores and multiply-adds; encryption in vectors; FENCE. */
+const WRITES_NOTHING: ReadonlySet<number> = new Set([0x07, 0x27, 0x43, 0x47, 0x4b, 0x4f, 0x77, 0x0f]);
+const EBREAK = 0x0010_0073;
 
 /** RV64GC. @see The RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set Listings", "C" */
 export class RiscvDecoder implements InstructionDecoder {
@@ -27,115 +30,25 @@ export class RiscvDecoder implements InstructionDecoder {
   }
 
   #long(word: number, svma: number, state: ScanState): CodeFlow {
-    const [rd, funct3, rs1, rs2] = [(word >> 7) & 31, (word >> 12) & 7, (word >> 15) & 31, (word >> 20) & 31];
-    const immediate = word >> 20;
+    const rd = (word >> 7) & 31;
     switch (word & 0x7f) {
-      case 0x37: // LUI
-        state.setConstant(rd, word & ~0xfff);
-        return 'next';
-      case 0x17: // AUIPC
-        state.setConstant(rd, svma + (word & ~0xfff));
-        return 'next';
       case 0x6f: // JAL
         this.target = svma + riscvDistance(word);
         return this.#link(rd, svma, state) ? 'call' : 'jump';
       case 0x67: // JALR
-        return this.#jumpToRegister(rd, rs1, immediate, svma, state);
+        return this.#jumpToRegister(rd, (word >> 15) & 31, word >> 20, svma, state);
       case 0x63: // BEQ …
         this.target = svma + (((word >> 31) << 12) | ((word << 4) & 0x800) | ((word >> 20) & 0x7e0) | ((word >> 7) & 0x1e));
         return 'branch';
-      case 0x03:
-        if (funct3 === 3) state.load(rd, rs1, immediate);
-        else state.clobber(rd);
-        return 'next';
-      case 0x23:
-        if (funct3 === 3) state.store(rs2, rs1, ((word >> 25) << 5) | rd);
-        return 'next';
-      case 0x13:
-        if (funct3 === 0) state.add(rd, rs1, immediate);
-        else if (funct3 === 1 && immediate >> 6 === 0) shift(state, rd, rs1, immediate & 63);
-        else state.clobber(rd);
-        return 'next';
-      case 0x1b:
-        addWord(state, rd, rs1, funct3 === 0 ? immediate : undefined);
-        return 'next';
-      case 0x33: {
-        const funct7 = word >>> 25;
-        if (funct3 === 0 && (funct7 === 0 || funct7 === 0x20)) state.combine(rd, rs1, rs2, funct7 === 0 ? 1 : -1);
-        else state.clobber(rd);
-        return 'next';
-      }
-      case 0x73: // SYSTEM
-        if (word === 0x0010_0073) return 'end';
-        state.clobber(rd);
-        return 'next';
-      case 0x53: // floating point: only FEQ …, FCVT.W …, FMV.X … write integer registers
-        if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
-        return 'next';
-      case 0x2f: // atomic operations; AMOCAS.Q has a pair of registers
-        state.clobber(rd);
-        if (funct3 === 4 && rd !== 0) state.clobber((rd + 1) & 31);
-        return 'next';
-      case 0x57: // vectors: only VSETVLI …, and VMV.X.S, VCPOP.M, VFIRST.M write integer registers
-        if (funct3 === 7 || (funct3 === 2 && word >>> 26 === 0x10)) state.clobber(rd);
-        return 'next';
-      case 0x07: // floating-point loads, stores and multiply-adds; FENCE
-      case 0x27:
-      case 0x77: // encryption in vectors
-      case 0x43:
-      case 0x47:
-      case 0x4b:
-      case 0x4f:
-      case 0x0f:
-        return 'next';
-      default:
-        state.clobber(rd);
-        return 'next';
     }
+    if (word === EBREAK) return 'end';
+    compute(word, svma, state);
+    return 'next';
   }
 
   #compressed(half: number, svma: number, state: ScanState): CodeFlow {
-    const funct3 = half >> 13;
-    const rd = (half >> 7) & 31;
-    const rs2 = (half >> 2) & 31;
-    const low = FIRST_COMPRESSED + ((half >> 2) & 7);
-    const high = FIRST_COMPRESSED + ((half >> 7) & 7);
-    const immediate = (((half << 19) >> 31) << 5) | rs2;
-    switch (((half & 3) << 3) | funct3) {
-      case 0x00: // C.ADDI4SPN; 0 is no instruction
-        if (half === 0) return 'end';
-        state.add(low, SP, ((half >> 7) & 0x30) | ((half >> 1) & 0x3c0) | ((half >> 4) & 4) | ((half >> 2) & 8));
-        return 'next';
-      case 0x03: // C.LD
-        state.load(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
-        return 'next';
-      case 0x07: // C.SD
-        state.store(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
-        return 'next';
-      case 0x02: // C.LW
-        state.clobber(low);
-        return 'next';
-      case 0x04: // C.LBU, C.LHU, C.LH; C.SB, C.SH
-        if ((half & 0x0800) === 0) state.clobber(low);
-        return 'next';
-      case 0x08: // C.ADDI
-        state.add(rd, rd, immediate);
-        return 'next';
-      case 0x09: // C.ADDIW
-        addWord(state, rd, rd, immediate);
-        return 'next';
-      case 0x0a: // C.LI
-        state.setConstant(rd, immediate);
-        return 'next';
-      case 0x0b: // C.ADDI16SP, C.LUI; C.MOP, as which code that checks return addresses pushes ra to its shadow stack (C.SSPUSH)
-        if (immediate === 0) return 'next';
-        if (rd !== SP) state.setConstant(rd, immediate << 12);
-        else state.add(SP, SP, ((immediate >> 5) << 9) | ((half >> 2) & 0x10) | ((half << 1) & 0x40) | ((half << 4) & 0x180) | ((half << 3) & 0x20));
-        return 'next';
-      case 0x0c: // C.SUB and other arithmetic
-        if ((half & 0x1c60) === 0x0c00) state.combine(high, high, low, -1);
-        else state.clobber(high);
-        return 'next';
+    const [rd, rs2] = [(half >> 7) & 31, (half >> 2) & 31];
+    switch (compressedOpcode(half)) {
       case 0x0d: // C.J
         this.target = svma + jumpDistance(half);
         return 'jump';
@@ -143,30 +56,12 @@ export class RiscvDecoder implements InstructionDecoder {
       case 0x0f:
         this.target = svma + branchDistance(half);
         return 'branch';
-      case 0x10: // C.SLLI
-        shift(state, rd, rd, immediate & 63);
-        return 'next';
-      case 0x12: // C.LWSP
-        state.clobber(rd);
-        return 'next';
-      case 0x13: // C.LDSP
-        state.load(rd, SP, ((half >> 7) & 0x20) | ((half >> 2) & 0x18) | ((half << 4) & 0x1c0));
-        return 'next';
-      case 0x14:
-        return this.#compressedRegister((half & 0x1000) !== 0, rd, rs2, svma, state);
-      case 0x17: // C.SDSP
-        state.store(rs2, SP, ((half >> 7) & 0x38) | ((half >> 1) & 0x1c0));
-        return 'next';
-      default:
-        return 'next';
+      case 0x14: // C.JR, C.EBREAK, C.JALR
+        if (rs2 !== 0) break;
+        return rd === 0 ? 'end' : this.#jumpToRegister((half & 0x1000) === 0 ? 0 : RA, rd, 0, svma, state);
     }
-  }
-
-  /** C.JR, C.MV, C.EBREAK, C.JALR, C.ADD */
-  #compressedRegister(isSecond: boolean, rd: number, rs2: number, svma: number, state: ScanState): CodeFlow {
-    if (rs2 === 0) return rd === 0 ? 'end' : this.#jumpToRegister(isSecond ? RA : 0, rd, 0, svma, state);
-    if (isSecond) state.combine(rd, rd, rs2, 1);
-    else state.add(rd, rs2, 0);
+    if (half === 0) return 'end';
+    computeCompressed(half, rd, rs2, state);
     return 'next';
   }
 
@@ -187,6 +82,113 @@ export class RiscvDecoder implements InstructionDecoder {
     if (rd === RA) return true;
     state.setConstant(rd, svma + this.sizeBytes);
     return false;
+  }
+}
+
+function compute(word: number, svma: number, state: ScanState): void {
+  const [rd, funct3, rs1, rs2] = [(word >> 7) & 31, (word >> 12) & 7, (word >> 15) & 31, (word >> 20) & 31];
+  const immediate = word >> 20;
+  switch (word & 0x7f) {
+    case 0x37: // LUI
+      state.setConstant(rd, word & ~0xfff);
+      return;
+    case 0x17: // AUIPC
+      state.setConstant(rd, svma + (word & ~0xfff));
+      return;
+    case 0x03:
+      if (funct3 === 3) state.load(rd, rs1, immediate);
+      else state.clobber(rd);
+      return;
+    case 0x23:
+      if (funct3 === 3) state.store(rs2, rs1, ((word >> 25) << 5) | rd);
+      return;
+    case 0x13:
+      if (funct3 === 0) state.add(rd, rs1, immediate);
+      else if (funct3 === 1 && immediate >> 6 === 0) shift(state, rd, rs1, immediate & 63);
+      else state.clobber(rd);
+      return;
+    case 0x1b:
+      addWord(state, rd, rs1, funct3 === 0 ? immediate : undefined);
+      return;
+    case 0x33: {
+      const funct7 = word >>> 25;
+      if (funct3 === 0 && (funct7 === 0 || funct7 === 0x20)) state.combine(rd, rs1, rs2, funct7 === 0 ? 1 : -1);
+      else state.clobber(rd);
+      return;
+    }
+    case 0x53: // floating point: only FEQ …, FCVT.W …, FMV.X … write integer registers
+      if (WRITES_INTEGER.has(word >>> 27)) state.clobber(rd);
+      return;
+    case 0x2f: // atomic operations; AMOCAS.Q has a pair of registers
+      state.clobber(rd);
+      if (funct3 === 4 && rd !== 0) state.clobber((rd + 1) & 31);
+      return;
+    case 0x57: // vectors: only VSETVLI …, and VMV.X.S, VCPOP.M, VFIRST.M write integer registers
+      if (funct3 === 7 || (funct3 === 2 && word >>> 26 === 0x10)) state.clobber(rd);
+      return;
+    default:
+      if (!WRITES_NOTHING.has(word & 0x7f)) state.clobber(rd);
+  }
+}
+
+/** The quadrant of a compressed instruction (its lowest two bits) times 8, plus funct3. */
+function compressedOpcode(half: number): number {
+  return ((half & 3) << 3) | (half >> 13);
+}
+
+function computeCompressed(half: number, rd: number, rs2: number, state: ScanState): void {
+  const low = FIRST_COMPRESSED + ((half >> 2) & 7);
+  const high = FIRST_COMPRESSED + ((half >> 7) & 7);
+  const immediate = (((half << 19) >> 31) << 5) | rs2;
+  switch (compressedOpcode(half)) {
+    case 0x00: // C.ADDI4SPN
+      state.add(low, SP, ((half >> 7) & 0x30) | ((half >> 1) & 0x3c0) | ((half >> 4) & 4) | ((half >> 2) & 8));
+      return;
+    case 0x03: // C.LD
+      state.load(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
+      return;
+    case 0x07: // C.SD
+      state.store(low, high, ((half >> 7) & 0x38) | ((half << 1) & 0xc0));
+      return;
+    case 0x02: // C.LW
+      state.clobber(low);
+      return;
+    case 0x04: // C.LBU, C.LHU, C.LH; C.SB, C.SH
+      if ((half & 0x0800) === 0) state.clobber(low);
+      return;
+    case 0x08: // C.ADDI
+      state.add(rd, rd, immediate);
+      return;
+    case 0x09: // C.ADDIW
+      addWord(state, rd, rd, immediate);
+      return;
+    case 0x0a: // C.LI
+      state.setConstant(rd, immediate);
+      return;
+    case 0x0b: // C.ADDI16SP, C.LUI; C.MOP, as which code that checks return addresses pushes ra to its shadow stack (C.SSPUSH)
+      if (immediate === 0) return;
+      if (rd !== SP) state.setConstant(rd, immediate << 12);
+      else state.add(SP, SP, ((immediate >> 5) << 9) | ((half >> 2) & 0x10) | ((half << 1) & 0x40) | ((half << 4) & 0x180) | ((half << 3) & 0x20));
+      return;
+    case 0x0c: // C.SUB and other arithmetic
+      if ((half & 0x1c60) === 0x0c00) state.combine(high, high, low, -1);
+      else state.clobber(high);
+      return;
+    case 0x10: // C.SLLI
+      shift(state, rd, rd, immediate & 63);
+      return;
+    case 0x12: // C.LWSP
+      state.clobber(rd);
+      return;
+    case 0x13: // C.LDSP
+      state.load(rd, SP, ((half >> 7) & 0x20) | ((half >> 2) & 0x18) | ((half << 4) & 0x1c0));
+      return;
+    case 0x14: // C.ADD, C.MV
+      if ((half & 0x1000) !== 0) state.combine(rd, rd, rs2, 1);
+      else state.add(rd, rs2, 0);
+      return;
+    case 0x17: // C.SDSP
+      state.store(rs2, SP, ((half >> 7) & 0x38) | ((half >> 1) & 0x1c0));
   }
 }
 

@@ -38,79 +38,13 @@ export class ThumbDecoder implements InstructionDecoder {
   }
 
   #short(code: CodeReader, half: number, svma: number, state: ScanState): CodeFlow {
-    const low = half & 7;
-    const second = (half >> 3) & 7;
-    const middle = (half >> 8) & 7;
-    const byte = half & 0xff;
     switch (half >> 11) {
-      case 0x00: // shifts; LSL #0 is MOV
-        if (half < 0x40) state.add(low, second, 0);
-        else state.clobber(low);
-        return 'next';
-      case 0x01:
-      case 0x02:
-        state.clobber(low);
-        return 'next';
-      case 0x03: {
-        const sign = (half & 0x200) === 0 ? 1 : -1;
-        if ((half & 0x400) === 0) state.combine(low, second, (half >> 6) & 7, sign);
-        else state.add(low, second, sign * ((half >> 6) & 7));
-        return 'next';
-      }
-      case 0x04:
-        state.setConstant(middle, byte);
-        return 'next';
-      case 0x05: // CMP
-        return 'next';
-      case 0x06:
-      case 0x07:
-        state.add(middle, middle, half >> 11 === 6 ? byte : -byte);
-        return 'next';
       case 0x08:
         return this.#special(half, svma, state);
-      case 0x09: {
-        const at = svma - (svma % 4) + PC_AHEAD + 4 * byte;
-        state.setConstant(middle, wordAt(code, at));
-        return 'next';
-      }
-      case 0x0a: // with an index: stores, and LDRSB
-        if ((half & 0x600) === 0x600) state.clobber(low);
-        return 'next';
-      case 0x0b:
-        state.clobber(low);
-        return 'next';
-      case 0x0c:
-        storeOne(state, low, second, (half >> 4) & 0x7c, 'offset');
-        return 'next';
-      case 0x0d:
-        loadOne(state, low, second, (half >> 4) & 0x7c, 'offset');
-        return 'next';
-      case 0x0f:
-      case 0x11:
-        state.clobber(low);
-        return 'next';
-      case 0x12:
-        storeOne(state, middle, ARM_SP, 4 * byte, 'offset');
-        return 'next';
-      case 0x13:
-        loadOne(state, middle, ARM_SP, 4 * byte, 'offset');
-        return 'next';
-      case 0x14:
-        state.setConstant(middle, svma - (svma % 4) + PC_AHEAD + 4 * byte);
-        return 'next';
-      case 0x15:
-        state.add(middle, ARM_SP, 4 * byte);
-        return 'next';
       case 0x16:
       case 0x17:
         return this.#miscellaneous(half, svma, state);
-      case 0x18:
-        storeMany(state, byte, middle, 'IA', true);
-        return 'next';
-      case 0x19:
-        loadMany(state, byte, middle, 'IA', true);
-        return 'next';
-      case 0x1a:
+      case 0x1a: // B with a condition, UDF, SVC
       case 0x1b: {
         const condition = (half >> 8) & 15;
         if (condition === 15) return 'next';
@@ -118,10 +52,11 @@ export class ThumbDecoder implements InstructionDecoder {
         this.target = svma + PC_AHEAD + ((half << 24) >> 23);
         return 'branch';
       }
-      case 0x1c:
+      case 0x1c: // B
         this.target = svma + PC_AHEAD + ((half << 21) >> 20);
         return 'jump';
       default:
+        computeShort(code, half, svma, state);
         return 'next';
     }
   }
@@ -341,6 +276,66 @@ export class ThumbDecoder implements InstructionDecoder {
     if (isLoad && rt !== ARM_PC) state.clobber(rt);
     if (isImmediate && writesBack) state.add(rn, rn, distance);
     return isLoad && isWord && rt === ARM_PC ? 'end' : 'next';
+  }
+}
+
+/** Instructions of two bytes after which code goes on with the next one. */
+function computeShort(code: CodeReader, half: number, svma: number, state: ScanState): void {
+  const [low, second, middle, byte] = [half & 7, (half >> 3) & 7, (half >> 8) & 7, half & 0xff];
+  switch (half >> 11) {
+    case 0x00: // shifts; LSL #0 is MOV
+      if (half < 0x40) state.add(low, second, 0);
+      else state.clobber(low);
+      return;
+    case 0x03: {
+      const sign = (half & 0x200) === 0 ? 1 : -1;
+      if ((half & 0x400) === 0) state.combine(low, second, (half >> 6) & 7, sign);
+      else state.add(low, second, sign * ((half >> 6) & 7));
+      return;
+    }
+    case 0x04:
+      state.setConstant(middle, byte);
+      return;
+    case 0x06:
+    case 0x07:
+      state.add(middle, middle, half >> 11 === 6 ? byte : -byte);
+      return;
+    case 0x09:
+      state.setConstant(middle, wordAt(code, svma - (svma % 4) + PC_AHEAD + 4 * byte));
+      return;
+    case 0x0a: // with an index: stores, and LDRSB
+      if ((half & 0x600) === 0x600) state.clobber(low);
+      return;
+    case 0x0c:
+      storeOne(state, low, second, (half >> 4) & 0x7c, 'offset');
+      return;
+    case 0x0d:
+      loadOne(state, low, second, (half >> 4) & 0x7c, 'offset');
+      return;
+    case 0x01: // shifts, and loads: with an index, of bytes and halves
+    case 0x02:
+    case 0x0b:
+    case 0x0f:
+    case 0x11:
+      state.clobber(low);
+      return;
+    case 0x12:
+      storeOne(state, middle, ARM_SP, 4 * byte, 'offset');
+      return;
+    case 0x13:
+      loadOne(state, middle, ARM_SP, 4 * byte, 'offset');
+      return;
+    case 0x14:
+      state.setConstant(middle, svma - (svma % 4) + PC_AHEAD + 4 * byte);
+      return;
+    case 0x15:
+      state.add(middle, ARM_SP, 4 * byte);
+      return;
+    case 0x18:
+      storeMany(state, byte, middle, 'IA', true);
+      return;
+    case 0x19:
+      loadMany(state, byte, middle, 'IA', true);
   }
 }
 

@@ -124,35 +124,22 @@ export class X86Decoder implements InstructionDecoder {
   /** Applies an instruction after which code goes on with the next one. */
   #compute(opcode: number, state: ScanState): void {
     const instruction = this.#instruction;
-    const { mode, opcodeRegister, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension, pushedBytes } = instruction;
-    const { ax, dx, sp, bp } = mode;
+    const { mode, register, other, isMemory, base, displacement, immediate, isWide, isShort, extension } = instruction;
+    const { ax, dx } = mode;
     switch (opcode) {
-      case 0x60: // PUSHA
-        for (const each of mode.registers) push(mode, state, each, pushedBytes);
-        return;
-      case 0x61: // POPA
-        for (let i = mode.registers.length - 1; i >= 0; i--) pop(mode, state, mode.registers[i] === sp ? ANYTHING : mode.registers[i], pushedBytes);
+      case 0x60: // PUSHA, POPA, PUSH, PUSHF, POPF, POP, LEAVE
+      case 0x61:
+      case 0x68:
+      case 0x6a:
+      case 0x8f:
+      case 0x9c:
+      case 0x9d:
+      case 0xc9:
+        this.#pushOrPop(opcode, state);
         return;
       case 0x63: // MOVSXD; in 32-bit mode ARPL
         if (mode.is64Bit) state.clobber(register);
         else change(instruction, state);
-        return;
-      case 0x68: // PUSH, PUSHF
-      case 0x6a:
-      case 0x9c:
-        push(mode, state, ANYTHING, pushedBytes);
-        return;
-      case 0x9d: // POPF
-        pop(mode, state, ANYTHING, pushedBytes);
-        return;
-      case 0x8f: // POP
-        pop(mode, state, isMemory ? ANYTHING : other, pushedBytes);
-        // An address that counts from the stack pointer counts from what it is now.
-        if (isMemory) change(instruction, state);
-        return;
-      case 0xc9: // LEAVE
-        state.add(sp, bp, 0);
-        pop(mode, state, bp, pushedBytes);
         return;
       case 0x80: // ADD … CMP with a number
       case 0x81:
@@ -193,6 +180,42 @@ export class X86Decoder implements InstructionDecoder {
         if (!isMemory && extension === 4) state.clobber(ax);
         return;
     }
+    this.#computeByRow(opcode, state);
+  }
+
+  /** Instructions that move the stack pointer, and do not name a register in the opcode. */
+  #pushOrPop(opcode: number, state: ScanState): void {
+    const instruction = this.#instruction;
+    const { mode, other, isMemory, pushedBytes } = instruction;
+    const { sp, bp, registers } = mode;
+    switch (opcode) {
+      case 0x60: // PUSHA
+        for (const each of registers) push(mode, state, each, pushedBytes);
+        return;
+      case 0x61: // POPA
+        for (let i = registers.length - 1; i >= 0; i--) pop(mode, state, registers[i] === sp ? ANYTHING : registers[i], pushedBytes);
+        return;
+      case 0x8f: // POP
+        pop(mode, state, isMemory ? ANYTHING : other, pushedBytes);
+        // An address that counts from the stack pointer counts from what it is now.
+        if (isMemory) change(instruction, state);
+        return;
+      case 0x9d: // POPF
+        pop(mode, state, ANYTHING, pushedBytes);
+        return;
+      case 0xc9: // LEAVE
+        state.add(sp, bp, 0);
+        pop(mode, state, bp, pushedBytes);
+        return;
+      default: // PUSH, PUSHF
+        push(mode, state, ANYTHING, pushedBytes);
+    }
+  }
+
+  /** Instructions that name a register in the opcode, and those of which it is only tracked what they write. */
+  #computeByRow(opcode: number, state: ScanState): void {
+    const instruction = this.#instruction;
+    const { mode, opcodeRegister, register, immediate, isWide, isShort, pushedBytes } = instruction;
     switch (opcode >> 3) {
       case 0x08: // INC
       case 0x09: // DEC
@@ -206,7 +229,7 @@ export class X86Decoder implements InstructionDecoder {
         return;
       case 0x12: // XCHG; NOP
         if (this.isPadding) return;
-        state.clobber(ax);
+        state.clobber(mode.ax);
         state.clobber(opcodeRegister);
         return;
       case 0x16: // MOV of a number with 8 bits
