@@ -13,6 +13,7 @@ import { CodeFindings } from './code-findings.ts';
 import type { ExidxTable } from './exidx-table.ts';
 import { FrameIndex } from './frame-index.ts';
 import { type FunctionCode, ModuleMemory } from './module-memory.ts';
+import { RuleAddresses } from './rule-addresses.ts';
 import { RuleRanges } from './rule-ranges.ts';
 import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
 import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
@@ -62,6 +63,7 @@ export class UnwindModule {
   readonly #frames: readonly FrameIndex[];
   /** For each of {@link #frames}. */
   readonly #ranges: readonly RuleRanges[];
+  readonly #addresses = new RuleAddresses();
   readonly #rows: CfaRows;
   readonly #allRows: CfaRows;
 
@@ -137,7 +139,7 @@ export class UnwindModule {
    */
   ruleAt(svma: number): number {
     // hot
-    return svma >= 0 ? (this.rules.known(svma) ?? this.#look(svma)) : NO_RULE;
+    return svma >= 0 ? (this.#addresses.get(svma) ?? this.#look(svma)) : NO_RULE;
   }
 
   /**
@@ -155,7 +157,9 @@ export class UnwindModule {
    * @internal
    */
   makeRoom(): void {
-    if (!this.rules.makeRoom()) return;
+    if (!this.rules.isFull && !this.#addresses.isFull) return;
+    this.rules.clear();
+    this.#addresses.clear();
     for (const ranges of this.#ranges) ranges.clear();
     this.code.forgetRules();
   }
@@ -164,7 +168,7 @@ export class UnwindModule {
     this.makeRoom();
     const rule = this.#lookFor(svma);
     if (rule === BAD_RULE) this.damagedRules++;
-    this.rules.keep(svma, rule);
+    this.#addresses.add(svma, rule);
     return rule;
   }
 

@@ -1,4 +1,4 @@
-import { allocated, grown } from '../base/growable.ts';
+import { grown } from '../base/growable.ts';
 import type { FrameSection } from '../elf/frame-section.ts';
 import { type CfaRows, RegisterRule } from './cfa-rows.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from './unwind-machine.ts';
@@ -77,15 +77,10 @@ export interface RuleExpression {
 
 /** Source: AAPCS64, "The Stack". */
 const AARCH64_STACK_ALIGNMENT = 16;
-const MAX_LOAD = 0.6;
-/** An svma and the number of its rule; the svma is −1 in a free slot. */
-const SLOT_WORDS = 2;
-const FIRST_SLOTS = 256;
-/** When there are more, everything is forgotten: no recording meets that many addresses in one file, nor that many different rules. */
-const MAX_ADDRESSES = 1 << 21;
+/** When there are more, everything is forgotten: no recording meets that many different rules in one file. */
 const MAX_RULE_WORDS = 1 << 22;
 
-/** The rules of one file, equal ones only once, and which addresses have which. */
+/** The rules of one file, equal ones only once. */
 export class UnwindRules {
   /** Replaced when it grows. */
   data = new Int32Array(1024);
@@ -93,9 +88,6 @@ export class UnwindRules {
   /** How often all rules were forgotten, and their numbers with them. */
   timesForgotten = 0;
   readonly #registers: MachineRegisters;
-  #slots = new Float64Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
-  #mask = FIRST_SLOTS - 1;
-  #size = 0;
   #end = 0;
   readonly #numbers = new Map<string, number>();
   readonly #expressionNumbers = new Map<FrameSection, Map<number, number>>();
@@ -105,34 +97,18 @@ export class UnwindRules {
     this.#registers = registers;
   }
 
-  /** The rule of an svma (0 or above), if it was looked up before; else undefined. */
-  known(svma: number): number | undefined {
-    // hot
-    const slots = this.#slots;
-    const mask = this.#mask;
-    let slot = hashOf(svma) & mask;
-    for (;;) {
-      const key = slots[slot * SLOT_WORDS];
-      if (key === svma) return slots[slot * SLOT_WORDS + 1];
-      if (key === -1) return undefined;
-      slot = (slot + 1) & mask;
-    }
+  /** Whether there are so many that they should be forgotten before another one is added. */
+  get isFull(): boolean {
+    return this.#end >= MAX_RULE_WORDS;
   }
 
-  /**
-   * Makes room for one more address and its rule.
-   * @returns whether all known rules were forgotten for that, and their numbers with them
-   */
-  makeRoom(): boolean {
-    const isFull = this.#size >= MAX_ADDRESSES || this.#end >= MAX_RULE_WORDS;
-    if (isFull) this.#clear();
-    return isFull;
-  }
-
-  /** Keeps which rule an svma has: its number, {@link NO_RULE} or {@link BAD_RULE}. */
-  keep(svma: number, rule: number): void {
-    if (++this.#size > (this.#mask + 1) * MAX_LOAD) this.#rehash();
-    this.#put(svma, rule);
+  /** Forgets all rules, and with them their numbers. */
+  clear(): void {
+    this.#end = 0;
+    this.timesForgotten++;
+    this.#numbers.clear();
+    this.#expressionNumbers.clear();
+    this.expressions.length = 0;
   }
 
   /** The number of the rule that the current row of `rows` makes, for code at an svma. */
@@ -276,32 +252,6 @@ export class UnwindRules {
     numbers.set(start, number);
     return number;
   }
-
-  #clear(): void {
-    this.#slots = new Float64Array(FIRST_SLOTS * SLOT_WORDS).fill(-1);
-    this.#mask = FIRST_SLOTS - 1;
-    this.#size = 0;
-    this.#end = 0;
-    this.timesForgotten++;
-    this.#numbers.clear();
-    this.#expressionNumbers.clear();
-    this.expressions.length = 0;
-  }
-
-  #put(svma: number, rule: number): void {
-    const slots = this.#slots;
-    let slot = hashOf(svma) & this.#mask;
-    while (slots[slot * SLOT_WORDS] !== -1) slot = (slot + 1) & this.#mask;
-    slots[slot * SLOT_WORDS] = svma;
-    slots[slot * SLOT_WORDS + 1] = rule;
-  }
-
-  #rehash(): void {
-    const old = this.#slots;
-    this.#slots = allocated(Float64Array, old.length * 2).fill(-1);
-    this.#mask = this.#mask * 2 + 1;
-    for (let at = 0; at < old.length; at += SLOT_WORDS) if (old[at] !== -1) this.#put(old[at], old[at + 1]);
-  }
 }
 
 /**
@@ -333,10 +283,4 @@ function missingCfaBytes({ kinds, values, cfaRegister }: CfaRows, ra: number, re
 
 function isWord(value: number): boolean {
   return value >= -0x8000_0000 && value <= 0x7fff_ffff;
-}
-
-/** Neighbouring addresses, like those of one function's instructions, do not collide. */
-function hashOf(svma: number): number {
-  const word = Math.imul(svma >>> 0, 0x9e3779b1);
-  return word ^ (word >>> 15);
 }
