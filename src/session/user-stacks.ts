@@ -181,37 +181,47 @@ export class UserStacks {
   }
 
   #unwindDump(row: RecordRow, event: SessionEvent, process: SessionProcess, unwinder: Unwinder): boolean {
-    const { space } = process;
-    const isUnwound = this.#foundFiles === undefined || this.#foundFiles.areIn(space);
+    const isUnwound = this.#foundFiles === undefined || this.#foundFiles.areIn(process.space);
     if (this.#hasToWait(isUnwound === undefined)) return false;
     const input = isUnwound === true ? this.#fill(row.stackDump, event) : undefined;
-    if (input === undefined) {
-      this.ends.notUnwound++;
-    } else {
-      this.#code.enter(space, input.machine);
-      const kept = this.#processRules?.of(process);
-      const isKept = kept?.differFrom(this.#code) === true;
-      if (isKept) this.#code.keptRules = kept;
-      const last = this.#lastStacks.of(row.tid);
-      if (last.generation !== space.generation) last.stackCount = 0;
-      const before = last.generation === space.generation ? last.unwound : undefined;
-      let end = unwinder.unwindAfter(before, input, this.#code);
-      const isOther = end !== 'pending' && !isKept && kept?.add(unwinder.stack, this.#code) === true;
-      if (isOther) {
-        this.#code.keptRules = kept;
-        end = unwinder.unwindAfter(before, input, this.#code);
-      }
-      if (this.#hasToWait(end === 'pending')) return false;
-      const fate = this.#fateOf(row, event, unwinder, space);
-      if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
-      else last.stackCount = 0;
-      if (fate === 'dropped') row.unwound = DROPPED;
-      last.unwound = unwinder.exchangeStack(last.unwound);
-      // This stack is by kept rules. By those that are found, the next one may have other callers of a frame that both have.
-      last.generation = isOther ? -1 : space.generation;
-    }
+    if (input === undefined) this.ends.notUnwound++;
+    else if (!this.#unwindInput(input, row, event, process, unwinder)) return false;
     this.drop(row);
     return true;
+  }
+
+  #unwindInput(input: UnwindInput, row: RecordRow, event: SessionEvent, process: SessionProcess, unwinder: Unwinder): boolean {
+    const { space } = process;
+    const last = this.#lastStacks.of(row.tid);
+    const isSameSpace = last.generation === space.generation;
+    if (!isSameSpace) last.stackCount = 0;
+    const isByKeptRules = this.#unwindAfter(isSameSpace ? last.unwound : undefined, input, process, unwinder);
+    if (this.#hasToWait(isByKeptRules === undefined)) return false;
+    const fate = this.#fateOf(row, event, unwinder, space);
+    if (fate === 'unwound') row.unwound = this.#stackOf(row.chain, unwinder, space, last);
+    else last.stackCount = 0;
+    if (fate === 'dropped') row.unwound = DROPPED;
+    last.unwound = unwinder.exchangeStack(last.unwound);
+    // By the rules that are found, the next stack may have other callers of a frame that both have.
+    last.generation = isByKeptRules === true ? -1 : space.generation;
+    return true;
+  }
+
+  /**
+   * Unwinds a stack, and again if one of its frames has another rule among those that libunwind has kept of the process.
+   * @param previous the thread's last stack, if it has the same address space
+   * @returns whether it was unwound again for that; undefined where something has to be read first
+   */
+  #unwindAfter(previous: UnwoundStack | undefined, input: UnwindInput, process: SessionProcess, unwinder: Unwinder): boolean | undefined {
+    const code = this.#code;
+    code.enter(process.space, input.machine);
+    const kept = this.#processRules?.of(process);
+    const isKept = kept?.differFrom(code) === true;
+    if (isKept) code.keptRules = kept;
+    if (unwinder.unwindAfter(previous, input, code) === 'pending') return undefined;
+    if (isKept || kept?.add(unwinder.stack, code) !== true) return false;
+    code.keptRules = kept;
+    return unwinder.unwindAfter(previous, input, code) === 'pending' ? undefined : true;
   }
 
   /** Reads what {@link unwind} waits for. */
