@@ -63,14 +63,17 @@ export class Unwinder {
     this.#walk = new StackWalk({ frame, memory, shortfall, fallback, maxFrames, followsLibunwind });
   }
 
-  /** Addresses, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount} are valid. */
+  /**
+   * Addresses, leaf first: where the sample was taken, then return addresses, as in the kernel's callchains. Only the first {@link frameCount} are valid. The next
+   * unwinding overwrites them, or replaces the array.
+   */
   get frames(): Float64Array {
     return this.#stack.addresses;
   }
 
   /**
    * For each frame, 1 if its address is a return address, right after a call; 0 for the leaf, for code that a signal interrupted, for the trampoline that a
-   * signal handler returns to, and for an address that was put on a new stack for its first function to return to.
+   * signal handler returns to, and for an address that was put on a new stack for its first function to return to. As valid as {@link frames}.
    */
   get isCall(): Uint8Array {
     return this.#stack.isCall;
@@ -89,7 +92,11 @@ export class Unwinder {
     return this.#stack;
   }
 
-  /** @returns {@link end} @throws PerfconvError `usage` for a machine whose stacks are not unwound */
+  /**
+   * Unwinds one stack. Nothing is read for that: what has to be loaded first ends it with `pending`.
+   * @returns {@link end}
+   * @throws PerfconvError `usage` for a machine whose stacks are not unwound
+   */
   unwind(input: UnwindInput, space: CodeSpace): UnwindEnd {
     return this.unwindAfter(undefined, input, space);
   }
