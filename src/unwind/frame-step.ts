@@ -233,9 +233,11 @@ export class FrameStep {
     if (end === 'truncated' && !frame.isCall && this.#shortfall.callerSp <= sp) end = this.#stepByCopy(module, rule, sp);
     if (end !== 'stepped') return end;
     this.wasFromCalled = (flags & (RuleFlag.signalFrame | RuleFlag.toHandler)) === 0;
-    if ((flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind) this.#leaveToHandler(flags, sp, frames.count);
+    const hasLanded = (flags & RuleFlag.toHandler) !== 0 && !this.#followsLibunwind && this.#leaveToHandler(flags, sp, frames.count);
     this.wasSignalFrame = (flags & RuleFlag.signalFrame) !== 0;
-    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, frame.registers.value(frame.machine.sp));
+    // What the handler has called may have signed its return address, whether or not the function that was left has.
+    const addressFlags = hasLanded ? RuleFlag.signed : flags;
+    return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], addressFlags, frame.registers.value(frame.machine.sp));
   }
 
   /** Steps out of a function that may have called another one on another stack, if its code says where its frame is: it may have stayed on its stack. */
@@ -269,15 +271,19 @@ export class FrameStep {
     return this.#shortfall.ofWord(lost, addressSize);
   }
 
-  /** Finishes a step out of a function that returns to an exception handler. @param sp the stack pointer in that function */
-  #leaveToHandler(flags: number, sp: number, frameCount: number): void {
+  /**
+   * Finishes a step out of a function that returns to an exception handler.
+   * @param sp the stack pointer in that function
+   * @returns whether the step has led to the handler's frame
+   */
+  #leaveToHandler(flags: number, sp: number, frameCount: number): boolean {
     const frame = this.#frame;
     const { registers, previousRegisters, machine } = frame;
     this.ledToLandingPad = (flags & RuleFlag.atHandler) !== 0;
     if (!this.ledToLandingPad) {
-      this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
+      const hasLanded = this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
       this.ledToLandingPad = this.#landing.isAtPad;
-      return;
+      return hasLanded;
     }
     // The rule still tells where registers were saved, but relative to a CFA that is already the handler's.
     for (let register = 0; register < machine.count; register++) {
@@ -285,6 +291,7 @@ export class FrameStep {
       registers.setWords(register, previousRegisters.lo[register], previousRegisters.hi[register]);
       registers.known[register] = previousRegisters.known[register];
     }
+    return true;
   }
 
   #stepByExidx(module: UnwindModule, start: number): StepEnd {

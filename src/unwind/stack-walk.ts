@@ -304,11 +304,10 @@ export class StackWalk {
 
   /** Moves on to the frame whose handler is about to get an exception. */
   #land(): void {
-    const frame = this.#frame;
     const frames = this.#stack;
     frames.count = this.#landing.land();
     frames.plainFrom = frames.count;
-    frame.pc = frame.registers.value(frame.machine.pc);
+    this.#frame.pc = this.#landing.address;
     this.#isCall = !this.#landing.isAtPad;
   }
 

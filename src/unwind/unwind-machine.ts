@@ -65,10 +65,11 @@ export interface MachineRegisters {
   /** Bits of a return address that are not part of the address: the lowest one stands for Thumb. */
   readonly pcMask: number;
   /**
-   * The register in which a handler gets its exception, `__builtin_eh_return_data_regno(0)`, on machines whose return address is right below the CFA; −1 on
-   * others: see `landing.ts`.
+   * A register that functions which return to an exception handler save (`__builtin_eh_return`), and hardly any others: the first one that brings the exception
+   * to the handler; where callees save that anyway, or such functions restore it long before they return, the last one that callees save. −1 on 32-bit Arm,
+   * where functions do not return to handlers in this way: see `landing.ts`.
    */
-  readonly ehData: number;
+  readonly handlerMark: number;
 }
 
 /** Where steps leave the return address: its own column, or else the link register. */
@@ -85,6 +86,9 @@ export function codeAddress(lo: number, hi: number, machine: MachineRegisters): 
 export function withoutSignature(hi: number, { machine }: MachineRegisters): number {
   return machine === 'aarch64' ? hi & 0xffff : hi;
 }
+
+/** The last register that callees save on RISC-V, fs11. */
+const RISCV_FS11 = 59;
 
 /** Bits of perf_regs.h by DWARF number from 0 on. */
 function bits(...numbers: readonly number[]): Int8Array {
@@ -111,7 +115,7 @@ const X86_64: MachineRegisters = {
   signalPc: RETURN_ADDRESS,
   cfaBias: 0,
   pcMask: 0,
-  ehData: RAX,
+  handlerMark: RAX,
 };
 const I386: MachineRegisters = {
   machine: 'i386',
@@ -126,7 +130,7 @@ const I386: MachineRegisters = {
   signalPc: EIP,
   cfaBias: 0,
   pcMask: 0,
-  ehData: EAX,
+  handlerMark: EAX,
 };
 // arm64: X0 … X29 LR SP PC; DWARF for the Arm 64-bit Architecture: 0 … 30 X, 31 SP, 32 PC, 34 RA_SIGN_STATE.
 const AARCH64: MachineRegisters = {
@@ -142,7 +146,7 @@ const AARCH64: MachineRegisters = {
   signalPc: 32,
   cfaBias: 0,
   pcMask: 0,
-  ehData: -1,
+  handlerMark: 0,
 };
 // arm: R0 … R10 FP IP SP LR PC, which are r0 … r15. A 32-bit process on an arm64 kernel has the same bits.
 const ARM: MachineRegisters = {
@@ -158,7 +162,7 @@ const ARM: MachineRegisters = {
   signalPc: ARM_PC,
   cfaBias: 0,
   pcMask: 1,
-  ehData: -1,
+  handlerMark: -1,
 };
 // riscv: PC RA SP GP TP T0 … in the order of x0 …, but with PC in place of x0, which is always 0. DWARF 64 is the column of signal frames.
 const RISCV64: MachineRegisters = {
@@ -174,7 +178,7 @@ const RISCV64: MachineRegisters = {
   signalPc: 64,
   cfaBias: 0,
   pcMask: 0,
-  ehData: -1,
+  handlerMark: RISCV_FS11,
 };
 // s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 … f15 in another order, 64 and 65 the PSW.
 // The CFA is 160 bytes above the caller's stack pointer.
@@ -195,7 +199,7 @@ const S390X: MachineRegisters = {
   signalPc: 65,
   cfaBias: 160,
   pcMask: 0,
-  ehData: -1,
+  handlerMark: S390X_FLOATING[15],
 };
 // powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI and, as gcc writes rules, with 32 bits):
 // 0 … 31 are r0 … r31, 65 LR. 67 is the column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
@@ -212,15 +216,15 @@ const PPC64: MachineRegisters = {
   signalPc: 67,
   cfaBias: 0,
   pcMask: 0,
-  ehData: -1,
+  handlerMark: 3,
 };
 const PPC: MachineRegisters = { ...PPC64, machine: 'ppc', addressSize: 4 };
 // loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
 // have.
-const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22 };
+const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22, handlerMark: 4 };
 // mips: PC R1 … R31, with the same numbers in DWARF. 64 is only a place for what signal frames have. n32 has the registers of n64, also in samples; o32 has
 // their lower halves.
-const MIPS64: MachineRegisters = { ...RISCV64, machine: 'mips64', sp: 29, fp: 30, lr: 31 };
+const MIPS64: MachineRegisters = { ...RISCV64, machine: 'mips64', sp: 29, fp: 30, lr: 31, handlerMark: 4 };
 const MIPS: MachineRegisters = { ...MIPS64, machine: 'mips', addressSize: 4 };
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {

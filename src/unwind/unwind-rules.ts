@@ -256,18 +256,18 @@ export class UnwindRules {
 
 /**
  * Whether a row is of a function that ends in `__builtin_eh_return`, as `_Unwind_RaiseException` does: it saves registers that hold nothing of its caller's,
- * because they carry the exception to the handler. Signal frames save them, too.
+ * because they carry the exception to the handler, or simply all that there are. Signal frames save them, too.
  */
-function returnsToHandler({ kinds }: CfaRows, { ehData }: MachineRegisters): boolean {
-  return ehData >= 0 && kinds[ehData] === RegisterRule.offset;
+function returnsToHandler({ kinds }: CfaRows, { handlerMark }: MachineRegisters): boolean {
+  return handlerMark >= 0 && kinds[handlerMark] === RegisterRule.offset;
 }
 
 /**
- * Whether a row is of the end of such a function: it has restored its frame pointer, the last of all registers, and the handler's stack pointer or address is
- * in a register of its own. All other registers still count as saved.
+ * Whether a row is of the end of such a function on x86: it has restored its frame pointer, the last of all registers, and the handler's stack pointer or
+ * address is in a register of its own. All other registers still count as saved.
  */
-function isAtHandler({ kinds, cfaRegister }: CfaRows, { ehData, fp, sp, pc }: MachineRegisters): boolean {
-  if (ehData < 0 || (kinds[ehData] !== RegisterRule.offset && kinds[ehData] !== RegisterRule.popped)) return false;
+function isAtHandler({ kinds, cfaRegister }: CfaRows, { handlerMark, fp, sp, lr, pc }: MachineRegisters): boolean {
+  if (lr >= 0 || (kinds[handlerMark] !== RegisterRule.offset && kinds[handlerMark] !== RegisterRule.popped)) return false;
   if (kinds[fp] !== RegisterRule.unspecified && kinds[fp] !== RegisterRule.sameValue) return false;
   return kinds[pc] === RegisterRule.register || (cfaRegister >= 0 && cfaRegister !== sp && cfaRegister !== fp);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import type { PlannedFde } from '../support/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { CfaCode, type PlannedFde } from '../support/frame-assembler.ts';
+import { isNarrow, type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
 import { CIE, code, fde, RAX, RBP, RBX, RIP, RSP } from '../support/x86-64-functions.ts';
 
@@ -171,5 +171,138 @@ describe('stacks of an exception on its way to its handler', () => {
 
   test('are followed by the rules if libunwind is followed', () => {
     expect(frames(COPIED_ALL, { followsLibunwind: true })).toBe('1010 1310 1310 1410 complete');
+  });
+});
+
+/** Registers by DWARF number, `mark` being one that only functions save that return to a handler; offsets from the CFA are in words. */
+interface Machine {
+  readonly machine: MadeSample['machine'];
+  readonly mark: number;
+  readonly sp: number;
+  readonly fp: number;
+  readonly lr: number;
+  /** Registers that libgcc's records list. */
+  readonly listed: number;
+  readonly names: readonly [sp: string, fp: string, lr: string];
+  /** What the CFA is above the stack pointer, and where the return address is saved. */
+  readonly bias?: number;
+  readonly returnAt?: number;
+  readonly littleEndian?: boolean;
+}
+
+const MACHINES: readonly Machine[] = [
+  { machine: 'aarch64', mark: 0, sp: 31, fp: 29, lr: 30, listed: 98, names: ['sp', 'x29', 'lr'] },
+  { machine: 'riscv64', mark: 59, sp: 2, fp: 8, lr: 1, listed: 67, names: ['sp', 's0', 'ra'] },
+  { machine: 's390x', mark: 31, sp: 15, fp: 11, lr: 14, listed: 35, names: ['r15', 'r11', 'r14'], bias: 160, littleEndian: false },
+  { machine: 'ppc64', mark: 3, sp: 1, fp: 31, lr: 65, listed: 115, names: ['r1', 'r31', 'link'], returnAt: 2 },
+  { machine: 'mips64', mark: 4, sp: 29, fp: 30, lr: 31, listed: 188, names: ['r29', 'r30', 'r31'] },
+  { machine: 'loongarch64', mark: 4, sp: 3, fp: 22, lr: 1, listed: 75, names: ['r3', 'r22', 'r1'] },
+  { machine: 'ppc', mark: 3, sp: 1, fp: 31, lr: 65, listed: 115, names: ['r1', 'r31', 'link'], returnAt: 1, littleEndian: false },
+];
+
+describe.each(MACHINES)('stacks of an exception on its way to its handler on $machine', ({ machine, mark, sp, fp, lr, listed, names, ...others }) => {
+  const { bias = 0, returnAt = -1, littleEndian = true } = others;
+  const word = isNarrow(machine) ? 4 : 8;
+  const [base, start] = word === 4 ? [0x1000_0000, 0x7f00_1000] : [BIAS, SP];
+  const [pad, callInHandler] = [base + 0x1350, base + 0x1310];
+  const flags = word === 4 ? 2 ** 30 : 2 ** 62;
+  // The frames' CFAs. Return addresses are saved in the same place of each, frame pointers below them.
+  const recordBytes = (listed + 16) * word;
+  const cfas = {
+    raises: start + 3 * recordBytes,
+    throws: start + 3 * recordBytes + 64,
+    thrower: start + 3 * recordBytes + 128,
+    handler: start + 3 * recordBytes + 320,
+  };
+  const fpAt = -3;
+  // The data alignment factor turns words into bytes and downwards.
+  const saving = (cfa: number, from: number, ...registers: (readonly [register: number, at: number])[]): CfaCode =>
+    registers.reduce((code, [register, at]) => code.offsetExtendedSf(register, -at), new CfaCode(littleEndian).defCfa(from, cfa));
+  const module = (throwsSavesFp: boolean): ReturnType<typeof moduleOf> => {
+    const [savedLr, savedFp] = [[lr, returnAt] as const, [fp, fpAt] as const];
+    const functions = [
+      fde(0x1000, saving(cfas.raises - start, sp, savedLr, savedFp, [mark, -8])),
+      fde(0x1100, saving(64 + bias, sp, savedLr, ...(throwsSavesFp ? [savedFp] : []))),
+      fde(0x1200, saving(64 + bias, fp, savedLr, savedFp)),
+      fde(0x1300, saving(192 + bias, sp, savedLr, savedFp)),
+      fde(0x1400, new CfaCode(littleEndian).undefined(lr)),
+      fde(0x1500, new CfaCode(littleEndian)),
+    ];
+    return moduleOf(machine, [[{ returnAddress: lr, dataAlignment: -word, code: saving(bias, sp) }, functions]], littleEndian);
+  };
+  const record = (at: number, cfa: number, next: number): Record<number, number> => ({
+    [at + fp * word]: cfa + fpAt * word,
+    [at + lr * word]: cfa + returnAt * word,
+    [at + listed * word]: cfa,
+    [at + (listed + 1) * word]: next,
+    [at + (listed + 6) * word]: flags,
+  });
+  const saved = (cfa: number, returnAddress: number, pointer: number): Record<number, number> => ({
+    [cfa + returnAt * word]: returnAddress,
+    [cfa + fpAt * word]: pointer,
+  });
+  // The thrower's frame is found by its frame pointer.
+  const throwersFp = cfas.throws - bias;
+  const HANDLERS_FP = 0x1234;
+  const memory = {
+    ...record(start + 2 * word, cfas.raises, base + 0x1110),
+    ...record(start + 2 * word + recordBytes, cfas.thrower, pad),
+    ...saved(cfas.raises, base + 0x1110, throwersFp + 8),
+    ...saved(cfas.throws, base + 0x1210, throwersFp),
+    ...saved(cfas.thrower, callInHandler, HANDLERS_FP),
+    ...saved(cfas.handler, base + 0x1410, 0),
+  };
+  const framesOf = (changes: Readonly<Record<number, number>>, at: number, registers: Readonly<Record<string, number>> = {}, throwsSavesFp = true): string => {
+    const stack = Object.fromEntries(Object.entries({ ...memory, ...changes }).map(([address, value]) => [Number(address) - start, value]));
+    const space = new MadeSpace().map(base, base + 0x10000, module(throwsSavesFp), base);
+    const unwinder = new Unwinder();
+    const pc = machine === 'ppc64' || machine === 'ppc' ? 'nip' : 'pc';
+    const end = unwinder.unwind(madeInput({ machine, registers: { [pc]: base + at, [names[0]]: start, ...registers }, stack, littleEndian }), space);
+    const frames = [...unwinder.frames.subarray(0, unwinder.frameCount)].map((address, i) => (unwinder.isCall[i] ? '' : '!') + (address - base).toString(16));
+    return [...frames, end].join(' ');
+  };
+  const copiedFp = { [cfas.raises + fpAt * word]: HANDLERS_FP };
+  const copiedAll = { ...copiedFp, [cfas.raises + returnAt * word]: callInHandler };
+
+  test('are whole until the registers are copied', () => {
+    expect(framesOf({}, 0x1010)).toBe('!1010 1110 1210 1310 1410 complete');
+  });
+
+  test('go on at the handler once the return address is copied', () => {
+    expect(framesOf(copiedAll, 0x1010)).toBe('!1010 1310 1410 complete');
+    expect(framesOf(copiedAll, 0x1510, { [names[2]]: base + 0x1010 })).toBe('!1510 1010 1310 1410 complete');
+  });
+
+  // Registers are copied in the order of their numbers.
+  if (fp < lr)
+    test('go on at the handler if a caller needs the frame pointer, which is already the handler’s', () => {
+      const before = { [cfas.raises + fpAt * word]: throwersFp };
+      expect(framesOf(before, 0x1010, {}, false)).toBe('!1010 1110 1210 1310 1410 complete');
+      expect(framesOf(copiedFp, 0x1010, {}, false)).toBe('!1010 1310 1410 complete');
+    });
+
+  test('go on at the landing pad once that has taken the place of the return address', () => {
+    expect(framesOf({ ...copiedFp, [cfas.raises + returnAt * word]: pad }, 0x1010)).toBe('!1010 !1350 1410 complete');
+  });
+
+  if (machine === 'aarch64')
+    test('go on at the handler if its return address is signed, unlike that of the function', () => {
+      const signed = callInHandler + 2 ** 50;
+      const copied = { ...copiedAll, [cfas.raises + returnAt * word]: signed, [cfas.thrower + returnAt * word]: signed };
+      expect(framesOf(copied, 0x1010)).toBe('!1010 1310 1410 complete');
+      expect(framesOf({ ...copiedFp, [cfas.thrower + returnAt * word]: signed }, 0x1010, {}, false)).toBe('!1010 1310 1410 complete');
+    });
+
+  test('are whole if a call whose return address is a landing pad has left the records of an earlier exception', () => {
+    const changes = { [cfas.raises + returnAt * word]: pad, [cfas.raises + fpAt * word]: throwersFp };
+    const whole = '!1510 1010 1350 1410 complete';
+    expect(framesOf({ ...changes, [cfas.raises + 192 + returnAt * word]: base + 0x1410 }, 0x1510, { [names[2]]: base + 0x1010 })).toBe(whole);
+  });
+
+  test('are whole while the record of the next frame is made', () => {
+    const handler = start + 2 * word + recordBytes;
+    const own = cfas.raises + returnAt * word;
+    expect(framesOf({ [handler + lr * word]: own, [handler + (listed + 1) * word]: base + 0x1110 }, 0x1010)).toBe('!1010 1110 1210 1310 1410 complete');
+    expect(framesOf({ [handler + (listed + 1) * word]: base + 0x1110 }, 0x1010)).toBe('!1010 1110 1210 1310 1410 complete');
   });
 });
