@@ -60,12 +60,31 @@ __attribute__((noinline)) int compare(const void *a, const void *b) { dsink += f
 __attribute__((noinline)) void sort(void) { int v[20]; for (int i = 0; i < 20; i++) v[i] = rand() % 1000; qsort(v, 20, 4, compare); sink += v[3]; }
 __attribute__((noinline)) void large(int n) { char big[3000]; memset(big, n, 3000); sort(); sink += big[n]; }
 __attribute__((noinline)) void recurse(int n) { if (n == 0) large(n); else { recurse(n - 1); sink++; } }
+#ifdef UNWINDS
+// Leaves functions as an exception does: libgcc returns to the cleanup of one after the other, and each resumes.
+#include <setjmp.h>
+#include <unwind.h>
+static jmp_buf unwound;
+__attribute__((noinline)) void clean(int *n) { leaf(*n); }
+static _Unwind_Reason_Code stop(int v, _Unwind_Action a, _Unwind_Exception_Class c, struct _Unwind_Exception *e, struct _Unwind_Context *at, void *catcher) {
+  if ((char *)_Unwind_GetCFA(at) > (char *)catcher) longjmp(unwound, 1);
+  return _URC_NO_REASON;
+}
+__attribute__((noinline)) void thrower(void *catcher) { static struct _Unwind_Exception e; _Unwind_ForcedUnwind(&e, stop, catcher); }
+__attribute__((noinline)) void third(void *catcher) { __attribute__((cleanup(clean))) int n = 1; thrower(catcher); sink += n; }
+__attribute__((noinline)) void second(void *catcher, int m) { __attribute__((cleanup(clean))) int n = 2; third(catcher); sink += n + m; }
+__attribute__((noinline)) void first(void *catcher, int m) { __attribute__((cleanup(clean))) int n = 3; char *p = alloca(m); p[0] = m; second(catcher, m); sink += n + p[0]; }
+__attribute__((noinline)) void catcher(void) { volatile char frame[8]; if (setjmp(unwound) == 0) first((char *)frame, 40); sink++; }
+#endif
 int main(void) {
   struct sigaction action = {.sa_sigaction = capture, .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(SIGALRM, &action, 0);
   struct itimerval timer = {{0, 2000}, {0, 2000}};
   setitimer(ITIMER_REAL, &timer, 0);
   // It returns, as code without rules must do to be unwound.
+#ifdef UNWINDS
+  while (records < wanted) catcher();
+#endif
   while (records < wanted) recurse(6);
   return 0;
 }
