@@ -19,6 +19,8 @@ export interface DsoSymbols {
   readonly lineLocations: number | undefined;
   /** Where its symbols were looked for, in that order; empty if the recording itself has them, and for DSOs without files. */
   readonly places: readonly SearchedPlace[];
+  /** Whether servers are asked for what is not found, if there are any. */
+  readonly mayAskServers: boolean;
 }
 
 /**
@@ -60,6 +62,7 @@ export function summarizeDsos(profile: Profile, searches: ReadonlyMap<number, Sy
       namedLocations: named[mapping],
       lineLocations: hasLines && searches.get(mapping)?.isWithoutLines !== true ? withLine[mapping] : undefined,
       places: searches.get(mapping)?.places ?? [],
+      mayAskServers: searches.get(mapping)?.mayAskServers ?? true,
     }),
   );
   return dsos.filter((dso) => dso.locations > 0).sort((a, b) => b.samples - a.samples || b.locations - a.locations);

@@ -97,10 +97,10 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   return `its file was not found: give the recorded files with ${option('symfs', 'DIR')}${fetch}`;
 }
 
-/** Advice to ask servers, as the end of a sentence; empty if they were asked, or cannot be. */
-function serverHelp({ places, buildId }: DsoSymbols, option: OptionWords): string {
+/** Advice to ask servers, as the end of a sentence; empty if they were asked, or would not be. */
+function serverHelp({ places, buildId, mayAskServers }: DsoSymbols, option: OptionWords): string {
   const wereAsked = places.some(({ place }) => /^https?:/.test(place));
-  return buildId === '' || wereAsked ? '' : `, or ${option('debuginfod', 'URL')}`;
+  return buildId === '' || wereAsked || !mayAskServers ? '' : `, or ${option('debuginfod', 'URL')}`;
 }
 
 function kernelHelp(dso: DsoSymbols, option: OptionWords): string {

@@ -79,6 +79,7 @@ export class RecordingSymbols {
     { lines, starts = false, search = new SymbolSearch() }: CodeQuestion = { lines: false },
   ): Promise<CodeSymbols | undefined> {
     const files = new CheckedFiles(this.#files, search, this.#diagnostics);
+    search.mayAskServers = !this.#options.compatPerf;
     let symbols: CodeSymbols | undefined;
     try {
       symbols = await this.#open(object, { wantsLines: lines && this.#readsDebugInfo(object, search), wantsStarts: starts }, files);

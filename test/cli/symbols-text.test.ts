@@ -12,7 +12,7 @@ const place = (path: string, outcome: SearchedPlace['outcome'], more: Partial<Se
   uses: [],
   ...more,
 });
-const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0 };
+const counts = { allSamples: 1000, locations: 40, namedLocations: 12, lineLocations: 0, mayAskServers: true };
 
 it('the text about symbols mentions lines only if they were looked for', () => {
   const text = symbolsText([

@@ -24,6 +24,7 @@ function dso(name: string, unnamedSamples: number, more: Partial<DsoSymbols> = {
     namedLocations: 0,
     lineLocations: 0,
     places,
+    mayAskServers: true,
     ...more,
   };
 }
@@ -180,5 +181,13 @@ describe('what helps', () => {
         COMMAND_LINE_OPTIONS,
       ),
     ).not.toContain('debuginfod');
+  });
+
+  it('is not a server if none would be asked', () => {
+    for (const kind of ['file', 'kernel', 'module', 'vdso'] as const) {
+      const missing = dso('/bin/a', 1, { kind, buildId: 'ab' });
+      expect(symbolHelp(missing, [], COMMAND_LINE_OPTIONS)).toContain(', or --debuginfod URL');
+      expect(symbolHelp({ ...missing, mayAskServers: false }, [], COMMAND_LINE_OPTIONS)).toMatch(/give .*(?<!--debuginfod URL)$/);
+    }
   });
 });

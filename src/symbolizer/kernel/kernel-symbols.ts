@@ -76,6 +76,7 @@ export class KernelSymbols {
   async kernel(kernel: RecordedKernel, wantsLines: boolean, files: CheckedFiles): Promise<CodeSymbols | undefined> {
     const { search } = files;
     this.#kernel = kernel;
+    search.mayAskServers = this.#mayAskForVmlinux;
     const own = tableOf(await this.#lists.own(kernel, search), search);
     let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
     let table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);

@@ -52,6 +52,8 @@ export class SymbolSearch {
   mappedBuildId: string | undefined;
   /** Whether lines were asked for but not looked for, since this engine cannot read debug information. */
   isWithoutLines = false;
+  /** Whether servers are asked for what is not found here, if there are any. */
+  mayAskServers = true;
   readonly #places: { -readonly [K in keyof SearchedPlace]: SearchedPlace[K] }[] = [];
 
   /** In the order in which they were searched. */

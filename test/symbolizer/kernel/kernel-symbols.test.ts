@@ -236,6 +236,11 @@ describe('servers', () => {
 
   it('are not asked if a list or a vmlinux was named, without a build id, or with compatPerf', async () => {
     files.served.set('debuginfo', debuginfo());
+    for (const places of [{ kallsyms: '/missing' }, { vmlinux: '/missing' }, { compatPerf: true }, {}]) {
+      await nameOf(KERNEL, places);
+      expect(search.mayAskServers).toBe(Object.keys(places).length === 0);
+    }
+    files.fetched.length = 0;
     files.content.set('/given', list('given', 'ffffffff81000000'));
     expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' }, { kallsyms: '/given' })).toBeUndefined();
     expect(await nameOf(KERNEL, { vmlinux: '/absent' })).toBeUndefined();
