@@ -45,10 +45,13 @@ export interface SymbolOptions {
   readonly debugDir?: string | readonly string[];
   /** perf's build-id cache. Default: `~/.debug`. */
   readonly buildidDir?: string;
-  /** The recording machine's `/proc/kallsyms`. Default: this machine's, if the kernel is the same. */
-  readonly kallsyms?: string;
-  /** The recorded kernel's vmlinux. Default: the one with its build id in the usual places. */
-  readonly vmlinux?: string;
+  /**
+   * The recording machine's `/proc/kallsyms`. Of several, the one that is most likely of the recorded kernel is used. Default: this machine's, if the kernel is
+   * the same.
+   */
+  readonly kallsyms?: string | readonly string[];
+  /** The recorded kernel's vmlinux. Of several, the one with its build id is used. Default: the one with its build id in the usual places. */
+  readonly vmlinux?: string | readonly string[];
   /** The same for virtual machines (`perf kvm`), and their `/proc/modules`. */
   readonly guestkallsyms?: string;
   readonly guestmodules?: string;
@@ -112,8 +115,8 @@ const SYMBOL_CHECKS: OptionChecks<SymbolOptions> = {
   symfs: text(),
   debugDir: texts,
   buildidDir: text(),
-  kallsyms: text(),
-  vmlinux: text(),
+  kallsyms: texts,
+  vmlinux: texts,
   guestkallsyms: text(),
   guestmodules: text(),
   guestvmlinux: text(),

@@ -8,10 +8,10 @@ export interface SymbolizerOptions {
   readonly buildIdDir?: string;
   /** Directories that hold binaries as pprof keeps them (`$PPROF_BINARY_PATH`). */
   readonly binaryDirs?: readonly string[];
-  /** A copy of the recording machine's `/proc/kallsyms`. */
-  readonly kallsyms?: string;
-  /** The recorded kernel's vmlinux. */
-  readonly vmlinux?: string;
+  /** A copy of the recording machine's `/proc/kallsyms`. Of several, the one that is most likely of the recorded kernel is used. */
+  readonly kallsyms?: string | readonly string[];
+  /** The recorded kernel's vmlinux. Of several, the one with its build id is used. */
+  readonly vmlinux?: string | readonly string[];
   /** A directory with JITs' lists of functions, `perf-PID.map`, and their jitdump files, `jit-PID.dump`. */
   readonly perfMapDir?: string;
   /** For the virtual machines that ran on the recording machine. */

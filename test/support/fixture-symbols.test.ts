@@ -4,7 +4,7 @@ import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
 const files = new FixtureSymbolFiles();
 
 test('the shipped symbols are there', async () => {
-  expect(await files.open(FIXTURE_SYMBOLS.kallsyms!)).toMatchObject({ name: '/kallsyms' });
+  expect(await files.open(String(FIXTURE_SYMBOLS.kallsyms))).toMatchObject({ name: '/kallsyms' });
   expect((await files.open(`${FIXTURE_SYMBOLS.symfs}/opt/perfconv-fixtures/bin/tree`))?.sizeBytes).toBeGreaterThan(1000);
 });
 

@@ -6,6 +6,7 @@ import { buildIdCacheFiles } from '../search/candidates.ts';
 import { isElfAt } from '../search/file-kind.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
+import { chosenFile, type KernelFile, signInPath } from './chosen-file.ts';
 import type { Kallsyms } from './kallsyms.ts';
 import { differenceOf, isSameBoot, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 import { KernelModules } from './kernel-modules.ts';
@@ -21,8 +22,8 @@ export interface FittingList {
 
 /** Where to look for symbol lists. */
 export interface ListPlaces {
-  /** The one to use, and no other. */
-  readonly kallsyms: string | undefined;
+  /** The ones to choose from, and no others; undefined if none was named. */
+  readonly kallsyms: readonly string[] | undefined;
   /** A directory that was recorded with the samples and holds the kernel's `kallsyms`. */
   readonly kcoreDir: string | undefined;
   /** The list of modules to use, and no other. */
@@ -89,8 +90,17 @@ export class KernelLists {
   async #findOwn(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
     const { kallsyms, kcoreDir } = this.#places;
     // The recording's own list is the right one. Its kcore is code without names and is not opened.
-    const path = kallsyms ?? (kcoreDir === undefined ? undefined : `${kcoreDir}/kallsyms`);
-    return path === undefined ? undefined : this.#fitting(path, kernel, search);
+    const paths = kallsyms ?? (kcoreDir === undefined ? [] : [`${kcoreDir}/kallsyms`]);
+    if (paths.length < 2) return paths.length === 0 ? undefined : this.#fitting(paths[0], kernel, search);
+    const fitting: (FittingList & KernelFile)[] = [];
+    for (const path of paths) {
+      const list = await this.#fitting(path, kernel, search, true);
+      if (list !== undefined) fitting.push({ ...list, signs: signsOf(list, kernel) });
+    }
+    const what = 'lists of kernel symbols';
+    const chosen = chosenFile(fitting, paths.length, { code: 'kallsyms-chosen', what }, this.#diagnostics);
+    if (chosen === undefined) this.#diagnostics.add('kallsyms-mismatch', 'warning', `none of ${paths.length} ${what} is from the recorded kernel`);
+    return chosen;
   }
 
   async #findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
@@ -139,7 +149,8 @@ export class KernelLists {
     }
   }
 
-  async #fitting(path: string, kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
+  /** @param isGuess whether the list may just as well be of another kernel, which is nothing to warn of */
+  async #fitting(path: string, kernel: RecordedKernel, search: SymbolSearch, isGuess = false): Promise<FittingList | undefined> {
     let list = this.#lists.get(path);
     if (list === undefined) {
       list = this.#read(path, search);
@@ -151,7 +162,7 @@ export class KernelLists {
     if (shift !== undefined) return { path, kallsyms, shift };
     const why = `it has no symbol ${kernel.referenceSymbol}`;
     search.note(path, 'other-build-id', why);
-    this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not from the recorded kernel: ${why}`);
+    if (!isGuess) this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not from the recorded kernel: ${why}`);
     return undefined;
   }
 
@@ -191,4 +202,10 @@ export class KernelLists {
       await source.close();
     }
   }
+}
+
+/** What shows that a list is of the recorded kernel. The same address as recorded means the same boot, or no KASLR. */
+function signsOf({ path, shift }: FittingList, kernel: RecordedKernel): KernelFile['signs'] {
+  const { ofBuildId, ofRelease } = signInPath(path, kernel);
+  return [ofBuildId, kernel.referenceAddress !== undefined && shift === 0 ? `its ${kernel.referenceSymbol} is where it was recorded` : undefined, ofRelease];
 }

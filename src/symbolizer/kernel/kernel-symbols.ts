@@ -28,10 +28,10 @@ export interface MappedModule extends RecordedModule {
 
 /** Where the symbols of one kernel are looked for; absent if not named. */
 export interface KernelPlaces extends Omit<VmlinuxPlaces, 'vmlinux'> {
-  readonly kallsyms?: string;
+  readonly kallsyms?: string | readonly string[];
   readonly kcoreDir?: string;
   readonly modules?: string;
-  readonly vmlinux?: string;
+  readonly vmlinux?: string | readonly string[];
   readonly compatPerf: boolean;
 }
 
@@ -68,7 +68,7 @@ export class KernelSymbols {
     this.#places = places;
     this.#diagnostics = diagnostics;
     const { kallsyms, kcoreDir, modules, buildIdDir } = places;
-    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics, lastList);
+    this.#lists = new KernelLists(host, { kallsyms: named(kallsyms), kcoreDir, modules, buildIdDir }, diagnostics, lastList);
     this.#modules = new ModuleFiles(host, places);
   }
 
@@ -78,7 +78,7 @@ export class KernelSymbols {
     this.#kernel = kernel;
     search.mayAskServers = this.#mayAskForVmlinux;
     const own = tableOf(await this.#lists.own(kernel, search), search);
-    let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { vmlinux: undefined, ...this.#places }) : undefined;
+    let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { ...this.#places, vmlinux: named(this.#places.vmlinux) }) : undefined;
     let table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
     if (table === undefined && this.#mayAskForVmlinux) {
       const served = await findServedVmlinux(files, kernel);
@@ -107,7 +107,7 @@ export class KernelSymbols {
   /** Not if one was named, or a list: then no other is used. */
   get #mayAskForVmlinux(): boolean {
     const { kallsyms, vmlinux, compatPerf } = this.#places;
-    return !compatPerf && kallsyms === undefined && vmlinux === undefined;
+    return !compatPerf && named(kallsyms) === undefined && named(vmlinux) === undefined;
   }
 
   /** In a list of another boot, each module is at another address. Its symbols can be moved only if that address is known. */
@@ -184,4 +184,10 @@ function tableOf(list: FittingList | undefined, search: SymbolSearch): SymbolTab
 function codeSymbols(table: SymbolTable | undefined, lines: SourceLines | undefined): CodeSymbols | undefined {
   if (table === undefined && lines === undefined) return undefined;
   return { ...(table !== undefined && { table }), ...(lines !== undefined && { lines }) };
+}
+
+/** The files that an option names; undefined if it names none. */
+function named(paths: string | readonly string[] = []): readonly string[] | undefined {
+  const list = typeof paths === 'string' ? [paths] : paths;
+  return list.length === 0 ? undefined : list;
 }

@@ -1,3 +1,4 @@
+import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { findSymbolValue, hasSymtab, readElfSymbolsAt } from '../../elf/elf-symbols.ts';
@@ -6,6 +7,7 @@ import { buildIdCacheFiles, debugFilesById } from '../search/candidates.ts';
 import type { CheckedFiles } from '../search/checked-files.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { SymbolizerOptions } from '../symbolizer-options.ts';
+import { chosenFile, type KernelFile, signInPath } from './chosen-file.ts';
 import { isPlainRelease, type RecordedKernel, shiftOf } from './kernel-identity.ts';
 
 /** The kernel's image with its symbols, as it was linked. */
@@ -17,8 +19,8 @@ export interface Vmlinux {
 
 /** Where to look for a vmlinux. */
 export type VmlinuxPlaces = Pick<SymbolizerOptions, 'symfs' | 'debugDirs' | 'buildIdDir'> & {
-  /** The one to use, and no other. */
-  readonly vmlinux: string | undefined;
+  /** The ones to choose from, and no others; undefined if none was named. */
+  readonly vmlinux: readonly string[] | undefined;
 };
 
 /** Per-CPU variables: their addresses start at 0 and are not places in memory. */
@@ -26,14 +28,36 @@ const PER_CPU_SECTION = '.data..percpu';
 
 /** The vmlinux of a recorded kernel: the one with the recorded build id or, if that is unknown, one at a place that is only for the vmlinux of that release. */
 export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, places: VmlinuxPlaces): Promise<Vmlinux | undefined> {
+  if (places.vmlinux !== undefined && places.vmlinux.length > 1) return vmlinuxAmong(places.vmlinux, files, kernel);
   const [oldEntry] = buildIdCacheFiles(places.buildIdDir, kernel.buildId, ['']);
-  for (const path of places.vmlinux === undefined ? vmlinuxPlaces(kernel, places) : [places.vmlinux]) {
+  for (const path of places.vmlinux ?? vmlinuxPlaces(kernel, places)) {
     // In the cache of old perf versions, this is mostly a copy of kallsyms.
     const elf = path === oldEntry ? await files.openIfElf(path, kernel.buildId) : await files.open(path, kernel.buildId);
     const vmlinux = elf && (await placed(elf, kernel, files.search));
     if (vmlinux !== undefined) return vmlinux;
   }
   return undefined;
+}
+
+/** The vmlinux of a recorded kernel among several that were named. Of copies of the same one, those with debug information are of more use. */
+async function vmlinuxAmong(paths: readonly string[], files: CheckedFiles, kernel: RecordedKernel): Promise<Vmlinux | undefined> {
+  const fitting: (Vmlinux & KernelFile)[] = [];
+  for (const path of paths) {
+    const elf = await files.open(path, kernel.buildId, { isGuess: true });
+    const vmlinux = elf && (await placed(elf, kernel, files.search));
+    if (vmlinux === undefined) continue;
+    const signs = [signInPath(path, kernel).ofRelease, hasDebugInfo(vmlinux.elf) ? 'it has debug information' : undefined];
+    fitting.push({ ...vmlinux, path, signs });
+  }
+  const what = { code: 'vmlinux-chosen', what: 'vmlinux files', isSure: isKnownBuildId(kernel.buildId) };
+  const chosen = chosenFile(fitting, paths.length, what, files.diagnostics);
+  if (chosen === undefined)
+    files.diagnostics.add(
+      'vmlinux-mismatch',
+      'warning',
+      `none of ${paths.length} vmlinux files is the recorded kernel${kernel.buildId && `, ${kernel.buildId}`}`,
+    );
+  return chosen;
 }
 
 /** The vmlinux of a recorded kernel from servers. */

@@ -27,15 +27,15 @@ export interface ExpectedFile {
 /** Opens files for one DSO, checks that they belong to it, notes the outcome, and closes them in the end. */
 export class CheckedFiles {
   readonly search: SymbolSearch;
+  readonly diagnostics: Diagnostics;
   readonly #files: SymbolFiles;
-  readonly #diagnostics: Diagnostics;
   readonly #byPath = new Map<string, ElfFile | undefined>();
   readonly #used: Pick<ByteSource, 'close'>[] = [];
 
   constructor(files: SymbolFiles, search: SymbolSearch, diagnostics: Diagnostics) {
     this.#files = files;
     this.search = search;
-    this.#diagnostics = diagnostics;
+    this.diagnostics = diagnostics;
   }
 
   /**
@@ -64,7 +64,7 @@ export class CheckedFiles {
     try {
       const elf = await this.#read(source);
       if (elf === undefined || !(await this.#belongs(elf, buildId, expected))) return undefined;
-      if (elf.isCut) this.#diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
+      if (elf.isCut) this.diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
       this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
       this.keep(source);
       isUsed = true;
@@ -107,13 +107,13 @@ export class CheckedFiles {
   noteDamage(place: string, error: PerfconvError): void {
     const damage = messageWithout(place, error);
     this.search.note(place, 'damaged', damage);
-    this.#diagnostics.add('symbol-file-damaged', 'warning', `${place}: ${damage}`);
+    this.diagnostics.add('symbol-file-damaged', 'warning', `${place}: ${damage}`);
   }
 
   /** Reports that a file may be the wrong one of several that were recorded under the same path. */
   doubtShared(path: string, { source }: ElfFile): void {
     this.search.doubt(source.name, 'shared', 'it may be the wrong one: several files with this path were recorded, with at most one build id');
-    this.#diagnostics.add(
+    this.diagnostics.add(
       'build-id-shared',
       'warning',
       `several files were recorded as ${path}, with at most one build id: the names may be those of another one; perf record --buildid-mmap tells them apart`,
@@ -126,12 +126,12 @@ export class CheckedFiles {
    */
   doubtChanged({ source }: ElfFile, why: string): void {
     this.search.doubt(source.name, 'changed', `it may be a different file: no build id was recorded, and ${why}`);
-    this.#diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
+    this.diagnostics.add('file-changed', 'warning', `${source.name} may not be the file that was recorded: no build id was recorded, and ${why}`);
   }
 
   #noteFailure(url: string, reason: string): void {
     this.search.note(url, 'failed', reason);
-    this.#diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);
+    this.diagnostics.add('debuginfod-failed', 'warning', `${url}: ${reason}`);
   }
 
   /** Closes all files. */
@@ -147,7 +147,7 @@ export class CheckedFiles {
     if (crc !== undefined && (own === undefined || !isKnown)) {
       if ((await fileCrc(source)) === crc) return true;
       this.search.note(source.name, 'other-crc', 'its CRC is not the one in .gnu_debuglink');
-      this.#diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC differs`);
+      this.diagnostics.add('debug-link-mismatch', 'warning', `${source.name} is not the debug file that .gnu_debuglink asks for: its CRC differs`);
       return false;
     }
     // Any file is accepted if no build id was recorded; if one was, a file without a build id may be anything.
@@ -155,7 +155,7 @@ export class CheckedFiles {
     const what = own === undefined ? 'it has no build id' : `its build id is ${own}`;
     this.search.note(source.name, 'other-build-id', what);
     if (isGuess) return false;
-    this.#diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, but the recording has ${buildId}`);
+    this.diagnostics.add('build-id-mismatch', 'warning', `${source.name} is not the file that was recorded: ${what}, but the recording has ${buildId}`);
     return false;
   }
 

@@ -189,6 +189,83 @@ describe('symbol lists', () => {
   });
 });
 
+describe('of several lists that were named', () => {
+  const chosen = async (paths: readonly string[], kernel = KERNEL): Promise<[string | undefined, string[]]> => {
+    const name = await nameOf(kernel, { kallsyms: paths }, (kernel.referenceAddress ?? RUN_TIME_TEXT) + 0x100);
+    return [name, diagnostics.list().map(({ message, severity }) => `${severity}: ${message}`)];
+  };
+
+  it('the one with the recorded address is used, wherever it is among them', async () => {
+    files.content.set('/a/kallsyms', list('sameBoot'));
+    files.content.set('/b/kallsyms', list('otherBoot', 'ffffffff91000000'));
+    files.content.set('/c/kallsyms', new TextEncoder().encode('ffffffff81000000 T _start\n'));
+    for (const paths of [
+      ['/a/kallsyms', '/b/kallsyms', '/c/kallsyms'],
+      ['/c/kallsyms', '/b/kallsyms', '/a/kallsyms'],
+    ]) {
+      diagnostics = new Diagnostics();
+      expect(await chosen(paths)).toEqual(['sameBoot', ['info: of 3 lists of kernel symbols, /a/kallsyms is used: its _text is where it was recorded']]);
+    }
+  });
+
+  it('the one with the recorded build id in its path is used, as in perf’s cache', async () => {
+    const path = `/debug/[kernel.kallsyms]/${ID}/kallsyms`;
+    files.content.set(path, list('cached', 'ffffffff91000000'));
+    files.content.set('/b/kallsyms', list('other'));
+    expect(await chosen([path, '/b/kallsyms'])).toEqual(['cached', [expect.stringContaining(`${path} is used: the recorded build id is in its path`)]]);
+  });
+
+  it('the one with the recorded release in its path is used if addresses do not tell them apart', async () => {
+    files.content.set('/kallsyms-6.1.0', list('released'));
+    files.content.set('/kallsyms-5.10.0', list('other'));
+    expect(await chosen(['/kallsyms-6.1.0', '/kallsyms-5.10.0'])).toEqual(['released', [expect.stringContaining('the recorded release is in its path')]]);
+  });
+
+  it('the only one that can be of the recorded kernel is used', async () => {
+    files.content.set('/a', list('given', 'ffffffff91000000'));
+    files.content.set('/b', new TextEncoder().encode('ffffffff81000000 T _start\n'));
+    expect(await chosen(['/a', '/b'])).toEqual(['given', ['info: of 2 lists of kernel symbols, /a is used: it is the only one of the recorded kernel']]);
+    diagnostics = new Diagnostics();
+    expect(await chosen(['/b', '/b'])).toEqual([undefined, ['warning: none of 2 lists of kernel symbols is from the recorded kernel']]);
+  });
+
+  it('the last one is used if nothing tells them apart, with a warning', async () => {
+    files.content.set('/a', list('first'));
+    files.content.set('/b', list('last'));
+    expect(await chosen(['/a', '/b'])).toEqual([
+      'last',
+      ['warning: of 2 lists of kernel symbols, /b is used: it is the last of 2 that may be of the recorded kernel; give only the right one'],
+    ]);
+  });
+});
+
+describe('of several vmlinux that were named', () => {
+  const chosen = async (kernel = KERNEL, names = ['/a', '/b']): Promise<[string | undefined, string[]]> => {
+    const name = await nameOf(kernel, { vmlinux: names });
+    return [name, diagnostics.list().map(({ message, severity }) => `${severity}: ${message}`)];
+  };
+
+  it('the one with the recorded build id is used', async () => {
+    files.content.set('/a', vmlinux('right'));
+    files.content.set('/b', vmlinux('wrong', { buildId: OTHER_ID }));
+    expect(await chosen()).toEqual(['right', ['info: of 2 vmlinux files, /a is used: it is the only one of the recorded kernel']]);
+    diagnostics = new Diagnostics();
+    files.content.set('/a', vmlinux('wrong', { buildId: OTHER_ID }));
+    expect(await chosen()).toEqual([undefined, [`warning: none of 2 vmlinux files is the recorded kernel, ${ID}`]]);
+  });
+
+  it('the last one is used if nothing tells them apart, with a warning unless they are copies', async () => {
+    files.content.set('/a', vmlinux('first'));
+    files.content.set('/b', vmlinux('last'));
+    expect(await chosen()).toEqual(['last', ['info: of 2 vmlinux files, /b is used: it is the last one of the recorded kernel']]);
+    diagnostics = new Diagnostics();
+    expect(await chosen({ ...KERNEL, buildId: '' })).toEqual(['last', [expect.stringMatching(/^warning: .*it is the last of 2 that may be/)]]);
+    diagnostics = new Diagnostics();
+    files.content.set('/boot/vmlinux-6.1.0', vmlinux('released'));
+    expect(await chosen({ ...KERNEL, buildId: '' }, ['/boot/vmlinux-6.1.0', '/a'])).toEqual(['released', [expect.stringContaining('release is in its path')]]);
+  });
+});
+
 describe('modules of another boot', () => {
   const module: MappedModule = { name: '[nf_tables]', longName: '[nf_tables]', buildId: '', osRelease: '6.1.0', start: -0x3f000000 };
   const nameIn = async (places: Partial<KernelPlaces>, address: number, mapped = module): Promise<string | undefined> => {
@@ -240,6 +317,8 @@ describe('servers', () => {
       await nameOf(KERNEL, places);
       expect(search.mayAskServers).toBe(Object.keys(places).length === 0);
     }
+    await nameOf(KERNEL, { kallsyms: [], vmlinux: [] });
+    expect(search.mayAskServers).toBe(true);
     files.fetched.length = 0;
     files.content.set('/given', list('given', 'ffffffff81000000'));
     expect(await nameOf({ ...KERNEL, referenceSymbol: '_other' }, { kallsyms: '/given' })).toBeUndefined();
