@@ -41,6 +41,12 @@ export function recordingBytes({ sizeBytes, parts = [] }: RecordingSource): numb
   );
 }
 
+/**
+ * Is told now and then how many bytes of a recording have been read, in all of its files.
+ * @param totalBytes how many there are, unpacked; undefined for a stream whose end is not known yet
+ */
+export type OnProgress = (bytes: number, totalBytes: number | undefined) => void;
+
 /** A source over bytes in memory. */
 export class BufferSource implements ByteSource {
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { OnProgress } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
@@ -95,7 +96,7 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
    */
   readonly formats?: readonly Format[];
   /** Called now and then with the number of bytes read. */
-  readonly onProgress?: (bytes: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 /** How a format is written. Names and defaults are those of the command line's options. */

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
+import type { OnProgress } from '../base/byte-source.ts';
 import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
@@ -31,13 +32,13 @@ export interface RecordingBase {
   records(options?: {
     /** Only records of these types. Default: all. */
     readonly types?: readonly PerfRecord['type'][];
-    readonly onProgress?: (bytes: number) => void;
+    readonly onProgress?: OnProgress;
   }): AsyncIterableIterator<PerfRecord>;
   /** Summarizes the recording, as `perfconv info --json` prints it. */
   info(options?: {
     /** Leaves out the host's name and the command line; home directories in paths become `~`. */
     readonly anonymous?: boolean;
-    readonly onProgress?: (bytes: number) => void;
+    readonly onProgress?: OnProgress;
   }): Promise<RecordingInfo>;
   /** Closes what is open. May be called more than once. Profiles stay usable, but cannot read the recording again. */
   close(): Promise<void>;

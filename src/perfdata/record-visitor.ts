@@ -1,3 +1,4 @@
+import type { OnProgress } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { RecordCursor } from './record-cursor.ts';
 
@@ -30,7 +31,7 @@ export interface WalkOptions {
   /** Awaited before each COMPRESSED record is unpacked, which may hold a great many records. */
   readonly beforeUnpacking?: () => Promise<void>;
   /** Called now and then with the number of bytes read, of all parts. */
-  readonly onProgress?: (bytes: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 /** Whether a walk stops before the end, because its visitor cannot accept more. */

@@ -1,4 +1,4 @@
-import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import { type ByteSource, type RecordingSource, recordingBytes } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { CarriedRecords, carriesMore } from './carried-records.ts';
 import * as abi from './constants.ts';
@@ -24,7 +24,7 @@ export async function walkRecords(
   const stop = new WalkStop(visitor);
   const progress = (bytes: number): void => {
     stop.readBytes += bytes;
-    options.onProgress?.(stop.readBytes);
+    options.onProgress?.(stop.readBytes, recordingBytes(source));
   };
   const { littleEndian, dataStart, dataEnd, lateFeatures } = header;
   const isPipe = header.mode === 'pipe';

@@ -1,4 +1,4 @@
-import type { RecordingSource } from '../base/byte-source.ts';
+import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { anonymousInfo, type RecordingInfo, recordingInfo } from '../info/recording-info.ts';
 import { SampleOrder } from '../info/sample-order.ts';
@@ -13,7 +13,7 @@ export interface RecordingInfoOptions {
   /** The available memory; see ReadProfileOptions. */
   readonly availableMemory?: AvailableMemory;
   /** Called now and then with the number of bytes read. */
-  readonly onProgress?: (bytes: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 /**

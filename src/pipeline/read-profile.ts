@@ -1,4 +1,4 @@
-import type { RecordingSource } from '../base/byte-source.ts';
+import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { RecordingContext } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
@@ -86,7 +86,7 @@ export interface ReadProfileOptions extends RecordingContext {
   /** Called once with what was found of each binary's symbols, and where they were looked for; the most sampled binary first. */
   readonly onSymbols?: (symbols: readonly DsoSymbols[]) => void;
   /** Called now and then with the number of bytes read. */
-  readonly onProgress?: (bytes: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 /** A decoded recording: the profile for writers, and what the session knows beyond it. */

@@ -1,4 +1,4 @@
-import type { RecordingSource } from '../base/byte-source.ts';
+import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
 import * as abi from '../perfdata/constants.ts';
@@ -17,7 +17,7 @@ import { Turns } from './turns.ts';
 
 export interface ReadRecordsOptions {
   /** Called now and then with the number of bytes read. */
-  readonly onProgress?: (bytes: number) => void;
+  readonly onProgress?: OnProgress;
 }
 
 /**

@@ -47,6 +47,15 @@ describe('a recording that is compressed as a whole', () => {
     }
   });
 
+  test('says how far it was read in unpacked bytes, and how many there are', async () => {
+    for (const input of [plain, gzipSync(plain)]) {
+      const progress: (readonly [number, number | undefined])[] = [];
+      await (await openRecording(input)).profile({ onProgress: (bytes, totalBytes) => progress.push([bytes, totalBytes]) });
+      expect(progress.length).toBeGreaterThan(0);
+      for (const [bytes, totalBytes] of progress) expect([bytes <= plain.length, totalBytes]).toEqual([true, plain.length]);
+    }
+  });
+
   test('is refused if nothing of it can be unpacked, or if nothing here unpacks it', async () => {
     await expect(openRecording(Uint8Array.of(0x1f, 0x8b, 8, 0))).rejects.toMatchObject({ code: 'damaged', file: 'perf.data' });
     await expect(openRecording(Buffer.from('BZh91AY'))).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining('bzip2') });
