@@ -26,7 +26,7 @@ const FORMAT_NAMES = { zlib: 'deflate', gzip: 'gzip' } as const;
 
 /**
  * Unpacks a stream of pieces by the engine's DecompressionStream, piece by piece. Engines may refuse bytes that follow the compressed ones, also another member
- * of gzip.
+ * of gzip (Chromium, Firefox), and then lose some of what came before them.
  * @throws PerfconvError `damaged`, after what the engine had unpacked before; `unsupported` in an engine without DecompressionStream
  */
 export async function* inflateInEngine(wrapping: 'gzip' | 'zlib', input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

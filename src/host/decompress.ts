@@ -6,7 +6,7 @@ import { messageOf, PerfconvError } from '../base/errors.ts';
 import type { Unpacker } from '../unwrap/unpacker.ts';
 import { unwrapXz } from '../unwrap/xz.ts';
 import { openZstdUnpacker } from '../unwrap/zstd-unpacker.ts';
-import { GzipUnpacker } from './unwrap-deflate.ts';
+import { gzipUnpacker } from './unwrap-deflate.ts';
 
 const inflateBytes = promisify<Uint8Array, ZlibOptions, Uint8Array>(inflate);
 
@@ -34,7 +34,7 @@ export async function decompress(compression: Compression, bytes: Uint8Array, ma
     case 'zlib':
       return unzlib(bytes, maxSizeBytes, isAhead);
     case 'gzip':
-      return unpack(new GzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
+      return unpack(gzipUnpacker(), bytes, new BoundedBytes(compression, maxSizeBytes));
     case 'zstd':
       // The unpacker takes everything that does not begin a frame for trailing bytes.
       if (!beginsZstdFrame(bytes)) throw new PerfconvError('damaged', 'the zstd data cannot be read: it does not start with a frame');

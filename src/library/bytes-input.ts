@@ -6,7 +6,7 @@ import { DEFAULT_RECORDING } from '../base/input-names.ts';
 import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { SharedSource } from '../base/shared-source.ts';
-import { inflateInEngine } from '../base/web-decompressor.ts';
+import { inflateAnywhere } from '../unwrap/inflate.ts';
 import { type DatedSource, isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../perfdata/directory-recording.ts';
 import { unpackedPieces } from '../unwrap/packed-recording.ts';
 import { findWrapping, WRAPPING_START_BYTES, type Wrapping } from '../unwrap/wrappings.ts';
@@ -119,7 +119,7 @@ async function keptWhole(wrapping: Wrapping, packed: RecordingSource, diagnostic
     pieces = [];
     sizeBytes = 0;
   };
-  for await (const piece of unpackedPieces(wrapping, packed, inflateInEngine, diagnostics)) {
+  for await (const piece of unpackedPieces(wrapping, packed, inflateAnywhere, diagnostics)) {
     pieces.push(piece.slice());
     sizeBytes += piece.length;
     if (sizeBytes >= KEPT_BYTES) keep();

@@ -16,7 +16,8 @@ import { keepWhole } from '../../src/host/spill.ts';
 import { StreamSource } from '../../src/host/stream-source.ts';
 import { inflateByZlib } from '../../src/host/unwrap-deflate.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { type ReadableWrapping, unwrap } from '../../src/unwrap/unwrap.ts';
+import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
+import { type Inflate, type ReadableWrapping, unwrap } from '../../src/unwrap/unwrap.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { runMain } from '../support/run-main.ts';
 import { spread, whenThorough } from '../support/thoroughness.ts';
@@ -60,11 +61,37 @@ async function* inPieces(bytes: Uint8Array, pieceBytes: number): AsyncGenerator<
   }
 }
 
-async function unpack(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): Promise<{ bytes: Buffer; error: unknown; trailing: string[] }> {
+/** What an input is unpacked to, and what is wrong with it. */
+interface Unpacked {
+  readonly bytes: Buffer;
+  readonly error: unknown;
+  readonly trailing: readonly string[];
+}
+
+/** By what Node has. Gzip is unpacked by perfconv's own means, too, which must agree in everything but their errors' causes. */
+async function unpack(wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): Promise<Unpacked> {
+  if (wrapping !== 'gzip') return unpackBy(inflateByZlib, wrapping, input);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of input) pieces.push(piece.slice());
+  const own = await unpackBy(inflateAnywhere, wrapping, fromPieces(pieces));
+  const result = await unpackBy(inflateByZlib, wrapping, fromPieces(pieces));
+  expect([own.bytes.equals(result.bytes) || result.error !== undefined, String(own.error), own.trailing]).toEqual([
+    true,
+    String(result.error),
+    result.trailing,
+  ]);
+  return result;
+}
+
+async function* fromPieces(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
+}
+
+async function unpackBy(inflate: Inflate, wrapping: ReadableWrapping, input: AsyncIterable<Uint8Array>): Promise<Unpacked> {
   const pieces: Uint8Array[] = [];
   const trailing: string[] = [];
   try {
-    for await (const piece of unwrap(wrapping, input, inflateByZlib, (message) => trailing.push(message))) pieces.push(piece.slice());
+    for await (const piece of unwrap(wrapping, input, inflate, (message) => trailing.push(message))) pieces.push(piece.slice());
   } catch (error) {
     return { bytes: Buffer.concat(pieces), error, trailing };
   }

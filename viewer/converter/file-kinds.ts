@@ -1,7 +1,7 @@
 import { BlobSource, FILES_AT_ONCE } from '../../src/base/blob-source.ts';
 import { fileName } from '../../src/base/file-name.ts';
 import { someAtOnce } from '../../src/base/some-at-once.ts';
-import { inflateInEngine } from '../../src/base/web-decompressor.ts';
+import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { isPartFile } from '../../src/perfdata/directory-recording.ts';
 import { unpackedPieces } from '../../src/unwrap/packed-recording.ts';
 import { findWrapping, type Wrapping } from '../../src/unwrap/wrappings.ts';
@@ -97,5 +97,5 @@ async function unpack(wrapping: Wrapping, file: ChosenFile): Promise<Blob> {
 }
 
 function piecesOf(wrapping: Wrapping, { path, data }: ChosenFile): AsyncGenerator<Uint8Array> {
-  return unpackedPieces(wrapping, new BlobSource(data, path), inflateInEngine, undefined);
+  return unpackedPieces(wrapping, new BlobSource(data, path), inflateAnywhere, undefined);
 }

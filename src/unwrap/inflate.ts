@@ -1,0 +1,14 @@
+import { crc32 } from '../base/crc32.ts';
+import { inflateInEngine } from '../base/web-decompressor.ts';
+import { GzipUnpacker } from './gzip-unpacker.ts';
+import { Inflater } from './inflater.ts';
+import { type Inflate, pushed } from './unwrap.ts';
+
+/** How much is pushed at once: deflate makes at most a thousand times as much of it, which is held until it is asked for. */
+const STEP_BYTES = 32 << 10;
+
+/** Unpacks in any engine: gzip by perfconv itself, since DecompressionStream refuses what was put together from several files. */
+export const inflateAnywhere: Inflate = (wrapping, input, onTrailing) =>
+  wrapping === 'gzip'
+    ? pushed(new GzipUnpacker({ openDeflate: () => new Inflater(), crc32 }), input, STEP_BYTES, onTrailing)
+    : inflateInEngine(wrapping, input);
