@@ -2,7 +2,7 @@ import type { ByteSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { type Inflate, unwrap } from './unwrap.ts';
-import { unpackCommand, type Wrapping } from './wrappings.ts';
+import { notUnpacked, type Wrapping } from './wrappings.ts';
 
 /**
  * What a recording that is compressed as a whole unpacks to. It ends where the data are damaged.
@@ -19,7 +19,7 @@ export function unpackedPieces(
 ): AsyncGenerator<Uint8Array> {
   const { name } = packed;
   if (wrapping === 'bzip2') {
-    throw new PerfconvError('unsupported', `is compressed with bzip2, which perfconv does not unpack: run ${unpackCommand(wrapping, name)}`, { file: name });
+    throw new PerfconvError('unsupported', notUnpacked(wrapping, name), { file: name });
   }
   const onTrailing = (message: string): void => diagnostics?.add('unpack-trailing', 'warning', message);
   return reportingDamage(unwrap(wrapping, piecesOf(packed, count), inflate, onTrailing), name, diagnostics);

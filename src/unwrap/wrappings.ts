@@ -31,6 +31,11 @@ export function unpackCommand(wrapping: Wrapping, path: string): string {
   return `${command} ${/^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`}`;
 }
 
+/** What is wrong with an input that is compressed in a way that perfconv does not unpack, as the end of a sentence. @param path see {@link unpackCommand} */
+export function notUnpacked(wrapping: Wrapping, path: string): string {
+  return `is compressed with ${wrapping}, which perfconv does not unpack: run ${unpackCommand(wrapping, path)}`;
+}
+
 function startsWith(...magic: readonly number[]): (start: Uint8Array) => boolean {
   return (start) => start.length >= magic.length && magic.every((byte, i) => start[i] === byte);
 }

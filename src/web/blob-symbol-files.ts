@@ -133,8 +133,10 @@ async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Of files with the same name, the first of those that share most of the folders before it. */
+/** Of files with the same name, the one with that path, or else the first of those that share most of the folders before it. */
 function mostAlike(files: readonly StoredFile[], parts: readonly string[]): StoredFile | undefined {
+  const exact = files.find((file) => file.parts.length === parts.length && sharedEnd(file.parts, parts) === parts.length);
+  if (exact !== undefined) return exact;
   let [best, most] = [files.at(0), 0];
   for (const file of files) {
     const shared = sharedEnd(file.parts, parts);

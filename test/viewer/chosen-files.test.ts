@@ -79,7 +79,26 @@ describe('the files of a directory recording', () => {
     });
   });
 
+  test('stay together if one of them is chosen again, by itself or changed', async () => {
+    const whole = { recordings: [['x/web.data', ['x/web.data/data', 'x/web.data/data.0']]], others: [] };
+    expect(await sorted([main, part], [part])).toEqual(whole);
+    expect(await sorted([main, part], [main])).toMatchObject({ others: [] });
+    const vanished = { path: part.path, data: new VanishedFile('data.0', 9) };
+    expect(await sorted([main, vanished], [part])).toEqual(whole);
+  });
+
+  test('come together if they are chosen together later', async () => {
+    expect(await sorted([main], [main, part])).toEqual({ recordings: [['x/web.data', ['x/web.data/data', 'x/web.data/data.0']]], others: [] });
+    expect(await sorted([part], [main], [part, main])).toMatchObject({ others: [] });
+  });
+
   test('are a usual recording without parts', async () => {
     expect(await sorted([main], [part])).toEqual({ recordings: [['x/web.data/data', 1]], others: ['x/web.data/data.0: part'] });
   });
+});
+
+test('kernels’ files that share a path get paths of their own', async () => {
+  const files = new ChosenFiles(identifyAll);
+  for (const time of [1, 2]) await files.add([file('kallsyms', 'ffffffff81000000 T _stext', time), file('app', '\x7fELF', time)]);
+  expect(files.sorted().others.map((known) => known.file.path)).toEqual(['kallsyms', 'kallsyms (2)', 'app', 'app']);
 });

@@ -43,6 +43,18 @@ test('compressed recordings are known, and unpacked later', async () => {
   expect(await identify(damaged)).toEqual({ kind: 'other', file: damaged });
 });
 
+test('recordings and lists in several members of gzip are unpacked', async () => {
+  const joined = (path: string, ...texts: string[]) => ({ path, data: new Blob(texts.map((text) => new Uint8Array(gzipSync(text)))) });
+  expect((await identify(joined('web.data.gz', 'PERFILE2', 'and more'))).kind).toBe('recording');
+  const list = await identify(joined('kallsyms.gz', SYMBOLS, SYMBOLS));
+  expect(await list.file.data.text()).toBe(SYMBOLS + SYMBOLS);
+});
+
+test('what bzip2 has compressed is known, since it has to be unpacked first', async () => {
+  const file = { path: 'web.data.bz2', data: new Blob(['BZh91AY']) };
+  expect(await identify(file)).toEqual({ kind: 'bzip2', file });
+});
+
 test('compressed kernel modules are known, and unpacked later', async () => {
   const module = packed('kernel/fs/ext4.ko.gz', '\x7fELF');
   expect(await identify(module)).toEqual({ kind: 'binary', file: module });

@@ -234,6 +234,87 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
     });
   });
 
+  it('takes the list of kernel symbols that belongs to the recording, and says so', async () => {
+    await open(async (page) => {
+      const list = readFileSync(fixture('kallsyms'), 'utf8');
+      // As if the kernel had been at another address.
+      const moved = list.replaceAll(/^ffffffff8/gm, 'ffffffff9');
+      expect(moved).not.toBe(list);
+      const named = (name: string, text: string) => ({ name, mimeType: '', buffer: Buffer.from(text) });
+      await choose(page, KERNEL);
+      await page.locator('body[data-state=shown]').waitFor();
+      const expected = await rowsOf(page);
+      await choose(page, named('kallsyms', moved));
+      await page.locator('#aboutSummary', { hasText: '4 files' }).waitFor();
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await rowsOf(page)).toEqual(expected);
+      expect(await page.locator('#findings li').allTextContents()).toContain(
+        'note: of 2 lists of kernel symbols, kallsyms is used: its _text is where it was recorded',
+      );
+      expect((await page.locator('#files li').allTextContents()).filter((text) => text.startsWith('kallsyms (2) '))).toHaveLength(1);
+    });
+  });
+
+  it('says how to unpack what bzip2 has compressed', async () => {
+    await open(async (page) => {
+      const hint = 'plain.data.bz2 is compressed with bzip2, which perfconv does not unpack: run bunzip2 -k plain.data.bz2';
+      await choose(page, { name: 'plain.data.bz2', mimeType: '', buffer: Buffer.from('BZh91AY&SY') });
+      await page.locator('#problem', { hasText: hint }).waitFor();
+      expect(await page.textContent('#status')).toBe('There is no recording among these files yet.');
+      await choose(page, fixture('plain.data'));
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.locator('#problem').isHidden()).toBe(true);
+      expect(await page.locator('#findings li').allTextContents()).toContain(hint);
+    });
+  });
+
+  it('says that work in the background has ended, and goes on', async () => {
+    await open(async (page, viewer) => {
+      await page.addInitScript(`{
+          const post = Worker.prototype.postMessage;
+          Worker.prototype.postMessage = function (message) {
+            if (window.isFailing) this.dispatchEvent(new ErrorEvent('error', { message: 'out of memory' }));
+            else post.call(this, message);
+          };
+        }`);
+      await page.reload();
+      await page.locator('body[data-ready]').waitFor();
+      await page.evaluate('window.isFailing = true');
+      await choose(page, KERNEL[0]);
+      await page.locator('#problem', { hasText: 'out of memory' }).waitFor();
+      await page.evaluate('window.isFailing = false');
+      await choose(page, KERNEL[0]);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect(await page.locator('#problem').isHidden()).toBe(true);
+      await page.evaluate('window.isFailing = true');
+      await page.click('#saving button');
+      await page.locator('#problem', { hasText: 'out of memory' }).waitFor();
+      await page.evaluate('window.isFailing = false');
+      await choose(page, KERNEL[1]);
+      await page.locator('body[data-state=shown]').waitFor();
+      expect((await rowsOf(page)).filter((row) => row.includes('compute'))).toHaveLength(1);
+      expect((await saved(viewer, 'folded')).name).toBe('kernel.folded');
+    });
+  });
+
+  it('never says that it is further than at the end', async () => {
+    await open(async (page) => {
+      await page.evaluate(`{
+        window.shares = [];
+        const { set, get } = Object.getOwnPropertyDescriptor(HTMLProgressElement.prototype, 'value');
+        Object.defineProperty(document.getElementById('progress'), 'value', {
+          get() { return get.call(this); },
+          set(value) { shares.push(value / this.max); set.call(this, value); },
+        });
+      }`);
+      await choose(page, { name: 'plain.data.gz', mimeType: '', buffer: gzipSync(readFileSync(fixture('plain.data'))) });
+      await page.locator('body[data-state=shown]').waitFor();
+      const shares = await page.evaluate<number[]>('shares');
+      expect(Math.max(...shares)).toBeGreaterThan(0);
+      expect(Math.max(...shares)).toBeLessThanOrEqual(1);
+    });
+  });
+
   it('reads recordings as the options say', async () => {
     await open(async (page, viewer) => {
       const convert = async (state: string): Promise<void> => {

@@ -53,6 +53,12 @@ describe('symbol files of a web page', () => {
     expect(await foldedWith(new BlobSymbolFiles([...renamed, { name: 'notes.txt', data: new Uint8Array(80) }]), {})).toBe(expected);
   });
 
+  test('are found by their whole path before those in other folders', async () => {
+    const files = new BlobSymbolFiles(['a/kallsyms', 'kallsyms', 'b/kallsyms'].map((name) => ({ name, data: Buffer.from(name) })));
+    for (const path of ['kallsyms', 'a/kallsyms', 'b/kallsyms']) expect(await textAt(files, path)).toBe(path);
+    expect(await textAt(files, '/c/kallsyms')).toBe('a/kallsyms');
+  });
+
   test('are told by one short read of each, since there may be thousands', async () => {
     const readSizes: number[] = [];
     const bytes = readFileSync(join(fixtures, 'symfs/opt/perfconv-fixtures/bin/syscalls'));

@@ -6,8 +6,8 @@ import type { ChosenFile, ChosenRecording, IdentifiedFile } from './messages.ts'
 /** A file that was chosen, and what it is. */
 export interface KnownFile extends IdentifiedFile {
   readonly chosen: ChosenFile;
-  /** Which files were chosen together. */
-  readonly batch: number;
+  /** The times it was chosen: files that have one in common were chosen together. */
+  readonly batches: ReadonlySet<number>;
 }
 
 /**
@@ -29,8 +29,10 @@ export class ChosenFiles {
     const identified = await this.#identify(chosen);
     const changed = await changedAmong([...new Set(chosen.map(({ path }) => path))].flatMap((path) => this.#at(path)));
     for (const [nth, one] of chosen.entries()) {
-      const others = this.#at(one.path).filter((other) => !changed.has(other) && !isSame(other.chosen, one));
-      this.#byPath.set(one.path, [...others, { ...identified[nth], chosen: one, batch }]);
+      const known = this.#at(one.path);
+      const replaced = known.filter((other) => changed.has(other) || isSame(other.chosen, one));
+      const batches = new Set([batch, ...replaced.flatMap((other) => [...other.batches])]);
+      this.#byPath.set(one.path, [...known.filter((other) => !replaced.includes(other)), { ...identified[nth], chosen: one, batches }]);
     }
   }
 
@@ -56,14 +58,14 @@ export class ChosenFiles {
       const [main, ...more] = [known, ...parts].map(({ file }) => file);
       recordings.push(more.length === 0 ? { path, data } : { path: folderOf(path).slice(0, -1) || path, data: [main, ...more] });
     }
-    return { recordings, others: [...others] };
+    return { recordings, others: withOwnPaths([...others]) };
   }
 
   /** The files that make the directory of a main file a recording: those that perf writes there, if they were chosen with it. */
-  #besides({ batch, file }: KnownFile): KnownFile[] {
+  #besides({ batches, file }: KnownFile): KnownFile[] {
     const folder = folderOf(file.path);
     return this.all().filter((one) => {
-      if (one.batch !== batch || !one.file.path.startsWith(folder)) return false;
+      if (![...batches].some((batch) => one.batches.has(batch)) || !one.file.path.startsWith(folder)) return false;
       const name = one.file.path.slice(folder.length);
       return isPartFile(name) || name.startsWith(`${KCORE_DIR}/`);
     });
@@ -72,6 +74,18 @@ export class ChosenFiles {
   #at(path: string): readonly KnownFile[] {
     return this.#byPath.get(path) ?? [];
   }
+}
+
+/** Kernels' files, which are chosen from by their paths, get a number if they share one: `kallsyms (2)`. */
+function withOwnPaths(files: readonly KnownFile[]): KnownFile[] {
+  const counts = new Map<string, number>();
+  return files.map((known) => {
+    const { data, path } = known.file;
+    if (known.kind !== 'kallsyms' && known.kind !== 'vmlinux') return known;
+    const nth = (counts.get(path) ?? 0) + 1;
+    counts.set(path, nth);
+    return nth === 1 ? known : { ...known, file: { path: `${path} (${nth})`, data } };
+  });
 }
 
 function isSame({ data: a }: ChosenFile, { data: b }: ChosenFile): boolean {

@@ -1,6 +1,7 @@
 import { fileName } from '../../src/base/file-name.ts';
 import { printable } from '../../src/base/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
+import { notUnpacked } from '../../src/unwrap/wrappings.ts';
 import { byId, element } from '../view/dom.ts';
 import { ChosenFiles, type KnownFile } from './chosen-files.ts';
 import { UNREADABLE } from './dropped-files.ts';
@@ -35,8 +36,8 @@ export class Conversion {
   readonly #view = byId<HTMLIFrameElement>('view');
   readonly #progress = byId<HTMLProgressElement>('progress');
   readonly #workerUrl: string;
-  /** It says what files are. */
-  readonly #looker: Worker;
+  /** It says what files are. Another one takes its place if it fails. */
+  #looker: Worker;
   /** What it is doing last. */
   #looking: Promise<unknown> = Promise.resolve();
   /** It has the profile, to save it. undefined at first, and when it has ended early */
@@ -71,7 +72,11 @@ export class Conversion {
     }
     this.#list([]);
     if (this.#files.of('recording').length > 0) this.#convertAll();
-    else byId('status').textContent = 'There is no recording among these files yet.';
+    else {
+      byId('status').textContent = 'There is no recording among these files yet.';
+      const [packed] = this.#packedTexts();
+      if (packed !== undefined) this.fail(packed);
+    }
   }
 
   /** Shows an error. What is shown besides stays. */
@@ -83,7 +88,13 @@ export class Conversion {
   /** Asks for one thing after the other, since answers do not say what they are to. */
   async #identify(files: readonly ChosenFile[]): Promise<readonly IdentifiedFile[]> {
     const readable = files.filter(({ data }) => data !== UNREADABLE);
-    const asked = this.#looking.catch(() => {}).then(() => askToIdentify(this.#looker, readable));
+    const ask = (): Promise<readonly IdentifiedFile[]> =>
+      askToIdentify(this.#looker, readable).catch((error: unknown) => {
+        this.#looker.terminate();
+        this.#looker = new Worker(this.#workerUrl);
+        throw error;
+      });
+    const asked = this.#looking.then(ask, ask);
     this.#looking = asked;
     const identified = (await asked).values();
     return files.map((file) => (file.data === UNREADABLE ? { kind: 'unreadable', file } : identified.next().value!));
@@ -99,6 +110,7 @@ export class Conversion {
     // What an earlier conversion is doing is of no use any more.
     this.#worker?.terminate();
     const worker = new Worker(this.#workerUrl);
+    const kernelFiles = others.filter(({ kind }) => kind === 'kallsyms' || kind === 'vmlinux');
     worker.addEventListener('message', ({ data }: MessageEvent<Reply>) => {
       if (worker === this.#worker) this.#take(data);
     });
@@ -119,9 +131,8 @@ export class Conversion {
       recordings,
       // A recording may have the kernel's symbols in its directory.
       symbolFiles: [...recordings.flatMap(({ data }) => (data instanceof Blob ? [] : data.slice(1))), ...filesOf(others, ({ kind }) => kind !== 'unreadable')],
-      // The last one that was chosen, of several.
-      kallsyms: filesOf(others, ({ kind }) => kind === 'kallsyms').at(-1)?.path,
-      vmlinux: filesOf(others, ({ kind }) => kind === 'vmlinux').at(-1)?.path,
+      kallsyms: kernelFiles.filter(({ kind }) => kind === 'kallsyms').map(({ file }) => file.path),
+      vmlinux: kernelFiles.filter(({ kind }) => kind === 'vmlinux').map(({ file }) => file.path),
       options: this.#options.chosen(),
     });
   }
@@ -202,16 +213,22 @@ export class Conversion {
     byId('status').textContent = status;
   }
 
+  /** What to do about files that have to be unpacked first. */
+  #packedTexts(): string[] {
+    return this.#files.of('bzip2').map(({ path }) => printable(`${path} ${notUnpacked('bzip2', path)}`));
+  }
+
   /** Lists the files, and what was found while they were converted. The first message is also in the line that opens the list, since few people open it. */
   #list(findings: readonly ShownFinding[]): void {
     const of = (wanted: ShownFinding['severity']): string[] => findings.filter(({ severity }) => severity === wanted).map(({ text }) => text);
-    const texts = [...of('loss').map((text) => `data lost: ${text}`), ...of('warning')];
+    const texts = [...of('loss').map((text) => `data lost: ${text}`), ...of('warning'), ...this.#packedTexts()];
+    const notes = of('info').map((text) => `note: ${text}`);
     const { recordings, others } = this.#files.sorted();
     const files = [
       ...recordings.map(({ path, data }) => `${printable(path)} (${data instanceof Blob ? '' : `${data.length} files, `}${sizeText(sizeOf(data))}): recording`),
       ...others.map(({ kind, file }) => `${printable(file.path)} (${sizeText(file.data.size)}): ${KIND_NAMES[kind]}`),
     ];
-    byId('findings').replaceChildren(...texts.map((text) => element('li', '', text)));
+    byId('findings').replaceChildren(...[...texts, ...notes].map((text) => element('li', '', text)));
     byId('files').replaceChildren(...files.map((text) => element('li', '', text)));
     const first = texts.length === 0 ? [] : [`, ${counted(texts.length, 'message')}`, element('span', '', `: ${texts[0]}`)];
     byId('aboutSummary').replaceChildren(counted(this.#files.all().length, 'file'), ...first);
@@ -226,7 +243,7 @@ function askToIdentify(worker: Worker, files: readonly ChosenFile[]): Promise<re
       if (data.kind === 'identified') resolve(data.files);
       else if (data.kind === 'failed') reject(new Error(data.message));
     };
-    worker.onerror = ({ message }) => reject(new Error(message || 'the files cannot be looked at'));
+    worker.onerror = ({ message }) => reject(new Error(message || 'the files cannot be looked at; is there enough memory?'));
     worker.postMessage({ kind: 'identify', files } satisfies Request);
   });
 }

@@ -13,10 +13,11 @@ import type { ChosenFile, IdentifiedFile } from './messages.ts';
  * - `binary`: a program, library, kernel module or debug file (ELF)
  * - `vmlinux`, `kallsyms`: the kernel's symbols
  * - `jit`: what a JIT left for profilers
+ * - `bzip2`: something that has to be unpacked first
  * - `other`: nothing that is known here. It may still be found by its name
  * - `unreadable`: the browser may not read it
  */
-export type FileKind = 'recording' | 'part' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'other' | 'unreadable';
+export type FileKind = 'recording' | 'part' | 'binary' | 'vmlinux' | 'kallsyms' | 'jit' | 'bzip2' | 'other' | 'unreadable';
 
 export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   recording: 'recording',
@@ -25,6 +26,7 @@ export const KIND_NAMES: Readonly<Record<FileKind, string>> = {
   vmlinux: 'kernel',
   kallsyms: 'kernel symbols',
   jit: 'code compiled at run time',
+  bzip2: 'compressed with bzip2',
   other: 'not a recording, nor a file with symbols',
   unreadable: 'cannot be read',
 };
@@ -49,7 +51,8 @@ export async function identify(file: ChosenFile): Promise<IdentifiedFile> {
   try {
     const head = await headOf(file.data);
     const wrapping = findWrapping(head);
-    if (wrapping !== undefined && wrapping !== 'bzip2') {
+    if (wrapping === 'bzip2') return { kind: wrapping, file };
+    if (wrapping !== undefined) {
       const path = file.path.replace(/\.(?:gz|zst|xz)$/i, '');
       const kind = kindOf(await unpackedHead(wrapping, file), fileName(path));
       // Of compressed binaries, only kernel modules are unpacked when they are needed.

@@ -34,9 +34,9 @@ export type Request =
       /** At least one; several are merged. */
       readonly recordings: readonly ChosenRecording[];
       readonly symbolFiles: readonly ChosenFile[];
-      /** Paths among the symbol files; undefined if there is none. */
-      readonly kallsyms: string | undefined;
-      readonly vmlinux: string | undefined;
+      /** Paths among the symbol files. */
+      readonly kallsyms: readonly string[];
+      readonly vmlinux: readonly string[];
       readonly options: ChosenOptions;
     }
   /** Only after `converted`. */
@@ -52,6 +52,7 @@ export interface ShownFinding {
 export type Reply =
   /** In the order of the files. */
   | { readonly kind: 'identified'; readonly files: readonly IdentifiedFile[] }
+  /** @param bytes how many of the recordings' bytes, as they were chosen, have been worked on */
   | { readonly kind: 'progress'; readonly bytes: number }
   /**
    * @param page the text of `-t html`

@@ -1,3 +1,4 @@
+import { KCORE_DIR } from '../../src/base/directory-recording.ts';
 import { messageOf, messageWithout } from '../../src/base/errors.ts';
 import { fileName } from '../../src/base/file-name.ts';
 import { jitDumpPid } from '../../src/base/jit-file-names.ts';
@@ -30,9 +31,12 @@ const FILE_OPTIONS: readonly string[] = [
   'perfMapDir',
 ];
 
+/** Findings that say which of several files was used. */
+const CHOICES: ReadonlySet<string> = new Set(['kallsyms-chosen', 'vmlinux-chosen']);
+
 let profile: Profile | undefined;
-/** The recordings that are not in it. */
-let unread: ShownFinding[] = [];
+/** The recordings that are not in it, and the files that were chosen for those that are. */
+let ofRecordings: ShownFinding[] = [];
 
 scope.onmessage = ({ data }) => {
   work(data).catch((error: unknown) => scope.postMessage({ kind: 'failed', message: messageOf(error) }));
@@ -66,19 +70,25 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux, options }: 
   const profiles: Profile[] = [];
   const paths: string[] = [];
   const failures: unknown[] = [];
-  unread = [];
+  ofRecordings = [];
   let readBytes = 0;
   for (const { path, data } of recordings) {
     try {
       const recording = await openRecording(inputOf(data), { name: path, optionWords });
-      const onProgress = (bytes: number): void => scope.postMessage({ kind: 'progress', bytes: readBytes + bytes });
-      profiles.push(
-        await recording.profile({ ...options, symbolFiles: files, formats: ['html'], onProgress, ...(kallsyms && { kallsyms }), ...(vmlinux && { vmlinux }) }),
-      );
+      // What is compressed as a whole unpacks to more bytes than were chosen.
+      const onProgress = (bytes: number, totalBytes = bytes): void =>
+        scope.postMessage({ kind: 'progress', bytes: readBytes + (sizeOf(data) * Math.min(bytes, totalBytes)) / Math.max(1, totalBytes) });
+      const lists = hasOwnList(data) ? [] : kallsyms;
+      const read = await recording.profile({ ...options, symbolFiles: files, formats: ['html'], onProgress, kallsyms: lists, vmlinux });
+      profiles.push(read);
       paths.push(path);
+      for (const { code, message, severity } of read.findings) {
+        if (severity === 'info' && CHOICES.has(code))
+          ofRecordings.push({ severity, text: printable(recordings.length === 1 ? message : `${path}: ${message}`) });
+      }
     } catch (error) {
       failures.push(error);
-      unread.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
+      ofRecordings.push({ severity: 'loss', text: printable(`${path} is not in the result: ${error instanceof Error ? messageWithout(path, error) : error}`) });
     }
     readBytes += sizeOf(data);
   }
@@ -86,6 +96,11 @@ async function convert({ recordings, symbolFiles, kallsyms, vmlinux, options }: 
   profile = profiles.length === 1 ? profiles[0] : await mergeProfiles(profiles);
   const page = await (await fileOf('html')).text();
   scope.postMessage({ kind: 'converted', page, recordings: paths, events: profile.events.map(({ name }) => name), findings: findings() });
+}
+
+/** Whether a recording has the list of its kernel's symbols in its directory: then that is the right one. */
+function hasOwnList(data: ChosenRecording['data']): boolean {
+  return !(data instanceof Blob) && data.some(({ path }) => path.endsWith(`/${KCORE_DIR}/kallsyms`));
 }
 
 function inputOf(data: ChosenRecording['data']): Parameters<typeof openRecording>[0] {
@@ -96,10 +111,12 @@ async function save(format: FileFormat): Promise<void> {
   scope.postMessage({ kind: 'saved', format, file: await fileOf(format), findings: findings() });
 }
 
-/** All that was found so far. */
+/** All that was found so far. Notes are of no interest here, apart from those of {@link CHOICES}. */
 function findings(): ShownFinding[] {
-  const found = profile?.findings.map(({ severity, message, count }) => ({ severity, text: count === 1 ? message : `${message} (${count} times)` })) ?? [];
-  return [...unread, ...found];
+  const found = (profile?.findings ?? [])
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ severity, message, count }) => ({ severity, text: printable(count === 1 ? message : `${message} (${count} times)`) }));
+  return [...ofRecordings, ...found];
 }
 
 /** The profile in a format, in pieces as it is written. */
