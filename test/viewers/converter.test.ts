@@ -146,6 +146,24 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
     });
   });
 
+  it('says of each recording why it cannot be converted', async () => {
+    await open(async (page) => {
+      await choose(page, [CUT, { ...CUT, name: 'other.data' }]);
+      await page.locator('body[data-state=failed]').waitFor();
+      expect((await page.locator('#findings li').allTextContents()).map((text) => text.replace(/: perf_file_header.*/, ''))).toEqual([
+        'data lost: <b>cut.data is not in the result',
+        'data lost: other.data is not in the result',
+      ]);
+    });
+  });
+
+  it('asks for files when the place to drop them is clicked', async () => {
+    await open(async (page) => {
+      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('#drop')]);
+      expect(chooser.isMultiple()).toBe(true);
+    });
+  });
+
   it('converts the recordings that can be read, and says which cannot', async () => {
     await open(async (page, viewer) => {
       await choose(page, [CUT, { ...CUT, name: 'kernel.data', buffer: readFileSync(KERNEL[0]) }]);
@@ -335,9 +353,11 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
       const profile = await recording.profile({ event: events[1], time: '10%-90%', inlines: false, demangle: 'none' });
       expect(profile.events.map(({ samples }) => samples > 0).filter(Boolean)).toHaveLength(1);
       expect((await saved(viewer, 'folded')).bytes).toEqual(Buffer.from(await profile.toBytes('folded')));
+      expect(await page.locator('#findings li').count()).toBeGreaterThan(0);
       await page.fill('[name=time]', 'soon');
       await convert('failed');
       expect(await page.textContent('#problem')).toMatch(/^time soon: expected FROM,TO/);
+      expect(await page.locator('#findings li').count()).toBe(0);
       await page.fill('[name=time]', '');
       await page.fill('[name=pid]', '999999, 999998');
       await convert('failed');

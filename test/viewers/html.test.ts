@@ -112,6 +112,18 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
     });
   });
 
+  it('shows the callers of a function however long its name is', async () => {
+    const name = 'std::pair<const std::string, '.repeat(180);
+    await open(buildProfile([{ timeNs: 0, stack: ['main', name, 'leaf'] }]), async ({ page }) => {
+      await page.locator('#table tbody button', { hasText: 'std::pair' }).click();
+      const [aside, callers] = await page.evaluate<[number, number]>(`[
+        document.querySelector('aside').getBoundingClientRect().bottom,
+        document.querySelector('#lists h3').getBoundingClientRect().bottom,
+      ]`);
+      expect(callers).toBeLessThan(aside);
+    });
+  });
+
   it('keeps the keyboard where it was used', async () => {
     await open(SMALL, async ({ clickBox, page, settled }) => {
       const focused = (): Promise<string> => page.evaluate('document.activeElement.tagName + " " + document.activeElement.textContent');

@@ -120,6 +120,8 @@ export class Conversion {
     this.#worker = worker;
     byId('problem').hidden = true;
     byId('saving').hidden = true;
+    // What was found before may not be true of what follows.
+    this.#list([]);
     this.#view.hidden = true;
     this.#progress.hidden = false;
     this.#progress.max = recordings.reduce((sum, { data }) => sum + sizeOf(data), 0);
@@ -175,6 +177,7 @@ export class Conversion {
         break;
       case 'failed':
         this.fail(reply.message);
+        this.#list(reply.findings);
         if (document.body.dataset.state === 'busy') this.#endConversion();
         else this.#endSaving();
         break;

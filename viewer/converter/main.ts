@@ -24,6 +24,8 @@ async function main(): Promise<void> {
       input.value = '';
     });
   }
+  // For those who point. The buttons are for all.
+  byId('drop').addEventListener('click', () => byId('input').click());
   byId('restart').addEventListener('click', () => location.reload());
   takeDrops(window, add);
   const view = byId<HTMLIFrameElement>('view');

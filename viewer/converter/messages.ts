@@ -68,4 +68,5 @@ export type Reply =
     }
   /** @param findings also those of the format: what it cannot hold */
   | { readonly kind: 'saved'; readonly format: FileFormat; readonly file: Blob; readonly findings: readonly ShownFinding[] }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** @param findings what else is known, which may explain it */
+  | { readonly kind: 'failed'; readonly message: string; readonly findings: readonly ShownFinding[] };

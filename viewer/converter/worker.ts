@@ -39,7 +39,11 @@ let profile: Profile | undefined;
 let ofRecordings: ShownFinding[] = [];
 
 scope.onmessage = ({ data }) => {
-  work(data).catch((error: unknown) => scope.postMessage({ kind: 'failed', message: messageOf(error) }));
+  work(data).catch((error: unknown) => {
+    // What is wrong with the only recording is the message itself.
+    const isAll = profile === undefined && ofRecordings.length < 2;
+    scope.postMessage({ kind: 'failed', message: messageOf(error), findings: isAll ? [] : findings() });
+  });
 };
 
 function work(request: Request): Promise<void> {

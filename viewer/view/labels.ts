@@ -10,6 +10,7 @@ import type { State } from './state.ts';
 const MAX_NAME = 4000;
 
 const HINT = 'Click a box to zoom in, or go to it with the arrow keys and press Enter · Escape: show all · / search';
+const TOUCH_HINT = 'Press a box to zoom in, or one above it to zoom out';
 
 /** What a box is called. */
 export function boxName({ graph, recording, selection }: State, node: number): string {
@@ -28,7 +29,7 @@ function scopeName(recording: Recording, scope: Scope): string {
 export function describeBox(state: State, node: number, weight: number): HTMLElement[] {
   const { direction, graph, recording, self } = state;
   const share = state.shareText(node === REST ? weight : graph.weight(node));
-  if (node === ROOT) return lines(boxName(state, node), HINT, share);
+  if (node === ROOT) return lines(boxName(state, node), matchMedia('(hover: none)').matches ? TOUCH_HINT : HINT, share);
   if (node === REST) return lines('Functions too small to be drawn', 'Zoom into what is above them, or find them in the table', share);
   const one = recording.functions[functionOf(graph.code(node))];
   const kind = CATEGORIES.find(({ id }) => id === categoryOf(one, isInlined(graph.code(node))))?.label ?? '';
