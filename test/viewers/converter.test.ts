@@ -240,7 +240,9 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
       const packed = (suffix: string) => readFileSync(fileURLToPath(new URL(`../host/packed/plain.data.${suffix}`, import.meta.url)));
       const plain = readFileSync(fixture('plain.data'));
       const expected = Buffer.from(await (await (await openRecording(plain)).profile()).toBytes('folded'));
-      for (const file of [named('gz', gzipSync(plain)), named('zst', packed('zst')), named('xz', packed('xz'))]) {
+      // Browsers themselves unpack the first member only.
+      const members = Buffer.concat([gzipSync(plain.subarray(0, 700)), gzipSync(plain.subarray(700))]);
+      for (const file of [named('gz', gzipSync(plain)), named('gz', members), named('zst', packed('zst')), named('xz', packed('xz'))]) {
         await choose(page, file);
         await page.locator('body[data-state=shown]').waitFor();
         expect(await page.textContent('#status')).toBe(file.name);
