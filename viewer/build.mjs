@@ -87,13 +87,14 @@ async function bundledScript(entry) {
  */
 function licensesOf(modules) {
   const ofPackage = (name) => modules.filter((id) => id.includes(`/node_modules/${name}/`));
-  const [protobuf, xz] = [ofPackage('@bufbuild/protobuf'), ofPackage('xz-decompress')];
-  const other = modules.find((id) => !protobuf.includes(id) && !xz.includes(id));
+  const protobuf = ofPackage('@bufbuild/protobuf');
+  const known = [...protobuf, ...ofPackage('xz-decompress'), ...ofPackage('pako')];
+  const other = modules.find((id) => !known.includes(id));
   if (other !== undefined) throw new Error(`the licence of ${other} is not in the page`);
   const notices = protobuf.map((id) => /^(?:\/\/.*\n)+/.exec(readFileSync(id, 'utf8'))?.[0].replaceAll(/^\/\/ ?/gm, '') ?? '');
   const texts = [
     readFileSync(join(ROOT, 'LICENSE'), 'utf8'),
-    ...['It contains', textOf('converter/licenses/xz-decompress.txt')],
+    ...['It contains', textOf('converter/licenses/xz-decompress.txt'), textOf('converter/licenses/pako.txt')],
     ...['and parts of @bufbuild/protobuf:', ...new Set(notices)],
   ];
   const all = [...texts, textOf('converter/licenses/Apache-2.0.txt')].map((text) => text.trim()).join('\n\n');

@@ -7,8 +7,8 @@ import { type Inflate, pushed } from './unwrap.ts';
 /** How much is pushed at once: deflate makes at most a thousand times as much of it, which is held until it is asked for. */
 const STEP_BYTES = 32 << 10;
 
-/** Unpacks in any engine: gzip by perfconv itself, since DecompressionStream refuses what was put together from several files. */
-export const inflateAnywhere: Inflate = (wrapping, input, onTrailing) =>
-  wrapping === 'gzip'
-    ? pushed(new GzipUnpacker({ openDeflate: () => new Inflater(), crc32 }), input, STEP_BYTES, onTrailing)
-    : inflateInEngine(wrapping, input);
+/** Unpacks in any engine: gzip without its DecompressionStream, which refuses what was put together from several files. */
+export const inflateAnywhere: Inflate = async function* (wrapping, input, onTrailing) {
+  if (wrapping === 'gzip') yield* pushed(new GzipUnpacker({ openDeflate: await Inflater.load(), crc32 }), input, STEP_BYTES, onTrailing);
+  else yield* inflateInEngine(wrapping, input);
+};

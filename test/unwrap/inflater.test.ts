@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Inflater } from '../../src/unwrap/inflater.ts';
 
+const openInflater = await Inflater.load();
+
 /** What an inflater makes of pieces of a stream: the bytes, how many are left behind the stream, and what is wrong. */
 function inflated(stream: Uint8Array, pieceBytes = stream.length || 1): { bytes: Buffer; left: number; error: string } {
-  const inflater = new Inflater();
+  const inflater = openInflater();
   const pieces: Buffer[] = [];
   let left = 0;
   try {

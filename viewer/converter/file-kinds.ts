@@ -1,8 +1,8 @@
 import { BlobSource, FILES_AT_ONCE } from '../../src/base/blob-source.ts';
 import { fileName } from '../../src/base/file-name.ts';
 import { someAtOnce } from '../../src/base/some-at-once.ts';
-import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { isPartFile } from '../../src/perfdata/directory-recording.ts';
+import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { unpackedPieces } from '../../src/unwrap/packed-recording.ts';
 import { findWrapping, type Wrapping } from '../../src/unwrap/wrappings.ts';
 import type { ChosenFile, IdentifiedFile } from './messages.ts';

@@ -1,10 +1,10 @@
-import { KCORE_DIR } from '../../src/base/directory-recording.ts';
 import { messageOf, messageWithout } from '../../src/base/errors.ts';
 import { fileName } from '../../src/base/file-name.ts';
 import { jitDumpPid } from '../../src/base/jit-file-names.ts';
 import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
 import { printable } from '../../src/base/printable.ts';
 import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
+import { KCORE_DIR } from '../../src/perfdata/directory-recording.ts';
 import { identifyAll } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, FileFormat, Reply, Request, ShownFinding } from './messages.ts';
 import { OPTION_LABELS } from './option-labels.ts';
