@@ -1,6 +1,6 @@
 /**
  * Finds the row of call frame instructions that an address is in, and makes its rule, if that is plain and made of instructions that compilers write.
- * `src/unwind/cfa-rows.ts` and `src/unwind/unwind-rules.ts` know all instructions: they are asked for what is not understood here.
+ * `src/unwind/rules/cfa-rows.ts` and `src/unwind/rules/unwind-rules.ts` know all instructions: they are asked for what is not understood here.
  * @see DWARF 5, 6.4.2 "Call Frame Instructions"; Linux Standard Base Core, "The .eh_frame section"
  */
 
@@ -37,7 +37,7 @@ import {
   DW_CFA_restore_state,
   DW_CFA_same_value,
   DW_CFA_undefined,
-} from '../../src/unwind/dwarf-cfa';
+} from '../../src/unwind/rules/dwarf-cfa';
 import { EXCEPTION_DATA, FP, REGISTER_COUNT, RETURN_ADDRESS, RULE_OUTERMOST, RULE_UNKNOWN, SP } from '../../src/unwind/wasm/contract';
 import { at, end, fail, failed, move, skip, sleb, u8At, u16At, u32At, uleb } from './cursor';
 import { INITIAL_ROW, MAX_REMEMBERED_ROWS, REMEMBERED_ROWS, ROW, ROW_SIZE_BYTES, WANTED_ROW } from './memory';
@@ -370,7 +370,7 @@ function offsetOf(register: usize): i32 {
   return load<i32>(registerAt(register), VALUE);
 }
 
-/** The rule that the row makes, as by `ruleOf` of src/unwind/unwind-rules.ts. */
+/** The rule that the row makes, as by `ruleOf` of src/unwind/rules/unwind-rules.ts. */
 function ruleOfRow(): i32 {
   if (kindOf(RETURN_ADDRESS) === UNDEFINED) return RULE_OUTERMOST;
   if ((popped & (1 << RETURN_ADDRESS)) !== 0) return RULE_UNKNOWN;

@@ -1,8 +1,8 @@
 import { ByteView } from '../base/byte-view.ts';
 import { firstAbove } from '../base/first-above.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
-import { CodeEffort } from '../unwind/code-effort.ts';
-import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../unwind/machines/unwind-machine.ts';
+import { CodeEffort } from '../unwind/scan/code-effort.ts';
 import { UnwindModule } from '../unwind/unwind-module.ts';
 
 /** Maximum number of modules that are kept: each function has one, of a few kilobytes. */

@@ -1,6 +1,6 @@
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { CodeExtent, CodeMatch, CodeSpace, RuleKeeper } from '../unwind/code-space.ts';
-import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../unwind/machines/unwind-machine.ts';
 import type { UnwindModule } from '../unwind/unwind-module.ts';
 import type { AddressSpace } from './address-space.ts';
 import type { Dso } from './dsos.ts';

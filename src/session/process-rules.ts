@@ -1,4 +1,4 @@
-import { KeptRules } from '../unwind/kept-rules.ts';
+import { KeptRules } from '../unwind/walk/kept-rules.ts';
 import type { SessionProcess } from './tasks.ts';
 
 /** A power of two. Processes whose numbers have the same low bits share a place. */

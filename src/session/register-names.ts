@@ -1,5 +1,5 @@
 import { PERF_SAMPLE_REGS_ABI_64 } from '../perfdata/constants.ts';
-import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../unwind/machines/unwind-machine.ts';
 import { stackMachine } from './stack-machine.ts';
 
 /** `r0`, `r1`, … */

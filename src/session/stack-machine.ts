@@ -1,6 +1,6 @@
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { PERF_SAMPLE_REGS_ABI_32 } from '../perfdata/constants.ts';
-import type { UnwindMachine } from '../unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../unwind/machines/unwind-machine.ts';
 
 /** The link register. Source: the kernel's `asm/perf_regs.h` of arm64. */
 export const AARCH64_LR_BIT = 30;

@@ -7,17 +7,17 @@ import type { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
 import type { FrameTable } from '../elf/frame-table.ts';
 import type { GoFrames } from '../gopclntab/go-frames.ts';
-import { CfaRows, RegisterRule } from './cfa-rows.ts';
-import { CodeEffort } from './code-effort.ts';
-import { CodeFindings } from './code-findings.ts';
-import type { ExidxTable } from './exidx-table.ts';
-import { FrameIndex } from './frame-index.ts';
-import { type FunctionCode, ModuleMemory } from './module-memory.ts';
-import { RuleAddresses } from './rule-addresses.ts';
-import { RuleRanges } from './rule-ranges.ts';
-import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './unwind-machine.ts';
-import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './unwind-rules.ts';
-import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './unwind-tables.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, machineRegisters, type UnwindMachine, unwindMachineOf } from './machines/unwind-machine.ts';
+import { type FunctionCode, ModuleMemory } from './memory/module-memory.ts';
+import { CfaRows, RegisterRule } from './rules/cfa-rows.ts';
+import type { ExidxTable } from './rules/exidx-table.ts';
+import { FrameIndex } from './rules/frame-index.ts';
+import { RuleAddresses } from './rules/rule-addresses.ts';
+import { RuleRanges } from './rules/rule-ranges.ts';
+import { BAD_RULE, NO_RULE, RuleFlag, UnwindRules } from './rules/unwind-rules.ts';
+import { NO_TABLES, readUnwindTables, type UnwindModuleOptions, type UnwindTables } from './rules/unwind-tables.ts';
+import { CodeEffort } from './scan/code-effort.ts';
+import { CodeFindings } from './scan/code-findings.ts';
 
 /** `.eh_frame` in memory, without a file: what JITs provide for their code (`JIT_CODE_UNWINDING_INFO`). */
 export interface EhFrameBytes {

@@ -1,17 +1,17 @@
 import type { CodeSpace } from './code-space.ts';
-import type { FallbackSteps } from './fallback-steps.ts';
-import { Frame } from './frame.ts';
-import { FrameGuess } from './frame-guess.ts';
-import { LibunwindFallback } from './libunwind-fallback.ts';
-import { ProcessMemory } from './process-memory.ts';
-import { RegisterPlaces } from './register-places.ts';
-import { Shortfall } from './shortfall.ts';
-import { StackWalk } from './stack-walk.ts';
+import type { FallbackSteps } from './guess/fallback-steps.ts';
+import { FrameGuess } from './guess/frame-guess.ts';
+import { LibunwindFallback } from './guess/libunwind-fallback.ts';
+import { RegisterPlaces } from './machines/register-places.ts';
+import { machineRegisters } from './machines/unwind-machine.ts';
+import { ProcessMemory } from './memory/process-memory.ts';
+import { Frame } from './steps/frame.ts';
+import { Shortfall } from './steps/shortfall.ts';
 import type { UnwindEnd } from './unwind-end.ts';
 import type { UnwindInput } from './unwind-input.ts';
-import { machineRegisters } from './unwind-machine.ts';
 import type { UnwindModule } from './unwind-module.ts';
 import { UnwoundStack } from './unwound-stack.ts';
+import { StackWalk } from './walk/stack-walk.ts';
 
 export type { UnwindEnd } from './unwind-end.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { CfaRows } from '../../src/unwind/cfa-rows.ts';
+import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';

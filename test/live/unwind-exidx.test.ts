@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { ExidxStep } from '../../src/unwind/exidx-step.ts';
-import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/exidx-table.ts';
-import { Frame } from '../../src/unwind/frame.ts';
-import { StackMemory } from '../../src/unwind/stack-memory.ts';
-import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
-import { readUnwindTables } from '../../src/unwind/unwind-tables.ts';
+import { MACHINE_REGISTERS } from '../../src/unwind/machines/unwind-machine.ts';
+import { StackMemory } from '../../src/unwind/memory/stack-memory.ts';
+import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/rules/exidx-table.ts';
+import { readUnwindTables } from '../../src/unwind/rules/unwind-tables.ts';
+import { ExidxStep } from '../../src/unwind/steps/exidx-step.ts';
+import { Frame } from '../../src/unwind/steps/frame.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

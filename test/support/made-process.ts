@@ -1,7 +1,7 @@
 import { ByteView } from '../../src/base/byte-view.ts';
 import type { CodeExtent, CodeMatch, CodeSpace } from '../../src/unwind/code-space.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 
 interface MadeMap {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { CallSites } from '../../src/unwind/call-sites.ts';
-import { CodeBytes } from '../../src/unwind/code-bytes.ts';
-import { ProcessMemory } from '../../src/unwind/process-memory.ts';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
-import { X86FrameSetup } from '../../src/unwind/x86-frame-setup.ts';
+import { X86FrameSetup } from '../../src/unwind/guess/x86-frame-setup.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
+import { CodeBytes } from '../../src/unwind/memory/code-bytes.ts';
+import { ProcessMemory } from '../../src/unwind/memory/process-memory.ts';
+import { CallSites } from '../../src/unwind/scan/call-sites.ts';
 
 const START = 0x1000;
 

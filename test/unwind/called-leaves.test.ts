@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CodeBytes } from '../../src/unwind/code-bytes.ts';
-import { ProcessMemory } from '../../src/unwind/process-memory.ts';
+import { CodeBytes } from '../../src/unwind/memory/code-bytes.ts';
+import { ProcessMemory } from '../../src/unwind/memory/process-memory.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { madeModule } from '../support/unwound.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { CodeEffort } from '../../src/unwind/code-effort.ts';
-import { CodeFindings } from '../../src/unwind/code-findings.ts';
+import { CodeEffort } from '../../src/unwind/scan/code-effort.ts';
+import { CodeFindings } from '../../src/unwind/scan/code-findings.ts';
 
 test('numbers of rules are forgotten with the rules, and nothing else is', () => {
   const findings = new CodeFindings(new CodeEffort());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
-import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from '../../src/unwind/expressions.ts';
-import { RegisterFile } from '../../src/unwind/register-file.ts';
+import { RegisterFile } from '../../src/unwind/machines/register-file.ts';
+import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from '../../src/unwind/steps/expressions.ts';
 
 /** Memory that holds, at each address, the address's own bytes. */
 class MadeMemory implements ExpressionMemory {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
-import { CodeEffort } from '../../src/unwind/code-effort.ts';
+import { CodeEffort } from '../../src/unwind/scan/code-effort.ts';
 import { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { BIAS, callTo, frames, made, SP, START, space } from '../support/code-without-rules.ts';
 import { assembleFrames } from '../support/frame-assembler.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { MACHINE_REGISTERS } from '../../src/unwind/unwind-machine.ts';
+import { MACHINE_REGISTERS } from '../../src/unwind/machines/unwind-machine.ts';
+import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/rules/unwind-rules.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
-import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/unwind-rules.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { buildGoTable, type GoTablePlan, type ValueUpTo } from '../support/go-table-builder.ts';
 import { MadeSpace } from '../support/made-process.ts';

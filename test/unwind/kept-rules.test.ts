@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { KeptRules } from '../../src/unwind/kept-rules.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { UnwoundStack } from '../../src/unwind/unwound-stack.ts';
+import { KeptRules } from '../../src/unwind/walk/kept-rules.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';
 import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/unwind-machine.ts';
+import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { isNarrow, MadeSpace } from '../support/made-process.ts';

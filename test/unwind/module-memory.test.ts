@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { ModuleMemory } from '../../src/unwind/module-memory.ts';
+import { ModuleMemory } from '../../src/unwind/memory/module-memory.ts';
 import { buildSectionElf } from '../support/section-elf.ts';
 
 const SVMA = 0x10_0000;

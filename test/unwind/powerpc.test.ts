@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import { CfaCode } from '../support/frame-assembler.ts';
 import { MadeSpace } from '../support/made-process.ts';
 import { moduleOf, unwound } from '../support/unwound.ts';

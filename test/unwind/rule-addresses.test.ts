@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RuleAddresses } from '../../src/unwind/rule-addresses.ts';
+import { RuleAddresses } from '../../src/unwind/rules/rule-addresses.ts';
 
 describe('RuleAddresses', () => {
   it('finds the rule of each address, however many there are and wherever the file is', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RuleRanges } from '../../src/unwind/rule-ranges.ts';
+import { RuleRanges } from '../../src/unwind/rules/rule-ranges.ts';
 
 test('addresses have the rule of the row that they are in, which does not include its end', () => {
   const ranges = new RuleRanges();

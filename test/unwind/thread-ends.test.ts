@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UnwindMachine } from '../../src/unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { BIAS, frames, SP, START, space } from '../support/code-without-rules.ts';
 import { assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';

@@ -1,4 +1,4 @@
-import { aarch64Distance } from '../branch-distance.ts';
+import { aarch64Distance } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 

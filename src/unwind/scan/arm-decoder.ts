@@ -1,6 +1,6 @@
-import { ARM_IP, ARM_LR, ARM_PC } from '../arm-registers.ts';
-import { armBranchTarget } from '../branch-distance.ts';
+import { ARM_IP, ARM_LR, ARM_PC } from '../machines/arm-registers.ts';
 import { blockMode, conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
+import { armBranchTarget } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 

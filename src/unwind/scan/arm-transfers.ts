@@ -1,5 +1,5 @@
 import { bitCount } from '../../base/bit-count.ts';
-import { ARM_PC } from '../arm-registers.ts';
+import { ARM_PC } from '../machines/arm-registers.ts';
 import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 

@@ -1,5 +1,5 @@
-import type { CodeBytes } from '../code-bytes.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import type { MachineRegisters } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import { I386Callees } from './i386-callees.ts';

@@ -1,6 +1,6 @@
-import { EAX, EBP, EBX, ECX, EDI, EDX, ESI } from '../i386-registers.ts';
-import type { UnwindMachine } from '../unwind-machine.ts';
-import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI } from '../x86-64-registers.ts';
+import { EAX, EBP, EBX, ECX, EDI, EDX, ESI } from '../machines/i386-registers.ts';
+import type { UnwindMachine } from '../machines/unwind-machine.ts';
+import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RSI } from '../machines/x86-64-registers.ts';
 import { POWERPC_CTR, POWERPC_LR } from './powerpc-decoder.ts';
 
 /** Which registers a function has to restore, by DWARF number, or by that of {@link link}. */

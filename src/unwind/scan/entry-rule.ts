@@ -1,8 +1,8 @@
-import { RegisterRule } from '../cfa-rows.ts';
-import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import { type MachineRegisters, returnColumn } from '../unwind-machine.ts';
+import { type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
+import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
+import { RegisterRule } from '../rules/cfa-rows.ts';
+import { NO_RULE } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE } from '../unwind-rules.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { ScanState } from './scan-state.ts';
 

@@ -1,9 +1,8 @@
-import type { CodeBytes } from '../code-bytes.ts';
-import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
-import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import type { MachineRegisters, X86Machine } from '../unwind-machine.ts';
+import type { MachineRegisters, X86Machine } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
+import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
+import { NO_RULE } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
@@ -11,6 +10,7 @@ import { ruleSinceEntry } from './entry-rule.ts';
 import { EntryWalk } from './entry-walk.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
+import { MAX_FUNCTION_BYTES } from './return-addresses.ts';
 import { ScanState } from './scan-state.ts';
 import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 

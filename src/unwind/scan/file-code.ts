@@ -1,4 +1,4 @@
-import type { CodeBytes } from '../code-bytes.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import type { CodeReader } from './instruction-decoder.ts';
 

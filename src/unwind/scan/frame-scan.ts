@@ -1,7 +1,7 @@
-import type { CodeBytes } from '../code-bytes.ts';
-import { isX86, type MachineRegisters, type UnwindMachine } from '../unwind-machine.ts';
+import { isX86, type MachineRegisters, type UnwindMachine } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
+import { NO_RULE, RuleFlag } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { CallEffects } from './call-effects.ts';
 import { CodeWays } from './code-ways.ts';
 import { FileCode } from './file-code.ts';

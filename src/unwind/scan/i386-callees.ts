@@ -1,6 +1,6 @@
-import type { CodeBytes } from '../code-bytes.ts';
-import type { CodeFindings } from '../code-findings.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
+import type { CodeFindings } from './code-findings.ts';
 import { FileCode } from './file-code.ts';
 import { ScanState } from './scan-state.ts';
 import { VisitedPlaces } from './visited-places.ts';

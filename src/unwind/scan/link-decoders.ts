@@ -1,4 +1,4 @@
-import type { UnwindMachine } from '../unwind-machine.ts';
+import type { UnwindMachine } from '../machines/unwind-machine.ts';
 import { A64Decoder } from './a64-decoder.ts';
 import { ArmDecoder } from './arm-decoder.ts';
 import type { InstructionDecoder } from './instruction-decoder.ts';

@@ -1,4 +1,4 @@
-import { loongarchDistance } from '../branch-distance.ts';
+import { loongarchDistance } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 

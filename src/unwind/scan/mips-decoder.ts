@@ -1,4 +1,4 @@
-import { mipsBranchTarget, mipsJumpTarget } from '../branch-distance.ts';
+import { mipsBranchTarget, mipsJumpTarget } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 

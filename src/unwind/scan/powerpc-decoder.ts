@@ -1,4 +1,4 @@
-import { powerpcDistance } from '../branch-distance.ts';
+import { powerpcDistance } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 

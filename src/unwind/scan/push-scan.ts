@@ -1,9 +1,8 @@
-import { ARM_IP, ARM_PC } from '../arm-registers.ts';
-import type { CodeBytes } from '../code-bytes.ts';
-import { MAX_FUNCTION_BYTES } from '../return-addresses.ts';
-import type { MachineRegisters } from '../unwind-machine.ts';
+import { ARM_IP, ARM_PC } from '../machines/arm-registers.ts';
+import type { MachineRegisters } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
+import { NO_RULE } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE } from '../unwind-rules.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
@@ -12,6 +11,7 @@ import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { type LinkCode, linkDecoders } from './link-decoders.ts';
 import { type PushCode, PushSearch } from './push-search.ts';
+import { MAX_FUNCTION_BYTES } from './return-addresses.ts';
 import { ScanState } from './scan-state.ts';
 
 /** How many pushes before an address are tried: what looks like one may be a number among the code, or the second half of an instruction. */

@@ -1,5 +1,5 @@
-import type { CodeBytes } from '../code-bytes.ts';
-import { isMips, type MipsMachine } from '../unwind-machine.ts';
+import { isMips, type MipsMachine } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { FileCode } from './file-code.ts';
 

@@ -1,9 +1,9 @@
-import { RegisterRule } from '../cfa-rows.ts';
-import { powerpcLinkSlot } from '../frame-records.ts';
-import { MAX_FRAME_BYTES } from '../stack-memory.ts';
-import { isX86, type MachineRegisters, returnColumn } from '../unwind-machine.ts';
+import { isX86, type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
+import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
+import { RegisterRule } from '../rules/cfa-rows.ts';
+import { NO_RULE, RuleFlag } from '../rules/unwind-rules.ts';
+import { powerpcLinkSlot } from '../steps/frame-records.ts';
 import type { UnwindModule } from '../unwind-module.ts';
-import { NO_RULE, RuleFlag } from '../unwind-rules.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
 import { INDIRECT, SAVED, type ScanState } from './scan-state.ts';
 

@@ -1,4 +1,4 @@
-import { riscvDistance } from '../branch-distance.ts';
+import { riscvDistance } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';
 

@@ -1,4 +1,4 @@
-import { S390X_FLOATING as FLOATING } from '../s390x-registers.ts';
+import { S390X_FLOATING as FLOATING } from '../machines/s390x-registers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
 import { applyB2, applyB3, applyB9, clobberPair } from './s390x-register-formats.ts';

@@ -1,4 +1,4 @@
-import { S390X_FLOATING as FLOATING } from '../s390x-registers.ts';
+import { S390X_FLOATING as FLOATING } from '../machines/s390x-registers.ts';
 import { OpcodeSet } from './opcode-set.ts';
 import type { ScanState } from './scan-state.ts';
 

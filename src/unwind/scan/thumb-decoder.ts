@@ -1,7 +1,7 @@
 import { bitCount } from '../../base/bit-count.ts';
-import { ARM_IP, ARM_LR, ARM_PC, ARM_SP } from '../arm-registers.ts';
-import { thumbBranchDistance } from '../branch-distance.ts';
+import { ARM_IP, ARM_LR, ARM_PC, ARM_SP } from '../machines/arm-registers.ts';
 import { conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
+import { thumbBranchDistance } from './branch-distance.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { ScanState } from './scan-state.ts';
 

@@ -1,4 +1,4 @@
-import type { X86Machine } from '../unwind-machine.ts';
+import type { X86Machine } from '../machines/unwind-machine.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';

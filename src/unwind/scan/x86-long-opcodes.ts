@@ -1,6 +1,6 @@
 /** What x86's instructions with opcodes of more than one byte do, and those on vectors. */
 
-import { R11 } from '../x86-64-registers.ts';
+import { R11 } from '../machines/x86-64-registers.ts';
 import type { CodeFlow } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
 import type { ScanState } from './scan-state.ts';

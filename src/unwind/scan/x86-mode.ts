@@ -1,6 +1,6 @@
-import { EAX, EBP, EBX, ECX, EDI, EDX, EIP, ESI, ESP } from '../i386-registers.ts';
-import type { X86Machine } from '../unwind-machine.ts';
-import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from '../x86-64-registers.ts';
+import { EAX, EBP, EBX, ECX, EDI, EDX, EIP, ESI, ESP } from '../machines/i386-registers.ts';
+import type { X86Machine } from '../machines/unwind-machine.ts';
+import { R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX, RCX, RDI, RDX, RETURN_ADDRESS, RSI, RSP } from '../machines/x86-64-registers.ts';
 
 /** What the decoder of x86 code knows of the mode in which the code runs. Registers have their DWARF numbers. */
 export interface X86Mode {

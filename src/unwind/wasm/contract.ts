@@ -1,4 +1,4 @@
-/** What src/unwind/plain-walk.ts and assembly/unwind/ have to agree on. Both compile this file. */
+/** What src/unwind/walk/plain-walk.ts and assembly/unwind/ have to agree on. Both compile this file. */
 
 /** Registers of x86-64 by DWARF number; the last is the return address. */
 export const REGISTER_COUNT = 17;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { UnwindMachine } from '../../../src/unwind/unwind-machine.ts';
+import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
 import { type MadeSample, MadeSpace, madeInput } from '../../support/made-process.ts';
 import { randomOf } from '../../support/path-programs.ts';

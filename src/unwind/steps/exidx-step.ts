@@ -1,0 +1,137 @@
+import { ARM_LR as LR, ARM_PC as PC, ARM_SP as SP } from '../machines/arm-registers.ts';
+import type { StackMemory } from '../memory/stack-memory.ts';
+import type { ExidxTable } from '../rules/exidx-table.ts';
+import type { FrameView } from './frame.ts';
+import type { StepEnd } from './step-end.ts';
+
+const WORD_BYTES = 4;
+/** An offset of 32 bits takes at most this many bytes. */
+const MAX_LEB_SIZE_BYTES = 5;
+
+/**
+ * Steps by the unwinding instructions of Arm's tables.
+ * @see Exception Handling ABI for the Arm Architecture, 10.3 "Frame unwinding instructions"
+ */
+export class ExidxStep {
+  readonly #frame: FrameView;
+  readonly #stack: StackMemory;
+  #instructions = new Uint8Array();
+  #at = 0;
+  #end = 0;
+  #failed = false;
+  #vsp = 0;
+  #isPcSet = false;
+
+  constructor(frame: FrameView, stack: StackMemory) {
+    this.#frame = frame;
+    this.#stack = stack;
+  }
+
+  /** Turns the frame's registers into its caller's. @param start where the instructions are, according to the table */
+  step({ instructions }: ExidxTable, start: number): StepEnd {
+    const { registers, next } = this.#frame;
+    if (registers.known[SP] === 0) return 'truncated';
+    this.#instructions = instructions;
+    this.#at = start + 2;
+    this.#end = this.#at + (instructions[start] << 8) + instructions[start + 1];
+    this.#failed = false;
+    this.#isPcSet = false;
+    this.#vsp = registers.value(SP);
+    next.copyFrom(registers);
+    let isDone = false;
+    while (!isDone && this.#at < this.#end) isDone = this.#follow(this.#u8());
+    if (this.#failed) return 'bad-frame';
+    next.set(SP, this.#vsp);
+    if (!this.#isPcSet) {
+      next.setWords(PC, next.lo[LR], 0);
+      next.known[PC] = next.known[LR];
+    }
+    this.#frame.goToNext();
+    return 'stepped';
+  }
+
+  /** @returns whether this ends the instructions */
+  #follow(opcode: number): boolean {
+    if (opcode < 0x40) this.#move((opcode << 2) + 4);
+    else if (opcode < 0x80) this.#move(-(((opcode & 0x3f) << 2) + 4));
+    else if (opcode < 0x90) this.#popMask(((opcode & 0x0f) << 12) | (this.#u8() << 4));
+    else if (opcode < 0xa0) this.#setVsp(opcode & 0x0f);
+    else if (opcode < 0xb0) this.#pop(((0x10 << (opcode & 7)) * 2 - 0x10) | (opcode & 8 ? 1 << LR : 0));
+    else if (opcode === 0xb0) return true;
+    else if (opcode === 0xb1) this.#popLow(this.#u8());
+    else if (opcode === 0xb2) this.#move(0x204 + this.#uleb() * 4);
+    // FSTMFDX: one word more than the registers take.
+    else if (opcode === 0xb3) this.#move(8 * ((this.#u8() & 0x0f) + 1) + 4);
+    // The authentication code of the return address.
+    else if (opcode === 0xb4) this.#move(WORD_BYTES);
+    // Says what the authentication code was made with.
+    else if (opcode === 0xb5) return false;
+    else if (opcode >= 0xb8 && opcode < 0xc0) this.#move(8 * ((opcode & 7) + 1) + 4);
+    else if (opcode >= 0xc0 && opcode < 0xc6) this.#move(8 * ((opcode & 7) + 1));
+    else if (opcode === 0xc6 || opcode === 0xc8 || opcode === 0xc9) this.#move(8 * ((this.#u8() & 0x0f) + 1));
+    else if (opcode === 0xc7) this.#popWirelessControl(this.#u8());
+    else if (opcode >= 0xd0 && opcode < 0xd8) this.#move(8 * ((opcode & 7) + 1));
+    else this.#failed = true;
+    return this.#failed;
+  }
+
+  #move(distance: number): void {
+    this.#vsp = (this.#vsp + distance) >>> 0;
+  }
+
+  /** Pops some of r4 … r15. None of them: the function refuses to be unwound. */
+  #popMask(mask: number): void {
+    if (mask === 0) this.#failed = true;
+    else this.#pop(mask);
+  }
+
+  /** Pops some of r0 … r3. */
+  #popLow(mask: number): void {
+    if (mask === 0 || mask > 0x0f) this.#failed = true;
+    else this.#pop(mask);
+  }
+
+  #popWirelessControl(mask: number): void {
+    if (mask === 0 || mask > 0x0f) this.#failed = true;
+    else for (let bit = 1; bit < 0x10; bit <<= 1) if ((mask & bit) !== 0) this.#move(WORD_BYTES);
+  }
+
+  /** Pops registers, the lowest first. */
+  #pop(mask: number): void {
+    const stack = this.#stack;
+    const { next } = this.#frame;
+    for (let register = 0; register <= PC; register++) {
+      if ((mask & (1 << register)) === 0) continue;
+      if (stack.read(this.#vsp)) next.setWords(register, stack.lo, 0);
+      else next.known[register] = 0;
+      this.#move(WORD_BYTES);
+    }
+    if ((mask & (1 << PC)) !== 0) this.#isPcSet = true;
+    if ((mask & (1 << SP)) === 0) return;
+    if (next.known[SP] === 0) this.#failed = true;
+    this.#vsp = next.lo[SP];
+  }
+
+  #setVsp(register: number): void {
+    const { next } = this.#frame;
+    if (register === SP || register === PC || next.known[register] === 0) this.#failed = true;
+    else this.#vsp = next.lo[register];
+  }
+
+  #uleb(): number {
+    let value = 0;
+    for (let i = 0, scale = 1; i < MAX_LEB_SIZE_BYTES; i++, scale *= 128) {
+      const byte = this.#u8();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+    this.#failed = true;
+    return 0;
+  }
+
+  #u8(): number {
+    if (this.#at < this.#end) return this.#instructions[this.#at++];
+    this.#failed = true;
+    return 0;
+  }
+}
