@@ -16,8 +16,18 @@ export function signInPath(
 ): { readonly ofBuildId: string | undefined; readonly ofRelease: string | undefined } {
   return {
     ofBuildId: isKnownBuildId(buildId) && path.toLowerCase().includes(buildId) ? 'the recorded build id is in its path' : undefined,
-    ofRelease: osRelease !== '' && path.includes(osRelease) ? 'the recorded release is in its path' : undefined,
+    ofRelease: namesRelease(path, osRelease) ? 'the recorded release is in its path' : undefined,
   };
+}
+
+/** Whether a path names a release, rather than another one that it is part of: `vmlinux-6.1.0-13` is not of 6.1.0-1. */
+function namesRelease(path: string, release: string): boolean {
+  if (release === '') return false;
+  for (let at = path.indexOf(release); at >= 0; at = path.indexOf(release, at + 1)) {
+    const [before, after] = [path.slice(Math.max(0, at - 2), at), path.slice(at + release.length)];
+    if (!/\d\.?$/.test(before) && !/^(?:[\w+~-]|\.\d)/.test(after)) return true;
+  }
+  return false;
 }
 
 /**

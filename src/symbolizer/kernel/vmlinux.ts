@@ -41,15 +41,16 @@ export async function findVmlinux(files: CheckedFiles, kernel: RecordedKernel, p
 
 /** The vmlinux of a recorded kernel among several that were named. Of copies of the same one, those with debug information are of more use. */
 async function vmlinuxAmong(paths: readonly string[], files: CheckedFiles, kernel: RecordedKernel): Promise<Vmlinux | undefined> {
+  const isSure = isKnownBuildId(kernel.buildId);
   const fitting: (Vmlinux & KernelFile)[] = [];
   for (const path of paths) {
     const elf = await files.open(path, kernel.buildId, { isGuess: true });
     const vmlinux = elf && (await placed(elf, kernel, files.search));
     if (vmlinux === undefined) continue;
-    const signs = [signInPath(path, kernel).ofRelease, hasDebugInfo(vmlinux.elf) ? 'it has debug information' : undefined];
+    const signs = [isSure ? undefined : signInPath(path, kernel).ofRelease, hasDebugInfo(vmlinux.elf) ? 'it has debug information' : undefined];
     fitting.push({ ...vmlinux, path, signs });
   }
-  const what = { code: 'vmlinux-chosen', what: 'vmlinux files', isSure: isKnownBuildId(kernel.buildId) };
+  const what = { code: 'vmlinux-chosen', what: 'vmlinux files', isSure };
   const chosen = chosenFile(fitting, paths.length, what, files.diagnostics);
   if (chosen === undefined)
     files.diagnostics.add(

@@ -221,6 +221,16 @@ describe('of several lists that were named', () => {
     expect(await chosen(['/kallsyms-6.1.0', '/kallsyms-5.10.0'])).toEqual(['released', [expect.stringContaining('the recorded release is in its path')]]);
   });
 
+  it('a longer release in its path, which has the recorded one in it, shows nothing', async () => {
+    for (const other of ['6.1.0-13', '6.1.0.1', '16.1.0', '5.6.1.0']) {
+      files.content.set(`/kallsyms-${other}`, list('other'));
+      for (const right of ['/kallsyms-6.1.0.gz', '/kallsyms.6.1.0', '/6.1.0/kallsyms']) {
+        files.content.set(right, list('released'));
+        expect((await chosen([right, `/kallsyms-${other}`]))[0]).toBe('released');
+      }
+    }
+  });
+
   it('the only one that can be of the recorded kernel is used', async () => {
     files.content.set('/a', list('given', 'ffffffff91000000'));
     files.content.set('/b', new TextEncoder().encode('ffffffff81000000 T _start\n'));
@@ -263,6 +273,12 @@ describe('of several vmlinux that were named', () => {
     diagnostics = new Diagnostics();
     files.content.set('/boot/vmlinux-6.1.0', vmlinux('released'));
     expect(await chosen({ ...KERNEL, buildId: '' }, ['/boot/vmlinux-6.1.0', '/a'])).toEqual(['released', [expect.stringContaining('release is in its path')]]);
+  });
+
+  it('the one with debug information is used of copies of the right one, whatever the path of the other', async () => {
+    files.content.set('/boot/vmlinux-6.1.0', vmlinux('stripped'));
+    files.content.set('/usr/lib/debug/full', vmlinux('full', { moreSections: [{ name: '.debug_info', content: new Uint8Array(1) }] }));
+    expect(await chosen(KERNEL, ['/usr/lib/debug/full', '/boot/vmlinux-6.1.0'])).toEqual(['full', [expect.stringContaining('it has debug information')]]);
   });
 });
 
