@@ -3,13 +3,13 @@ import { IS_LITTLE_ENDIAN_MACHINE } from './little-endian.ts';
 import { decodeText } from './text.ts';
 
 /**
- * Bytes with a byte order. Reads are by absolute byte offset, need no alignment and throw RangeError outside the view: code that reads a structure checks its
- * length once before.
+ * Bytes with a byte order. Reads are by byte offset from the view's start and need no alignment; `u16` reads 16 bits without a sign, `i32` 32 bits with one.
+ * They throw RangeError beyond the end: code that reads a structure checks its length once before.
  */
 export class ByteView {
-  /** All of them; changes to them show in the view. */
+  /** The viewed bytes themselves, not a copy. */
   readonly bytes: Uint8Array;
-  /** The byte order; false: big-endian. */
+  /** Whether the low byte of a word comes first. */
   readonly littleEndian: boolean;
   /**
    * The same bytes as 32-bit words, for loops that read many: word i is at byte 4 i. Undefined if this machine's byte order is not the view's, or the bytes are
@@ -26,27 +26,22 @@ export class ByteView {
     this.words = fits ? new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2) : undefined;
   }
 
-  /** Number of bytes. */
   get length(): number {
     return this.bytes.length;
   }
 
-  /** A byte. */
   u8(offset: number): number {
     return this.#data.getUint8(offset);
   }
 
-  /** An unsigned 16-bit word. */
   u16(offset: number): number {
     return this.#data.getUint16(offset, this.littleEndian);
   }
 
-  /** An unsigned 32-bit word. */
   u32(offset: number): number {
     return this.#data.getUint32(offset, this.littleEndian);
   }
 
-  /** A signed 32-bit word. */
   i32(offset: number): number {
     return this.#data.getInt32(offset, this.littleEndian);
   }
@@ -81,7 +76,7 @@ export class ByteView {
     return this.#data.getFloat64(offset, this.littleEndian);
   }
 
-  /** Text ({@link decodeText}) from `offset` up to a NUL byte or `end`. */
+  /** Text ({@link decodeText}) from `offset` up to a NUL byte, `end` or the view's end, whichever comes first. */
   text(offset: number, end: number): string {
     const nul = this.bytes.subarray(offset, end).indexOf(0);
     return decodeText(this.bytes.subarray(offset, nul < 0 ? end : offset + nul));

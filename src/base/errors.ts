@@ -30,11 +30,8 @@ export interface ErrorPlace {
 export class PerfconvError extends Error {
   override readonly name = 'PerfconvError';
   readonly code: PerfconvErrorCode;
-  /** See {@link ErrorPlace}; undefined where that has none. */
   readonly offset: number | undefined;
-  /** See {@link ErrorPlace}; undefined where that has none. */
   readonly record: string | undefined;
-  /** See {@link ErrorPlace}; undefined where that has none. */
   readonly file: string | undefined;
 
   /** @param what is wrong there: the message after the place */

@@ -159,8 +159,9 @@ export const PERF_RECORD_MISC_USER = 2;
 export const PERF_RECORD_MISC_HYPERVISOR = 3;
 export const PERF_RECORD_MISC_GUEST_KERNEL = 4;
 export const PERF_RECORD_MISC_GUEST_USER = 5;
-/** Bit 13 of misc means something else in each record type. */
+/** In samples: the address is that of the instruction that caused the event. */
 export const PERF_RECORD_MISC_EXACT_IP = 1 << 14;
+/** Bit 13 of misc means something else in each record type. */
 export const PERF_RECORD_MISC_COMM_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_FORK_EXEC = 1 << 13;
 export const PERF_RECORD_MISC_MMAP_DATA = 1 << 13;

@@ -15,7 +15,8 @@ export { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from './symbolizer-options
  * Finds the symbols of code, for any number of recordings, one after the other, or for none. Files that do not fit or are damaged are never thrown as errors
  * but reported as warnings: `build-id-mismatch`, `build-id-shared`, `file-changed`, `debug-link-mismatch`, `symbol-file-damaged`, `debug-info-damaged`,
  * `debug-info-incomplete`, `debug-info-unread`, `debuginfod-failed`, `kallsyms-hidden`, `kallsyms-mismatch`, `vmlinux-mismatch`, `guest-kernels-excess`,
- * `jit-file-refused`, `perf-map-excess`; `kallsyms-chosen` and `vmlinux-chosen`, which are notes unless it is uncertain; and `jit-file-owner`, a note. A `SymbolSearch` lists the places where nothing was found.
+ * `jit-file-refused`, `perf-map-excess`. Notes are `jit-file-owner`, and `kallsyms-chosen` and `vmlinux-chosen`: which of several files is used; these are
+ * warnings if that is a guess. A `SymbolSearch` lists the places where nothing was found.
  */
 export class Symbolizer {
   readonly #files: SymbolFiles;

@@ -15,7 +15,7 @@ const WORD = 0x1_0000_0000;
  * After most instructions, that is where the next one's rule says. After a call, the return address has been pushed. After a return, the frame is gone.
  */
 export class RetiredLeaf {
-  /** By how many bytes the instruction whose rule holds is behind the sampled one. */
+  /** How many bytes after the sampled instruction the one begins whose rule holds. */
   pcShift = 0;
   /** By how many bytes the stack pointer was higher before the sampled call. */
   spShift = 0;
