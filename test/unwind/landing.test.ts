@@ -169,6 +169,17 @@ describe('stacks of an exception on its way to its handler', () => {
     expect(frames({}, { bp: 0x7_ffff_ffff_fff0 })).toBe('1010 truncated');
   });
 
+  test('are followed by the rules out of a frame in which too many words may begin a record', () => {
+    // They are so far from the records that they do not seem to begin one of these.
+    const gap = 8 * 256;
+    const below = (words: number): string => {
+      const pointers = Array.from({ length: words }, (_, i) => [-8 * (i + 1) - gap, SP + RETURN]);
+      return frames({ ...COPIED_ALL, ...Object.fromEntries(pointers) }, { sp: SP - 8 * words - gap });
+    };
+    expect(below(64)).toBe('1010 1310 1410 complete');
+    expect(below(1024)).toBe('1010 1310 1310 1410 complete');
+  });
+
   test('are followed by the rules if libunwind is followed', () => {
     expect(frames(COPIED_ALL, { followsLibunwind: true })).toBe('1010 1310 1310 1410 complete');
   });

@@ -7,6 +7,11 @@ const CFA_TO_FLAGS_WORDS = 6;
 const EXTENDED_FLAG = 0x4000_0000;
 /** A record lists the save slots of fewer registers, by DWARF number. How many differs from machine to machine, and from one gcc to the next. */
 const MAX_RECORDED_REGISTERS = 256;
+/**
+ * How many words of a stack are looked at to find records. Observed: at most 2,136. Without a limit, a frame in which every word may begin a record would be
+ * searched millions of times.
+ */
+const MAX_WORDS = 1 << 15;
 /** How far above the CFA a return address may be saved: on PowerPC, in the caller's frame. */
 const MAX_WORDS_ABOVE_CFA = 2;
 /** The function that returns to the handler, what copies the registers for it, and `memcpy` for each of them. Deeper stacks are still searching for a handler. */
@@ -32,6 +37,8 @@ export class Landing {
   /** Bytes from the start of a record to its CFA, which comes after the registers. */
   #toCfa = 0;
   #frameCount = 0;
+  /** How many more words of the stack may be looked at. */
+  #wordsLeft = MAX_WORDS;
 
   constructor(frame: FrameView, stack: StackMemory) {
     this.#frame = frame;
@@ -41,6 +48,7 @@ export class Landing {
   /** To be called before each stack. */
   begin(): void {
     this.#record = -1;
+    this.#wordsLeft = MAX_WORDS;
   }
 
   /**
@@ -95,11 +103,11 @@ export class Landing {
     const highestSlot = cfa + MAX_WORDS_ABOVE_CFA * addressSize;
     // Nothing outside the dump can be read, wherever a rule places the frame.
     const end = Math.min(cfa, stack.end);
-    for (let at = start; at < end; at += addressSize) {
+    for (let at = start; at < end && this.#wordsLeft-- > 0; at += addressSize) {
       const slot = wordAt(stack, at + column * addressSize);
       if (slot < start || slot > highestSlot || wordAt(stack, slot) !== registers.value(column)) continue;
       const last = Math.min(MAX_RECORDED_REGISTERS * addressSize, end - at);
-      for (let toCfa = (column + 1) * addressSize; toCfa < last; toCfa += addressSize) {
+      for (let toCfa = (column + 1) * addressSize; toCfa < last && this.#wordsLeft-- > 0; toCfa += addressSize) {
         if (wordAt(stack, at + toCfa) !== cfa || !hasFlags(stack, at + toCfa, addressSize)) continue;
         this.#toCfa = toCfa;
         return at;
@@ -117,7 +125,7 @@ export class Landing {
     const toCfa = this.#toCfa;
     const ownCfa = registers.value(machine.sp) + machine.cfaBias;
     const end = Math.min(ownCfa, stack.end) - toCfa;
-    for (let at = start; at < end; at += addressSize) {
+    for (let at = start; at < end && this.#wordsLeft-- > 0; at += addressSize) {
       const cfa = wordAt(stack, at + toCfa);
       if (cfa <= ownCfa || !hasFlags(stack, at + toCfa, addressSize)) continue;
       const slot = wordAt(stack, at + toReturnSlot);
