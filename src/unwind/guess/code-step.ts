@@ -63,6 +63,13 @@ export class CodeStep {
     return byOther === 'stepped' ? byOther : 'no-rule';
   }
 
+  /** The same for a leaf that is about to return by the link register. */
+  stepToReturn(): StepEnd {
+    const module = this.#code.moduleOf(this.#frame);
+    if (module === undefined) return 'no-rule';
+    return this.#stepByRule(module, this.#scan.returnRule(module, this.#frame.pc - this.#memory.space.bias));
+  }
+
   /** The rule of an x86 frame that follows from code that leads straight to the function's return; NO_RULE if there is none. */
   straightRule(module: UnwindModule, svma: number, isCall: boolean): number {
     const rule = this.#scan.rule(module, svma, isCall ? ScanFlag.isCall : 0);

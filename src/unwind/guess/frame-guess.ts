@@ -146,6 +146,13 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? 'pending' : end;
   }
 
+  stepToReturn(): StepEnd {
+    this.isSignalFrame = false;
+    this.#code.isPending = false;
+    const end = this.#links.stepToReturn();
+    return this.#code.isPending ? 'pending' : end;
+  }
+
   calledBefore(address: number, callee: number, isCall: boolean): Called {
     this.#code.isPending = false;
     const called = this.#wrongRules.calledBefore(address, callee, isCall);

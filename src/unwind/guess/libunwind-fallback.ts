@@ -110,6 +110,10 @@ export class LibunwindFallback implements FallbackSteps {
     return 'no-rule';
   }
 
+  stepToReturn(): StepEnd {
+    return 'no-rule';
+  }
+
   endsThread(): StepEnd {
     return 'no-rule';
   }

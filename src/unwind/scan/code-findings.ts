@@ -17,6 +17,8 @@ export class CodeFindings {
   readonly modes = new CodeFacts();
   /** By {@link FrameScan}'s key: the number of the rule that follows from the code up to the function's return, or NO_RULE. */
   readonly scanned = new CodeFacts();
+  /** By svma of a leaf: the number of the rule if it is about to return, or NO_RULE, see {@link FrameScan.returnRule}. */
+  readonly returning = new CodeFacts();
   /** By svma of a leaf: the number of the rule by which it goes on at an indirect jump, see {@link FrameScan.jumpRule}. */
   readonly jumped = new CodeFacts();
   /** By svma of a frame of x86: where its code goes on, straight ahead and by a direct jump, with the stack pointer where it was. */
@@ -42,6 +44,7 @@ export class CodeFindings {
   /** To be called when the rules of the module were forgotten, and their numbers with them. */
   forgetRules(): void {
     this.scanned.clear();
+    this.returning.clear();
     this.jumped.clear();
     this.entered.clear();
     this.pushed.clear();

@@ -3,6 +3,7 @@ import type { CodeBytes } from '../memory/code-bytes.ts';
 import { NO_RULE, RuleFlag } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { CallEffects } from './call-effects.ts';
+import { CALLING_CONVENTIONS } from './calling-conventions.ts';
 import { CodeWays } from './code-ways.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
@@ -17,6 +18,8 @@ import { x86Decoders } from './x86-decoder.ts';
 const MAX_INSTRUCTIONS = 1 << 14;
 /** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
+/** How many instructions may be left up to a function's return for it to be about to return: some restore most registers after they have freed their frame. */
+const MAX_INSTRUCTIONS_TO_RETURN = 16;
 /** The alignment of most functions. */
 const ALIGNMENT = 16;
 /** What the rule of a frame depends on besides its address. */
@@ -87,6 +90,39 @@ export class FrameScan {
     if (this.#code.isPending) return NO_RULE;
     module.code.scanned.set(key, rule);
     return rule;
+  }
+
+  /**
+   * The same for a leaf whose code leads straight to a return by the link register, in a few instructions: what these do is certain, whatever its rules say. At
+   * the return itself, the return address is in the link register, and the stack pointer and all registers that functions restore are the caller's.
+   */
+  returnRule(module: UnwindModule, svma: number): number {
+    const known = module.code.returning.get(svma);
+    if (known !== undefined) return known;
+    const machine = module.registers as MachineRegisters;
+    this.#reader.begin(module);
+    this.#returnRules.begin(module, machine, { isCall: false, isEmpty: false });
+    module.makeRoom();
+    const rule = this.#followToReturn(this.#decoderOf(machine.machine, false), machine, svma);
+    if (this.#code.isPending) return NO_RULE;
+    module.code.returning.set(svma, rule);
+    return rule;
+  }
+
+  #followToReturn(decoder: InstructionDecoder, { machine, sp }: MachineRegisters, from: number): number {
+    const state = this.#state;
+    state.begin(sp);
+    decoder.enter?.();
+    let svma = from;
+    for (let left = MAX_INSTRUCTIONS_TO_RETURN; left > 0; left--) {
+      const flow = decoder.decode(this.#reader, svma, state);
+      if (this.#reader.isMissing) return NO_RULE;
+      const isReturn = flow === 'leave' && decoder.taken === undefined && decoder.via === CALLING_CONVENTIONS[machine].link;
+      if (isReturn) return this.#returnRules.atReturn(state, decoder.via, 0);
+      if (flow !== 'next') return NO_RULE;
+      svma += decoder.sizeBytes;
+    }
+    return NO_RULE;
   }
 
   /**

@@ -21,6 +21,8 @@ const WORD = 0x1_0000_0000;
 const MAX_COPY_DISTANCE = 4096;
 /** Rules with any of these flags are handled apart from the usual ones. */
 const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
+/** Rules of code that does not return to what called it, whatever its link register has; and those that only hold at calls, whose code is followed anyway. */
+const NOT_TO_CALLER = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.toHandler | RuleFlag.exidx | RuleFlag.leavesStack;
 
 /** What a step works with. */
 interface FrameStepContext {
@@ -156,6 +158,10 @@ export class FrameStep {
     this.wasPlain = false;
     this.wasFromCalled = false;
     if (module === undefined || module.registers !== frame.machine) return this.stepWithoutRule();
+    if (!isCall && frame.machine.lr >= 0) {
+      const end = this.#stepToReturn(module, svma);
+      if (end !== 'no-rule') return end;
+    }
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
     if (rule < 0) return rule === NO_RULE ? this.stepWithoutRule() : 'bad-frame';
     const { data } = module.rules;
@@ -189,6 +195,23 @@ export class FrameStep {
     registers.lo[machine.sp] = sp;
     registers.hi[machine.sp] = sp / WORD;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
+  }
+
+  /**
+   * Steps out of a leaf that is about to return, if its rule says that it still has a frame: compilers, as clang on most machines, leave out the ends of
+   * functions.
+   */
+  #stepToReturn(module: UnwindModule, svma: number): StepEnd {
+    const { machine } = this.#frame;
+    const rule = module.ruleAt(svma);
+    const { data } = module.rules;
+    if (rule < 0 || (data[rule + RuleWord.flags] & NOT_TO_CALLER) !== 0) return 'no-rule';
+    const isAtSp = data[rule + RuleWord.cfaRegister] === machine.sp && data[rule + RuleWord.cfaOffset] === machine.cfaBias;
+    if (isAtSp && data[rule + RuleWord.registerCount] === 0) return 'no-rule';
+    const end = this.#fallback.stepToReturn();
+    if (end === 'stepped') return this.#afterFallback();
+    this.#shortfall.forgetCallerSp();
+    return end === 'pending' ? end : 'no-rule';
   }
 
   /**
