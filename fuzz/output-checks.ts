@@ -6,7 +6,7 @@ import { SUM } from '../test/support/output-totals.ts';
 import { parseCsvRows } from '../test/support/parse-csv.ts';
 import { readFirefox } from '../test/support/read-firefox.ts';
 import { readHtml, stackOf } from '../test/support/read-html.ts';
-import { readParquet } from '../test/support/read-parquet.ts';
+import { readParquetPieces } from '../test/support/read-parquet.ts';
 
 // What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
 // sample.
@@ -151,11 +151,14 @@ function html(bytes: Uint8Array, profile: Profile): string | undefined {
 }
 
 async function parquet(bytes: Uint8Array, profile: Profile): Promise<string | undefined> {
-  const rows = await readParquet(bytes);
-  const wrong = rows.find((row) => row.stack.length !== row.stack_dsos.length || row.function !== (row.stack.at(0) ?? null));
-  if (wrong !== undefined) return `the stack of a row does not belong to it: ${wrong.function}, ${wrong.stack.join(';')}`;
+  let count = 0;
+  for await (const rows of readParquetPieces(bytes, ['function', 'stack', 'stack_dsos'])) {
+    const wrong = rows.find((row) => row.stack.length !== row.stack_dsos.length || row.function !== (row.stack.at(0) ?? null));
+    if (wrong !== undefined) return `the stack of a row does not belong to it: ${wrong.function}, ${wrong.stack.join(';')}`;
+    count += rows.length;
+  }
   const expected = sampleCount(profile);
-  return rows.length === expected ? undefined : `the table holds ${rows.length} samples of ${expected}`;
+  return count === expected ? undefined : `the table holds ${count} samples of ${expected}`;
 }
 
 /** All samples refer to existing nodes, and the deltas are times. */

@@ -5,7 +5,7 @@ import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
 import { parseCsv } from './parse-csv.ts';
 import { readFirefox } from './read-firefox.ts';
 import { readHtml } from './read-html.ts';
-import { readParquet } from './read-parquet.ts';
+import { readParquetPieces } from './read-parquet.ts';
 
 // How many samples an output has of each event, and the sum of their periods, read without the help of anything else. Each function throws if
 // the output is not well-formed.
@@ -160,7 +160,9 @@ export function htmlTotals(bytes: Uint8Array): EventTotals {
 
 /** A row for each sample. */
 export async function parquetTotals(bytes: Uint8Array): Promise<EventTotals> {
-  return totalsOf((await readParquet(bytes)).map(({ event, period }): EventCount => [event ?? '', 1, period]));
+  const counts: EventCount[] = [];
+  for await (const rows of readParquetPieces(bytes, ['event', 'period'])) for (const { event, period } of rows) counts.push([event ?? '', 1, period]);
+  return totalsOf(counts);
 }
 
 interface CpuProfile {
