@@ -18,7 +18,11 @@ export type ReadableWrapping = Exclude<Wrapping, 'bzip2'>;
  * @param onTrailing called last, if the data have ended and other bytes follow
  * @throws PerfconvError `damaged`, after everything before the damage was yielded
  */
-export type Inflate = (wrapping: 'gzip' | 'zlib', input: AsyncIterable<Uint8Array>, onTrailing: () => void) => AsyncGenerator<Uint8Array>;
+export type Inflate = (
+  wrapping: 'gzip' | 'zlib',
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onTrailing: () => void,
+) => AsyncGenerator<Uint8Array>;
 
 /**
  * How much an input may unpack to: this much plus this many times its size. Large stack dumps that hardly differ can shrink to a thousandth, the most that
@@ -76,7 +80,12 @@ async function* unwrapAll(wrapping: ReadableWrapping, input: AsyncIterable<Uint8
  * Unpacks a stream of pieces by pushing them into an unpacker, which is closed in the end.
  * @param stepBytes how much is pushed at once
  */
-export async function* pushed(unpacker: Unpacker, input: AsyncIterable<Uint8Array>, stepBytes: number, onTrailing: () => void): AsyncGenerator<Uint8Array> {
+export async function* pushed(
+  unpacker: Unpacker,
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  stepBytes: number,
+  onTrailing: () => void,
+): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const take = (piece: Uint8Array): void => void pieces.push(piece.slice());
   let pushedBytes = 0;

@@ -1,13 +1,13 @@
 import { BoundedBytes } from '../base/bounded-bytes.ts';
 import type { Compression } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { inflateInEngine } from '../base/web-decompressor.ts';
+import { inflateAnywhere } from '../unwrap/inflate.ts';
 import { unwrapXz } from '../unwrap/xz.ts';
 import { openZstd } from '../zstd/open.ts';
 
 /**
- * A {@link import('../base/decompressor.ts').Decompressor} for any engine: zlib and gzip by its DecompressionStream, xz by its WebAssembly, zstd by
- * perfconv itself. Engines may refuse bytes that follow the compressed ones.
+ * A {@link import('../base/decompressor.ts').Decompressor} for any engine: zlib by its DecompressionStream, which may refuse bytes that follow, gzip by pako, xz
+ * by its WebAssembly, zstd by perfconv itself.
  * @throws PerfconvError also `unsupported` in an engine without DecompressionStream or WebAssembly
  */
 export async function decompressInEngine(compression: Compression, bytes: Uint8Array, maxSizeBytes: number): Promise<Uint8Array> {
@@ -15,7 +15,7 @@ export async function decompressInEngine(compression: Compression, bytes: Uint8A
   switch (compression) {
     case 'zlib':
     case 'gzip':
-      for await (const piece of inflateInEngine(compression, [bytes])) whole.push(piece);
+      for await (const piece of inflateAnywhere(compression, [bytes], () => {})) whole.push(piece);
       break;
     case 'zstd': {
       const stream = await openZstd();
