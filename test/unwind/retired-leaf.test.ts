@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ByteView } from '../../src/base/byte-view.ts';
+import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { assembleFrames, type CfaCode } from '../support/frame-assembler.ts';
-import { MadeSpace } from '../support/made-process.ts';
+import { MadeSpace, madeInput } from '../support/made-process.ts';
 import { madeModule, type UnwoundSample, unwound } from '../support/unwound.ts';
 import { CIE, code, fde, RBP, RIP, RSP } from '../support/x86-64-functions.ts';
 
@@ -34,15 +36,20 @@ interface Leaf {
   readonly followsLibunwind?: boolean;
 }
 
-/** Unwinds a stack of a leaf with this code, a caller with 16 bytes on the stack, and the start. */
-async function unwind({ code: leaf, rules, at, registers, stack, isRetired = true, followsLibunwind = false }: Leaf): Promise<UnwoundSample> {
+/** A leaf with this code, a caller with 16 bytes on the stack, and the start. */
+async function spaceOf({ code: leaf, rules }: Pick<Leaf, 'code' | 'rules'>): Promise<MadeSpace> {
   const bytes = new Uint8Array(0x300).fill(0x90);
   bytes.set(leaf, FUNCTION - 0x1000);
   for (const returnsTo of [CALLER, START]) bytes.set(CALL, returnsTo - 0x1002);
   const functions = [fde(FUNCTION, rules), fde(0x1100, code().defCfaOffset(24)), fde(0x1200, code().undefined(RIP))];
   const content = assembleFrames([[CIE, functions]], { addr: 0x4000 }).bytes;
   const module = await madeModule('x86_64', [{ svma: 0x1000, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content }]);
-  const space = new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+  return new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS);
+}
+
+/** Unwinds a stack of these. */
+async function unwind({ at, registers, stack, isRetired = true, followsLibunwind = false, ...leaf }: Leaf): Promise<UnwoundSample> {
+  const space = await spaceOf(leaf);
   const sample = { machine: 'x86_64', registers: { ip: BIAS + FUNCTION + at, sp: SP, bp: 0x1234, ...registers }, stack, isRetired } as const;
   return unwound(sample, space, { followsLibunwind });
 }
@@ -81,6 +88,17 @@ describe('stacks with the registers after the sampled instruction', () => {
     expect(await unwind({ code: frame, rules, at: atCall, stack })).toMatchObject(whole(atCall));
     const before = await unwind({ code: frame, rules, at: atCall, stack: above(24) });
     expect(before).toMatchObject(whole(atCall));
+  });
+
+  test('may lack the stack at a call, whatever its size is said to be', async () => {
+    const space = await spaceOf({ code: frame, rules });
+    const sample = { machine: 'x86_64', registers: { ip: BIAS + FUNCTION + atCall, sp: SP, bp: 0x1234 }, stack: above(32), isRetired: true } as const;
+    const { view, ...input } = madeInput(sample);
+    const cut = { ...input, view: new ByteView(view.bytes.subarray(0, input.stackOffset), true) };
+    const unwinder = new Unwinder();
+    for (let end = unwinder.unwind(cut, space); end === 'pending' && unwinder.endModule; end = unwinder.unwind(cut, space))
+      await unwinder.endModule.readWanted();
+    expect([unwinder.end, unwinder.frameCount, cut.stackSizeBytes > 8]).toEqual(['truncated', 1, true]);
   });
 
   test('have the callers of a function that sets or restores its frame pointer', async () => {

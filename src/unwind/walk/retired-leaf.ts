@@ -7,8 +7,6 @@ import { ScanState } from '../scan/scan-state.ts';
 import { x86Decoders } from '../scan/x86-decoder.ts';
 import type { UnwindInput } from '../unwind-input.ts';
 
-const WORD = 0x1_0000_0000;
-
 /**
  * Tells where the frame of a leaf is whose registers are those after the sampled instruction: see {@link UnwindInput.isRetired}.
  *
@@ -57,7 +55,7 @@ export class RetiredLeaf {
     const place = this.#places.of(layout, regsMaskLo, regsMaskHi)[count];
     if (place < 0 || regsOffset + place + 8 > view.length) return;
     const is64 = addressSize === 8;
-    const pc = (is64 ? view.hi(regsOffset + place) * WORD : 0) + view.lo(regsOffset + place);
+    const pc = is64 ? view.u64(regsOffset + place) : view.u32(regsOffset + place);
     const module = this.#code.moduleOf({ pc, machine: layout });
     if (module === undefined) return;
     const { bias, codeBias = bias } = this.#memory.space;
@@ -69,8 +67,8 @@ export class RetiredLeaf {
     if (this.#fileCode.isMissing) return;
     if (flow === 'next') {
       if (!state.hasFirstValue(sp) || !state.hasFirstValue(fp)) this.pcShift = decoder.sizeBytes;
-    } else if (flow === 'call' && stackSizeBytes >= addressSize) {
-      const pushed = (is64 ? view.hi(stackOffset) * WORD : 0) + view.lo(stackOffset);
+    } else if (flow === 'call' && Math.min(stackSizeBytes, view.length - stackOffset) >= addressSize) {
+      const pushed = is64 ? view.u64(stackOffset) : view.u32(stackOffset);
       if (pushed === pc + decoder.sizeBytes) this.spShift = addressSize;
     }
   }
