@@ -1,4 +1,4 @@
-import { type MachineRegisters, withoutSignature } from '../machines/unwind-machine.ts';
+import { codeAddress, type MachineRegisters } from '../machines/unwind-machine.ts';
 import type { StackMemory } from '../memory/stack-memory.ts';
 import type { FrameView } from '../steps/frame.ts';
 
@@ -161,7 +161,7 @@ export class Landing {
   get address(): number {
     const { registers, machine } = this.#frame;
     const column = ruleColumn(machine);
-    return withoutSignature(registers.hi[column], machine) * 0x1_0000_0000 + registers.lo[column];
+    return codeAddress(registers.lo[column], registers.hi[column], machine);
   }
 
   /**
