@@ -3,7 +3,7 @@ import { messageOf, PerfconvError } from './errors.ts';
 /** The part of the web's streams that is used; browsers and Node declare their types in different places. */
 interface WebStreams {
   readonly DecompressionStream?: new (
-    format: 'gzip' | 'deflate',
+    format: 'deflate',
   ) => {
     readonly writable: { getWriter(): StreamWriter };
     readonly readable: { getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>; cancel(): Promise<void> } };
@@ -21,18 +21,18 @@ interface StreamWriter {
  * Observed: Chromium.
  */
 const CHUNK_BYTES = 1 << 14;
-/** What the engine calls them. Source: Compression Streams, "CompressionFormat". */
-const FORMAT_NAMES = { zlib: 'deflate', gzip: 'gzip' } as const;
+/** What the engine calls zlib's format. Source: Compression Streams, "CompressionFormat". */
+const ZLIB = 'deflate';
 
 /**
- * Unpacks a stream of pieces by the engine's DecompressionStream, piece by piece. Engines may refuse bytes that follow the compressed ones, also another member
- * of gzip (Chromium, Firefox), and then lose some of what came before them.
+ * Unpacks zlib's format by the engine's DecompressionStream, piece by piece. Engines may refuse bytes that follow the compressed ones (Chromium, Firefox), and
+ * then lose some of what came before them.
  * @throws PerfconvError `damaged`, after what the engine had unpacked before; `unsupported` in an engine without DecompressionStream
  */
-export async function* inflateInEngine(wrapping: 'gzip' | 'zlib', input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* inflateInEngine(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const { DecompressionStream } = globalThis as WebStreams;
-  if (DecompressionStream === undefined) throw new PerfconvError('unsupported', `${wrapping} is not unpacked here: this engine has no DecompressionStream`);
-  const { readable, writable } = new DecompressionStream(FORMAT_NAMES[wrapping]);
+  if (DecompressionStream === undefined) throw new PerfconvError('unsupported', 'zlib is not unpacked here: this engine has no DecompressionStream');
+  const { readable, writable } = new DecompressionStream(ZLIB);
   const [reader, writer] = [readable.getReader(), writable.getWriter()];
   let inputFailure: { readonly error: unknown } | undefined;
   // Reading reports what is wrong with the data, too.
@@ -43,7 +43,7 @@ export async function* inflateInEngine(wrapping: 'gzip' | 'zlib', input: AsyncIt
     for (let piece = await reader.read(); !piece.done && piece.value !== undefined; piece = await reader.read()) yield piece.value;
   } catch (cause) {
     if (inputFailure !== undefined) throw inputFailure.error;
-    throw new PerfconvError('damaged', `the ${wrapping} data cannot be read: ${messageOf(cause)}`, {}, { cause });
+    throw new PerfconvError('damaged', `the zlib data cannot be read: ${messageOf(cause)}`, {}, { cause });
   } finally {
     await reader.cancel().catch(() => {});
     await written;

@@ -10,5 +10,5 @@ const STEP_BYTES = 32 << 10;
 /** Unpacks in any engine: gzip without its DecompressionStream, which refuses what was put together from several files. */
 export const inflateAnywhere: Inflate = async function* (wrapping, input, onTrailing) {
   if (wrapping === 'gzip') yield* pushed(new GzipUnpacker({ openDeflate: await Inflater.load(), crc32 }), input, STEP_BYTES, onTrailing);
-  else yield* inflateInEngine(wrapping, input);
+  else yield* inflateInEngine(input);
 };
