@@ -1,5 +1,6 @@
 import type { OnProgress } from '../base/byte-source.ts';
 import { PerfconvError } from '../base/errors.ts';
+import { listOf } from '../base/list-of.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import {
@@ -209,9 +210,4 @@ export function symbolizerOptions(options: SymbolOptions & NameOptions): Symboli
     vmlinux,
     perfMapDir,
   });
-}
-
-/** An array of one value or of several. */
-export function listOf<T>(value: T | readonly T[]): readonly T[] {
-  return Array.isArray(value) ? value : [value as T];
 }

@@ -1,11 +1,12 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
+import { listOf } from '../base/list-of.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import type { DebuginfodClient } from '../host/debuginfod.ts';
 import { debuginfodClient } from '../host/debuginfod-servers.ts';
 import type { OpenedFiles } from '../host/opened-files.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
 import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
-import { listOf, type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
+import { type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
 /** Where symbols are looked for in addition to this machine. */
 export interface ServerOptions {

@@ -1,5 +1,6 @@
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { listOf } from '../../base/list-of.ts';
 import { moduleNameOf } from '../../base/module-names.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { ET_REL } from '../../elf/elf-constants.ts';
@@ -58,6 +59,10 @@ export class KernelSymbols {
   readonly #places: KernelPlaces;
   readonly #diagnostics: Diagnostics;
   readonly #lists: KernelLists;
+  /** The ones that were named; undefined for none. */
+  readonly #vmlinux: readonly string[] | undefined;
+  /** Whether servers may be asked for a vmlinux: not if one was named, or a list, for then no other is used. */
+  readonly #mayAskForVmlinux: boolean;
   readonly #modules: ModuleFiles;
   /** The kernel that was asked for last. Modules that do not name their kernel belong to it. */
   #kernel: RecordedKernel | undefined;
@@ -67,8 +72,11 @@ export class KernelSymbols {
     this.#host = host;
     this.#places = places;
     this.#diagnostics = diagnostics;
-    const { kallsyms, kcoreDir, modules, buildIdDir } = places;
-    this.#lists = new KernelLists(host, { kallsyms: named(kallsyms), kcoreDir, modules, buildIdDir }, diagnostics, lastList);
+    const { kcoreDir, modules, buildIdDir, compatPerf } = places;
+    const kallsyms = named(places.kallsyms);
+    this.#vmlinux = named(places.vmlinux);
+    this.#mayAskForVmlinux = !compatPerf && kallsyms === undefined && this.#vmlinux === undefined;
+    this.#lists = new KernelLists(host, { kallsyms, kcoreDir, modules, buildIdDir }, diagnostics, lastList);
     this.#modules = new ModuleFiles(host, places);
   }
 
@@ -78,7 +86,7 @@ export class KernelSymbols {
     this.#kernel = kernel;
     search.mayAskServers = this.#mayAskForVmlinux;
     const own = tableOf(await this.#lists.own(kernel, search), search);
-    let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { ...this.#places, vmlinux: named(this.#places.vmlinux) }) : undefined;
+    let vmlinux = own === undefined || wantsLines ? await findVmlinux(files, kernel, { ...this.#places, vmlinux: this.#vmlinux }) : undefined;
     let table = own ?? (await this.#vmlinuxTable(vmlinux, search)) ?? tableOf(await this.#lists.other(kernel, search), search);
     if (table === undefined && this.#mayAskForVmlinux) {
       const served = await findServedVmlinux(files, kernel);
@@ -102,12 +110,6 @@ export class KernelSymbols {
     if (list !== undefined && listed !== undefined) files.search.use(list.path, 'symbols');
     if (column === 'bpf' || column.startsWith('__builtin__') || (listed !== undefined && !wantsLines)) return codeSymbols(listed, undefined);
     return this.#withFiles(module, listed, wantsLines, files);
-  }
-
-  /** Not if one was named, or a list: then no other is used. */
-  get #mayAskForVmlinux(): boolean {
-    const { kallsyms, vmlinux, compatPerf } = this.#places;
-    return !compatPerf && named(kallsyms) === undefined && named(vmlinux) === undefined;
   }
 
   /** In a list of another boot, each module is at another address. Its symbols can be moved only if that address is known. */
@@ -188,6 +190,6 @@ function codeSymbols(table: SymbolTable | undefined, lines: SourceLines | undefi
 
 /** The files that an option names; undefined if it names none. */
 function named(paths: string | readonly string[] = []): readonly string[] | undefined {
-  const list = typeof paths === 'string' ? [paths] : paths;
+  const list = listOf(paths);
   return list.length === 0 ? undefined : list;
 }
