@@ -1,4 +1,5 @@
 import type { FrameCie, FrameSection } from '../../elf/frame-section.ts';
+import { CfaRow, RegisterRule } from './cfa-row.ts';
 import {
   DW_CFA_AARCH64_negate_ra_state,
   DW_CFA_AARCH64_negate_ra_state_with_pc,
@@ -35,29 +36,6 @@ import {
   DW_CFA_val_offset_sf,
 } from './dwarf-cfa.ts';
 
-/** How the caller's value of a register is found (DWARF 5, 6.4.1). */
-export const RegisterRule = {
-  /** The CIE says nothing about it: the machine's ABI applies, usually that the value is unchanged. */
-  unspecified: 0,
-  undefined: 1,
-  sameValue: 2,
-  /** At CFA + value. */
-  offset: 3,
-  /** Is CFA + value. */
-  valOffset: 4,
-  /** In register `value`. */
-  register: 5,
-  /** At the address given by the expression at section offset `value`, which has `size` bytes. */
-  expression: 6,
-  valExpression: 7,
-  /** As `offset`, in memory below the stack pointer, but the value has already been popped from there (see UnwindModule). No instruction says so. */
-  popped: 8,
-  /** At the stack pointer + value. No instruction says so: see FrameScan. */
-  spOffset: 9,
-  /** At the frame pointer + value. No instruction says so: see FrameScan. */
-  fpOffset: 10,
-} as const;
-
 /** Large functions of hand-written interpreters have some ten thousand instructions. */
 const MAX_INSTRUCTIONS = 1 << 17;
 /** Compilers remember one or two states. */
@@ -67,23 +45,10 @@ const MAX_REMEMBERED = 1 << 8;
  * The rows of the table that the instructions of an FDE describe, in the order of their addresses. The fields hold the row that {@link next} has moved to.
  * @see DWARF 5, 6.4.2 "Call Frame Instructions"
  */
-export class CfaRows {
+export class CfaRows extends CfaRow {
   /** The row is for addresses from `start` on, up to before `end`. */
   start = 0;
   end = 0;
-  /** By DWARF number: a {@link RegisterRule} and its value. Registers with higher numbers are ignored. */
-  readonly kinds: Uint8Array;
-  readonly values: Float64Array;
-  /** The CFA is this register plus the offset; −1 if it is an expression. */
-  cfaRegister = 0;
-  cfaOffset = 0;
-  /** Section offsets of the CFA's expression. */
-  cfaExpressionStart = 0;
-  cfaExpressionEnd = 0;
-  /** By DWARF number, sizes of expressions. */
-  readonly sizes: Float64Array;
-  /** Whether the return address is signed (Arm). */
-  isSigned = false;
   /** Whether the instructions so far mentioned registers with higher numbers. */
   mentionsOtherRegisters = false;
   /** Whether the instructions could not be followed to their end; rows before that are right. */
@@ -92,10 +57,9 @@ export class CfaRows {
   steps = 0;
 
   readonly #count: number;
-  readonly #initialKinds: Uint8Array;
-  readonly #initialValues: Float64Array;
-  readonly #initialSizes: Float64Array;
-  readonly #remembered: RememberedRow[] = [];
+  /** What the CIE says of all its functions. */
+  readonly #initial: CfaRow;
+  readonly #remembered: CfaRow[] = [];
   #depth = 0;
   #section: FrameSection | undefined;
   #cie: FrameCie | undefined;
@@ -107,13 +71,9 @@ export class CfaRows {
 
   /** @param registerCount registers with lower DWARF numbers are of interest */
   constructor(registerCount: number) {
+    super(registerCount);
     this.#count = registerCount;
-    this.kinds = new Uint8Array(registerCount);
-    this.values = new Float64Array(registerCount);
-    this.sizes = new Float64Array(registerCount);
-    this.#initialKinds = new Uint8Array(registerCount);
-    this.#initialValues = new Float64Array(registerCount);
-    this.#initialSizes = new Float64Array(registerCount);
+    this.#initial = new CfaRow(registerCount);
   }
 
   /** Begins with the FDE that the section read last: {@link next} goes to its first row. */
@@ -123,11 +83,8 @@ export class CfaRows {
     if (cie === undefined) return;
     this.#section = section;
     this.#cie = cie;
-    this.kinds.fill(0);
-    this.#initialKinds.fill(0);
-    this.cfaRegister = 0;
-    this.cfaOffset = 0;
-    this.isSigned = false;
+    this.clear();
+    this.#initial.clear();
     this.mentionsOtherRegisters = false;
     this.#depth = 0;
     this.#instructions = 0;
@@ -138,9 +95,7 @@ export class CfaRows {
     this.#fdeEnd = section.end;
     const isAdvancing = this.#run();
     this.failed ||= isAdvancing;
-    this.#initialKinds.set(this.kinds);
-    this.#initialValues.set(this.values);
-    this.#initialSizes.set(this.sizes);
+    this.#initial.copyFrom(this);
     this.#at = section.programStart;
     this.#programEnd = section.programEnd;
     this.#nextStart = section.start;
@@ -342,10 +297,7 @@ export class CfaRows {
   }
 
   #restore(register: number): void {
-    if (register >= this.#count) return;
-    this.kinds[register] = this.#initialKinds[register];
-    this.values[register] = this.#initialValues[register];
-    this.sizes[register] = this.#initialSizes[register];
+    if (register < this.#count) this.copyRegister(register, this.#initial);
   }
 
   #remember({ cursor }: FrameSection): void {
@@ -353,52 +305,12 @@ export class CfaRows {
       cursor.failed = true;
       return;
     }
-    this.#remembered[this.#depth] ??= new RememberedRow(this.#count);
-    this.#remembered[this.#depth++].take(this);
+    this.#remembered[this.#depth] ??= new CfaRow(this.#count);
+    this.#remembered[this.#depth++].copyFrom(this);
   }
 
   #takeBack({ cursor }: FrameSection): void {
     if (this.#depth === 0) cursor.failed = true;
-    else this.#remembered[--this.#depth].giveTo(this);
-  }
-}
-
-/** What `DW_CFA_remember_state` puts on the stack: all of a row but its addresses. */
-class RememberedRow {
-  readonly #kinds: Uint8Array;
-  readonly #values: Float64Array;
-  readonly #sizes: Float64Array;
-  #cfaRegister = 0;
-  #cfaOffset = 0;
-  #cfaExpressionStart = 0;
-  #cfaExpressionEnd = 0;
-  #isSigned = false;
-
-  constructor(registerCount: number) {
-    this.#kinds = new Uint8Array(registerCount);
-    this.#values = new Float64Array(registerCount);
-    this.#sizes = new Float64Array(registerCount);
-  }
-
-  take(rows: CfaRows): void {
-    this.#kinds.set(rows.kinds);
-    this.#values.set(rows.values);
-    this.#sizes.set(rows.sizes);
-    this.#cfaRegister = rows.cfaRegister;
-    this.#cfaOffset = rows.cfaOffset;
-    this.#cfaExpressionStart = rows.cfaExpressionStart;
-    this.#cfaExpressionEnd = rows.cfaExpressionEnd;
-    this.#isSigned = rows.isSigned;
-  }
-
-  giveTo(rows: CfaRows): void {
-    rows.kinds.set(this.#kinds);
-    rows.values.set(this.#values);
-    rows.sizes.set(this.#sizes);
-    rows.cfaRegister = this.#cfaRegister;
-    rows.cfaOffset = this.#cfaOffset;
-    rows.cfaExpressionStart = this.#cfaExpressionStart;
-    rows.cfaExpressionEnd = this.#cfaExpressionEnd;
-    rows.isSigned = this.#isSigned;
+    else this.copyFrom(this.#remembered[--this.#depth]);
   }
 }

@@ -1,7 +1,8 @@
 import { grown } from '../../base/growable.ts';
 import type { FrameSection } from '../../elf/frame-section.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from '../machines/unwind-machine.ts';
-import { type CfaRows, RegisterRule } from './cfa-rows.ts';
+import { RegisterRule } from './cfa-row.ts';
+import type { CfaRows } from './cfa-rows.ts';
 
 /** No rule is known for an address. */
 export const NO_RULE = -1;

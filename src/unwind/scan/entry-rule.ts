@@ -1,6 +1,6 @@
 import { type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
 import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
-import { RegisterRule } from '../rules/cfa-rows.ts';
+import { RegisterRule } from '../rules/cfa-row.ts';
 import { NO_RULE } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { CALLING_CONVENTIONS } from './calling-conventions.ts';

@@ -1,6 +1,6 @@
 import { isX86, type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
 import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
-import { RegisterRule } from '../rules/cfa-rows.ts';
+import { RegisterRule } from '../rules/cfa-row.ts';
 import { NO_RULE, RuleFlag } from '../rules/unwind-rules.ts';
 import { powerpcLinkSlot } from '../steps/frame-records.ts';
 import type { UnwindModule } from '../unwind-module.ts';

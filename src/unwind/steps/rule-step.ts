@@ -1,6 +1,6 @@
 import type { MemoryMatch } from '../memory/module-memory.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
-import { RegisterRule } from '../rules/cfa-rows.ts';
+import { RegisterRule } from '../rules/cfa-row.ts';
 import { RULE_KIND_SHIFT, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from './expressions.ts';
