@@ -362,6 +362,33 @@ describe('MMAP2 of kernels before 3.16', () => {
   });
 });
 
+describe('MMAP2 whose misc has the bit of build ids', () => {
+  const PLACE = { pid: 1, addr: 3n, len: 4n, filename: '/bin/a' };
+
+  // NVMe, device mapper, a SCSI disk, a virtual file system: each is where the length of a build id would be.
+  it.each([
+    [{ maj: 259, min: 5, ino: 77n, inoGeneration: 88n }],
+    [{ maj: 254, min: 0, ino: 77n, inoGeneration: 0n }],
+    [{ maj: 8, min: 1, ino: 77n, inoGeneration: 88n }],
+    [{ maj: 0, min: 44, ino: 77n, inoGeneration: 0n }],
+  ])('has the identity of a file if that is what it holds: %o', (identity) => {
+    for (const byteOrder of ORDERS) {
+      const { view, size } = laidOut(record.mmap2({ ...PLACE, ...identity }, { misc: misc.user | misc.mmapBuildId }), byteOrder);
+      const found = read(view, size, 0);
+      expect(found).toMatchObject({ type: 'MMAP2', ...identity, filename: '/bin/a' });
+      expect(found).not.toHaveProperty('buildId');
+      expect(readSideBand(view, JUNK, JUNK + size, 10, misc.user | misc.mmapBuildId, new MappedFiles())).toMatchObject({
+        record: { fileIdentity: `${identity.maj}:${identity.min}:77`, buildId: '' },
+      });
+    }
+  });
+
+  it.each([1, 8, 15, 16, 20])('has a build id of %d bytes', (length) => {
+    const { view, size } = laidOut(record.mmap2({ ...PLACE, buildId: BUILD_ID.subarray(0, length) }), 'little');
+    expect(read(view, size, 0)).toMatchObject({ type: 'MMAP2', buildId: Buffer.from(BUILD_ID.subarray(0, length)).toString('hex') });
+  });
+});
+
 describe('FORK and EXIT of Linux 2.6.31', () => {
   it.each(ORDERS)('have no time (%s-endian)', (byteOrder) => {
     for (const [name, type, kind] of [

@@ -20,8 +20,10 @@ export const MMAP2 = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, ...PR
 /** PERF_RECORD_MMAP2 as it was before Linux 3.16, and in the 3.10 of Red Hat: without PROT_* and MAP_*. */
 export const MMAP2_EARLY = new RecordLayout({ ...MAPPED_RANGE, ...FILE_IDENTITY, filename: text() });
 
-/** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id replaces its identity. */
-export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(20), ...PROTECTION });
+const BUILD_ID_BYTES = 20;
+
+/** PERF_RECORD_MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: the file's build id replaces its identity, see {@link holdsBuildId}. */
+export const MMAP2_BUILD_ID = new RecordLayout({ ...MAPPED_RANGE, buildIdSize: 'u8', reserved: padding(3), buildId: bytes(BUILD_ID_BYTES), ...PROTECTION });
 
 type MmapLayout = typeof MMAP | ReturnType<typeof mmap2LayoutOf>;
 
@@ -125,15 +127,34 @@ const FIRST_PRINTABLE = 0x20;
  * @param end just after its file name
  */
 export function mmap2LayoutOf(view: ByteView, at: number, end: number, misc: number): typeof MMAP2 | typeof MMAP2_EARLY | typeof MMAP2_BUILD_ID {
-  if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0) return MMAP2_BUILD_ID;
+  if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) !== 0 && holdsBuildId(view, at, end)) return MMAP2_BUILD_ID;
   const prot = at + MMAP2.at.prot;
   if (end - at < MMAP2.minBytes) return prot < end && view.u8(prot) >= FIRST_PRINTABLE ? MMAP2_EARLY : MMAP2;
   return view.u8(prot) !== 0 && view.u8(prot + 1) !== 0 && view.u8(prot + 2) !== 0 && view.u8(prot + 3) !== 0 ? MMAP2_EARLY : MMAP2;
 }
 
+/** File systems are on devices of lower major numbers than this, or of much higher ones: loop (7), SCSI disks (8), RAID (9), CD-ROMs (11). */
+const LOWEST_UNLIKELY_MAJOR = 16;
+
+/**
+ * Whether an MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID holds a build id. The kernel (observed: 6.18) also sets the bit in the records of an event that did not
+ * ask for build ids, if the event of another perf that runs at the same time did: such a record has the file's identity. Its major number, then, is where a
+ * build id has its length and zeros, and a build id is followed by zeros, too. perf 6.1 takes the identity for a build id, and may abort.
+ */
+function holdsBuildId(view: ByteView, at: number, end: number): boolean {
+  if (end - at < MMAP2_BUILD_ID.minBytes) return true;
+  const sizeBytes = view.u8(at + MMAP2_BUILD_ID.at.buildIdSize);
+  const reserved = at + MMAP2_BUILD_ID.at.reserved;
+  if (sizeBytes === 0 || sizeBytes > BUILD_ID_BYTES || view.u8(reserved) !== 0 || view.u8(reserved + 1) !== 0 || view.u8(reserved + 2) !== 0) return false;
+  if (sizeBytes >= LOWEST_UNLIKELY_MAJOR) return true;
+  const id = at + MMAP2_BUILD_ID.at.buildId;
+  for (let i = sizeBytes; i < BUILD_ID_BYTES; i++) if (view.u8(id + i) !== 0) return false;
+  return true;
+}
+
 /** The build id of an MMAP2, as lower-case hex. */
 export function mmapBuildId(id: Uint8Array, sizeBytes: number): string {
-  return hexOf(id.subarray(0, Math.min(20, sizeBytes)));
+  return hexOf(id.subarray(0, sizeBytes));
 }
 
 /** PERF_RECORD_HEADER_BUILD_ID, and an entry of the BUILD_ID feature: a file's build id. */
