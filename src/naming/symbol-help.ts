@@ -2,6 +2,7 @@ import { fileName } from '../base/file-name.ts';
 import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import { UPROBES_NAME } from '../session/dsos.ts';
+import { UNIDENTIFIED_KERNEL } from '../symbolizer/kernel/kernel-identity.ts';
 import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
@@ -107,7 +108,9 @@ function kernelHelp(dso: DsoSymbols, option: OptionWords): string {
   const { places } = dso;
   const isHidden = places.some(({ outcome, detail }) => outcome === 'damaged' && detail.includes('kptr_restrict'));
   if (isHidden) return `run as root, or with kernel.kptr_restrict=0; or give a copy of /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}`;
-  return `give a copy of the recording machine's /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}, or its vmlinux with ${option('vmlinux', 'FILE')}${serverHelp(dso, option)}`;
+  const isUnidentified = places.some(({ detail }) => detail === UNIDENTIFIED_KERNEL);
+  const live = isUnidentified ? `${option('kallsyms', '/proc/kallsyms')} if this machine made the recording and has not been restarted since; else ` : '';
+  return `give ${live}a copy of the recording machine's /proc/kallsyms, made as root, with ${option('kallsyms', 'FILE')}, or its vmlinux with ${option('vmlinux', 'FILE')}${serverHelp(dso, option)}`;
 }
 
 function codeAtRunTimeHelp({ name, places }: DsoSymbols, dsos: readonly DsoSymbols[], option: OptionWords): string {

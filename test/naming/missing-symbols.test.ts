@@ -4,6 +4,7 @@ import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../src/base/option-wor
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import { reportMissingSymbols } from '../../src/naming/missing-symbols.ts';
 import { symbolHelp } from '../../src/naming/symbol-help.ts';
+import { UNIDENTIFIED_KERNEL } from '../../src/symbolizer/kernel/kernel-identity.ts';
 import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
 
 function place(outcome: SearchedPlace['outcome'], more: Partial<SearchedPlace> = {}): SearchedPlace {
@@ -149,6 +150,11 @@ describe('what helps', () => {
     ['nothing if there is debug information without lines of the code', dso('/bin/a', 1, { ...fits({ symbols: 'symtab', debugInfo: true }), ...NAMED }), ''],
     ['debug information for lines', dso('/bin/a', 1, { ...fits({ symbols: 'symtab' }), ...NAMED }), 'compile with -g'],
     ["the kernel's list", dso('[kernel.kallsyms]', 1, { kind: 'kernel' }), '--kallsyms FILE'],
+    [
+      "this machine's list if the recording does not say which kernel it was",
+      dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('skipped', { place: '/proc/kallsyms', detail: UNIDENTIFIED_KERNEL })] }),
+      "give --kallsyms /proc/kallsyms if this machine made the recording and has not been restarted since; else a copy of the recording machine's /proc/kallsyms",
+    ],
     ['privilege', dso('[kernel.kallsyms]', 1, { kind: 'kernel', places: [place('damaged', { detail: 'kptr_restrict' })] }), 'run as root'],
     ['a vmlinux for lines', dso('[kernel.kallsyms]', 1, { kind: 'kernel', ...NAMED }), '--vmlinux FILE'],
     ["the recording machine's cache", dso('[vdso]', 1, { kind: 'vdso' }), '--buildid-dir DIR'],

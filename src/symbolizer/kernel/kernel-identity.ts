@@ -31,6 +31,9 @@ export function isGuestImage(name: string): boolean {
   return name.startsWith('[guest.kernel.kallsyms');
 }
 
+/** Why no kernel is known to be the recorded one, as where perf was killed before it wrote the header's features. */
+export const UNIDENTIFIED_KERNEL = 'the recording has neither a release nor a build id to compare';
+
 /** Whether the recording was made under the kernel that runs now. */
 export function isSameKernel(recorded: RecordedKernel, running: RunningKernel | undefined): boolean {
   return running !== undefined && differenceOf(recorded, running) === '';
@@ -46,7 +49,7 @@ export function differenceOf(recorded: RecordedKernel, running: RunningKernel): 
   if (isKnownBuildId(recorded.buildId) && isKnownBuildId(running.buildId)) {
     return sameBuildId(recorded.buildId, running.buildId) ? '' : `its build id is ${running.buildId}, but the recording has ${recorded.buildId}`;
   }
-  return recorded.osRelease === '' ? 'the recording has neither a release nor a build id to compare' : '';
+  return recorded.osRelease === '' ? UNIDENTIFIED_KERNEL : '';
 }
 
 /** Whether a release can be part of a path. A recording may hold anything. */
