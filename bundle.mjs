@@ -3,7 +3,7 @@
 // Loading some 250 small modules takes Node longer than converting many recordings. In the library, what is always loaded together becomes one file, and what
 // is loaded by import() stays separate. All of its entries are bundled in one go, so that they share their common code: a PerfconvError is of the same class,
 // whichever entry it came through. The command line's program is one script, because V8's compiled code of a script can be cached in one piece
-// (src/host/code-cache.ts).
+// (src/host/program/code-cache.ts).
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { BufferSource, type ByteSource } from '../src/base/byte-source.ts';
-import { decompress } from '../src/host/decompress.ts';
+import { decompress } from '../src/host/compression/decompress.ts';
 import type { SymbolFiles } from '../src/symbolizer/symbolizer.ts';
 
 /** The `--symfs` directory of the tests. */

@@ -6,7 +6,7 @@ import { BufferSource } from '../src/base/byte-source.ts';
 import { Diagnostics } from '../src/base/diagnostics.ts';
 import { PerfconvError } from '../src/base/errors.ts';
 import { infoText } from '../src/cli/info-text.ts';
-import { openFile, openStream } from '../src/host/open-input.ts';
+import { openFile, openStream } from '../src/host/input/open-input.ts';
 import { type ConvertOptions, convert } from '../src/pipeline/convert.ts';
 import { readRecordingInfo } from '../src/pipeline/read-info.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../src/pipeline/read-profile.ts';

@@ -7,7 +7,7 @@ export type { Diagnostic as Finding } from './base/diagnostics.ts';
 export { PerfconvError } from './base/errors.ts';
 export { encodeText } from './base/text.ts';
 export { demangle } from './demangle/demangle.ts';
-export { NodeSymbolFiles } from './host/symbol-files.ts';
+export { NodeSymbolFiles } from './host/symbols/symbol-files.ts';
 export type { RecordingInfo } from './info/recording-info.ts';
 export type { OpenOptions } from './library/open-options.ts';
 export type { WriteOptions } from './library/options.ts';

@@ -50,6 +50,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
 
 /** The modules at the root of src/: what package.json exports. */
 const ENTRIES = ['demangle.ts', 'index.ts', 'node.ts', 'symbols.ts', 'unwind.ts'];
+/** Rooms whose folders import each other one way, too. */
+const LAYERED_ROOMS = ['host'];
 /** Rooms whose code runs only in Node. */
 const NODE_ROOMS = ['host', 'node', 'cli'];
 
@@ -80,6 +82,20 @@ function importersOf(file: string): string[] {
 function roomOf(file: string): string {
   const slash = file.indexOf('/');
   return slash >= 0 ? file.slice(0, slash) : 'entries';
+}
+
+/** The circles in a graph: a node's targets are what it imports. */
+function cyclesOf(targets: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const walk = (node: string, path: readonly string[]): void => {
+    if (path.includes(node)) circles.push([...path.slice(path.indexOf(node)), node].join(' → '));
+    if (done.has(node) || path.includes(node)) return;
+    for (const target of targets.get(node) ?? []) walk(target, [...path, node]);
+    done.add(node);
+  };
+  for (const node of targets.keys()) walk(node, []);
+  return circles;
 }
 
 function targetOf({ file, specifier }: Import): string | undefined {
@@ -134,17 +150,20 @@ describe('imports', () => {
   });
 
   test('form no cycles', () => {
-    const targets = new Map(files.map((file) => [file, imports.filter((one) => one.file === file).map(targetOf)]));
-    const done = new Set<string>();
-    const circles: string[] = [];
-    const walk = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
-      if (done.has(file) || path.includes(file)) return;
-      for (const target of targets.get(file) ?? []) if (target !== undefined) walk(target, [...path, file]);
-      done.add(file);
-    };
-    for (const file of files) walk(file, []);
-    expect(circles).toEqual([]);
+    expect(cyclesOf(new Map(files.map((file) => [file, imports.filter((one) => one.file === file).flatMap((one) => targetOf(one) ?? [])])))).toEqual([]);
+  });
+
+  test('form no cycles between the folders of a room', () => {
+    for (const room of LAYERED_ROOMS) {
+      const targets = new Map<string, string[]>();
+      for (const one of imports) {
+        const target = targetOf(one);
+        if (target === undefined || roomOf(one.file) !== room || roomOf(target) !== room || dirname(one.file) === dirname(target)) continue;
+        targets.set(dirname(one.file), [...(targets.get(dirname(one.file)) ?? []), dirname(target)]);
+      }
+      expect(targets.size, room).toBeGreaterThan(1);
+      expect(cyclesOf(targets)).toEqual([]);
+    }
   });
 });
 
@@ -224,15 +243,15 @@ describe('the contents of a recording', () => {
     const evaluates = files.filter((file) => /\beval\(|\bnew Function\(/.test(textOf(file)));
     expect(evaluates).toEqual([]);
     // perfconv itself is a script that runs in a thread; what it loads is in its own text.
-    expect([...runs].sort()).toEqual(['host/browser.ts', 'host/code-cache.ts']);
+    expect([...runs].sort()).toEqual(['host/program/code-cache.ts', 'host/server/browser.ts']);
     // The user's browser gets an address of this machine, in which nothing is of the recording.
-    expect(importersOf('host/browser.ts')).toEqual(['cli/view-command.ts']);
+    expect(importersOf('host/server/browser.ts')).toEqual(['cli/view-command.ts']);
     expect(textOf('cli/view-command.ts')).toContain('openInBrowser(server.ticketUrl, terminal.env,');
-    expect(importersOf('host/code-cache.ts')).toEqual(['cli/run-program.ts']);
+    expect(importersOf('host/program/code-cache.ts')).toEqual(['cli/run-program.ts']);
     expect(textOf('cli/run-program.ts')).toContain("loadScript<Program>(fileURLToPath(new URL('./program.cjs', import.meta.url))");
     const threads = files.filter((file) => /\bnew Worker\(/.test(textOf(file)));
-    expect(threads).toEqual(['host/work-thread.ts']);
-    expect(importersOf('host/work-thread.ts')).toEqual(['cli/entry.ts']);
+    expect(threads).toEqual(['host/program/work-thread.ts']);
+    expect(importersOf('host/program/work-thread.ts')).toEqual(['cli/entry.ts']);
     expect(textOf('cli/entry.ts')).toContain("runInThread(new URL('./worker.cjs', import.meta.url)");
   });
 
@@ -241,12 +260,12 @@ describe('the contents of a recording', () => {
       /\b(openSync|openDescriptor|open)\([^)]*'(w|wx|a|ax|r\+|w\+|wx\+)'|\b(writeFile|appendFile|createWriteStream|rename|mkdir|mkdtemp|unlink|link|symlink|copyFile|truncate)(Sync)?\(|\bO_(WRONLY|RDWR|CREAT)\b/;
     const writers = files.filter((file) => NODE_ROOMS.includes(roomOf(file)) && writes.test(textOf(file)));
     expect(writers.sort()).toEqual([
-      'host/code-cache.ts',
-      'host/debuginfod-cache.ts',
-      'host/output-commit.ts',
-      'host/output-stage.ts',
-      'host/overwrite.ts',
-      'host/spill.ts',
+      'host/input/spill.ts',
+      'host/output/output-commit.ts',
+      'host/output/output-stage.ts',
+      'host/output/overwrite.ts',
+      'host/program/code-cache.ts',
+      'host/symbols/debuginfod-cache.ts',
     ]);
   });
 });

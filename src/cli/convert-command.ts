@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { PerfconvError } from '../base/errors.ts';
-import { statNow } from '../host/stat-now.ts';
-import { systemPath } from '../host/system-path.ts';
+import { statNow } from '../host/system/stat-now.ts';
+import { systemPath } from '../host/system/system-path.ts';
 import { convert } from '../pipeline/convert.ts';
 import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';

@@ -1,5 +1,5 @@
-import { withTheirBytes } from '../host/system-path.ts';
-import { runInThread } from '../host/work-thread.ts';
+import { runInThread } from '../host/program/work-thread.ts';
+import { withTheirBytes } from '../host/system/system-path.ts';
 import { runProgram } from './run-program.ts';
 import { printInternalError, printMessage } from './standard-error.ts';
 import { EXIT_FAILED } from './terminal.ts';

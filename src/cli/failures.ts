@@ -1,5 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
-import { refusalOf } from '../host/io-error.ts';
+import { refusalOf } from '../host/system/io-error.ts';
 import { errorText } from './messages.ts';
 import { printMessage } from './standard-error.ts';
 import { isReaderGone } from './standard-output.ts';

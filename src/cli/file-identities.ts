@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { STANDARD_STREAM } from '../base/input-names.ts';
-import { FilesRead } from '../host/files-read.ts';
-import { identityOf, statsIdentity } from '../host/output-target.ts';
+import { FilesRead } from '../host/input/files-read.ts';
+import { identityOf, statsIdentity } from '../host/system/file-identity.ts';
 import { displayName } from './messages.ts';
 import type { NamedSymbolFile } from './symbol-paths.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
 import { showRawBytes } from '../base/text.ts';
-import { availableMemory } from '../host/available-memory.ts';
+import { availableMemory } from '../host/system/available-memory.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import type { Arguments } from './arguments.ts';
 import { outputColors } from './colors.ts';

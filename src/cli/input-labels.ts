@@ -1,6 +1,6 @@
 import { sep } from 'node:path';
 import { STANDARD_STREAM } from '../base/input-names.ts';
-import { absolutePath } from '../host/system-path.ts';
+import { absolutePath } from '../host/system/system-path.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
 import { displayName } from './messages.ts';
 

@@ -1,8 +1,8 @@
 import { STANDARD_STREAM } from '../base/input-names.ts';
-import { GzipSink } from '../host/gzip-sink.ts';
-import type { OpenedFiles } from '../host/opened-files.ts';
-import type { InPlaceOutput } from '../host/output-commit.ts';
-import { OutputStage } from '../host/output-stage.ts';
+import { GzipSink } from '../host/compression/gzip-sink.ts';
+import type { InPlaceOutput } from '../host/output/output-commit.ts';
+import { OutputStage } from '../host/output/output-stage.ts';
+import type { OpenedFiles } from '../host/system/opened-files.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import type { ConvertOutput } from '../pipeline/convert.ts';
 import type { PlannedOutput } from './outputs.ts';

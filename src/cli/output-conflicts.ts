@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { PerfconvError } from '../base/errors.ts';
 import { STANDARD_STREAM } from '../base/input-names.ts';
-import type { FilesRead } from '../host/files-read.ts';
-import { identityOf } from '../host/output-target.ts';
+import type { FilesRead } from '../host/input/files-read.ts';
+import { identityOf } from '../host/system/file-identity.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';
 import { BINARY_FORMATS } from '../pipeline/formats.ts';
 import type { Arguments } from './arguments.ts';

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import { receiveSignalsThrough, tellSupervisor } from '../host/signals.ts';
-import { StandardStreams } from '../host/standard-streams.ts';
+import { receiveSignalsThrough, tellSupervisor } from '../host/program/signals.ts';
+import { StandardStreams } from '../host/program/standard-streams.ts';
 import { main } from './main.ts';
 
 export { main } from './main.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { codeCacheDir, loadScript } from '../host/code-cache.ts';
-import { withLessInlining } from '../host/inlining.ts';
+import { codeCacheDir, loadScript } from '../host/program/code-cache.ts';
+import { withLessInlining } from '../host/program/inlining.ts';
 
 type Program = typeof import('./program.ts');
 

@@ -2,8 +2,8 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { printableLines } from '../base/printable.ts';
 import { decodeText } from '../base/text.ts';
-import { systemCode } from '../host/io-error.ts';
-import { openStandardOutput } from '../host/standard-output.ts';
+import { openStandardOutput } from '../host/output/standard-output.ts';
+import { systemCode } from '../host/system/io-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The name of standard output in messages. */

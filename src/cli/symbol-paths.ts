@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../base/without-undefined.ts';
-import * as host from '../host/symbol-paths.ts';
+import * as host from '../host/symbols/symbol-paths.ts';
 import type { SymbolOptions } from '../library/options.ts';
 import type { Arguments } from './arguments.ts';
 import { summaryLines } from './messages.ts';

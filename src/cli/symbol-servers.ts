@@ -1,5 +1,5 @@
-import type { DebuginfodClient } from '../host/debuginfod.ts';
-import { debuginfodClient } from '../host/debuginfod-servers.ts';
+import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
+import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';
 import type { Arguments } from './arguments.ts';
 import { displayName } from './messages.ts';
 import { printMessage, redrawLine } from './standard-error.ts';

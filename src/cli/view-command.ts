@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import { canShowBrowser, openInBrowser } from '../host/browser.ts';
-import { type KeptPage, PageSink } from '../host/kept-page.ts';
-import { LOOPBACK, PageServer } from '../host/page-server.ts';
-import { endBySignal, listenToSignals } from '../host/signals.ts';
+import { endBySignal, listenToSignals } from '../host/program/signals.ts';
+import { canShowBrowser, openInBrowser } from '../host/server/browser.ts';
+import { type KeptPage, PageSink } from '../host/server/kept-page.ts';
+import { LOOPBACK, PageServer } from '../host/server/page-server.ts';
 import { convert } from '../pipeline/convert.ts';
 import { PAGE_POLICY } from '../pipeline/page-policy.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';

@@ -2,9 +2,9 @@ import { isBlob, modifiedNsOf } from '../base/blob-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
 import type { OpenInput } from '../base/recording-input.ts';
-import { OpenedFiles } from '../host/opened-files.ts';
-import { identityOf } from '../host/output-target.ts';
-import { RepeatableInput as HostInput, type InputHandle } from '../host/repeatable-input.ts';
+import { RepeatableInput as HostInput, type InputHandle } from '../host/input/repeatable-input.ts';
+import { identityOf } from '../host/system/file-identity.ts';
+import { OpenedFiles } from '../host/system/opened-files.ts';
 
 /** What else is known about an input. */
 interface InputOptions {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type BlobLike, isBlob } from '../base/blob-source.ts';
 import { PerfconvError } from '../base/errors.ts';
-import type { InputHandle } from '../host/repeatable-input.ts';
+import type { InputHandle } from '../host/input/repeatable-input.ts';
 import { pathOf } from './path-of-url.ts';
 
 /** The part of a web stream by which it is recognized; browsers and Node declare the type in different places. */

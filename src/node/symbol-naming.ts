@@ -1,11 +1,11 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { listOf } from '../base/list-of.ts';
 import type { OpenInput } from '../base/recording-input.ts';
-import type { DebuginfodClient } from '../host/debuginfod.ts';
-import { debuginfodClient } from '../host/debuginfod-servers.ts';
-import type { OpenedFiles } from '../host/opened-files.ts';
-import { checkSymbolPaths, namedSymbolFiles } from '../host/symbol-paths.ts';
-import { type SymbolSources, symbolSources } from '../host/symbol-sources.ts';
+import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
+import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';
+import { checkSymbolPaths, namedSymbolFiles } from '../host/symbols/symbol-paths.ts';
+import { type SymbolSources, symbolSources } from '../host/symbols/symbol-sources.ts';
+import type { OpenedFiles } from '../host/system/opened-files.ts';
 import { type NameOptions, type SymbolOptions, symbolizerOptions } from '../library/options.ts';
 
 /** Where symbols are looked for in addition to this machine. */

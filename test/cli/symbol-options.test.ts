@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pprofBinaryDirs } from '../../src/host/pprof-dirs.ts';
+import { pprofBinaryDirs } from '../../src/host/symbols/pprof-dirs.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { encodeFile, record } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';

@@ -6,7 +6,7 @@ import { PerfconvError } from '../../src/base/errors.ts';
 import type { DebugSectionName } from '../../src/dwarf/debug-sections.ts';
 import { hasDebugInfo, openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { decompress } from '../../src/host/decompress.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
 import { ByteFields } from '../support/byte-fields.ts';
 import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../support/section-elf.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { browserCommand, canShowBrowser } from '../../src/host/browser.ts';
+import { browserCommand, canShowBrowser } from '../../src/host/server/browser.ts';
 
 const URL = 'http://127.0.0.1:8080/a';
 

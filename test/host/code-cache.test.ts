@@ -2,9 +2,9 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { codeCacheDir, loadScript } from '../../src/host/code-cache.ts';
-import { crc32 } from '../../src/host/crc32.ts';
-import { withLessInlining } from '../../src/host/inlining.ts';
+import { crc32 } from '../../src/host/compression/crc32.ts';
+import { codeCacheDir, loadScript } from '../../src/host/program/code-cache.ts';
+import { withLessInlining } from '../../src/host/program/inlining.ts';
 
 /** Random numbers that make a run look for more code than is kept, and that do not. */
 const LOOK = 0;

@@ -4,7 +4,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Compression } from '../../src/base/decompressor.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
-import { decompress } from '../../src/host/decompress.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
 
 const TEXT = Buffer.from('debug information '.repeat(1000));
 /** A frame of one block, 17 times the same byte: magic, single segment with a size of one byte, last RLE block. Source: RFC 8878. */

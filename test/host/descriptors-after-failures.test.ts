@@ -3,9 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { FileSource } from '../../src/host/file-source.ts';
-import { openJitFile } from '../../src/host/jit-file.ts';
-import { openRegularFile } from '../../src/host/regular-file.ts';
+import { FileSource } from '../../src/host/input/file-source.ts';
+import { openJitFile } from '../../src/host/symbols/jit-file.ts';
+import { openRegularFile } from '../../src/host/symbols/regular-file.ts';
 
 let dir: string;
 let path: string;

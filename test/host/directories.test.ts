@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { recordingBytes } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { openFile } from '../../src/host/open-input.ts';
+import { openFile } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';

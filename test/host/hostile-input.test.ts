@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import type { OpenInput } from '../../src/base/recording-input.ts';
-import { openFile, openStream } from '../../src/host/open-input.ts';
+import { openFile, openStream } from '../../src/host/input/open-input.ts';
 import { type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';

@@ -1,6 +1,6 @@
 import { cachedDataVersionTag } from 'node:v8';
 import { afterEach, expect, test, vi } from 'vitest';
-import { withLessInlining } from '../../src/host/inlining.ts';
+import { withLessInlining } from '../../src/host/program/inlining.ts';
 
 // Node only tells whether V8's options are the same.
 const own = cachedDataVersionTag();

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/jit-dumps.ts';
+import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/symbols/jit-dumps.ts';
 import { makeTempDir, removeTempDir } from '../support/perf-tool.ts';
 
 let directory = '';

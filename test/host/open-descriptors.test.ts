@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
+import { OpenDescriptors } from '../../src/host/system/open-descriptors.ts';
 
 /** A limited number of descriptors, and files that hold them. */
 function few(available: number, most: number) {

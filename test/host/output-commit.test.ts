@@ -2,9 +2,9 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { OpenedFiles } from '../../src/host/opened-files.ts';
-import type { CommitOptions } from '../../src/host/output-commit.ts';
-import { OutputStage } from '../../src/host/output-stage.ts';
+import type { CommitOptions } from '../../src/host/output/output-commit.ts';
+import { OutputStage } from '../../src/host/output/output-stage.ts';
+import { OpenedFiles } from '../../src/host/system/opened-files.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);

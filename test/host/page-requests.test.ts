@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type KeptPage, PageSink } from '../../src/host/kept-page.ts';
-import { PageRequests } from '../../src/host/page-requests.ts';
+import { type KeptPage, PageSink } from '../../src/host/server/kept-page.ts';
+import { PageRequests } from '../../src/host/server/page-requests.ts';
 import { streamPair } from '../support/stream-pair.ts';
 
 // Node's own server and client, connected inside this process.

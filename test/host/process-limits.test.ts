@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { processLimit } from '../../src/host/process-limits.ts';
+import { processLimit } from '../../src/host/system/process-limits.ts';
 
 test.runIf(process.platform === 'linux').each([
   ['Max open files', 'open_files'],

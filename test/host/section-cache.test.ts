@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Compression } from '../../src/base/decompressor.ts';
-import { decompress } from '../../src/host/decompress.ts';
-import { SectionCache } from '../../src/host/section-cache.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
+import { SectionCache } from '../../src/host/symbols/section-cache.ts';
 
 const TEXT = Buffer.from('the lines of libc. '.repeat(50));
 const OTHER = Buffer.from('the lines of libm. '.repeat(50));

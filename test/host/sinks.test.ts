@@ -19,11 +19,11 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
-import { GzipSink } from '../../src/host/gzip-sink.ts';
-import { OutputStage } from '../../src/host/output-stage.ts';
-import { ProgressBar } from '../../src/host/progress-bar.ts';
-import { openStandardOutput } from '../../src/host/standard-output.ts';
-import { WritableSink } from '../../src/host/writable-sink.ts';
+import { GzipSink } from '../../src/host/compression/gzip-sink.ts';
+import { OutputStage } from '../../src/host/output/output-stage.ts';
+import { openStandardOutput } from '../../src/host/output/standard-output.ts';
+import { WritableSink } from '../../src/host/output/writable-sink.ts';
+import { ProgressBar } from '../../src/host/program/progress-bar.ts';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
-import { FileSource } from '../../src/host/file-source.ts';
-import { MemorySource } from '../../src/host/memory-source.ts';
-import { openStandardInput, openStream } from '../../src/host/open-input.ts';
-import { keepWhole } from '../../src/host/spill.ts';
-import { StreamSource } from '../../src/host/stream-source.ts';
+import { FileSource } from '../../src/host/input/file-source.ts';
+import { MemorySource } from '../../src/host/input/memory-source.ts';
+import { openStandardInput, openStream } from '../../src/host/input/open-input.ts';
+import { keepWhole } from '../../src/host/input/spill.ts';
+import { StreamSource } from '../../src/host/input/stream-source.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 
 let dir: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
-import { openFile, openStream } from '../../src/host/open-input.ts';
-import { openRegularFile } from '../../src/host/regular-file.ts';
+import { openFile, openStream } from '../../src/host/input/open-input.ts';
+import { openRegularFile } from '../../src/host/symbols/regular-file.ts';
 import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'perfconv-stored-'));

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRange } from '../../src/base/byte-source.ts';
-import { DebuginfodClient } from '../../src/host/debuginfod.ts';
-import { DebuginfodCache } from '../../src/host/debuginfod-cache.ts';
-import { OpenDescriptors } from '../../src/host/open-descriptors.ts';
-import { OpenedFiles } from '../../src/host/opened-files.ts';
-import { identityOf } from '../../src/host/output-target.ts';
-import { openRegularFile } from '../../src/host/regular-file.ts';
-import { NodeSymbolFiles, stampOf } from '../../src/host/symbol-files.ts';
+import { DebuginfodClient } from '../../src/host/symbols/debuginfod.ts';
+import { DebuginfodCache } from '../../src/host/symbols/debuginfod-cache.ts';
+import { openRegularFile } from '../../src/host/symbols/regular-file.ts';
+import { NodeSymbolFiles, stampOf } from '../../src/host/symbols/symbol-files.ts';
+import { identityOf } from '../../src/host/system/file-identity.ts';
+import { OpenDescriptors } from '../../src/host/system/open-descriptors.ts';
+import { OpenedFiles } from '../../src/host/system/opened-files.ts';
 
 /** The target of a link; empty if the link is gone. */
 function linkOf(path: string): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { SharedSymbols, type SymbolPlaces, symbolSources } from '../../src/host/symbol-sources.ts';
+import { SharedSymbols, type SymbolPlaces, symbolSources } from '../../src/host/symbols/symbol-sources.ts';
 import type { CodeObject } from '../../src/symbolizer/symbolizer.ts';
 
 const KERNEL: CodeObject = { name: '[kernel.kallsyms]', kind: 'kernel', buildId: '', osRelease: '' };

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { OutputStage } from '../../src/host/output-stage.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { OutputStage } from '../../src/host/output/output-stage.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
 const isRoot = process.getuid?.() === 0;

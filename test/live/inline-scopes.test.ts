@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSections, loadedSegments, readSymbols } from '../../bench/symbols/elf-code.mjs';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { demangle } from '../../src/demangle/demangle.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { scopedName } from '../../src/naming/scoped-name.ts';
 import type { SourceFunction } from '../../src/symbol-table/code-symbols.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';

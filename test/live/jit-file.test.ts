@@ -3,7 +3,7 @@ import { chmodSync, chownSync, closeSync, lchownSync, mkdirSync, mkdtempSync, re
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openJitFile } from '../../src/host/jit-file.ts';
+import { openJitFile } from '../../src/host/symbols/jit-file.ts';
 import { encodeJitDump } from '../support/jitdump-encoder.ts';
 import { encodeFile, misc, record } from '../support/perf-encoder.ts';
 import { announceSkipped } from '../support/perf-tool.ts';

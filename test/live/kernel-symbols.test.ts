@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import type { CodeSymbols } from '../../src/symbol-table/code-symbols.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';

@@ -9,7 +9,7 @@ import { openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
 import { LineTableReader } from '../../src/dwarf/line-table.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { relocatableLayout } from '../../src/elf/relocatable-layout.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readRange } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { jitDumpsOf } from '../../src/host/jit-dumps.ts';
-import { openFile } from '../../src/host/open-input.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { openFile } from '../../src/host/input/open-input.ts';
+import { jitDumpsOf } from '../../src/host/symbols/jit-dumps.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { demangleSymbol } from '../../src/naming/function-names.ts';
 import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';

@@ -8,8 +8,8 @@ import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
 import { decodeText } from '../../src/base/text.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
-import { openStandardInput } from '../../src/host/open-input.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { openStandardInput } from '../../src/host/input/open-input.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { openFile } from '../../src/host/open-input.ts';
+import { openFile } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/time-ranges.ts';
 import { denseRecording } from '../support/dense-recording.ts';

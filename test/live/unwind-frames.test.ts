@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decompress } from '../../src/host/decompress.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
 import { compareFrameRows, parseFrameRows, readFrameRows } from '../support/frame-rows.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';

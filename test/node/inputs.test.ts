@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { RepeatableInput } from '../../src/host/repeatable-input.ts';
+import { RepeatableInput } from '../../src/host/input/repeatable-input.ts';
 import { openRecording } from '../../src/node.ts';
 import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
 import { makeDirectoryRecording } from '../support/directory-recording.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DebuginfodClient, type DebuginfodOptions } from '../../src/host/debuginfod.ts';
-import { DebuginfodCache, debuginfodCacheDir } from '../../src/host/debuginfod-cache.ts';
-import { removeUnfinished } from '../../src/host/unfinished-files.ts';
+import { removeUnfinished } from '../../src/host/output/unfinished-files.ts';
+import { DebuginfodClient, type DebuginfodOptions } from '../../src/host/symbols/debuginfod.ts';
+import { DebuginfodCache, debuginfodCacheDir } from '../../src/host/symbols/debuginfod-cache.ts';
 import { buildElf } from '../support/elf-builder.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';

@@ -27,7 +27,7 @@ import { repeatingZstdFrame } from '../../fuzz/zstd-frame.ts';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { BufferSource } from '../../src/base/byte-source.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { openStream } from '../../src/host/open-input.ts';
+import { openStream } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';

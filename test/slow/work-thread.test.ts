@@ -19,7 +19,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'perfconv-thread-'));
   writeFileSync(
     join(dir, 'entry.ts'),
-    `import { runInThread } from ${JSON.stringify(source('host/work-thread.ts'))};
+    `import { runInThread } from ${JSON.stringify(source('host/program/work-thread.ts'))};
      const [how, graceMs] = process.argv.slice(2);
      process.exitCode = await runInThread(new URL('./work.mjs', import.meta.url), [how], Number(graceMs) || undefined).catch((error) => (console.error(error.code), 77));`,
   );
@@ -27,8 +27,8 @@ beforeAll(async () => {
     join(dir, 'work.ts'),
     `import { parentPort } from 'node:worker_threads';
      import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
-     import { endBySignal, receiveSignalsThrough, listenToSignals, tellSupervisor } from ${JSON.stringify(source('host/signals.ts'))};
-     import { forgetUnfinished, noteUnfinished, removeUnfinished } from ${JSON.stringify(source('host/unfinished-files.ts'))};
+     import { endBySignal, receiveSignalsThrough, listenToSignals, tellSupervisor } from ${JSON.stringify(source('host/program/signals.ts'))};
+     import { forgetUnfinished, noteUnfinished, removeUnfinished } from ${JSON.stringify(source('host/output/unfinished-files.ts'))};
      receiveSignalsThrough(parentPort);
      const how = process.argv[2];
      let spare;

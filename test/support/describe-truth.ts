@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
-import { openFile } from '../../src/host/open-input.ts';
+import { openFile } from '../../src/host/input/open-input.ts';
 import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipeline/convert.ts';
 import { report } from '../../src/pipeline/report.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';

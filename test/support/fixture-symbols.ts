@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ByteSource } from '../../src/base/byte-source.ts';
 import { BufferSource } from '../../src/base/byte-source.ts';
-import { decompress } from '../../src/host/decompress.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
 import type { SymbolFiles, SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));

@@ -4,7 +4,7 @@ import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import type { OpenInput } from '../../src/base/recording-input.ts';
-import { openFile, openStream } from '../../src/host/open-input.ts';
+import { openFile, openStream } from '../../src/host/input/open-input.ts';
 import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipeline/convert.ts';
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import { readRecordingInfo } from '../../src/pipeline/read-info.ts';

@@ -1,5 +1,5 @@
 import { BufferSource, type ByteSource } from '../../src/base/byte-source.ts';
-import { decompress } from '../../src/host/decompress.ts';
+import { decompress } from '../../src/host/compression/decompress.ts';
 import type { SymbolFiles } from '../../src/symbolizer/symbolizer.ts';
 
 /** A machine made of byte arrays, which tells which files were opened and left open. */

@@ -2,7 +2,7 @@ import type { Frame } from '../../bench/symbols/source-frames.mjs';
 import { addressOfBig } from '../../src/base/addresses.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { NodeSymbolFiles } from '../../src/host/symbol-files.ts';
+import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import type { SourceFrame } from '../../src/symbol-table/code-symbols.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 

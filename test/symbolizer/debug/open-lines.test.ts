@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { BufferSource } from '../../../src/base/byte-source.ts';
 import { PerfconvError } from '../../../src/base/errors.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
-import { decompress } from '../../../src/host/decompress.ts';
+import { decompress } from '../../../src/host/compression/decompress.ts';
 import { openAhead } from '../../../src/symbolizer/debug/open-lines.ts';
 import { ByteFields } from '../../support/byte-fields.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';
