@@ -3,7 +3,7 @@ import type { Diagnostic } from '../base/diagnostics.ts';
 import type { ExactInteger } from '../base/exact-integer.ts';
 import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
 import type { Profile } from '../profile/profile.ts';
-import { listedBuildId } from '../session/dsos.ts';
+import { listedBuildId } from '../session/processes/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import { withoutHome, withoutHomes } from './anonymous.ts';
 import { type EventInfo, eventInfos, type GroupInfo, groupInfos } from './event-info.ts';

@@ -1,5 +1,5 @@
-import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
+import type { RecordRow } from '../session/rows/record-row.ts';
 
 /** Counts samples whose place in the file is not that of their time. */
 export class SampleOrder implements RecordObserver {

@@ -1,7 +1,7 @@
 import type { ExactInteger } from '../base/exact-integer.ts';
 import { clockName } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
-import type { SessionEvent } from '../session/session-event.ts';
+import type { SessionEvent } from '../session/events/session-event.ts';
 
 /** The clock from which samples' times were taken. Times are nanoseconds as decimal text. */
 export interface ClockInfo {

@@ -19,8 +19,8 @@ import {
 import { FORMATS, type Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts';
-import type { SampleFilter } from '../session/filter.ts';
-import { parseTimeRanges } from '../session/time-ranges.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
+import { parseTimeRanges } from '../session/filter/time-ranges.ts';
 import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
 import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
 

@@ -3,7 +3,7 @@ import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
 import { coversNeeds, type ReadingNeeds, readingNeeds, reportNeeds } from '../pipeline/reading-needs.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
-import type { SampleFilter } from '../session/filter.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
 import type { Findings } from './findings.ts';
 import type { RepeatableInput } from './platform.ts';
 import type { ReportOptions } from './report.ts';

@@ -1,5 +1,5 @@
 import type { Features } from '../perfdata/features.ts';
-import type { Dso } from '../session/dsos.ts';
+import type { Dso } from '../session/processes/dsos.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from '../symbolizer/code-object.ts';

@@ -1,5 +1,5 @@
 import { moduleNameOf } from '../base/module-names.ts';
-import type { EmbeddedTable } from '../session/embedded-symbols.ts';
+import type { EmbeddedTable } from '../session/processes/embedded-symbols.ts';
 import type { SessionResult } from '../session/session.ts';
 import { type SymbolColumns, SymbolTable } from '../symbol-table/symbol-table.ts';
 import { columnsOfListed } from '../symbol-table/symbol-table-builder.ts';

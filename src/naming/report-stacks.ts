@@ -3,7 +3,7 @@ import { wordList } from '../base/word-list.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { eventNames } from '../profile/shown-events.ts';
-import type { SessionEvent } from '../session/session-event.ts';
+import type { SessionEvent } from '../session/events/session-event.ts';
 import { type BinaryStacks, isCLibrary, isSystemLibrary, stackQuality } from './stack-quality.ts';
 
 /** Fewer samples are only a trial, and fewer broken stacks are chance. */

@@ -4,7 +4,7 @@ import { wordList } from '../base/word-list.ts';
 import { baseName, isMadeAtRunTime } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
-import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwind-ends.ts';
+import { MAX_DUMP_BYTES, type UnwindEnds } from '../session/unwinding/unwind-ends.ts';
 
 /** The share of stacks that do not reach their start from which on a warning is given; fewer than this many samples never cause one. */
 const NOTABLE_SHARE = 0.01;

@@ -3,7 +3,7 @@ import { ascendingOrder } from '../base/ascending-order.ts';
 import { firstAbove } from '../base/first-above.ts';
 import { encodeText } from '../base/text.ts';
 import type { BpfLines, BpfProgram } from '../perfdata/features/bpf.ts';
-import type { Dso } from '../session/dsos.ts';
+import type { Dso } from '../session/processes/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { SymbolTable } from '../symbol-table/symbol-table.ts';
 

@@ -1,7 +1,7 @@
 import { fileName } from '../base/file-name.ts';
 import { perfMapPid } from '../base/jit-file-names.ts';
 import type { OptionWords } from '../base/option-words.ts';
-import { UPROBES_NAME } from '../session/dsos.ts';
+import { UPROBES_NAME } from '../session/processes/dsos.ts';
 import { UNIDENTIFIED_KERNEL } from '../symbolizer/kernel/kernel-identity.ts';
 import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';
 import type { SearchedPlace } from '../symbolizer/search/search-log.ts';

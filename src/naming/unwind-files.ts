@@ -1,7 +1,7 @@
 import type { Features } from '../perfdata/features.ts';
 import { isJitFile } from '../profile/names.ts';
-import { type Dso, listedBuildId } from '../session/dsos.ts';
-import type { UnwindFile, UnwindFiles } from '../session/unwind-files.ts';
+import { type Dso, listedBuildId } from '../session/processes/dsos.ts';
+import type { UnwindFile, UnwindFiles } from '../session/unwinding/unwind-files.ts';
 import type { CodeObject } from '../symbolizer/code-object.ts';
 import type { RecordingSymbols } from '../symbolizer/recording-symbols.ts';
 import { codeObject } from './code-sources.ts';

@@ -5,8 +5,8 @@ import type { Features } from '../perfdata/features.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import type { Mapping, Profile, ProfileEvent, ProfileMeta } from '../profile/profile.ts';
 import { DETAIL_VALUES, REGISTER_SETS } from '../profile/sample-details.ts';
-import { wallClockOffset } from '../session/clock.ts';
-import { registerNames } from '../session/register-names.ts';
+import { wallClockOffset } from '../session/events/clock.ts';
+import { registerNames } from '../session/events/register-names.ts';
 import type { SessionResult } from '../session/session.ts';
 
 /** What determines the details of an event's samples. */

@@ -5,7 +5,7 @@
 
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { PerfRecordType } from '../perfdata/records/perf-record.ts';
-import type { TruncatedStacks } from '../session/user-stacks.ts';
+import type { TruncatedStacks } from '../session/unwinding/user-stacks.ts';
 
 export { UNKNOWN_CODE, type UnknownCode } from '../profile/unknown-code.ts';
 export { CSV_TABLE_NAMES } from '../writers/csv/table-names.ts';

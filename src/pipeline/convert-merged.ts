@@ -1,7 +1,7 @@
 import type { RecordingSource } from '../base/byte-source.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { SampleFilter } from '../session/filter.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
 import { type ConvertOutput, formatNaming } from './convert.ts';
 import type { Format } from './formats.ts';
 import { type MergedInput, type MergeReadOptions, RecordingMerger, requireMergeable } from './merge-recordings.ts';

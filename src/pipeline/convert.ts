@@ -11,7 +11,7 @@ import { reportUnknownEvents, requireSamples } from './require-samples.ts';
 import { demanglesItself, type WriteOptions, writeProfile } from './write-profile.ts';
 import { type OpenTable, writeTables } from './write-tables.ts';
 
-export type { SampleFilter } from '../session/filter.ts';
+export type { SampleFilter } from '../session/filter/filter.ts';
 
 /** One output to make from a recording: bytes for a sink, or CSV tables for sinks that are opened by file name. */
 export type ConvertOutput =

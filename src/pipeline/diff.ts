@@ -5,7 +5,7 @@ import { PerfconvError } from '../base/errors.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import { eventNames } from '../profile/shown-events.ts';
 import type { UnknownCode } from '../profile/unknown-code.ts';
-import { plainEventName } from '../session/event-names.ts';
+import { plainEventName } from '../session/events/event-names.ts';
 import type { EventPair } from '../writers/diff/diff.ts';
 import { type DiffSide, type WriteDiffOptions, writeDiff as writeDiffTables } from '../writers/diff/write-diff.ts';
 import { type ReadRecordingOptions, readRecording } from './read-recording.ts';

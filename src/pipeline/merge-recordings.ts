@@ -4,7 +4,7 @@ import { PerfconvError } from '../base/errors.ts';
 import { wordList } from '../base/word-list.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
-import type { SampleFilter } from '../session/filter.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { Format } from './formats.ts';
 import { type ReadRecording, type ReadRecordingOptions, readRecording } from './read-recording.ts';

@@ -19,13 +19,13 @@ import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { type KeptBranches, ProfileBuilder } from '../profile/builder.ts';
 import type { Profile } from '../profile/profile.ts';
 import { type DetailName, SampleDetails } from '../profile/sample-details.ts';
-import type { SampleFilter } from '../session/filter.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
 import type { AvailableMemory } from '../session/memory-budget.ts';
+import type { LeafRule } from '../session/reading/sample-reader.ts';
 import type { RecordObserver } from '../session/replay.ts';
-import type { LeafRule } from '../session/sample-reader.ts';
 import { runSession, type SessionResult } from '../session/session.ts';
 import type { SessionOptions } from '../session/session-parts.ts';
-import type { TruncatedStacks } from '../session/user-stacks.ts';
+import type { TruncatedStacks } from '../session/unwinding/user-stacks.ts';
 import type { Symbolizer } from '../symbolizer/symbolizer.ts';
 import { assembleProfile, type EventKind, eventKind } from './assemble-profile.ts';
 

@@ -1,7 +1,7 @@
 import { type DebugInfoUse, defaultDebugInfo } from '../naming/location-naming.ts';
 import type { KeptBranches } from '../profile/builder.ts';
 import type { DetailName } from '../profile/sample-details.ts';
-import type { LeafRule } from '../session/sample-reader.ts';
+import type { LeafRule } from '../session/reading/sample-reader.ts';
 import { type ScriptFieldChoice, scriptBranchesOf, scriptDetailsOf } from '../writers/script/fields.ts';
 import type { EventKind } from './assemble-profile.ts';
 import type { Format } from './formats.ts';

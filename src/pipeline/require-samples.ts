@@ -5,11 +5,11 @@ import { secondsText } from '../base/seconds.ts';
 import { HEADER_STAT, PERF_RECORD_STAT, PERF_SAMPLE_CPU } from '../perfdata/constants.ts';
 import { OFF_CPU_PREFIX } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
-import { isWantedEvent, meansEvent } from '../session/event-names.ts';
-import type { SampleFilter } from '../session/filter.ts';
+import { isWantedEvent, meansEvent } from '../session/events/event-names.ts';
+import type { SampleFilter } from '../session/filter/filter.ts';
+import { notedSampleTimes } from '../session/filter/time-bounds.ts';
+import type { TimeRange, TimeSpan } from '../session/filter/time-ranges.ts';
 import type { SessionResult } from '../session/session.ts';
-import { notedSampleTimes } from '../session/time-bounds.ts';
-import type { TimeRange, TimeSpan } from '../session/time-ranges.ts';
 import type { ReadProfileResult } from './read-profile.ts';
 
 /**

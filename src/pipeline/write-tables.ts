@@ -2,7 +2,7 @@ import type { ByteSink } from '../base/byte-sink.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
-import { RecordCounts } from '../session/record-counts.ts';
+import { RecordCounts } from '../session/reading/record-counts.ts';
 import type { ProcessStats } from '../stats/process-stats.ts';
 import type { RecordLog } from '../stats/record-log.ts';
 import type { ReadProfileResult } from './read-profile.ts';

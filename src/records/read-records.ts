@@ -11,8 +11,8 @@ import { damaged, type PerfRecord, type RecordedEvent, type RecordPlace, readRec
 import { readSample } from '../perfdata/sample.ts';
 import { readSampleId } from '../perfdata/sample-id.ts';
 import { reportSurplus } from '../perfdata/sample-layout.ts';
-import { type EventList, eventsOf } from '../session/events.ts';
-import { UserRecordReader } from '../session/user-records.ts';
+import { type EventList, eventsOf } from '../session/events/events.ts';
+import { UserRecordReader } from '../session/reading/user-records.ts';
 import { Turns } from './turns.ts';
 
 export interface ReadRecordsOptions {

@@ -3,13 +3,13 @@ import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';
 import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
-import type { CompiledFilter } from './filter.ts';
+import { isSampledAtSwitches, type SessionEvent } from './events/session-event.ts';
+import type { CompiledFilter } from './filter/filter.ts';
 import type { SessionMemory } from './memory-budget.ts';
-import type { OffCpuReplay } from './off-cpu-replay.ts';
-import type { RecordOrder } from './record-order.ts';
-import { cpusText, type RecordedCpus } from './recorded-cpus.ts';
+import type { OffCpuReplay } from './off-cpu/off-cpu-replay.ts';
+import { cpusText, type RecordedCpus } from './reading/recorded-cpus.ts';
 import type { Replay } from './replay.ts';
-import { isSampledAtSwitches, type SessionEvent } from './session-event.ts';
+import type { RecordOrder } from './rows/record-order.ts';
 
 /** What records when and where threads are off the CPU. */
 const OFF_CPU_RECORDING = 'perf record -e cpu-clock -e sched:sched_switch --switch-events -g';

@@ -1,9 +1,9 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { EventDescription } from '../perfdata/features.ts';
-import type { EventList } from './events.ts';
-import type { CompiledFilter } from './filter.ts';
-import type { SwitchSampleReader } from './switch-samples.ts';
+import type { EventList } from './events/events.ts';
+import type { CompiledFilter } from './filter/filter.ts';
+import type { SwitchSampleReader } from './rows/switch-samples.ts';
 
 /** What has used the names that events had so far. */
 export interface NameUsers {

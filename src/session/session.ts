@@ -10,22 +10,22 @@ import type { RecordVisitor } from '../perfdata/record-visitor.ts';
 import { walkRecords } from '../perfdata/record-walk.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
-import type { Dso } from './dsos.ts';
-import { type EmbeddedSymbols, embeddedSymbolsOf } from './embedded-symbols.ts';
-import { needsSampleTimes } from './filter.ts';
+import type { SessionEvent } from './events/session-event.ts';
+import { needsSampleTimes } from './filter/filter.ts';
+import { findSampleTimes } from './filter/time-bounds.ts';
 import { reportAtEnd } from './findings-at-end.ts';
 import { nameEventsLate } from './late-event-names.ts';
-import { RecordCounts } from './record-counts.ts';
-import type { RecordOrder } from './record-order.ts';
-import { RecordRow } from './record-row.ts';
+import type { Dso } from './processes/dsos.ts';
+import { type EmbeddedSymbols, embeddedSymbolsOf } from './processes/embedded-symbols.ts';
+import type { SessionProcess, SessionTask, SessionThread } from './processes/tasks.ts';
+import { RecordCounts } from './reading/record-counts.ts';
+import type { SampleReader } from './reading/sample-reader.ts';
+import type { SideBandReader } from './reading/side-band-reader.ts';
 import type { RecordObserver } from './replay.ts';
-import type { SampleReader } from './sample-reader.ts';
-import type { SessionEvent } from './session-event.ts';
+import type { RecordOrder } from './rows/record-order.ts';
+import { RecordRow } from './rows/record-row.ts';
 import { type SessionJob, type SessionOptions, type SessionParts, sessionPartsOf } from './session-parts.ts';
-import type { SideBandReader } from './side-band-reader.ts';
-import type { SessionProcess, SessionTask, SessionThread } from './tasks.ts';
-import { findSampleTimes } from './time-bounds.ts';
-import type { UnwindEnds } from './unwind-ends.ts';
+import type { UnwindEnds } from './unwinding/unwind-ends.ts';
 
 /** What a session knows when it has come to the end of the recording. */
 export interface SessionResult {

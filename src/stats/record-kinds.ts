@@ -1,5 +1,5 @@
 import * as abi from '../perfdata/constants.ts';
-import type { RecordCounts } from '../session/record-counts.ts';
+import type { RecordCounts } from '../session/reading/record-counts.ts';
 import { UNKNOWN_RECORD } from './record-log.ts';
 
 /** How many records of one kind the file holds. */

@@ -4,8 +4,8 @@ import { StringTable } from '../base/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { MappedRange } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';
-import type { RecordRow } from '../session/record-row.ts';
 import type { RecordObserver } from '../session/replay.ts';
+import type { RecordRow } from '../session/rows/record-row.ts';
 
 /**
  * What a logged record holds beyond its type, process and time. 64-bit numbers are two words, low and high: as doubles, some would be rounded. `unknown` is a

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { openFile } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { parseTimeRanges } from '../../src/session/time-ranges.ts';
+import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
 import { denseRecording } from '../support/dense-recording.ts';
 import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
 

@@ -3,8 +3,8 @@ import { Diagnostics } from '../../src/base/diagnostics.ts';
 import type { JitDump } from '../../src/jitdump/jitdump.ts';
 import { reportUnwoundStacks } from '../../src/naming/report-unwound.ts';
 import type { Mapping } from '../../src/profile/profile.ts';
-import type { SessionEvent } from '../../src/session/session-event.ts';
-import { UnwindEnds } from '../../src/session/unwind-ends.ts';
+import type { SessionEvent } from '../../src/session/events/session-event.ts';
+import { UnwindEnds } from '../../src/session/unwinding/unwind-ends.ts';
 import type { UnwindEnd } from '../../src/unwind/unwinder.ts';
 import { buildProfile } from '../support/build-profile.ts';
 

@@ -6,7 +6,7 @@ import { isStartFunction } from '../../src/naming/start-functions.ts';
 import { CPUMODE_KERNEL, CPUMODE_USER } from '../../src/profile/location-table.ts';
 import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
-import type { SessionEvent } from '../../src/session/session-event.ts';
+import type { SessionEvent } from '../../src/session/events/session-event.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
 const NAMES = [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { matchEvents, writeDiff } from '../../src/pipeline/diff.ts';
-import { plainEventName } from '../../src/session/event-names.ts';
+import { plainEventName } from '../../src/session/events/event-names.ts';
 import { buildProfile } from '../support/build-profile.ts';
 
 const eventsOf = (...names: string[]) => buildProfile(names.map((event, timeNs) => ({ timeNs, event, stack: ['main'] }))).events;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
-import { RangeTree } from '../../src/session/range-tree.ts';
+import { AddressSpace, GenerationCounter } from '../../src/session/processes/address-space.ts';
+import { RangeTree } from '../../src/session/processes/range-tree.ts';
 import { runs } from '../support/thoroughness.ts';
 
 type Step = { readonly op: 'map' | 'unmap'; readonly start: number; readonly length: number; readonly dso: number };

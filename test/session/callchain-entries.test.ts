@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import * as abi from '../../src/perfdata/constants.ts';
-import { beginsWith, beginsWithAddress, cpumodeOfMarker, endsWithCookie, isMarker, MARKER_HIGH, markerOf } from '../../src/session/callchain-entries.ts';
+import {
+  beginsWith,
+  beginsWithAddress,
+  cpumodeOfMarker,
+  endsWithCookie,
+  isMarker,
+  MARKER_HIGH,
+  markerOf,
+} from '../../src/session/callchains/callchain-entries.ts';
 import { ByteWriter, context } from '../support/perf-encoder.ts';
 
 const { PERF_RECORD_MISC_KERNEL: KERNEL, PERF_RECORD_MISC_USER: USER } = abi;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import * as abi from '../../src/perfdata/constants.ts';
-import { CallchainTable } from '../../src/session/callchains.ts';
+import { CallchainTable } from '../../src/session/callchains/callchains.ts';
 import { ByteWriter, context } from '../support/perf-encoder.ts';
 
 const { PERF_RECORD_MISC_KERNEL: KERNEL, PERF_RECORD_MISC_USER: USER } = abi;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_WAITING_SAMPLES } from '../../src/session/deferred-callchains.ts';
-import { parseTimeRanges } from '../../src/session/time-ranges.ts';
+import { MAX_WAITING_SAMPLES } from '../../src/session/callchains/deferred-callchains.ts';
+import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
 import { type Decoded, decode } from '../support/decode.ts';
 import { locationsOf } from '../support/locations-of.ts';
 import { type AttrSpec, context, encodeFile, encodePipe, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';

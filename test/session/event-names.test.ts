@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { meansEvent } from '../../src/session/event-names.ts';
+import { meansEvent } from '../../src/session/events/event-names.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { AddressSpace, GenerationCounter } from '../../src/session/address-space.ts';
-import type { Dso } from '../../src/session/dsos.ts';
-import { MappedCode } from '../../src/session/mapped-code.ts';
-import type { UnwindSegment } from '../../src/session/unwind-files.ts';
+import { AddressSpace, GenerationCounter } from '../../src/session/processes/address-space.ts';
+import type { Dso } from '../../src/session/processes/dsos.ts';
+import { MappedCode } from '../../src/session/unwinding/mapped-code.ts';
+import type { UnwindSegment } from '../../src/session/unwinding/unwind-files.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { madeInput } from '../support/made-process.ts';
 import { moduleOf } from '../support/unwound.ts';

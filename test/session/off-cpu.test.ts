@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu-waits.ts';
+import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu/off-cpu-waits.ts';
 import { decode } from '../support/decode.ts';
 import { D, findings, isWait, MS, OFF, PREEMPTED, R, S, waits, waitsOf } from '../support/off-cpu-waits.ts';
 import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { PeriodRemainders } from '../../src/session/period-remainders.ts';
+import { PeriodRemainders } from '../../src/session/rows/period-remainders.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

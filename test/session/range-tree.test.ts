@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NodeMemory, RangeTree } from '../../src/session/range-tree.ts';
+import { NodeMemory, RangeTree } from '../../src/session/processes/range-tree.ts';
 import { runs } from '../support/thoroughness.ts';
 
 /** The addresses that the model knows: enough for some leaves full of ranges. */

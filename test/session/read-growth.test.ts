@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { ReadGrowth } from '../../src/session/read-growth.ts';
+import { ReadGrowth } from '../../src/session/rows/read-growth.ts';
 
 test('the memory for last values follows the number of threads and counters', () => {
   const growth = new ReadGrowth(false, new Diagnostics());

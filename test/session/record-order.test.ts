@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { RecordOrder } from '../../src/session/record-order.ts';
-import { RecordRow } from '../../src/session/record-row.ts';
+import { RecordOrder } from '../../src/session/rows/record-order.ts';
+import { RecordRow } from '../../src/session/rows/record-row.ts';
 
 it('a directory delivers what all of its files have been read beyond, so that the rest of them need not wait in memory', () => {
   const delivered: number[] = [];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordQueue } from '../../src/session/record-queue.ts';
-import type { RecordRow } from '../../src/session/record-row.ts';
+import { RecordQueue } from '../../src/session/rows/record-queue.ts';
+import type { RecordRow } from '../../src/session/rows/record-row.ts';
 import { recordRow } from '../support/record-row.ts';
 import { runs } from '../support/thoroughness.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { registerNames } from '../../src/session/register-names.ts';
+import { registerNames } from '../../src/session/events/register-names.ts';
 
 // The registers that perf asks for. The names of other machines are compared with perf's in the live tests.
 

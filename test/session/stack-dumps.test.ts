@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/byte-view.ts';
 import { Piece } from '../../src/perfdata/pieces.ts';
 import { emptySampleOffsets } from '../../src/perfdata/sample-layout.ts';
-import { StackDumps } from '../../src/session/stack-dumps.ts';
+import { StackDumps } from '../../src/session/rows/stack-dumps.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const REGISTERS = 2;

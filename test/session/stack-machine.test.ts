@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PerfEventAttr } from '../../src/perfdata/attr.ts';
-import { SampledRegisters, stackMachine } from '../../src/session/stack-machine.ts';
+import { SampledRegisters, stackMachine } from '../../src/session/events/stack-machine.ts';
 
 const NARROW = 1;
 const WIDE = 2;

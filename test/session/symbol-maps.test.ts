@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { DsoTable } from '../../src/session/dsos.ts';
-import { SymbolMaps } from '../../src/session/symbol-maps.ts';
-import { TaskTable } from '../../src/session/tasks.ts';
+import { DsoTable } from '../../src/session/processes/dsos.ts';
+import { SymbolMaps } from '../../src/session/processes/symbol-maps.ts';
+import { TaskTable } from '../../src/session/processes/tasks.ts';
 import { DSO_SYMBOL_MAP_FILE } from '../../src/simpleperf/constants.ts';
 import type { SimpleperfFile } from '../../src/simpleperf/files.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AddressSpace } from '../../src/session/address-space.ts';
-import { TaskTable } from '../../src/session/tasks.ts';
+import type { AddressSpace } from '../../src/session/processes/address-space.ts';
+import { TaskTable } from '../../src/session/processes/tasks.ts';
 
 const fork = (pid: number, ppid: number) => ({ pid, ppid, tid: pid, ptid: ppid, isSynthesized: false, timeLo: 0, timeHi: 0 });
 const exec = (pid: number) => ({ pid, tid: pid, comm: 'next', isExec: true });

@@ -3,7 +3,7 @@ import { BufferSource, type ByteSource, type RecordingSource } from '../../src/b
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { PerfconvError } from '../../src/base/errors.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { parseTimeRanges } from '../../src/session/time-ranges.ts';
+import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
 import { denseRecording, FIRST_NS } from '../support/dense-recording.ts';
 import { type AttrSpec, encodeFile, record, simpleperfRecords } from '../support/perf-encoder.ts';
 import { CLOCK, META } from '../support/simpleperf-recordings.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecordCounts } from '../../src/session/record-counts.ts';
+import { RecordCounts } from '../../src/session/reading/record-counts.ts';
 import { recordKinds } from '../../src/stats/record-kinds.ts';
 
 const READPERF_ORDER = ['MMAP', 'LOST', 'COMM', 'EXIT', 'THROTTLE', 'UNTHROTTLE', 'FORK', 'READ', 'SAMPLE', 'unknown'];
