@@ -198,7 +198,7 @@ export class UnwindModule {
     const frames = this.#goFrames;
     switch (frames?.kindAt(svma)) {
       case 'chained':
-        return this.registers?.machine === 'x86_64' ? this.rules.chainRule() : undefined;
+        return this.registers?.name === 'x86_64' ? this.rules.chainRule() : undefined;
       case 'leaving':
         return this.rules.frameRule(Math.max(0, frames.sizeAt(svma)), RuleFlag.leavesStack);
       case 'keeping':

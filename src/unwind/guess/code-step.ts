@@ -50,12 +50,12 @@ export class CodeStep {
     this.mayBeOthers = false;
     if (module === undefined) return 'no-rule';
     const svma = pc - this.#memory.space.bias;
-    const isThumb = machine.machine === 'arm' && this.#thumbMode.isThumb(module, svma);
+    const isThumb = machine.name === 'arm' && this.#thumbMode.isThumb(module, svma);
     const flags = (isCall ? ScanFlag.isCall : 0) | (isThumb ? ScanFlag.isThumb : 0);
     const rule = this.#scan.rule(module, svma, flags);
     if (!isCall && this.#stepByJump(module, this.#scan.jumpRule(module, svma))) return 'stepped';
     const end = this.#stepByRule(module, rule);
-    if (end === 'stepped' || this.#code.isPending || machine.machine !== 'arm' || this.#thumbMode.isKnown) return end;
+    if (end === 'stepped' || this.#code.isPending || machine.name !== 'arm' || this.#thumbMode.isKnown) return end;
     // It was the wrong instruction set, or the function does not return. If code seemed to return in the wrong one, it usually has saved nothing in the right
     // one.
     const otherFlags = (flags ^ ScanFlag.isThumb) | (rule >= 0 ? ScanFlag.isEmpty : 0);

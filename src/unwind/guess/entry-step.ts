@@ -199,7 +199,7 @@ export class EntryStep {
 
   /** Whether the code at an address only jumps to an address in memory: to a function that may be in another file. */
   #isPltStub(address: number): boolean {
-    const stubs = this.#frame.machine.machine === 'i386' ? I386_STUBS : X86_64_STUBS;
+    const stubs = this.#frame.machine.name === 'i386' ? I386_STUBS : X86_64_STUBS;
     return stubs.some((code) => this.#code.is(address, code));
   }
 

@@ -78,7 +78,7 @@ export class FrameGuess implements FallbackSteps {
   #stepWithin(): StepEnd {
     const { isCall, pc, registers, machine } = this.#frame;
     // Pointers of n32 have half the size of its registers, and its stacks are below 4 GB.
-    const isN32 = machine.machine === 'mips64' && this.#memory.stack.end <= LIMIT_OF_32_BITS;
+    const isN32 = machine.name === 'mips64' && this.#memory.stack.end <= LIMIT_OF_32_BITS;
     const stack = isN32 ? this.#memory.stack.halves : this.#memory.stack;
     const sp = registers.value(machine.sp);
     if (isCall && (this.#stackEnds.beginsStack(pc) || this.#stackEnds.endsI386Context(pc))) return 'uncalled';
@@ -106,7 +106,7 @@ export class FrameGuess implements FallbackSteps {
 
   #guess(): StepEnd {
     const { machine, registers, isCall } = this.#frame;
-    switch (machine.machine) {
+    switch (machine.name) {
       case 'x86_64':
         return !isCall && this.#stackEnds.beginsThread() ? 'outermost' : this.#x86.step();
       case 'i386':

@@ -37,8 +37,8 @@ export class LibunwindFallback implements FallbackSteps {
     const { machine, isCall } = this.#frame;
     // libunwind first asks what is mapped there.
     if (this.#memory.space.module === undefined) return 'no-rule';
-    if (machine.machine === 'aarch64' && !isCall) return this.#takeLink();
-    if (machine.machine !== 'x86_64') return 'no-rule';
+    if (machine.name === 'aarch64' && !isCall) return this.#takeLink();
+    if (machine.name !== 'x86_64') return 'no-rule';
     const isStub = this.#isPltStub();
     if (this.#code.isPending) return 'pending';
     return isStub ? this.#takeTop() : this.#takeChain();

@@ -304,7 +304,7 @@ export class LinkGuess {
 
   /** See {@link FallbackSteps.stepToReturn}. On 32-bit Arm, nothing tells for sure which instruction set code is of; its rules are trusted. */
   stepToReturn(): StepEnd {
-    return this.#frame.machine.machine === 'arm' ? 'no-rule' : this.#codeStep.stepToReturn();
+    return this.#frame.machine.name === 'arm' ? 'no-rule' : this.#codeStep.stepToReturn();
   }
 
   #stepAtEntry(): StepEnd {

@@ -76,9 +76,9 @@ export class PushStep {
   }
 
   #codeOf(module: UnwindModule, svma: number): LinkCode {
-    const { machine } = this.#frame.machine;
-    if (machine === 'arm') return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
-    return machine as LinkCode;
+    const { name } = this.#frame.machine;
+    if (name === 'arm') return this.#thumbMode.isThumb(module, svma) ? 't32' : 'a32';
+    return name as LinkCode;
   }
 
   #stepByRule(module: UnwindModule, rule: number): StepEnd {

@@ -66,7 +66,7 @@ export class ReturnStep {
     const fp = registers.value(machine.fp);
     if (fp === 0 && isCall) return entersUnknownCode ? 'no-rule' : 'outermost';
     if (!this.isFramePointer(fp) || this.#isNoEnd(fp + returnAt, fp + savedAt)) return 'no-rule';
-    const sp = !isX86(machine.machine) ? -1 : isMadeAtRunTime ? this.#senderSp(fp) : this.#realignedSp(fp);
+    const sp = !isX86(machine.name) ? -1 : isMadeAtRunTime ? this.#senderSp(fp) : this.#realignedSp(fp);
     return this.take(fp + returnAt, fp + savedAt, sp >= 0 ? sp : fp + Math.max(returnAt, savedAt) + machine.addressSize);
   }
 
@@ -85,7 +85,7 @@ export class ReturnStep {
     const stack = this.#stack;
     const { machine, registers } = this.#frame;
     const word = machine.addressSize;
-    const register = machine.machine === 'i386' ? ECX : R10;
+    const register = machine.name === 'i386' ? ECX : R10;
     if (registers.known[register] === 1 && this.#isRealigned(fp, registers.value(register))) return registers.value(register);
     for (let i = 1; i <= MAX_SAVED_REGISTERS && stack.read(fp - word * i); i++) {
       const sp = stack.value;

@@ -32,7 +32,7 @@ export class WrongRules {
   /** Like {@link FallbackSteps.isWronglyLeft}. */
   have({ addresses, isCall, count }: UnwoundStack, end: UnwindEnd): boolean | undefined {
     // Elsewhere, leaves keep return addresses in registers, and a call before an address says less. On i386, each step has been checked.
-    if (this.#frame.machine.machine !== 'x86_64') return false;
+    if (this.#frame.machine.name !== 'x86_64') return false;
     const code = this.#code;
     code.isPending = false;
     // Whoever made a stack may have put an address there for its first function to return to. It is the last frame.

@@ -205,7 +205,7 @@ export class X86Guess {
   /** Steps by the instruction that is about to run. */
   #stepBySetup(): StepEnd {
     const { machine, pc } = this.#frame;
-    switch (this.#setup.at(pc, machine.machine)) {
+    switch (this.#setup.at(pc, machine.name)) {
       case 'none':
         return this.#takeTop();
       case 'pushed':
@@ -295,7 +295,7 @@ export class X86Guess {
   }
 
   #isI386(): boolean {
-    return this.#frame.machine.machine === 'i386';
+    return this.#frame.machine.name === 'i386';
   }
 
   /** Whether the frame's code is in a file that is at hand. */

@@ -42,7 +42,7 @@ export function isMips(machine: string): machine is MipsMachine {
 
 /** The registers of a machine, as DWARF numbers them and as perf records them. */
 export interface MachineRegisters {
-  readonly machine: UnwindMachine;
+  readonly name: UnwindMachine;
   readonly addressSize: 4 | 8;
   /** Registers with lower DWARF numbers matter to unwinding; others (floating point, vectors) do not. */
   readonly count: number;
@@ -83,8 +83,8 @@ export function codeAddress(lo: number, hi: number, machine: MachineRegisters): 
 }
 
 /** The upper word of a return address without its signature, which arm64 puts into the bits that addresses do not use. */
-export function withoutSignature(hi: number, { machine }: MachineRegisters): number {
-  return machine === 'aarch64' ? hi & 0xffff : hi;
+export function withoutSignature(hi: number, { name }: MachineRegisters): number {
+  return name === 'aarch64' ? hi & 0xffff : hi;
 }
 
 /** The last register that callees save on RISC-V, fs11. */
@@ -103,7 +103,7 @@ function sameBits(same: number, count: number): Int8Array {
 // x86: AX BX CX DX SI DI BP SP IP FLAGS CS SS DS ES FS GS R8 … R15 (arch/x86/include/uapi/asm/perf_regs.h).
 // DWARF: x86-64 psABI, figure 3.36 (rax rdx rcx rbx rsi rdi rbp rsp r8 … r15, return address); i386 psABI, table 2.14.
 const X86_64: MachineRegisters = {
-  machine: 'x86_64',
+  name: 'x86_64',
   addressSize: 8,
   count: 17,
   perfBits: bits(0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8),
@@ -118,7 +118,7 @@ const X86_64: MachineRegisters = {
   handlerMark: RAX,
 };
 const I386: MachineRegisters = {
-  machine: 'i386',
+  name: 'i386',
   addressSize: 4,
   count: 9,
   perfBits: bits(0, 2, 3, 1, 7, 6, 4, 5, 8),
@@ -134,7 +134,7 @@ const I386: MachineRegisters = {
 };
 // arm64: X0 … X29 LR SP PC; DWARF for the Arm 64-bit Architecture: 0 … 30 X, 31 SP, 32 PC, 34 RA_SIGN_STATE.
 const AARCH64: MachineRegisters = {
-  machine: 'aarch64',
+  name: 'aarch64',
   addressSize: 8,
   count: 35,
   perfBits: sameBits(33, 35),
@@ -150,7 +150,7 @@ const AARCH64: MachineRegisters = {
 };
 // arm: R0 … R10 FP IP SP LR PC, which are r0 … r15. A 32-bit process on an arm64 kernel has the same bits.
 const ARM: MachineRegisters = {
-  machine: 'arm',
+  name: 'arm',
   addressSize: 4,
   count: 16,
   perfBits: sameBits(16, 16),
@@ -166,7 +166,7 @@ const ARM: MachineRegisters = {
 };
 // riscv: PC RA SP GP TP T0 … in the order of x0 …, but with PC in place of x0, which is always 0. DWARF 64 is the column of signal frames.
 const RISCV64: MachineRegisters = {
-  machine: 'riscv64',
+  name: 'riscv64',
   addressSize: 8,
   count: 65,
   perfBits: Int8Array.from({ length: 65 }, (_, i) => (i > 0 && i < 32 ? i : -1)),
@@ -183,7 +183,7 @@ const RISCV64: MachineRegisters = {
 // s390: R0 … R15 FP0 … FP15 MASK PC. DWARF (s390x ELF ABI, 1.6): 16 … 31 are f0 … f15 in another order, 64 and 65 the PSW.
 // The CFA is 160 bytes above the caller's stack pointer.
 const S390X: MachineRegisters = {
-  machine: 's390x',
+  name: 's390x',
   addressSize: 8,
   count: 66,
   perfBits: Int8Array.from({ length: 66 }, (_, i) => {
@@ -204,7 +204,7 @@ const S390X: MachineRegisters = {
 // powerpc: R0 … R31 NIP MSR ORIG_R3 CTR LINK …. DWARF (64-bit ELF V2 ABI, "DWARF Definition"; the same in the older ABI and, as gcc writes rules, with 32 bits):
 // 0 … 31 are r0 … r31, 65 LR. 67 is the column of signal frames (observed in the vdso's rules). There is no fixed frame pointer: gcc and LLVM use r31.
 const PPC64: MachineRegisters = {
-  machine: 'ppc64',
+  name: 'ppc64',
   addressSize: 8,
   count: 68,
   perfBits: Int8Array.from({ length: 68 }, (_, i) => (i < 32 ? i : i === 65 ? 36 : i === 66 ? 35 : -1)),
@@ -218,14 +218,14 @@ const PPC64: MachineRegisters = {
   pcMask: 0,
   handlerMark: 3,
 };
-const PPC: MachineRegisters = { ...PPC64, machine: 'ppc', addressSize: 4 };
+const PPC: MachineRegisters = { ...PPC64, name: 'ppc', addressSize: 4 };
 // loongarch: PC R1 … R31, as on RISC-V, and so are the DWARF numbers (LoongArch ELF psABI, "DWARF Register Numbers"). 64 is only a place for what signal frames
 // have.
-const LOONGARCH64: MachineRegisters = { ...RISCV64, machine: 'loongarch64', sp: 3, fp: 22, handlerMark: 4 };
+const LOONGARCH64: MachineRegisters = { ...RISCV64, name: 'loongarch64', sp: 3, fp: 22, handlerMark: 4 };
 // mips: PC R1 … R31, with the same numbers in DWARF. 64 is only a place for what signal frames have. n32 has the registers of n64, also in samples; o32 has
 // their lower halves.
-const MIPS64: MachineRegisters = { ...RISCV64, machine: 'mips64', sp: 29, fp: 30, lr: 31, handlerMark: 4 };
-const MIPS: MachineRegisters = { ...MIPS64, machine: 'mips', addressSize: 4 };
+const MIPS64: MachineRegisters = { ...RISCV64, name: 'mips64', sp: 29, fp: 30, lr: 31, handlerMark: 4 };
+const MIPS: MachineRegisters = { ...MIPS64, name: 'mips', addressSize: 4 };
 
 export const MACHINE_REGISTERS: Readonly<Record<UnwindMachine, MachineRegisters>> = {
   x86_64: X86_64,

@@ -20,14 +20,14 @@ export class CallEffects {
    * @returns whether it is certain that the function returns
    */
   apply(module: UnwindModule, svma: number, state: ScanState, dropsArguments: boolean): boolean {
-    const { machine, sp } = module.registers as MachineRegisters;
-    const isI386 = machine === 'i386';
+    const { name, sp } = module.registers as MachineRegisters;
+    const isI386 = name === 'i386';
     const changed = isI386 ? this.#i386Callees.onlyChangedBefore(module, svma) : -1;
     if (changed >= 0) {
       state.clobber(changed);
       return true;
     }
-    const { callerSaved, changedByCall } = CALLING_CONVENTIONS[machine];
+    const { callerSaved, changedByCall } = CALLING_CONVENTIONS[name];
     // Code that still uses a number in such a register relies on the call not to change it: compilers know which registers functions of the same file change
     // (gcc's -fipa-ra).
     for (const register of callerSaved) if (!state.isConstant(register) || changedByCall.includes(register)) state.clobber(register);

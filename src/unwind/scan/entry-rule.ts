@@ -14,7 +14,7 @@ import type { ScanState } from './scan-state.ts';
 export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanState): number {
   const machine = registers as MachineRegisters;
   const { sp, lr, addressSize, cfaBias } = machine;
-  const { link, calleeSaved } = CALLING_CONVENTIONS[machine.machine];
+  const { link, calleeSaved } = CALLING_CONVENTIONS[machine.name];
   const isPushedByCall = link < 0;
   // As a distance from where the stack pointer was; undefined while it is in the link register.
   const returnPlace = isPushedByCall ? 0 : state.savedAt(link);

@@ -83,7 +83,7 @@ export class EntryScan {
   #begin(module: UnwindModule): void {
     this.#reader.begin(module);
     this.#machine = module.registers as MachineRegisters;
-    const machine = this.#machine.machine as X86Machine;
+    const machine = this.#machine.name as X86Machine;
     this.#convention = CALLING_CONVENTIONS[machine];
     this.#decoder = this.#decoders[machine];
   }
@@ -157,7 +157,7 @@ export class EntryScan {
 
   /** Notes whether another function may begin at the next instruction. */
   #noteBoundary(flow: CodeFlow): void {
-    const isOnI386 = this.#machine.machine === 'i386';
+    const isOnI386 = this.#machine.name === 'i386';
     // After a call, too, arguments may be pushed, but not right after it.
     if (flow === 'next') {
       if (this.#isBehindCall) this.#mayBegin = this.#decoder.isPadding && (this.#mayBegin || isOnI386);
@@ -191,7 +191,7 @@ export class EntryScan {
    */
   #isStillInside(module: UnwindModule, start: number): boolean {
     const reader = this.#reader;
-    const decoder = this.#decodersAhead[this.#machine.machine as X86Machine];
+    const decoder = this.#decodersAhead[this.#machine.name as X86Machine];
     const state = this.#ahead;
     const { sp, fp } = this.#machine;
     state.begin(sp);

@@ -122,8 +122,8 @@ export class EntrySearch {
 
   #begins(module: UnwindModule, at: number): boolean {
     const state = this.#state;
-    const { sp, machine } = this.#machine;
-    const decoder = this.#decoders[machine as X86Machine];
+    const { sp, name } = this.#machine;
+    const decoder = this.#decoders[name as X86Machine];
     state.begin(sp);
     this.#reader.isMissing = false;
     for (let i = 0, svma = at; i < MAX_FIRST_INSTRUCTIONS; i++) {
@@ -138,7 +138,7 @@ export class EntrySearch {
 
   /** Whether a call right before an svma only tells i386 code where it is: that may come before room is made on the stack. */
   #tellsWhereCodeIs(module: UnwindModule, svma: number): boolean {
-    return this.#machine.machine === 'i386' && this.#i386Callees.onlyChangedBefore(module, svma) >= 0;
+    return this.#machine.name === 'i386' && this.#i386Callees.onlyChangedBefore(module, svma) >= 0;
   }
 
   /** Whether a function may have ended before a byte of the block. */
@@ -146,7 +146,7 @@ export class EntrySearch {
     const bytes = this.#bytes;
     const last = bytes[i - 1];
     if (last === RET || last === INT3 || bytes[i - 2] === SHORT_JUMP || this.#has(i - 6, JUMP_BY_WORD)) return true;
-    const isI386 = this.#machine.machine === 'i386';
+    const isI386 = this.#machine.name === 'i386';
     const far = bytes[i - 5];
     // After a call, i386's code often makes room for the arguments of the next one.
     if (far === JUMP || (isI386 ? bytes[i - 3] === RET_POPPING && last === 0 : far === CALL)) return true;

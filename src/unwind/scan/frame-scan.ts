@@ -85,7 +85,7 @@ export class FrameScan {
     this.#reader.begin(module);
     this.#returnRules.begin(module, machine, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
     module.makeRoom();
-    const decoder = this.#decoderOf(machine.machine, (flags & ScanFlag.isThumb) !== 0);
+    const decoder = this.#decoderOf(machine.name, (flags & ScanFlag.isThumb) !== 0);
     const rule = this.#isCall && this.#isOfCalled() ? NO_RULE : this.#scan(decoder);
     if (this.#code.isPending) return NO_RULE;
     module.code.scanned.set(key, rule);
@@ -103,13 +103,13 @@ export class FrameScan {
     this.#reader.begin(module);
     this.#returnRules.begin(module, machine, { isCall: false, isEmpty: false });
     module.makeRoom();
-    const rule = this.#followToReturn(this.#decoderOf(machine.machine, false), machine, svma);
+    const rule = this.#followToReturn(this.#decoderOf(machine.name, false), machine, svma);
     if (this.#code.isPending) return NO_RULE;
     module.code.returning.set(svma, rule);
     return rule;
   }
 
-  #followToReturn(decoder: InstructionDecoder, { machine, sp }: MachineRegisters, from: number): number {
+  #followToReturn(decoder: InstructionDecoder, { name, sp }: MachineRegisters, from: number): number {
     const state = this.#state;
     state.begin(sp);
     decoder.enter?.();
@@ -117,7 +117,7 @@ export class FrameScan {
     for (let left = MAX_INSTRUCTIONS_TO_RETURN; left > 0; left--) {
       const flow = decoder.decode(this.#reader, svma, state);
       if (this.#reader.isMissing) return NO_RULE;
-      const isReturn = flow === 'leave' && decoder.taken === undefined && decoder.via === CALLING_CONVENTIONS[machine].link;
+      const isReturn = flow === 'leave' && decoder.taken === undefined && decoder.via === CALLING_CONVENTIONS[name].link;
       if (isReturn) return this.#returnRules.atReturn(state, decoder.via, 0);
       if (flow !== 'next') return NO_RULE;
       svma += decoder.sizeBytes;
@@ -136,7 +136,7 @@ export class FrameScan {
   /** Whether the code at the start is that of the function that the call before it called, which did not return. */
   #isOfCalled(): boolean {
     const reader = this.#reader;
-    const isOfCalled = isX86(this.#machine.machine) && reader.byte(this.#start - 5) === 0xe8 && reader.word(this.#start - 4) === 0;
+    const isOfCalled = isX86(this.#machine.name) && reader.byte(this.#start - 5) === 0xe8 && reader.word(this.#start - 4) === 0;
     reader.isMissing = false;
     return isOfCalled;
   }
@@ -226,8 +226,8 @@ export class FrameScan {
   #mayBegin({ isPadding }: InstructionDecoder, svma: number, spBefore: number): boolean {
     // What a JIT made is one function. Java has padding after each call (observed, 25).
     if (isPadding === undefined || this.#module.memory.isOneFunction) return false;
-    const { machine, sp } = this.#machine;
-    return isPadding || (this.#state.offsets[sp] < spBefore && (machine === 'x86_64' || svma % ALIGNMENT === 0));
+    const { name, sp } = this.#machine;
+    return isPadding || (this.#state.offsets[sp] < spBefore && (name === 'x86_64' || svma % ALIGNMENT === 0));
   }
 
   /** Takes into account what a function has changed that was called right before an svma. */

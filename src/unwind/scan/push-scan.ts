@@ -88,7 +88,7 @@ export class PushScan {
   #begin(module: UnwindModule): void {
     module.makeRoom();
     this.#machine = module.registers as MachineRegisters;
-    this.#convention = CALLING_CONVENTIONS[this.#machine.machine];
+    this.#convention = CALLING_CONVENTIONS[this.#machine.name];
   }
 
   /** The rules of the pushes whose functions may be the one at the svma: following the code from there, no other function begins in between. */

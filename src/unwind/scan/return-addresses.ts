@@ -108,7 +108,7 @@ export class ReturnAddresses {
     this.#code.isPending = false;
     let kind: CallKind | 'unmapped' = 'unmapped';
     if (module.memory.isExecutable(address - 1 - bias)) {
-      kind = this.#calls.before(address, this.#frame.machine.machine, (target) => module.memory.isExecutable(target - bias));
+      kind = this.#calls.before(address, this.#frame.machine.name, (target) => module.memory.isExecutable(target - bias));
       // The kernel makes a trampoline the return address of a signal handler.
       if (kind === 'none' && this.#isTrampoline(address, module)) kind = 'call';
       // The interpreter of Java's virtual machine pushes a return address and jumps (observed, 17).
@@ -125,6 +125,6 @@ export class ReturnAddresses {
     const { machine } = this.#frame;
     const rule = module.ruleAt(address - 1 - this.#memory.space.bias);
     if (rule >= 0 && (module.rules.data[rule + RuleWord.flags] & RuleFlag.signalFrame) !== 0) return true;
-    return signalTrampolines(machine.machine).some(({ code }) => this.#code.is(address, code));
+    return signalTrampolines(machine.name).some(({ code }) => this.#code.is(address, code));
   }
 }

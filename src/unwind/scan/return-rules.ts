@@ -44,7 +44,7 @@ export class ReturnRules {
   begin(module: UnwindModule, machine: MachineRegisters, frame: ScannedFrame): void {
     this.#module = module;
     this.#machine = machine;
-    this.#convention = CALLING_CONVENTIONS[machine.machine];
+    this.#convention = CALLING_CONVENTIONS[machine.name];
     this.#frame = frame;
   }
 
@@ -90,8 +90,8 @@ export class ReturnRules {
   }
 
   #cfaOf({ bases, offsets, pointerBase, pointerOffset, isDistance }: ScanState): ReturnCfa | undefined {
-    const { machine, sp, fp, addressSize, cfaBias } = this.#machine;
-    const isOnX86 = isX86(machine);
+    const { name, sp, fp, addressSize, cfaBias } = this.#machine;
+    const isOnX86 = isX86(name);
     // If the frame pointer was restored from where it points, the return address is right above that. The stack pointer need not be known: functions that were
     // called may have popped their arguments.
     const isChained = isOnX86 && bases[sp] === sp && bases[fp] === SAVED + fp && offsets[fp] === 0;
@@ -108,26 +108,26 @@ export class ReturnRules {
 
   /** @param link the register that the return address is in, or was saved from */
   #returnAddressAt({ bases, offsets }: ScanState, { base: cfaBase, offset: cfa, isChained }: ReturnCfa, link: number): ReturnAddressPlace | undefined {
-    const { machine, sp, fp, addressSize, cfaBias } = this.#machine;
+    const { name, sp, fp, addressSize, cfaBias } = this.#machine;
     const lr = this.#convention.link;
     const base = isChained ? SAVED + fp : bases[link];
     const offset = isChained ? addressSize : offsets[link];
     const isInLink = lr >= 0 && bases[link] === lr && offsets[link] === 0;
     if (this.#frame.isEmpty && !(isInLink && cfaBase === sp && cfa === cfaBias)) return undefined;
     const distance = cfa - offset;
-    const isPowerpc = machine === 'ppc64' || machine === 'ppc';
+    const isPowerpc = name === 'ppc64' || name === 'ppc';
     const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
     if (base === SAVED + cfaBase && isSlot && (cfaBase !== sp || offset >= 0)) return { rule: RegisterRule.offset, value: -distance };
     if (isInLink) return { rule: RegisterRule.register, value: lr };
     // PowerPC moves the link register to and from memory by way of another register. musl's vfork for x86-64 keeps the return address in rdx.
-    const mayBeInOther = isPowerpc || (machine === 'x86_64' && cfaBase === sp && cfa === 0);
+    const mayBeInOther = isPowerpc || (name === 'x86_64' && cfaBase === sp && cfa === 0);
     return mayBeInOther && base >= 0 && base < INDIRECT && offset === 0 ? { rule: RegisterRule.register, value: base } : undefined;
   }
 
   /** Adds to the rule where the caller's values of registers are. */
   #addCalleeSaved({ bases, offsets }: ScanState, cfaBase: number, cfa: number): void {
     const { rules } = this.#module;
-    const { sp, fp, machine } = this.#machine;
+    const { sp, fp, name } = this.#machine;
     for (const register of this.#convention.calleeSaved) {
       const base = bases[register];
       if (base === SAVED + cfaBase && offsets[register] < cfa && offsets[register] >= cfa - MAX_FRAME_BYTES)
@@ -137,7 +137,7 @@ export class ReturnRules {
       else if (cfaBase !== fp && base === SAVED + fp && Math.abs(offsets[register]) <= MAX_FRAME_BYTES)
         rules.addRegister(register, RegisterRule.fpOffset, offsets[register]);
       // Leaves of s390x save registers in floating-point registers.
-      else if (machine === 's390x' && base >= FIRST_FLOATING && base < INDIRECT) rules.addRegister(register, RegisterRule.register, base);
+      else if (name === 's390x' && base >= FIRST_FLOATING && base < INDIRECT) rules.addRegister(register, RegisterRule.register, base);
       else if (base !== register || offsets[register] !== 0) rules.addRegister(register, RegisterRule.undefined, 0);
     }
   }

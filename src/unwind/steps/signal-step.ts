@@ -32,7 +32,7 @@ export class SignalStep {
     const { registers, next, machine, pc } = this.#frame;
     const { stack, space } = this.#memory;
     const module = this.#memory.loadedModuleAt(pc);
-    const trampolines = signalTrampolines(machine.machine);
+    const trampolines = signalTrampolines(machine.name);
     const number = module === undefined ? this.#trampolineInUnknownVdso(trampolines) : this.#trampolineAt(pc, pc - space.bias, module);
     if (this.#code.isPending) return 'pending';
     if (number < 0) return 'no-rule';
@@ -62,7 +62,7 @@ export class SignalStep {
   #trampolineInUnknownVdso(trampolines: readonly SignalTrampoline[]): number {
     const { registers, machine, isCall, pc } = this.#frame;
     const { stack, space } = this.#memory;
-    if (!isMips(machine.machine) || space.find(pc) !== 'found' || space.isVdso !== true) return -1;
+    if (!isMips(machine.name) || space.find(pc) !== 'found' || space.isVdso !== true) return -1;
     // A handler's last instruction leaves its return address in the link register.
     const sinceReturn = pc - registers.value(machine.lr);
     if (!isCall && !(sinceReturn >= 0 && sinceReturn <= MAX_TRAMPOLINE_BYTES)) return -1;
@@ -79,9 +79,7 @@ export class SignalStep {
   #trampolineAt(address: number, svma: number, module: UnwindModule): number {
     const known = module.code.trampolines.get(svma);
     if (known !== undefined) return known;
-    const found = signalTrampolines(this.#frame.machine.machine).findIndex(({ code, offsets }) =>
-      offsets.some((offset) => this.#code.is(address - offset, code)),
-    );
+    const found = signalTrampolines(this.#frame.machine.name).findIndex(({ code, offsets }) => offsets.some((offset) => this.#code.is(address - offset, code)));
     if (!this.#code.isPending) module.code.trampolines.set(svma, found);
     return found;
   }

@@ -101,7 +101,7 @@ export class StackEnds {
     const { machine, registers } = this.#frame;
     const address = registers.value(machine.pc);
     if (this.#isI386()) return this.endsI386Context(address);
-    if (machine.machine !== 'x86_64' || registers.known[RBX] === 0) return false;
+    if (machine.name !== 'x86_64' || registers.known[RBX] === 0) return false;
     const distance = registers.value(RBX) - registers.value(machine.sp);
     if (distance < 0 || distance > MAX_ARGUMENTS_BYTES || distance % machine.addressSize !== 0) return false;
     return this.beginsStack(address);
@@ -124,8 +124,8 @@ export class StackEnds {
    * function returns. Boost.Context does so, and PHP for its fibers (observed, 1.74 and 8.2).
    */
   followsRegisterJump(address: number): boolean {
-    const { machine } = this.#frame.machine;
-    if (!isX86(machine) || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
+    const { name } = this.#frame.machine;
+    if (!isX86(name) || this.#returns.callBefore(address) !== 'none' || !this.#code.read(address - 2, 2)) return false;
     const { bytes } = this.#code;
     // FF /4 with a register.
     return bytes[0] === 0xff && (bytes[1] & 0xf8) === 0xe0;
@@ -133,13 +133,13 @@ export class StackEnds {
 
   /** Whether the code at a return address ends a thread that glibc did not make. */
   endsThreadByCode(address: number): boolean {
-    const ends = THREAD_ENDS[this.#frame.machine.machine] ?? [];
+    const ends = THREAD_ENDS[this.#frame.machine.name] ?? [];
     return ends.some(({ at, code }) => this.#code.is(address + at, code));
   }
 
   /** Whether a return address is where a thread that glibc did not make, or a glibc context, ends: their rules go on beyond the first frame. */
   endsThread(address: number): StepEnd {
-    const hasEnds = THREAD_ENDS[this.#frame.machine.machine] !== undefined;
+    const hasEnds = THREAD_ENDS[this.#frame.machine.name] !== undefined;
     const module = hasEnds ? this.#code.moduleAt(address) : undefined;
     if (this.#code.isPending) return 'pending';
     if (module === undefined) return 'no-rule';
@@ -165,7 +165,7 @@ export class StackEnds {
   }
 
   #isI386(): boolean {
-    return this.#frame.machine.machine === 'i386';
+    return this.#frame.machine.name === 'i386';
   }
 
   /**
@@ -177,10 +177,10 @@ export class StackEnds {
     const { machine } = this.#frame;
     if (!stack.read(savedAt) || stack.lo !== 0 || stack.hi !== 0) return false;
     // nop; call
-    if (machine.machine === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);
+    if (machine.name === 'x86_64') return this.#code.is(address - 1, [0x90, 0xe8]);
     // mov x0, x0; bl
     return (
-      machine.machine === 'aarch64' && this.#code.is(address - 4, [0xe0, 0x03, 0x00, 0xaa]) && this.#code.read(address, 4) && this.#code.word(0) >>> 26 === 0x25
+      machine.name === 'aarch64' && this.#code.is(address - 4, [0xe0, 0x03, 0x00, 0xaa]) && this.#code.read(address, 4) && this.#code.word(0) >>> 26 === 0x25
     );
   }
 }
