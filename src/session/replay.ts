@@ -1,11 +1,10 @@
 import type { Diagnostics } from '../base/diagnostics.ts';
-import { KeyedPairs } from '../base/keyed-pairs.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
 import { isSwitch, isSwitchIn, type SideBand } from '../perfdata/records/side-band.ts';
 import type { ProfileBuilder } from '../profile/builder.ts';
-import { type OffCpuTimes, offCpuNs } from '../simpleperf/off-cpu-times.ts';
+import type { OffCpuTimes } from '../simpleperf/off-cpu-times.ts';
 import type { BranchStacks } from './callchains/branch-stacks.ts';
 import type { CallchainTable } from './callchains/callchains.ts';
+import { ChainTotals } from './callchains/chain-totals.ts';
 import { DeferredCallchains } from './callchains/deferred-callchains.ts';
 import type { FrameResolver } from './callchains/frames.ts';
 import type { EventList } from './events/events.ts';
@@ -13,9 +12,8 @@ import type { SessionEvent } from './events/session-event.ts';
 import type { CompiledFilter } from './filter/filter.ts';
 import type { SessionMemory } from './memory-budget.ts';
 import { OffCpuReplay } from './off-cpu/off-cpu-replay.ts';
-import type { AddressSpace } from './processes/address-space.ts';
+import { SimpleperfSwitches } from './off-cpu/simpleperf-switches.ts';
 import type { JitCode } from './processes/jit-code.ts';
-import type { Kernels } from './processes/kernels.ts';
 import { changesMachine, type Machine } from './processes/machine.ts';
 import type { SessionThread, TaskTable } from './processes/tasks.ts';
 import { noteThreadEvent } from './processes/thread-events.ts';
@@ -64,7 +62,6 @@ export interface ReplayParts {
   readonly leafIsSampleIp: boolean;
 }
 
-const TUPLE_BYTES = 20;
 /** After how many records the replay asks again whether there is memory for more. A power of two. */
 const RECORDS_PER_QUESTION = 1 << 14;
 
@@ -73,7 +70,6 @@ export class Replay {
   readonly #machine: Machine;
   /** Parts of the machine, for the loop over samples. */
   readonly #tasks: TaskTable;
-  readonly #kernels: Kernels;
   readonly #jitCode: JitCode;
   readonly #events: readonly SessionEvent[];
   readonly #chains: CallchainTable;
@@ -84,7 +80,7 @@ export class Replay {
   readonly #filter: CompiledFilter;
   readonly #profile: ProfileBuilder;
   readonly #observer: RecordObserver | undefined;
-  readonly #simpleperfOffCpu: OffCpuTimes | undefined;
+  readonly #simpleperfSwitches: SimpleperfSwitches | undefined;
   /** Finds the times off the CPU that follow from switches; undefined if nobody asked for them. */
   readonly offCpuReplay: OffCpuReplay | undefined;
   /** Whether one of the two needs to know which threads are on a CPU. */
@@ -92,10 +88,7 @@ export class Replay {
   readonly #memory: SessionMemory;
   readonly #readGrowth: ReadGrowth;
   readonly #deferred: DeferredCallchains;
-  /** Numbers for (event, task, state of the address space); then totals, by chain + 1 and such a number. */
-  readonly #surroundings = new TupleInterner(3);
-  #totals = new KeyedPairs();
-  #kernelGeneration = -1;
+  readonly #chainTotals: ChainTotals;
   #sampleCount = 0;
   #deliveredCount = 0;
   /** Whether there is no more memory: samples whose threads or stacks are new are left out. */
@@ -109,7 +102,6 @@ export class Replay {
   constructor(parts: ReplayParts, diagnostics: Diagnostics) {
     this.#machine = parts.machine;
     this.#tasks = parts.machine.tasks;
-    this.#kernels = parts.machine.kernels;
     this.#jitCode = parts.machine.jitCode;
     this.#events = parts.events.events;
     this.#chains = parts.chains;
@@ -120,7 +112,8 @@ export class Replay {
     this.#filter = parts.filter;
     this.#profile = parts.profile;
     this.#observer = parts.observer;
-    this.#simpleperfOffCpu = parts.simpleperfOffCpu;
+    this.#simpleperfSwitches = parts.simpleperfOffCpu && new SimpleperfSwitches(parts.simpleperfOffCpu, parts.profile);
+    this.#chainTotals = new ChainTotals(this.#tasks, parts.machine.kernels, parts.frames, parts.profile);
     this.#deferred = new DeferredCallchains(parts.chains, parts.frames, parts.profile, parts.leafIsSampleIp, (place, total, row) =>
       this.offCpuReplay?.finishSample(place, total, row),
     );
@@ -131,7 +124,7 @@ export class Replay {
       return total;
     };
     this.offCpuReplay = parts.findsOffCpu ? new OffCpuReplay({ ...parts, tasks: this.#tasks, deferred: this.#deferred, placeOf, totalOf }) : undefined;
-    this.#watchesThreads = this.#simpleperfOffCpu !== undefined || this.offCpuReplay !== undefined;
+    this.#watchesThreads = this.#simpleperfSwitches !== undefined || this.offCpuReplay !== undefined;
     this.#memory = parts.memory;
     this.#readGrowth = new ReadGrowth(parts.keepsOwnPeriod, diagnostics);
   }
@@ -146,9 +139,9 @@ export class Replay {
     return this.#leftOutCount;
   }
 
-  /** Bytes of the table of surroundings, and of samples whose callchains are not whole; those of the totals are counted where these are. */
+  /** Bytes of the table by which totals are found, and of samples whose callchains are not whole. */
   get heldBytes(): number {
-    return this.#surroundings.size * TUPLE_BYTES + this.#deferred.heldBytes;
+    return this.#chainTotals.heldBytes + this.#deferred.heldBytes;
   }
 
   /** What became of callchains whose user part comes in separate records. */
@@ -217,7 +210,7 @@ export class Replay {
 
   #addTo(total: number, row: RecordRow): void {
     // hot
-    if (this.#simpleperfOffCpu !== undefined && this.#events[row.event].isOffCpuTime) this.#addOffCpu(this.#simpleperfOffCpu, total, row);
+    if (this.#simpleperfSwitches !== undefined && this.#events[row.event].isOffCpuTime) this.#simpleperfSwitches.addSwitch(total, row);
     else this.#addSample(total, row);
   }
 
@@ -263,22 +256,10 @@ export class Replay {
     if (row.periodRemainder !== 0) this.#profile.addPeriod(total, sampleRow, row.periodRemainder);
   }
 
-  /** Adds a sample of a switch off the CPU. How long the thread was away is added to its period once that is known. */
-  #addOffCpu(offCpu: OffCpuTimes, total: number, row: RecordRow): void {
-    row.period = 0;
-    offCpu.leave(row.tid, total, this.#profile.addSample(total, row), row.timeNs);
-  }
-
   /** Notes that a thread is on a CPU because it was sampled, unless the sample is about another time, or is of a switch. */
   #seeThread(row: RecordRow): void {
-    if (this.#simpleperfOffCpu !== undefined) this.#endOffCpu(this.#simpleperfOffCpu, row);
+    if (this.#simpleperfSwitches !== undefined) this.#simpleperfSwitches.see(row);
     else if (this.#events[row.event].payload === 'none' && !this.#events[row.event].isOffCpuTime) this.offCpuReplay?.waits.see(row.tid, row.timeNs);
-  }
-
-  /** Ends a thread's time off the CPU, since it is on one now. */
-  #endOffCpu(offCpu: OffCpuTimes, { tid, timeNs }: RecordRow): void {
-    const left = offCpu.see(tid, timeNs);
-    if (left !== undefined) this.#profile.addPeriod(left.total, left.row, offCpuNs(left, timeNs));
   }
 
   /** Whether there is no memory for the sample's thread, or what runs in it is no longer known. */
@@ -302,35 +283,15 @@ export class Replay {
     if (chain >= 0 ? this.#chains.startsInUserCode(chain) : unwound >= 0) this.#tasks.finishExec(process);
   }
 
-  /**
-   * The total that a sample counts for: found by its stack if that was unwound, else by its chain, which usually comes again in the same surroundings (the
-   * event, the task and what is mapped). −1 if there is no memory for it, or its stack is to be left out.
-   */
-  #totalOf(row: RecordRow, threadIndex: number, { process, last }: SessionThread): number {
+  /** The total that a sample counts for: found by its stack if that was unwound, else by its chain. −1 if there is no memory for it, or it is to be left out. */
+  #totalOf(row: RecordRow, threadIndex: number, thread: SessionThread): number {
     // hot
-    const { event, chain, unwound } = row;
+    const { event, unwound } = row;
     if (unwound === DROPPED) return -1;
     if (unwound !== NOT_UNWOUND) return this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), unwound);
-    const { space } = this.#tasks.processes[process];
-    if (last.event !== event || last.generation !== space.generation) {
-      last.event = event;
-      last.generation = space.generation;
-      last.surroundings = this.#surroundings.intern(event, this.#tasks.taskOf(threadIndex), space.generation);
-    }
-    if (this.#kernels.generation !== this.#kernelGeneration) {
-      this.#kernelGeneration = this.#kernels.generation;
-      this.#totals = new KeyedPairs();
-    }
-    const known = this.#totals.find(chain + 1, last.surroundings);
-    return known >= 0 ? known : this.#newTotal(row, threadIndex, space, last.surroundings);
-  }
-
-  #newTotal({ event, chain }: RecordRow, threadIndex: number, space: AddressSpace, surroundings: number): number {
-    if (this.#isFull) return -1;
-    const stack = chain < 0 ? -1 : this.#frames.stackOf(chain, space);
-    const total = this.#profile.totals.intern(event, this.#tasks.taskOf(threadIndex), stack);
-    this.#totals.set(chain + 1, surroundings, total);
-    return total;
+    const { space } = this.#tasks.processes[thread.process];
+    const known = this.#chainTotals.find(row, threadIndex, thread, space);
+    return known >= 0 || this.#isFull ? known : this.#chainTotals.add(row, threadIndex, thread, space);
   }
 
   #deliverExtra(row: RecordRow): void {
@@ -351,7 +312,7 @@ export class Replay {
 
   #deliverSideBand(row: RecordRow, record: SideBand): void {
     this.#observer?.sideBand(row, record);
-    if (this.#simpleperfOffCpu !== undefined && isSwitchIn(record)) this.#endOffCpu(this.#simpleperfOffCpu, row);
+    if (isSwitchIn(record)) this.#simpleperfSwitches?.see(row);
     if (record.kind === 'callchain') this.#joinDeferred(row);
     if (this.#isFull) this.#isLost ||= changesMachine(record);
     else this.#machine.apply(record, row.nr);
