@@ -111,49 +111,72 @@ export async function commandFault({ words, isTerminal, disturbance }: Command, 
     const root = join(folder, 'root');
     mkdirSync(root);
     const before = listOf(folder);
-    const shown = words.join(' ');
-    const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
-    const symbols = ['report', 'diff', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
-    const run = (): Promise<Ended> => runMain([...args, ...symbols, '--no-progress'], { isTTY: isTerminal, env: { NO_COLOR: '1' } });
-    const disturbed =
-      disturbance &&
-      (await runDisturbed([...args, ...symbols, '--no-progress'], disturbance, {
-        stdoutPath: `${folder}.stdout`,
-        home: root,
-        caches: `${folder}.caches`,
-        hasOutput: () => listOf(folder).length !== before.length,
-      }));
-    const { status, stdout, stderr: messages } = disturbed ?? (await run());
+    const args = argumentsOf(words, input, folder, root);
+    const run = (): Promise<Ended> => runMain(args, { isTTY: isTerminal, env: { NO_COLOR: '1' } });
+    const places = { stdoutPath: `${folder}.stdout`, home: root, caches: `${folder}.caches`, hasOutput: () => listOf(folder).length !== before.length };
+    const ended = disturbance === undefined ? await run() : await runDisturbed(args, disturbance, places);
     // The folder has a new name each time. It is replaced, so that findings of the same cause have the same text.
-    const stderr = messages.replaceAll(folder, FOLDER);
-    if (stderr.includes('internal error')) return `${stderr.slice(stderr.indexOf('internal error'))}\n${shown}`;
-    const lost = stored.find(({ path, bytes }) => !isAsBefore(path, bytes));
-    if (lost !== undefined) return `the input "${lost.path.slice(folder.length)}" is not what it was\n${shown}`;
-    const after = listOf(folder);
-    const isFailure = status === 1 || status === 2;
-    const hasLeft = after.join() !== before.join();
-    if (isFailure && hasLeft) return `a command failed and left files\n${shown}: ${after.filter((name) => !before.includes(name)).join()}`;
-    // A signal may come when all outputs are in their places. Then standard output may end anywhere.
-    const isCutOff = status === undefined;
-    if (disturbance !== undefined && !isFailure && (hasLeft || !isCutOff)) {
-      const written = contentOf(folder, before);
-      for (const name of after) if (!before.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
-      const whole = await run();
-      const isSame = (isCutOff || whole.stdout.equals(stdout)) && contentOf(folder, before) === written;
-      if (!isSame) return `a command ${isCutOff ? 'was ended' : 'succeeded'} and left less, or something else, than undisturbed\n${shown}`;
-    }
-    if (!isTerminal) return undefined;
-    // A tab is allowed: frames of a callchain are indented by one.
-    const text = `${stdout.toString().replaceAll('\n\t', '\n')}\n${stderr}`;
-    const wrong = lineFault(text);
-    return wrong && `${words[0]} on a terminal: ${wrong}\n${shown}`;
+    const stderr = ended.stderr.replaceAll(folder, FOLDER);
+    const fault =
+      inputFault(stderr, stored, folder) ??
+      leftFault(ended, before, listOf(folder)) ??
+      (disturbance && (await disturbedFault(ended, run, folder, before))) ??
+      (isTerminal ? terminalFault(words[0], ended.stdout, stderr) : undefined);
+    return fault && `${fault}\n${words.join(' ')}`;
   } finally {
     for (const path of [folder, `${folder}.caches`]) rmSync(path, { recursive: true, force: true });
   }
 }
 
+function argumentsOf(words: readonly string[], input: string, folder: string, root: string): string[] {
+  const args = words.map((word) => word.replaceAll(INPUT, input).replaceAll(FOLDER, folder));
+  const symbols = ['report', 'diff', 'convert'].includes(words[0]) ? ['--symfs', root] : [];
+  return [...args, ...symbols, '--no-progress'];
+}
+
+function isFailure({ status }: Ended): boolean {
+  return status === 1 || status === 2;
+}
+
+/** What is wrong in the program itself, or in what it did to its input. */
+function inputFault(stderr: string, stored: readonly StoredFile[], folder: string): string | undefined {
+  if (stderr.includes('internal error')) return stderr.slice(stderr.indexOf('internal error'));
+  const lost = stored.find(({ path, bytes }) => !isAsBefore(path, bytes));
+  return lost && `the input "${lost.path.slice(folder.length)}" is not what it was`;
+}
+
+function leftFault(ended: Ended, before: readonly string[], after: readonly string[]): string | undefined {
+  if (!isFailure(ended) || after.join() === before.join()) return undefined;
+  return `a command failed and left files\n${after.filter((name) => !before.includes(name)).join()}`;
+}
+
+/** What is wrong if a command that was disturbed did not fail: it has to have done all that it does undisturbed, which is tried by `run`. */
+async function disturbedFault(ended: Ended, run: () => Promise<Ended>, folder: string, before: readonly string[]): Promise<string | undefined> {
+  const after = listOf(folder);
+  // A signal may come when all outputs are in their places. Then standard output may end anywhere.
+  const isCutOff = ended.status === undefined;
+  if (isFailure(ended) || (isCutOff && after.join() === before.join())) return undefined;
+  const written = contentOf(folder, before);
+  for (const name of after) if (!before.includes(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  const whole = await run();
+  const isSame = (isCutOff || whole.stdout.equals(ended.stdout)) && contentOf(folder, before) === written;
+  return isSame ? undefined : `a command ${isCutOff ? 'was ended' : 'succeeded'} and left less, or something else, than undisturbed`;
+}
+
+function terminalFault(command: string, stdout: Buffer, stderr: string): string | undefined {
+  // A tab is allowed: frames of a callchain are indented by one.
+  const wrong = lineFault(`${stdout.toString().replaceAll('\n\t', '\n')}\n${stderr}`);
+  return wrong && `${command} on a terminal: ${wrong}`;
+}
+
+/** A file of the input, as it was before the command. */
+interface StoredFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
 /** Writes the files of a recording, and links to them. */
-function store(files: InputFiles, folder: string, input: string): { readonly path: string; readonly bytes: Uint8Array }[] {
+function store(files: InputFiles, folder: string, input: string): StoredFile[] {
   if (isDirectory(files)) mkdirSync(input);
   const stored = [...files].flatMap(([name, bytes]) => {
     if (isDirectory(files)) return [{ name, path: join(input, name), bytes }];

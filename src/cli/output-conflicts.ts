@@ -42,19 +42,22 @@ export function checkConflicts(conversions: readonly Conversion[], args: Argumen
     terminal,
   );
   const written = new Map<string, WrittenFile>();
-  for (const conversion of conversions) {
-    for (const output of conversion.outputs) {
-      if (output.path === STANDARD_STREAM) checkRedirection(read, terminal);
-      for (const path of writtenPaths(output)) {
-        const harm = path === STANDARD_STREAM ? undefined : read.conflictOfWriting(path, !output.isChosen);
-        if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
-        const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
-        const other = written.get(identity);
-        if (other !== undefined) throw new PerfconvError('usage', twiceText({ output, conversion }, other));
-        written.set(identity, { output, conversion });
-      }
+  const files = conversions.flatMap((conversion) => conversion.outputs.map((output): WrittenFile => ({ output, conversion })));
+  for (const file of files) {
+    if (file.output.path === STANDARD_STREAM) checkRedirection(read, terminal);
+    for (const path of writtenPaths(file.output)) {
+      if (path !== STANDARD_STREAM) checkHarm(path, file, read);
+      const identity = path === STANDARD_STREAM ? (redirectedIdentity(terminal.stdout) ?? path) : identityOf(path);
+      const other = written.get(identity);
+      if (other !== undefined) throw new PerfconvError('usage', twiceText(file, other));
+      written.set(identity, file);
     }
   }
+}
+
+function checkHarm(path: string, { output, conversion }: WrittenFile, read: FilesRead): void {
+  const harm = read.conflictOfWriting(path, !output.isChosen);
+  if (harm !== undefined) throw new PerfconvError('usage', harmText(path, output.isChosen, conversion.inputs[0], harm));
 }
 
 /**

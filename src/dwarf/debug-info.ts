@@ -158,24 +158,28 @@ export class DebugInfo implements SourceLines {
       const wanted = found.addressesAt(indexes);
       const places = split?.addresses ?? (await this.#main.addressesOf(unit));
       await this.#attempt(() => frames.find(wanted, places), undefined, offset);
-      for (let i = 0; i < indexes.length; i++) {
-        try {
-          if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i], found.room));
-        } catch (error) {
-          this.#note(error, this.#main, offset);
-        }
-      }
+      this.#take(frames, wanted, indexes, found, ownsAll, offset);
       this.#functions.findScopes(split ? split.unit : unit, split ? files : rows);
-      const { cutCount } = frames;
-      if (cutCount > 0) {
-        const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
-        this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: they are nested too deeply`);
-      }
       // The file is usually dropped after this, so it has to report its problems now.
       if (split) await this.#functions.finish(split.unit.file);
     } catch (error) {
       this.#note(error, this.#main, offset);
     }
+  }
+
+  /** Takes the frames that a unit has at some of the wanted addresses. @param offset where the unit starts, for messages */
+  #take(frames: UnitFrames, wanted: Float64Array, indexes: readonly number[], found: FoundFrames, ownsAll: boolean, offset: number): void {
+    for (let i = 0; i < indexes.length; i++) {
+      try {
+        if (ownsAll || frames.hasFunction(i)) found.set(indexes[i], frames.at(i, wanted[i], found.room));
+      } catch (error) {
+        this.#note(error, this.#main, offset);
+      }
+    }
+    const { cutCount } = frames;
+    if (cutCount === 0) return;
+    const places = cutCount === 1 ? '1 address' : `${cutCount} addresses`;
+    this.#addProblem(this.#main, offset, `the functions inlined at ${places} are left out: they are nested too deeply`);
   }
 
   async #rowsOf(unit: Unit): Promise<LineTable | undefined> {

@@ -240,29 +240,34 @@ export class SourceFunctions {
     const files = [...new Set(all.map(({ file }) => file))];
     for (const file of files) {
       const inFile = all.filter((one) => one.file === file).sort((a, b) => a.offset - b.offset);
-      let unit: Unit | undefined;
-      let lines: LineTable | undefined;
-      let start = -1;
-      for (const { target, offset, known, hops } of inFile) {
-        try {
-          const nextStart = await file.units.startOf(offset);
-          if (nextStart !== start) {
-            if (unit !== undefined) this.findScopes(unit, lines);
-            start = nextStart;
-            // Stays undefined if the unit cannot be read, so that this is only tried once.
-            unit = undefined;
-            if (start >= 0) unit = await file.unitAt(start);
-            lines = unit && (await this.#linesOf(unit));
-          }
-          if (unit === undefined) continue;
-          unit.functionDies.read(offset - start);
-          this.#describe(target, unit, lines, known, hops);
-        } catch (error) {
-          this.#onDamage(error, file, offset);
-        }
-      }
-      if (unit !== undefined) this.findScopes(unit, lines);
+      await this.#finishIn(file, inFile);
     }
+  }
+
+  /** Reads the rest of functions whose DIEs are in one file. @param inFile by offset, so that each unit is read once */
+  async #finishIn(file: DwarfFile, inFile: readonly Unfinished[]): Promise<void> {
+    let unit: Unit | undefined;
+    let lines: LineTable | undefined;
+    let start = -1;
+    for (const { target, offset, known, hops } of inFile) {
+      try {
+        const nextStart = await file.units.startOf(offset);
+        if (nextStart !== start) {
+          if (unit !== undefined) this.findScopes(unit, lines);
+          start = nextStart;
+          // Stays undefined if the unit cannot be read, so that this is only tried once.
+          unit = undefined;
+          if (start >= 0) unit = await file.unitAt(start);
+          lines = unit && (await this.#linesOf(unit));
+        }
+        if (unit === undefined) continue;
+        unit.functionDies.read(offset - start);
+        this.#describe(target, unit, lines, known, hops);
+      } catch (error) {
+        this.#onDamage(error, file, offset);
+      }
+    }
+    if (unit !== undefined) this.findScopes(unit, lines);
   }
 
   async #linesOf(unit: Unit): Promise<LineTable | undefined> {

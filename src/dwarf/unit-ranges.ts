@@ -1,3 +1,4 @@
+import type { ByteView } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { grown } from '../base/growable.ts';
 import { IS_FUNCTION } from './abbreviation-layout.ts';
@@ -42,6 +43,17 @@ export class UnitRanges {
 /** Of 64-bit DWARF. */
 const MAX_ARANGES_HEADER_SIZE_BYTES = 24;
 
+/** A set of `.debug_aranges`: the ranges of one unit. Offsets are in the section. */
+interface ArangesSet {
+  /** Where the set ends. */
+  readonly end: number;
+  /** Where its first range is; NaN for a set that has none that can be read. */
+  readonly first: number;
+  /** Where its unit starts in `.debug_info`. */
+  readonly unit: number;
+  readonly addressSize: number;
+}
+
 /** Reads `.debug_aranges` (DWARF 5, 6.1.2), as far as it is intact. */
 export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   const ranges = new UnitRanges();
@@ -50,36 +62,50 @@ export async function readAranges(file: DwarfFile): Promise<UnitRanges> {
   for (let offset = 0; offset + 12 <= sizeBytes; ) {
     const headSize = Math.min(MAX_ARANGES_HEADER_SIZE_BYTES, sizeBytes - offset);
     if (!window.covers(offset, headSize)) await window.load(offset, headSize);
-    const head = window.view;
-    const headAt = offset - window.start;
-    const unitLength = readUnitLength(head, headAt);
-    if (unitLength === undefined) break;
-    const { lengthSize, length } = unitLength;
-    const offsetSize = lengthSize === 4 ? 4 : 8;
-    const end = offset + lengthSize + length;
-    const headerSize = lengthSize + 2 + offsetSize + 2;
-    // Sets too short for a header are padding, of which there may be megabytes.
-    if (length >= headerSize - lengthSize && headSize >= headerSize) {
-      const version = head.u16(headAt + lengthSize);
-      const unit = offsetSize === 8 ? head.u64(headAt + lengthSize + 2) : head.u32(headAt + lengthSize + 2);
-      const addressSize = head.u8(headAt + lengthSize + 2 + offsetSize);
-      const segmentSize = head.u8(headAt + lengthSize + 3 + offsetSize);
-      if (version === 2 && segmentSize === 0 && (addressSize === 4 || addressSize === 8)) {
-        const pairSize = 2 * addressSize;
-        for (let at = offset + Math.ceil(headerSize / pairSize) * pairSize; at + pairSize <= Math.min(end, sizeBytes); at += pairSize) {
-          if (!window.covers(at, pairSize)) await window.load(at, pairSize);
-          const { view } = window;
-          const place = at - window.start;
-          const start = addressSize === 8 ? view.i64(place) : view.u32(place);
-          const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
-          // Two zeros end a set, but linkers also zero the addresses of discarded code, so the length decides.
-          if (isLiveRange(start, start + size, addressSize, file.sections.hasCodeAtZero)) ranges.add(unit, start, start + size);
-        }
-      }
-    }
-    offset = end;
+    const set = readArangesHeader(window.view, offset - window.start, headSize, offset);
+    if (set === undefined) break;
+    if (!Number.isNaN(set.first)) await addRangesOf(set, window, ranges, file.sections.hasCodeAtZero);
+    offset = set.end;
   }
   return ranges;
+}
+
+/**
+ * Reads the header of a set.
+ * @param at where in `view` it begins, `headSize` how many bytes of it are there, `offset` where it is in the section
+ * @returns undefined if its length is none
+ */
+function readArangesHeader(view: ByteView, at: number, headSize: number, offset: number): ArangesSet | undefined {
+  const unitLength = readUnitLength(view, at);
+  if (unitLength === undefined) return undefined;
+  const { lengthSize, length } = unitLength;
+  const offsetSize = lengthSize === 4 ? 4 : 8;
+  const end = offset + lengthSize + length;
+  const headerSize = lengthSize + 2 + offsetSize + 2;
+  const none: ArangesSet = { end, first: Number.NaN, unit: -1, addressSize: 0 };
+  // Sets too short for a header are padding, of which there may be megabytes.
+  if (length < headerSize - lengthSize || headSize < headerSize) return none;
+  const version = view.u16(at + lengthSize);
+  const unit = offsetSize === 8 ? view.u64(at + lengthSize + 2) : view.u32(at + lengthSize + 2);
+  const addressSize = view.u8(at + lengthSize + 2 + offsetSize);
+  const segmentSize = view.u8(at + lengthSize + 3 + offsetSize);
+  if (version !== 2 || segmentSize !== 0 || (addressSize !== 4 && addressSize !== 8)) return none;
+  const pairSize = 2 * addressSize;
+  return { end, first: offset + Math.ceil(headerSize / pairSize) * pairSize, unit, addressSize };
+}
+
+async function addRangesOf({ end, first, unit, addressSize }: ArangesSet, window: SectionWindow, ranges: UnitRanges, hasCodeAtZero: boolean): Promise<void> {
+  const pairSize = 2 * addressSize;
+  const stop = Math.min(end, window.section.sizeBytes);
+  for (let at = first; at + pairSize <= stop; at += pairSize) {
+    if (!window.covers(at, pairSize)) await window.load(at, pairSize);
+    const { view } = window;
+    const place = at - window.start;
+    const start = addressSize === 8 ? view.i64(place) : view.u32(place);
+    const size = addressSize === 8 ? view.u64(place + 8) : view.u32(place + 4);
+    // Two zeros end a set, but linkers also zero the addresses of discarded code, so the length decides.
+    if (isLiveRange(start, start + size, addressSize, hasCodeAtZero)) ranges.add(unit, start, start + size);
+  }
 }
 
 /** The ranges of units, from their root DIEs. */

@@ -34,11 +34,6 @@ const DIRECTIVE = /%([-#0]*)(\*|\d*)(?:\.(\*|\d*))?([hlLz]*)(.?)/sy;
 export function parseTemplate(template: string, longBits: 32 | 64, compatPerf: boolean): TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
   let text = '';
-  const put = (piece: TemplatePiece): void => {
-    if (text !== '') pieces.push({ kind: 'text', text });
-    text = '';
-    pieces.push(piece);
-  };
   for (let at = 0; at < template.length; ) {
     if (template[at] !== '%') {
       const next = template.indexOf('%', at);
@@ -51,43 +46,60 @@ export function parseTemplate(template: string, longBits: 32 | 64, compatPerf: b
     const match = DIRECTIVE.exec(template);
     if (match === null) break;
     at = DIRECTIVE.lastIndex;
-    const [whole, flags, width, precision, size, conversion] = match;
-    const layout: Layout = {
-      left: flags.includes('-'),
-      zeros: flags.includes('0'),
-      alternate: flags.includes('#'),
-      width: lengthOf(width) ?? -1,
-      precision: precision === undefined ? -1 : (lengthOf(precision) ?? 0),
-    };
-    switch (conversion) {
-      case 'd':
-      case 'i':
-        if (compatPerf && size === 'z') put({ kind: 'integer', conversion: 'u', bits: 32, ...layout });
-        else put({ kind: 'integer', conversion: 'd', bits: bitsOf(size, longBits), ...layout });
-        break;
-      case 'u':
-      case 'x':
-      case 'X':
-      case 'o':
-        put({ kind: 'integer', conversion, bits: compatPerf && size === 'z' ? 32 : bitsOf(size, longBits), ...layout });
-        break;
-      case 's':
-        put({ kind: 'string', ...layout });
-        break;
-      case 'p': {
-        const letters = /^[A-Za-z0-9]*/.exec(template.slice(at, at + 16))?.[0] ?? '';
-        put({ kind: 'pointer', letters, ...layout });
-        at += letters.length;
-        break;
-      }
-      case '':
-        break;
-      default:
-        text += whole === '%%' ? '%' : `>${conversion}<`;
+    const piece = pieceOf(match, template, longBits, compatPerf);
+    if (piece === undefined) {
+      text += unknownText(match);
+      continue;
     }
+    if (text !== '') pieces.push({ kind: 'text', text });
+    text = '';
+    pieces.push(piece);
+    if (piece.kind === 'pointer') at += piece.letters.length;
   }
   if (text !== '') pieces.push({ kind: 'text', text });
   return pieces;
+}
+
+/** What a directive stands for; undefined if it is none that is known. */
+function pieceOf(match: RegExpExecArray, template: string, longBits: 32 | 64, compatPerf: boolean): TemplatePiece | undefined {
+  const [whole, , , , size, conversion] = match;
+  const layout = layoutOf(match);
+  const isPerfsSize = compatPerf && size === 'z';
+  switch (conversion) {
+    case 'd':
+    case 'i':
+      if (isPerfsSize) return { kind: 'integer', conversion: 'u', bits: 32, ...layout };
+      return { kind: 'integer', conversion: 'd', bits: bitsOf(size, longBits), ...layout };
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      return { kind: 'integer', conversion, bits: isPerfsSize ? 32 : bitsOf(size, longBits), ...layout };
+    case 's':
+      return { kind: 'string', ...layout };
+    case 'p': {
+      const at = match.index + whole.length;
+      return { kind: 'pointer', letters: /^[A-Za-z0-9]*/.exec(template.slice(at, at + 16))?.[0] ?? '', ...layout };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function layoutOf([, flags, width, precision]: RegExpExecArray): Layout {
+  return {
+    left: flags.includes('-'),
+    zeros: flags.includes('0'),
+    alternate: flags.includes('#'),
+    width: lengthOf(width) ?? -1,
+    precision: precision === undefined ? -1 : (lengthOf(precision) ?? 0),
+  };
+}
+
+/** What is shown for a directive that is not known, or for `%%`; nothing at the template's end. */
+function unknownText([whole, , , , , conversion]: RegExpExecArray): string {
+  if (conversion === '') return '';
+  return whole === '%%' ? '%' : `>${conversion}<`;
 }
 
 function lengthOf(digits: string): number | '*' | undefined {

@@ -24,38 +24,102 @@ export interface ScriptComparison {
   readonly first: readonly string[];
 }
 
-const maxListed = 12;
+/** How many differences are listed. */
+const MAX_LISTED = 12;
 
 /** Compares two lists of samples, in order except among samples of the same time. */
 export function compareScripts(expected: readonly ScriptSample[], actual: readonly ScriptSample[]): ScriptComparison {
-  const found = {
-    samples: expected.length,
-    frames: expected.reduce((sum, sample) => sum + sample.frames.length, 0),
-    missing: 0,
-    extra: 0,
-    headers: 0,
-    chainLengths: 0,
-    frameDifferences: 0,
-    ips: 0,
-    symbols: 0,
-    dsos: 0,
-    traceTexts: 0,
-    permutedTies: 0,
-    first: [] as string[],
-  };
-  const list = (text: string): void => {
-    if (found.first.length < maxListed) found.first.push(text);
-  };
+  const comparer = new ScriptComparer(expected);
+  const left = groupByTime(expected);
+  const right = groupByTime(actual);
+  for (let i = 0, k = 0; i < left.length || k < right.length; ) {
+    const a = left[i];
+    const b = right[k];
+    const order = !a ? 1 : !b ? -1 : compareTimes(a.time, b.time);
+    if (order === 0 && a && b) {
+      comparer.compareGroups(a.samples, b.samples);
+      i++;
+      k++;
+    } else if (order < 0 && a) {
+      comparer.addMissing(a.samples);
+      i++;
+    } else if (b) {
+      comparer.addExtra(b.samples);
+      k++;
+    }
+  }
+  return comparer.found;
+}
 
-  const comparePair = (a: ScriptSample, b: ScriptSample): void => {
+class ScriptComparer {
+  readonly found: { -readonly [Name in keyof ScriptComparison]: ScriptComparison[Name] };
+  readonly #first: string[] = [];
+
+  constructor(expected: readonly ScriptSample[]) {
+    this.found = {
+      samples: expected.length,
+      frames: expected.reduce((sum, sample) => sum + sample.frames.length, 0),
+      missing: 0,
+      extra: 0,
+      headers: 0,
+      chainLengths: 0,
+      frameDifferences: 0,
+      ips: 0,
+      symbols: 0,
+      dsos: 0,
+      traceTexts: 0,
+      permutedTies: 0,
+      first: this.#first,
+    };
+  }
+
+  addMissing(samples: readonly ScriptSample[]): void {
+    this.found.missing += samples.length;
+    for (const sample of samples) this.#list(`missing: ${describe(sample)}`);
+  }
+
+  addExtra(samples: readonly ScriptSample[]): void {
+    this.found.extra += samples.length;
+    for (const sample of samples) this.#list(`extra: ${describe(sample)}`);
+  }
+
+  /** Pairs samples of one time: first equal ones, then those with equal headers, then the rest in their order. */
+  compareGroups(a: readonly ScriptSample[], b: readonly ScriptSample[]): void {
+    if (a.length === b.length && a.every((sample, index) => wholeKey(sample) === wholeKey(b[index]!))) {
+      for (const [index, sample] of a.entries()) this.#comparePair(sample, b[index]!);
+      return;
+    }
+    if (isPermuted(a, b)) this.found.permutedTies++;
+    const restA = [...a];
+    const restB = [...b];
+    for (const key of [wholeKey, headerKey]) {
+      for (let n = 0; n < restA.length; ) {
+        const sample = restA[n]!;
+        const match = restB.findIndex((other) => key(other) === key(sample));
+        if (match < 0) {
+          n++;
+          continue;
+        }
+        this.#comparePair(sample, restB[match]!);
+        restA.splice(n, 1);
+        restB.splice(match, 1);
+      }
+    }
+    while (restA.length > 0 && restB.length > 0) this.#comparePair(restA.shift()!, restB.shift()!);
+    this.addMissing(restA);
+    this.addExtra(restB);
+  }
+
+  #comparePair(a: ScriptSample, b: ScriptSample): void {
+    const { found } = this;
     if (headerKey(a) !== headerKey(b)) {
       found.headers++;
-      list(`sample differs\n  expected ${describe(a)}\n  actual   ${describe(b)}`);
+      this.#list(`sample differs\n  expected ${describe(a)}\n  actual   ${describe(b)}`);
     }
     if (a.trace !== b.trace) found.traceTexts++;
     if (a.frames.length !== b.frames.length) {
       found.chainLengths++;
-      list(`chain of ${a.frames.length} became ${b.frames.length} in ${describe(a)}\n${sideBySide(a.frames, b.frames)}`);
+      this.#list(`chain of ${a.frames.length} became ${b.frames.length} in ${describe(a)}\n${sideBySide(a.frames, b.frames)}`);
       return;
     }
     for (const [depth, frame] of a.frames.entries()) {
@@ -67,74 +131,19 @@ export function compareScripts(expected: readonly ScriptSample[], actual: readon
       if (differs.ips) found.ips++;
       if (differs.symbols) found.symbols++;
       if (differs.dsos) found.dsos++;
-      list(`frame ${depth} differs in ${describe(a)}\n  expected ${frameText(frame)}\n  actual   ${frameText(other)} (line ${b.line})`);
-    }
-  };
-
-  const left = groupByTime(expected);
-  const right = groupByTime(actual);
-  for (let i = 0, k = 0; i < left.length || k < right.length; ) {
-    const a = left[i];
-    const b = right[k];
-    const order = !a ? 1 : !b ? -1 : compareTimes(a.time, b.time);
-    if (order === 0 && a && b) {
-      pairTies(a.samples, b.samples);
-      i++;
-      k++;
-    } else if (order < 0 && a) {
-      a.samples.forEach(missing);
-      i++;
-    } else if (b) {
-      b.samples.forEach(extra);
-      k++;
+      this.#list(`frame ${depth} differs in ${describe(a)}\n  expected ${frameText(frame)}\n  actual   ${frameText(other)} (line ${b.line})`);
     }
   }
-  return found;
 
-  function missing(sample: ScriptSample): void {
-    found.missing++;
-    list(`missing: ${describe(sample)}`);
+  #list(text: string): void {
+    if (this.#first.length < MAX_LISTED) this.#first.push(text);
   }
+}
 
-  function extra(sample: ScriptSample): void {
-    found.extra++;
-    list(`extra: ${describe(sample)}`);
-  }
-
-  /** Pairs samples of one time: first equal ones, then those with equal headers, then the rest in their order. */
-  function pairTies(a: readonly ScriptSample[], b: readonly ScriptSample[]): void {
-    if (a.length === b.length && a.every((sample, index) => wholeKey(sample) === wholeKey(b[index]!))) {
-      a.forEach((sample, index) => {
-        comparePair(sample, b[index]!);
-      });
-      return;
-    }
-    const restA = [...a];
-    const restB = [...b];
-    if (
-      a.length > 1 &&
-      a.length === b.length &&
-      a.map(headerKey).sort().join() === b.map(headerKey).sort().join() &&
-      a.some((s, n) => headerKey(s) !== headerKey(b[n]!))
-    )
-      found.permutedTies++;
-    for (const key of [wholeKey, headerKey]) {
-      for (let n = 0; n < restA.length; ) {
-        const sample = restA[n]!;
-        const match = restB.findIndex((other) => key(other) === key(sample));
-        if (match < 0) {
-          n++;
-          continue;
-        }
-        comparePair(sample, restB[match]!);
-        restA.splice(n, 1);
-        restB.splice(match, 1);
-      }
-    }
-    while (restA.length > 0 && restB.length > 0) comparePair(restA.shift()!, restB.shift()!);
-    restA.forEach(missing);
-    restB.forEach(extra);
-  }
+/** Whether two groups of samples of one time have the same headers, in another order. */
+function isPermuted(a: readonly ScriptSample[], b: readonly ScriptSample[]): boolean {
+  if (a.length < 2 || a.length !== b.length) return false;
+  return a.map(headerKey).sort().join() === b.map(headerKey).sort().join() && a.some((sample, n) => headerKey(sample) !== headerKey(b[n]!));
 }
 
 /** Whether every sample and chain length and at least `share` of the frames are equal. */
