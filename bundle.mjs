@@ -79,7 +79,7 @@ writeFileSync(join(root, 'dist', 'cli', 'LICENSES.txt'), bundledLicenses(parts))
 
 writeFileSync(join(root, 'dist', 'perfconv.html'), await compileConverter());
 
-/** The licences of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
+/** The licenses of the dependencies in the program's script, which they require. @throws Error if another dependency got into it */
 function bundledLicenses(parts) {
   const modules = parts.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
   const packages = new Map(modules.flatMap((id) => packageOf(id)));

@@ -26,7 +26,7 @@ function valueless(text: string): string | undefined {
 }
 
 /**
- * What is wrong with text for a terminal: missing values, or characters that move the cursor or change colours or the
+ * What is wrong with text for a terminal: missing values, or characters that move the cursor or change colors or the
  * writing direction.
  */
 export function lineFault(text: string): string | undefined {

@@ -2,7 +2,7 @@ import { Campaign } from './campaign.ts';
 import { Child } from './child-process.ts';
 import { type Finding, saveFinding, signatureOf } from './finding.ts';
 import type { Progress, Suspicion } from './messages.ts';
-import { minimise } from './minimise.ts';
+import { minimize } from './minimize.ts';
 import type { SeedKind } from './seed.ts';
 import { collectSeeds } from './seeds.ts';
 
@@ -27,7 +27,7 @@ const KEPT_PER_CAUSE = 2;
 
 interface Cause {
   count: number;
-  /** Path of the first finding; later ones of the same cause are not minimised. */
+  /** Path of the first finding; later ones of the same cause are not minimized. */
   firstPath: string;
 }
 
@@ -111,7 +111,7 @@ class Run {
     this.#options.print(`input ${suspicion.index}: ${signature}`);
   }
 
-  /** Reads a suspicious input again in a process of its own. If it fails again, minimises and keeps it. */
+  /** Reads a suspicious input again in a process of its own. If it fails again, minimizes and keeps it. */
   async #look(): Promise<void> {
     const suspicions = this.#suspicions;
     this.#suspicions = [];
@@ -141,7 +141,7 @@ class Run {
       const found = await this.#tester.try({ files: candidate, plan });
       return found !== undefined && signatureOf(found) === signature;
     };
-    const smallest = known === undefined ? await minimise(files, stillFails, isSlow ? SLOW_TRIES : QUICK_TRIES) : files;
+    const smallest = known === undefined ? await minimize(files, stillFails, isSlow ? SLOW_TRIES : QUICK_TRIES) : files;
     const finding: Finding = { seed: this.#options.seed, index, kind, seedName, plan, what, files: smallest };
     const path = saveFinding(this.#options.findings, finding);
     if (known !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * An open-addressed table of which address of which module has which rule, and what its calls are labelled with. The words of rules are stored apart, since
+ * An open-addressed table of which address of which module has which rule, and what its calls are labeled with. The words of rules are stored apart, since
  * many addresses share them.
  */
 

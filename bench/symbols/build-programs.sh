@@ -11,7 +11,7 @@
 #
 #   medium   re2 and parts of Abseil, a shared object: gcc and clang, DWARF 5 and 4, and with -gsplit-dwarf
 #   forms    made from these: -gz, .zdebug, zstd, dwz, dwz -m, .dwp, MiniDebugInfo, .gnu_debuglink
-#   small    four files of re2: DWARF 2 and 3, 64-bit DWARF, -flto, -g1, type units, not optimised …
+#   small    four files of re2: DWARF 2 and 3, 64-bit DWARF, -flto, -g1, type units, not optimized …
 #   rust     ripgrep
 #   go       gofmt
 #   system   glibc with its debug file, the libstdc++ of Debian's -dbg package, and node's own binary: links to them

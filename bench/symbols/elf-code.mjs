@@ -1,5 +1,5 @@
 // Reads where the machine code of an ELF file is, where it is loaded, and which symbols it has, without any code of
-// perfconv. Addresses are BigInts: as Numbers, hundreds of neighbouring kernel addresses would be the same.
+// perfconv. Addresses are BigInts: as Numbers, hundreds of neighboring kernel addresses would be the same.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 

@@ -32,7 +32,7 @@ const symbols = await symbolizer.symbolsFor({ name: binary, kind: 'file', buildI
 
 const sorted = offsets.toSorted().filter((offset, i, all) => i === 0 || offset !== all[i - 1]);
 const indexes = new Map();
-/** The linkage names of the functions that own the code. Neighbouring addresses mostly have the same. */
+/** The linkage names of the functions that own the code. Neighboring addresses mostly have the same. */
 const owners = [];
 for (let i = 0; i < sorted.length; i++) {
   indexes.set(sorted[i], i);

@@ -49,7 +49,7 @@ export const CONVERT: CommandSpec = {
       'perfconv -t folded --marks kernel,inlined,jit -o - web.data | flamegraph.pl --color java --countname ns > web.svg',
       'a flame graph that tells kernel, inlined and JIT code apart',
     ],
-    ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labelled by its name'],
+    ['perfconv --comm nginx --tid 813 --labels comm --weight samples web.data', 'one thread, labeled by its name'],
     ['perfconv --group process -o web.speedscope.json web.data', 'one profile per process'],
     ['perfconv --group cpu -o web.trace.json.gz web.data', 'what each CPU did, in DevTools'],
     ['perfconv -o cpu.otlp.gz web.data', 'for an OpenTelemetry collector'],

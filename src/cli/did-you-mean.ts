@@ -11,7 +11,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : ` (did you mean ${best}?)`;
 }
 
-/** How many letters to add, drop, change or swap with a neighbour to turn one word into the other. */
+/** How many letters to add, drop, change or swap with a neighbor to turn one word into the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

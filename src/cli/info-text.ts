@@ -10,7 +10,7 @@ const ATTR_INDENT = '    ';
 export interface InfoTextOptions {
   /** Whether long lists are printed in full. */
   readonly verbose: boolean;
-  /** Colours a heading, or returns it as it is. */
+  /** Colors a heading, or returns it as it is. */
   readonly heading: (text: string) => string;
 }
 

@@ -12,12 +12,12 @@ const STANDARD_OUTPUT = 'standard output';
 /**
  * Opens standard output for a command's result. It is opened before the work, so that a closed standard output is
  * reported at once. Bytes are written unchanged, except to a terminal: see {@link TerminalSink}.
- * @param isColoured whether the text contains colours of this program
+ * @param isColored whether the text contains colors of this program
  * @throws PerfconvError `io`
  */
-export function standardOutput({ stdout }: Pick<Terminal, 'stdout'>, isColoured = false): ByteSink {
+export function standardOutput({ stdout }: Pick<Terminal, 'stdout'>, isColored = false): ByteSink {
   const sink = openStandardOutput(stdout, STANDARD_OUTPUT);
-  return stdout.isTTY ? new TerminalSink(sink, isColoured) : sink;
+  return stdout.isTTY ? new TerminalSink(sink, isColored) : sink;
 }
 
 /** Whether the reader of standard output has gone away (`| head`), which is not a failure. */
@@ -25,8 +25,8 @@ export function isReaderGone(error: unknown): boolean {
   return error instanceof PerfconvError && error.file === STANDARD_OUTPUT && systemCode(error) === 'EPIPE';
 }
 
-/** The colours that `report` and `info` use. Source: ECMA-48, 8.3.117, SGR: bold, normal; red, green, default. */
-const COLOURS = /(\x1b\[(?:1|22|31|32|39)m)/;
+/** The colors that `report` and `info` use. Source: ECMA-48, 8.3.117, SGR: bold, normal; red, green, default. */
+const COLORS = /(\x1b\[(?:1|22|31|32|39)m)/;
 
 /**
  * Writes text to a terminal, and escapes everything that the terminal would act on: names in a recording must not move
@@ -35,18 +35,18 @@ const COLOURS = /(\x1b\[(?:1|22|31|32|39)m)/;
  */
 class TerminalSink implements ByteSink {
   readonly #target: ByteSink;
-  readonly #isColoured: boolean;
+  readonly #isColored: boolean;
 
-  /** @param isColoured whether the text contains colours of this program; the names in it are escaped already */
-  constructor(target: ByteSink, isColoured: boolean) {
+  /** @param isColored whether the text contains colors of this program; the names in it are escaped already */
+  constructor(target: ByteSink, isColored: boolean) {
     this.#target = target;
-    this.#isColoured = isColoured;
+    this.#isColored = isColored;
   }
 
   write(chunk: Uint8Array): Promise<void> {
     const text = decodeText(chunk);
-    // Every other piece is a colour.
-    const pieces = this.#isColoured ? text.split(COLOURS) : [text];
+    // Every other piece is a color.
+    const pieces = this.#isColored ? text.split(COLORS) : [text];
     return this.#target.write(new TextEncoder().encode(pieces.map((piece, i) => (i % 2 === 0 ? printableLines(piece) : piece)).join('')));
   }
 }

@@ -16,17 +16,17 @@ export function joinSourcePath(...parts: readonly string[]): string {
   while (first > 0 && !isAbsolutePath(parts[first])) first--;
   const named = parts.slice(first).filter((part) => part !== '');
   if (named.length === 0) return '';
-  return WINDOWS_ROOT.test(named[0]) ? normalisedWindows(named) : normalised(named.join('/'));
+  return WINDOWS_ROOT.test(named[0]) ? normalizedWindows(named) : normalized(named.join('/'));
 }
 
-function normalised(path: string): string {
+function normalized(path: string): string {
   // Most paths already are.
   if (!/\/\/|(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return path;
   const root = path.startsWith('/') ? '/' : '';
   return root + resolved(path.split('/'), root !== '').join('/');
 }
 
-function normalisedWindows(parts: readonly string[]): string {
+function normalizedWindows(parts: readonly string[]): string {
   const separator = parts[0].includes('\\') ? '\\' : '/';
   const path = parts.join(separator);
   const isServer = path.startsWith('\\\\');

@@ -10,7 +10,7 @@ import type { WasmExports } from './wasm/module.ts';
 import type { HeldRows, WasmInstance } from './wasm-instance.ts';
 
 /**
- * The rows of a line table, as columns. Those of one sequence are neighbours, in ascending order of addresses. They are in the instance's memory until it runs
+ * The rows of a line table, as columns. Those of one sequence are neighbors, in ascending order of addresses. They are in the instance's memory until it runs
  * another program.
  */
 export class LineRows implements HeldRows {

@@ -18,7 +18,7 @@ export interface SplitUnit {
 export class SplitFile {
   readonly sections: DebugSections;
   readonly #file: DwarfFile;
-  /** By id: where the units found so far start. With link-time optimisation, one file has thousands. */
+  /** By id: where the units found so far start. With link-time optimization, one file has thousands. */
   readonly #starts = new Map<string, number>();
   #next = 0;
 

@@ -6,7 +6,7 @@ const NOTE_HEADER_SIZE_BYTES = 12;
 
 /**
  * The GNU build id among ELF notes, as lower-case hex; undefined if there is none. `alignBytes` is the alignment of the notes' section or
- * segment; 8 is honoured, anything else counts as 4 (gABI, "Note Section").
+ * segment; 8 is honored, anything else counts as 4 (gABI, "Note Section").
  */
 export function findBuildId(notes: ByteView, alignBytes = 4): string | undefined {
   const align = alignBytes === 8 ? 8 : 4;

@@ -13,7 +13,7 @@ const MAX_TABLE_SIZE_BYTES = 64 << 20;
 
 /**
  * Finds where the functions that contain some addresses begin, from tables that stripping keeps because exceptions need them: `.eh_frame`, and on 32-bit Arm
- * `.ARM.exidx`. In the latter, linkers merge neighbours that unwind alike, so several functions may have one start. If FDEs overlap, the first one in the
+ * `.ARM.exidx`. In the latter, linkers merge neighbors that unwind alike, so several functions may have one start. If FDEs overlap, the first one in the
  * section counts; if `.eh_frame_hdr` lists all FDEs, it is the last one that begins before the address, if it extends that far.
  * @param addresses file offsets, ascending
  * @returns for each, the address (svma) of the function's start; −1 if no table knows it

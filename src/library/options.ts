@@ -103,7 +103,7 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 /** How a format is written. Names and defaults are those of the command line's options. */
 export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'> {
   /**
-   * pprof, OTLP: what samples are labelled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
+   * pprof, OTLP: what samples are labeled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
    * differ.
    */
   readonly labels?: readonly PprofLabel[] | 'none';

@@ -25,7 +25,7 @@ export interface WriteOptions {
   /** folded: which frames are marked: kernel (`_[k]`), inlined (`_[i]`), JIT-compiled (`_[j]`). Default: those of the kernel. */
   readonly marks?: readonly FoldedMark[];
   /**
-   * pprof, OTLP: what samples are labelled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
+   * pprof, OTLP: what samples are labeled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
    * differ.
    */
   readonly labels?: readonly PprofLabel[];

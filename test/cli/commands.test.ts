@@ -115,11 +115,11 @@ describe('report', () => {
     expect(stderr).toContain('perfconv: warning: the recording has no event cycles; it has cpu-clock, page-faults\n');
   });
 
-  test('is coloured only on a terminal, unless NO_COLOR is set', async () => {
-    const colour = String.fromCharCode(27);
-    expect((await runMain(['report', input])).stdout.toString()).not.toContain(colour);
-    expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(colour);
-    expect((await runMain(['report', input], { isTTY: true, env: { NO_COLOR: '1' } })).stdout.toString()).not.toContain(colour);
+  test('is colored only on a terminal, unless NO_COLOR is set', async () => {
+    const color = String.fromCharCode(27);
+    expect((await runMain(['report', input])).stdout.toString()).not.toContain(color);
+    expect((await runMain(['report', input], { isTTY: true })).stdout.toString()).toContain(color);
+    expect((await runMain(['report', input], { isTTY: true, env: { NO_COLOR: '1' } })).stdout.toString()).not.toContain(color);
   });
 });
 

@@ -43,7 +43,7 @@ describe('several inputs with an output', () => {
     expect(names).toEqual(['work::reduce', 'double work::reduce<double>(std::vector<double, std::allocator<double> > const&)', 'work::reduce<double>']);
   });
 
-  test('pprof: samples are labelled with their input', async () => {
+  test('pprof: samples are labeled with their input', async () => {
     const { status, stderr } = await runMain([a, b, '-o', at('all.pb.gz')]);
     expect([status, said(stderr)]).toEqual([0, []]);
     const lines = pprofText(gunzipSync(readFileSync(at('all.pb.gz')))).split('\n');

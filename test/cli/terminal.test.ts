@@ -14,7 +14,7 @@ const TAG = new Uint8Array(8);
 
 /** Characters that must not be in a line on a terminal. */
 const FORBIDDEN = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
-/** perfconv's own colours, and the sequence with which the progress bar clears its line. */
+/** perfconv's own colors, and the sequence with which the progress bar clears its line. */
 const OURS = /\x1b\[(?:1|22|31|32|39)m|\r\x1b\[2K/g;
 
 let dir: string;

@@ -105,11 +105,11 @@ const VARIANTS: readonly Variant[] = [
   variant('gcc, DWARF 3', 'gcc', '-O2', '-gdwarf-3', '-gstrict-dwarf'),
   variant('gcc, DWARF 2', 'gcc', '-O2', '-gdwarf-2', '-gstrict-dwarf'),
   variant('gcc, DWARF 5 of 64 bits', 'gcc', '-O2', '-gdwarf-5', '-gdwarf64'),
-  variant('gcc, not optimised', 'gcc', '-O0', '-g'),
+  variant('gcc, not optimized', 'gcc', '-O0', '-g'),
   variant('gcc, sections of their own', 'gcc', '-O3', '-g', '-ffunction-sections'),
   variant('gcc, type units', 'gcc', '-O2', '-g', '-fdebug-types-section'),
   variant('gcc, lines alone', 'gcc', '-O2', '-g1'),
-  variant('gcc, link-time optimisation', 'gcc', '-O2', '-g', '-flto=1'),
+  variant('gcc, link-time optimization', 'gcc', '-O2', '-g', '-flto=1'),
   variant('gcc, compressed', 'gcc', '-O2', '-g', '-gz'),
   variant('gcc, split', 'gcc', '-O2', '-gdwarf-5', '-gsplit-dwarf'),
   variant('gcc, split DWARF 4', 'gcc', '-O2', '-gdwarf-4', '-gsplit-dwarf'),
@@ -117,7 +117,7 @@ const VARIANTS: readonly Variant[] = [
   variant('clang, DWARF 4', 'clang', '-O2', '-gdwarf-4'),
   variant('clang, DWARF 2', 'clang', '-O2', '-gdwarf-2'),
   variant('clang, DWARF 5 of 64 bits', 'clang', '-O2', '-gdwarf-5', '-gdwarf64'),
-  variant('clang, not optimised', 'clang', '-O0', '-g'),
+  variant('clang, not optimized', 'clang', '-O0', '-g'),
   variant('clang, sections of their own', 'clang', '-O3', '-g', '-ffunction-sections'),
   variant('clang, lines alone', 'clang', '-O2', '-g1'),
   variant('clang, split', 'clang', '-O2', '-gdwarf-5', '-gsplit-dwarf'),
@@ -184,12 +184,12 @@ describe('debug information of compilers', () => {
 describe.each(['g++', 'clang++'])('code that %s makes of the standard library', (compiler) => {
   const variants: readonly (readonly [name: string, ...flags: string[]])[] = [
     ['DWARF 2', '-O2', '-gdwarf-2'],
-    ['DWARF 3, not optimised', '-O0', '-gdwarf-3'],
+    ['DWARF 3, not optimized', '-O0', '-gdwarf-3'],
     ['DWARF 4 of 64 bits, small', '-Os', '-gdwarf-4', '-gdwarf64'],
     ['DWARF 4, functions thrown away', '-O2', '-gdwarf-4', '-ffunction-sections', '-Wl,--gc-sections'],
     ['DWARF 5, functions thrown away', '-O2', '-gdwarf-5', '-ffunction-sections', '-Wl,--gc-sections'],
     ['type units', '-O2', '-g', '-fdebug-types-section'],
-    ['link-time optimisation', '-O2', '-g', '-flto'],
+    ['link-time optimization', '-O2', '-g', '-flto'],
     ['a fixed address, compressed', '-O2', '-g', '-no-pie', '-gz'],
   ];
   const without = firstMissing(['llvm-symbolizer', compiler]);

@@ -9,7 +9,7 @@ import { findFunctionStarts } from '../../src/elf/function-starts.ts';
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-// The functions unwind in different ways, since Arm's linkers merge neighbours that unwind alike.
+// The functions unwind in different ways, since Arm's linkers merge neighbors that unwind alike.
 const SOURCE = `
 int called(int); volatile int sink;
 __attribute__((noinline)) int leaf(int a) { sink = a; return a * 3; }

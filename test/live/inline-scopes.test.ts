@@ -13,7 +13,7 @@ import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.
 import { runs } from '../support/perf-oracle.ts';
 import { announceSkipped } from '../support/perf-tool.ts';
 
-// gcc gives no linkage names to functions that only one unit can see. Without optimisation, the same functions are symbols, whose names
+// gcc gives no linkage names to functions that only one unit can see. Without optimization, the same functions are symbols, whose names
 // the inlined ones must have.
 
 const SOURCE = `
@@ -94,7 +94,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions without a linkage name'
     ['DWARF 5', ['-gdwarf-5']],
     ['DWARF 4', ['-gdwarf-4']],
     ['split DWARF', ['-gdwarf-5', '-gsplit-dwarf']],
-    ['link-time optimisation', ['-gdwarf-5', '-flto']],
+    ['link-time optimization', ['-gdwarf-5', '-flto']],
     ['type units', ['-gdwarf-5', '-fdebug-types-section']],
     ['type units of DWARF 4', ['-gdwarf-4', '-fdebug-types-section']],
     ['type units of split DWARF', ['-gdwarf-5', '-fdebug-types-section', '-gsplit-dwarf']],
@@ -102,7 +102,7 @@ describe.skipIf(whyNot !== undefined)('inlined functions without a linkage name'
     ['type units in a package', ['-gdwarf-5', '-fdebug-types-section', '-gsplit-dwarf'], 'llvm-dwp'],
     ['type units in a package of DWARF 4', ['-gdwarf-4', '-fdebug-types-section', '-gsplit-dwarf'], 'dwp'],
     ['type units, compressed', ['-gdwarf-5', '-fdebug-types-section', '-gz']],
-    ['type units and link-time optimisation', ['-gdwarf-5', '-fdebug-types-section', '-flto']],
+    ['type units and link-time optimization', ['-gdwarf-5', '-fdebug-types-section', '-flto']],
     ['dwz', ['-gdwarf-4'], 'dwz'],
     ['type units of DWARF 4 and dwz', ['-gdwarf-4', '-fdebug-types-section'], 'dwz'],
   ])('have the names of their symbols in another build: %s', async ([name, flags, tool], { skip }) => {

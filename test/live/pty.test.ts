@@ -67,7 +67,7 @@ describe.skipIf(whyNot !== undefined)('the program on a terminal', () => {
     expect([status, stdout, stderr]).toEqual([0, `${constants.signals.SIGHUP}\n`, '']);
   });
 
-  test('prints its own colours', () => {
+  test('prints its own colors', () => {
     expect(run('info')).toContain('\x1b[1mRecording\x1b[22m\n');
     expect(run('report')).toContain('\x1b[31m100.00\x1b[39m');
   });

@@ -91,15 +91,15 @@ describe('an input', () => {
       expect(stream.destroyed).toBe(true);
     }
     for (const chunk of ['text', 5, {}, new ArrayBuffer(8)]) {
-      let isCancelled = false;
+      let isCanceled = false;
       const stream = new ReadableStream({
         start: (controller) => controller.enqueue(chunk),
         cancel: () => {
-          isCancelled = true;
+          isCanceled = true;
         },
       });
       expect(await failure(openRecording(stream))).toEqual(['usage', expect.stringContaining('the stream gives text or objects, not bytes')]);
-      expect(isCancelled).toBe(true);
+      expect(isCanceled).toBe(true);
     }
   });
 

@@ -201,7 +201,7 @@ describe('several recordings', () => {
     for (const recording of recordings) await recording.close();
   });
 
-  test('are labelled as requested', async () => {
+  test('are labeled as requested', async () => {
     const profiles = await Promise.all(inputs().map(async (path) => (await openRecording(path)).profile()));
     const merged = await mergeProfiles(profiles, { labels: ['base', 'base'] });
     const [table] = await merged.report({ sort: ['input'] });

@@ -14,7 +14,7 @@ import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { enlarge } from '../../fuzz/enlarge.ts';
 import { signatureOf } from '../../fuzz/finding.ts';
 import { framePiecesOf } from '../../fuzz/frame-anatomy.ts';
-import { minimise } from '../../fuzz/minimise.ts';
+import { minimize } from '../../fuzz/minimize.ts';
 import { NotedSymbolFiles, SYMFS } from '../../fuzz/noted-symbol-files.ts';
 import { lineFault } from '../../fuzz/output-checks.ts';
 import { OutputSink } from '../../fuzz/output-sink.ts';
@@ -242,7 +242,7 @@ describe("the fuzzer's findings", () => {
   it('become smaller as long as they fail', async () => {
     const bytes = new Uint8Array(1000).fill(7);
     bytes[500] = 42;
-    const smallest = await minimise(
+    const smallest = await minimize(
       new Map([
         ['a', bytes],
         ['b', bytes],

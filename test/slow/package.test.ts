@@ -87,7 +87,7 @@ describe('the build', () => {
     expect(readFileSync(join(dist, 'cli/program.cjs')).every((byte) => byte < 0x80)).toBe(true);
   });
 
-  test('has the licences of the packages that the program includes', () => {
+  test('has the licenses of the packages that the program includes', () => {
     const licenses = readFileSync(join(dist, 'cli/LICENSES.txt'), 'utf8');
     expect([...licenses.matchAll(/^program\.cjs contains (\S+):$/gm)].map(([, name]) => name).sort()).toEqual(['picocolors', 'yargs-parser']);
     expect(licenses.match(/Permission to use, copy, modify/g)).toHaveLength(2);

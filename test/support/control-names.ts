@@ -1,6 +1,6 @@
 import { type AttrSpec, type FileSpec, type RecordSpec, record } from './perf-encoder.ts';
 
-/** Names that set colours and titles, move the cursor, ring, end lines, or turn the direction of writing. */
+/** Names that set colors and titles, move the cursor, ring, end lines, or turn the direction of writing. */
 export const CONTROL_NAMES: readonly string[] = [
   '\x1b[31mred',
   '\x1b]0;title\x07',
@@ -37,6 +37,6 @@ export function controlNames(): FileSpec {
       record.sample({ ip: start + 5n, pid, tid: pid, time: BigInt(2000 + i), period: 7n, callchain: [start + 5n, start + 64n] }, { attr: i }),
     ];
   });
-  const [coloured] = CONTROL_NAMES;
-  return { attrs, records, features: { hostname: coloured, osRelease: coloured, arch: coloured, cmdline: CONTROL_NAMES, eventDesc: true } };
+  const [colored] = CONTROL_NAMES;
+  return { attrs, records, features: { hostname: colored, osRelease: colored, arch: colored, cmdline: CONTROL_NAMES, eventDesc: true } };
 }

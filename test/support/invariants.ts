@@ -341,7 +341,7 @@ function fileOf(files: Files, name: string): Uint8Array {
   return bytes;
 }
 
-/** The first place in a text that moves a cursor, sets colours or hides other text; undefined if there is none. */
+/** The first place in a text that moves a cursor, sets colors or hides other text; undefined if there is none. */
 function firstControl(text: string): string | undefined {
   const found = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/.exec(text);
   return found === null ? undefined : JSON.stringify(text.slice(Math.max(0, found.index - 40), found.index + 40));

@@ -230,7 +230,7 @@ describe('labels of frames', () => {
     for (const frame of [0, 1, 3]) unwinder.label(frame, 100 + frame);
     walked(unwinder, SAMPLE, mapped);
     expect(labelsOf(unwinder)).toEqual([NOT_LABELLABLE, 101, NO_LABEL, 103]);
-    // The last byte of a call that was labelled is sampled.
+    // The last byte of a call that was labeled is sampled.
     walked(unwinder, { ...SAMPLE, registers: { ip: BIAS + 0x110f, sp: SP } }, mapped);
     expect(labelsOf(unwinder)[0]).toBe(NOT_LABELLABLE);
     // Another process.
@@ -291,7 +291,7 @@ describe('labels of frames', () => {
     for (const make of [moduleOf, moduleWithoutTable]) {
       const mapped = new CountingSpace().map(BIAS, BIAS + 0x20_0000, make('x86_64', [[CIE, fdes]]), BIAS);
       const unwinder = new Unwinder();
-      // One stack of all functions, of which the first ones are forgotten on the way. These alone are labelled then.
+      // One stack of all functions, of which the first ones are forgotten on the way. These alone are labeled then.
       expect(walked(unwinder, sampleOf(callers), mapped).frames.length).toBe(count + 2);
       for (let at = 0; at < count - 500; at++) if (unwinder.stack.labels[at + 1] === NO_LABEL) unwinder.label(at + 1, 1 + callers[at]);
       walked(unwinder, sampleOf(callers.slice(-200)), mapped);

@@ -17,7 +17,7 @@ export function isFileForm(start: Uint8Array): boolean {
 }
 
 /**
- * Recognises a recording in file form that is still being written: its header says that there are no data. All that is needed to decode the data comes before
+ * Recognizes a recording in file form that is still being written: its header says that there are no data. All that is needed to decode the data comes before
  * them; what perf writes at the end is missing.
  * @param peek returns the first bytes, as many as asked for, fewer only if the input ends
  * @returns how many bytes at the beginning have to be kept while the rest arrives; undefined if the whole file is needed

@@ -11,7 +11,7 @@ interface FileRead {
 }
 
 /**
- * Files that are read, which no output may replace: inputs, the files in those that are directories, and symbol files. A file is recognised under all of its
+ * Files that are read, which no output may replace: inputs, the files in those that are directories, and symbol files. A file is recognized under all of its
  * names. Nothing is opened.
  */
 export class FilesRead {

@@ -51,25 +51,25 @@ export function openJitFile(path: string, writer: RecordedProcess | undefined): 
   const { descriptor, stats, linkOwners } = opened;
   const owner = Number(stats.uid);
   const linkOwner = linkOwners.find((user) => user !== owner);
-  const judgement =
+  const judgment =
     linkOwner !== undefined
       ? refusal(`it belongs to user ${owner}, and a symbolic link of user ${linkOwner} leads to it`)
       : writer === undefined || isOwn(owner)
         ? BELIEVED
         : judge(stats, writer, users);
-  if (!judgement.isRefused) return { descriptor, remark: judgement.remark };
+  if (!judgment.isRefused) return { descriptor, remark: judgment.remark };
   closeSync(descriptor);
-  return { descriptor: undefined, remark: judgement.remark };
+  return { descriptor: undefined, remark: judgment.remark };
 }
 
-interface Judgement {
+interface Judgment {
   readonly isRefused: boolean;
   readonly remark: string;
 }
 
-const BELIEVED: Judgement = { isRefused: false, remark: '' };
+const BELIEVED: Judgment = { isRefused: false, remark: '' };
 
-function refusal(remark: string): Judgement {
+function refusal(remark: string): Judgment {
   return { isRefused: true, remark };
 }
 
@@ -79,7 +79,7 @@ function isOwn(user: number): boolean {
 }
 
 /** @param users users of the process if it still runs; undefined if it has ended */
-function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgement {
+function judge({ uid, birthtimeNs, ctimeNs }: BigIntStats, { pid, recordedUntilNs }: RecordedProcess, users: readonly number[] | undefined): Judgment {
   if (users !== undefined) return users.includes(Number(uid)) ? BELIEVED : refusal(`it belongs to user ${uid}, and process ${pid} to user ${users[0]}`);
   // Users can set neither time. File systems that do not record when a file was made record when it was last changed.
   const madeNs = birthtimeNs > 0n ? birthtimeNs : ctimeNs;

@@ -227,7 +227,7 @@ export class RangeTree {
   /**
    * Adds a range where there is none.
    * @param node one of this tree's own
-   * @returns its new neighbour to the right if the node was full; undefined if not
+   * @returns its new neighbor to the right if the node was full; undefined if not
    */
   #insert(node: RangeNode, start: number, end: number, delta: number, dso: number): RangeNode | undefined {
     const { children } = node;

@@ -14,7 +14,7 @@ import { dwoPlaces, dwpPlaces, type SplitDirectories } from './split-places.ts';
 
 /** Files up to this size are read completely and closed, since a binary may have thousands of them. */
 const MAX_BUFFERED_SIZE_BYTES = 64 << 20;
-/** A `.dwo` file has one unit, a few with link-time optimisation, and the units of its types. */
+/** A `.dwo` file has one unit, a few with link-time optimization, and the units of its types. */
 const MAX_UNITS = 1 << 16;
 /** When this many units' files are missing, plus this many for each that was found, no more are looked for. */
 const MAX_MISSING = 256;

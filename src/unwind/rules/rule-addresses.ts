@@ -60,7 +60,7 @@ export class RuleAddresses {
   }
 }
 
-/** Neighbouring addresses, like those of one function's instructions, do not collide. */
+/** Neighboring addresses, like those of one function's instructions, do not collide. */
 function hashOf(svma: number): number {
   const word = Math.imul(svma >>> 0, 0x9e3779b1);
   return word ^ (word >>> 15);

@@ -4,7 +4,7 @@ import { quotedForChrome, sampledName } from './text.ts';
 
 /**
  * Frames as V8 writes them in its sampled profiles, from the comma before `"callFrame"` to the brace that closes it. Each file is a script with a number of its
- * own, by which viewers choose colours.
+ * own, by which viewers choose colors.
  * @param scriptId how the number of a script is written
  * @see Chrome DevTools Protocol, Runtime.CallFrame
  */

@@ -33,7 +33,7 @@ export function withoutFormulas(table: ByteSink): ByteSink {
  * - The only signed number, pid −1 for what belongs to no process, is the first cell of its row. Texts from a recording
  *   are never there without quotes, so an unquoted `-` at the start of a row is left alone.
  * - A semicolon, tab or line break inside a text starts a cell, too: if the decimal separator is a comma, spreadsheets split lines at semicolons and do not
- *   honour quotes in the middle of a cell.
+ *   honor quotes in the middle of a cell.
  */
 class FormulaGuard implements ByteSink {
   readonly #target: ByteSink;

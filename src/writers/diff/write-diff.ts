@@ -24,7 +24,7 @@ export interface WriteDiffOptions extends DiffOptions {
   readonly layout?: ReportLayout;
   /** Columns of the terminal, to which names are cut. Default: they are not cut. */
   readonly width?: number;
-  /** Colours a change for a terminal: gets the padded text, and −1, 0 or 1 for what became faster, did not change beyond noise, or became slower. Default: none. */
+  /** Colors a change for a terminal: gets the padded text, and −1, 0 or 1 for what became faster, did not change beyond noise, or became slower. Default: none. */
   readonly paintChange?: (text: string, direction: number) => string;
 }
 

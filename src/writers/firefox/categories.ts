@@ -2,7 +2,7 @@ import { CPUMODE_HYPERVISOR } from '../../profile/location-table.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { isKernelCode } from '../kernel-code.ts';
 
-/* Categories colour the viewer's CPU graph and the squares in its call tree. A sample has the category of its leaf. */
+/* Categories color the viewer's CPU graph and the squares in its call tree. A sample has the category of its leaf. */
 
 export const CATEGORY_OTHER = 0;
 export const CATEGORY_USER = 1;
@@ -15,7 +15,7 @@ const SUBCATEGORY_MODULE = 1;
 const SUBCATEGORY_INLINED = 2;
 
 /**
- * `meta.categories`, in the order of the constants. The first grey one is the viewer's default, and the first
+ * `meta.categories`, in the order of the constants. The first gray one is the viewer's default, and the first
  * subcategory has to be `Other`. Source: Firefox Profiler, src/types/profile.ts.
  */
 export const CATEGORIES: readonly { readonly name: string; readonly color: string; readonly subcategories: readonly string[] }[] = [

@@ -1,5 +1,5 @@
 /**
- * What the end of a frame's text can tell about its code, as stackcollapse-perf.pl writes it and flamegraph.pl colours it (`--color java`):
+ * What the end of a frame's text can tell about its code, as stackcollapse-perf.pl writes it and flamegraph.pl colors it (`--color java`):
  *
  * - `kernel`: `_[k]`, code of the kernel and its modules
  * - `inlined`: `_[i]`, a function that was inlined into its caller

@@ -4,7 +4,7 @@
  */
 
 /**
- * What code is, for colours:
+ * What code is, for colors:
  * - `user`: a function of a program or library
  * - `kernel`: code of a kernel or its modules, with or without a name
  * - `jit`: a function that was made at run time

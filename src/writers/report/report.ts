@@ -17,7 +17,7 @@ export type ReportLayout = 'text' | 'json' | 'markdown';
 export interface ReportOptions extends ReportRowsOptions {
   /** Rows per table at most; one line reports the rest. Default: all. */
   readonly limit?: number;
-  /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
+  /** Colors a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
   /** How it is written: as text, as JSON for programs, or in GitHub's Markdown. Default: text. */
   readonly layout?: ReportLayout;

@@ -12,7 +12,7 @@ import type { EventTree, ReportTree } from './tree.ts';
 export interface TreeTextOptions {
   /** Columns of the terminal, to which names are cut. Default: they are not cut. */
   readonly width?: number;
-  /** Colours a percentage for a terminal: gets the padded text and its value. Default: none. */
+  /** Colors a percentage for a terminal: gets the padded text and its value. Default: none. */
   readonly paintPercent?: (text: string, percent: number) => string;
 }
 

@@ -56,7 +56,7 @@ const COMMA = 0x2c;
  *
  * The horizontal axis is weight, not wall time. Time in which a thread did not run has no entries, because speedscope
  * would add them to the total of the profile; so each total is the sum that perf reports. `file` is the source file if
- * it is known, else the DSO; speedscope chooses colours by it.
+ * it is known, else the DSO; speedscope chooses colors by it.
  *
  * @throws PerfconvError `usage` when the profile was read without its samples; whatever the sink throws
  */

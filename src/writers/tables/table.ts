@@ -14,7 +14,7 @@ export interface NumberColumn<Row> {
   /** Whether it is left out where names need the room. */
   readonly isOptional?: boolean;
   readonly text: (row: Row) => string;
-  /** Colours the padded text for a terminal. Default: none. */
+  /** Colors the padded text for a terminal. Default: none. */
   readonly paint?: (text: string, row: Row) => string;
 }
 

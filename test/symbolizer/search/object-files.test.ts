@@ -428,7 +428,7 @@ describe('a debug link', () => {
   it('has the CRC-32 of a file of any size', async () => {
     const crcOf = (text: string) => fileCrc(new BufferSource(Buffer.from(text)));
     expect(await crcOf('')).toBe(0);
-    // The check value of the CRC catalogue.
+    // The check value of the CRC catalog.
     expect(await crcOf('123456789')).toBe(0xcbf43926);
     expect(await crcOf('1234')).toBe(0x9be3e0a3);
   });

@@ -71,11 +71,11 @@ describe('32-bit Arm code with rules that hold only at calls', () => {
   });
 
   test('has the instruction set that a direct call tells, whatever is around it', async () => {
-    // blx of Thumb from 0x1204 to 0x1000, in whose neighbourhood all else is Thumb: bx lr.
+    // blx of Thumb from 0x1204 to 0x1000, in whose neighborhood all else is Thumb: bx lr.
     const pieces = { 4096: 'e1a00000 e12fff1e', 4608: 'f7ff eefe' };
     const result = await unwind(0x1004, BIAS + 0x1205, { 0: 1, 4: 0 }, pieces, NOPS[0]);
     expect(result).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
-    // blx of A32 to Thumb, in whose neighbourhood all else is A32: mov r0, r0; bx lr; nop.
+    // blx of A32 to Thumb, in whose neighborhood all else is A32: mov r0, r0; bx lr; nop.
     const other = { 4096: '1c00 1c00 4770 bf00', 4608: 'faffff7e' };
     expect(await unwind(0x1004, BIAS + 0x1204, { 0: 1, 4: 0 }, other, NOPS[1])).toMatchObject({ end: 'complete', frames: frames(0x1004, 0x1204) });
   });

@@ -151,7 +151,7 @@ describe('a comparison', () => {
     expect(await noiseOf(base, base)).toBeUndefined();
   });
 
-  test('colours changes beyond the error of sampling', async () => {
+  test('colors changes beyond the error of sampling', async () => {
     const painted = await textOf(BASE, NEXT, { paintChange: (text, direction) => `<${text.trim()}|${direction}>` });
     expect(painted.match(/<[^>]*>/g)).toEqual(['<+30.00|1>', '<-25.00|-1>', '<+15.00|1>', '<-10.00|-1>', '<-10.00|-1>']);
     const close = await textOf(BASE, profileOf({ same: 51, slower: 20, faster: 19, gone: 10 }), {

@@ -148,7 +148,7 @@ describe('report: tables', () => {
     expect(await reportOf(buildProfile([{ timeNs: 0, period: 0, stack: ['a'] }]))).toContain('  0.00            0       1 a (app)\n');
   });
 
-  test('percentages can be coloured', async () => {
+  test('percentages can be colored', async () => {
     const report = await reportOf(buildProfile(SAMPLES.slice(0, 1)), { paintPercent: (text, percent) => `<${text}|${percent}>` });
     expect(report).toContain('\n<100.00|100>      1000000       1 compute (app)\n');
   });

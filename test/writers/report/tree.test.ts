@@ -193,7 +193,7 @@ describe('a tree of calls', () => {
     }
   });
 
-  test('colours shares', async () => {
+  test('colors shares', async () => {
     const [, , line] = await linesOf(buildProfile([{ timeNs: 0, ...stack('main') }]), { paintPercent: (text, percent) => `<${text}|${percent}>` });
     expect(line).toBe('<100.00|100> <100.00|100>       1 main (app)');
   });

@@ -10,7 +10,7 @@ export type StillFails = (files: InputFiles) => Promise<boolean>;
  * @param maxTries maximum number of attempts
  * @returns the smallest input found; the input itself if nothing can be removed
  */
-export async function minimise(files: InputFiles, stillFails: StillFails, maxTries: number): Promise<InputFiles> {
+export async function minimize(files: InputFiles, stillFails: StillFails, maxTries: number): Promise<InputFiles> {
   let best = files;
   let tries = 0;
   const isOver = (): boolean => tries >= maxTries;
