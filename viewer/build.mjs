@@ -82,15 +82,15 @@ async function bundledScript(entry) {
 }
 
 /**
- * What the licences of perfconv and of the modules that a script contains ask for: their notices and their texts.
- * @throws Error for a module of another package than those whose licences are here
+ * What the licenses of perfconv and of the modules that a script contains ask for: their notices and their texts.
+ * @throws Error for a module of another package than those whose licenses are here
  */
 function licensesOf(modules) {
   const ofPackage = (name) => modules.filter((id) => id.includes(`/node_modules/${name}/`));
   const protobuf = ofPackage('@bufbuild/protobuf');
   const known = [...protobuf, ...ofPackage('xz-decompress'), ...ofPackage('pako')];
   const other = modules.find((id) => !known.includes(id));
-  if (other !== undefined) throw new Error(`the licence of ${other} is not in the page`);
+  if (other !== undefined) throw new Error(`the license of ${other} is not in the page`);
   const notices = protobuf.map((id) => /^(?:\/\/.*\n)+/.exec(readFileSync(id, 'utf8'))?.[0].replaceAll(/^\/\/ ?/gm, '') ?? '');
   const texts = [
     readFileSync(join(ROOT, 'LICENSE'), 'utf8'),
@@ -98,7 +98,7 @@ function licensesOf(modules) {
     ...['and parts of @bufbuild/protobuf:', ...new Set(notices)],
   ];
   const all = [...texts, textOf('converter/licenses/Apache-2.0.txt')].map((text) => text.trim()).join('\n\n');
-  if (/[<&]/.test(all)) throw new Error('the licences do not fit into a page');
+  if (/[<&]/.test(all)) throw new Error('the licenses do not fit into a page');
   return all;
 }
 

@@ -3,7 +3,7 @@ import { readRecording } from './model/recording.ts';
 import { Controls } from './view/controls.ts';
 import { byId } from './view/dom.ts';
 import { GraphView } from './view/graph-view.ts';
-import { NeighboursView } from './view/neighbours-view.ts';
+import { NeighborsView } from './view/neighbors-view.ts';
 import { PathView } from './view/path-view.ts';
 import { State } from './view/state.ts';
 import { TableView } from './view/table-view.ts';
@@ -14,9 +14,9 @@ async function main(): Promise<void> {
   data.remove();
   const graph = new GraphView(state);
   new PathView(state).render();
-  new TableView(state, graph.colours).update();
-  new NeighboursView(state).render();
-  new Controls(state, graph.colours).render();
+  new TableView(state, graph.colors).update();
+  new NeighborsView(state).render();
+  new Controls(state, graph.colors).render();
   document.body.dataset.ready = 'true';
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { categoryOf, categoryWeights } from '../../viewer/model/categories.ts';
-import { functionWeights, type Neighbour, neighboursOf } from '../../viewer/model/function-weights.ts';
+import { functionWeights, type Neighbor, neighborsOf } from '../../viewer/model/function-weights.ts';
 import { type CodeFunction, functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
 import { matchedWeight, matchFunctions } from '../../viewer/model/search.ts';
 import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
@@ -20,9 +20,9 @@ function weightsOf(recording: Recording): string[] {
   return recording.functions.map(({ name }, index) => `${name}: ${weights.self[index]}/${weights.total[index]}`);
 }
 
-function neighbours(recording: Recording, name: string): { callers: string[]; callees: string[] } {
-  const { callees, callers } = neighboursOf(recording, totalWeights(recording, selfOf(recording)), indexOf(recording, name));
-  const texts = (list: readonly Neighbour[]): string[] => list.map(({ function: index, weight }) => `${recording.functions[index].name}: ${weight}`);
+function neighbors(recording: Recording, name: string): { callers: string[]; callees: string[] } {
+  const { callees, callers } = neighborsOf(recording, totalWeights(recording, selfOf(recording)), indexOf(recording, name));
+  const texts = (list: readonly Neighbor[]): string[] => list.map(({ function: index, weight }) => `${recording.functions[index].name}: ${weight}`);
   return { callers: texts(callers), callees: texts(callees) };
 }
 
@@ -47,13 +47,13 @@ describe('the weights of functions', () => {
 describe('callers and callees', () => {
   test('have the samples in which one called the other', async () => {
     const recording = await recordingOfStacks({ 'main;a;f;x': 3, 'main;b;f;y': 2, 'main;b;f': 1, 'main;x': 7 });
-    expect(neighbours(recording, 'f')).toEqual({ callers: ['a: 3', 'b: 3'], callees: ['x: 3', 'y: 2'] });
-    expect(neighbours(recording, 'main')).toEqual({ callers: [], callees: ['x: 7', 'a: 3', 'b: 3'] });
+    expect(neighbors(recording, 'f')).toEqual({ callers: ['a: 3', 'b: 3'], callees: ['x: 3', 'y: 2'] });
+    expect(neighbors(recording, 'main')).toEqual({ callers: [], callees: ['x: 7', 'a: 3', 'b: 3'] });
   });
 
   test('count a sample once, also if a function calls itself', async () => {
     const recording = await recordingOfStacks({ 'main;f;f;f;g;f;g': 2 });
-    expect(neighbours(recording, 'f')).toEqual({ callers: ['main: 2', 'f: 2', 'g: 2'], callees: ['f: 2', 'g: 2'] });
+    expect(neighbors(recording, 'f')).toEqual({ callers: ['main: 2', 'f: 2', 'g: 2'], callees: ['f: 2', 'g: 2'] });
   });
 });
 
@@ -119,8 +119,8 @@ test('all of these agree with a count stack by stack', async () => {
         if (stack.some((one) => matches[one] === 1)) matched += weight;
       }
       expect(functionWeights(recording, self, total)).toEqual(expected);
-      const found = neighboursOf(recording, total, chosen);
-      const entries = (list: readonly Neighbour[]): Map<number, number> => new Map(list.map(({ function: index, weight }) => [index, weight]));
+      const found = neighborsOf(recording, total, chosen);
+      const entries = (list: readonly Neighbor[]): Map<number, number> => new Map(list.map(({ function: index, weight }) => [index, weight]));
       expect(entries(found.callers)).toEqual(callers);
       expect(entries(found.callees)).toEqual(callees);
       expect(matchedWeight(recording, self, matches)).toBe(matched);

@@ -29,7 +29,7 @@ async function openIn<T>(browser: BrowserName, profile: Profile, use: (view: Htm
 }
 
 /** Of the page, the legend and the table. */
-async function coloursOf({ page }: HtmlView): Promise<string[]> {
+async function colorsOf({ page }: HtmlView): Promise<string[]> {
   return await page.evaluate('[document.body, ...document.querySelectorAll("#legend i, #table i")].map((one) => getComputedStyle(one).backgroundColor)');
 }
 
@@ -160,12 +160,12 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
   it('shows callers and callees of the function that was chosen', async () => {
     await open(SMALL, async ({ page, texts }) => {
       await page.locator('#table button', { hasText: 'sort' }).click();
-      expect(await texts('#neighbours h2')).toEqual(['sort']);
-      expect((await texts('#neighbours .numbers'))[0]).toBe('self 100 ms (10.0%) · total 700 ms (70.0%)');
-      expect(await texts('#neighbours table')).toEqual(['Callers700 ms100%main600 ms85.7%sort', 'Callees600 ms85.7%sort600 ms85.7%compare']);
+      expect(await texts('#neighbors h2')).toEqual(['sort']);
+      expect((await texts('#neighbors .numbers'))[0]).toBe('self 100 ms (10.0%) · total 700 ms (70.0%)');
+      expect(await texts('#neighbors table')).toEqual(['Callers700 ms100%main600 ms85.7%sort', 'Callees600 ms85.7%sort600 ms85.7%compare']);
       expect(await texts('#table tr[aria-current] td.function')).toEqual(['sort']);
-      await page.locator('#neighbours td button', { hasText: 'compare' }).click();
-      expect(await texts('#neighbours h2')).toEqual(['compare']);
+      await page.locator('#neighbors td button', { hasText: 'compare' }).click();
+      expect(await texts('#neighbors h2')).toEqual(['compare']);
     });
   });
 
@@ -261,8 +261,8 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
       await page.locator('#more').click();
       expect(await texts('#count')).toEqual(['500 of 900 functions']);
       await page.locator('#table td button').first().click();
-      await page.locator('#neighbours button', { hasText: 'Show' }).first().click();
-      expect(await page.locator('#neighbours table').first().locator('tr').count()).toBeGreaterThan(50);
+      await page.locator('#neighbors button', { hasText: 'Show' }).first().click();
+      expect(await page.locator('#neighbors table').first().locator('tr').count()).toBeGreaterThan(50);
       // Long lists scroll where they are, and the page stays in its window.
       expect(await page.evaluate<number>('document.documentElement.scrollHeight - innerHeight')).toBe(0);
       await clickBox(1, 0.1);
@@ -275,9 +275,9 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
   });
 
   it('is dark where the browser is', async () => {
-    const coloursIf = (isDark: boolean): Promise<string[]> => open(SMALL, coloursOf, { isDark });
-    const [light, dark] = [await coloursIf(false), await coloursIf(true)];
-    expect(dark.map((colour, at) => colour === light[at])).toEqual(light.map(() => false));
+    const colorsIf = (isDark: boolean): Promise<string[]> => open(SMALL, colorsOf, { isDark });
+    const [light, dark] = [await colorsIf(false), await colorsIf(true)];
+    expect(dark.map((color, at) => color === light[at])).toEqual(light.map(() => false));
   });
 
   it('is no wider than a small window, and has everything in it', async () => {
@@ -291,7 +291,7 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
           expect(await texts('#path button')).toEqual(['all', 'main', 'parse', '✕ Reset zoom']);
           expect(await rows()).toHaveLength(5);
           await page.locator('#table button', { hasText: 'sort' }).click();
-          expect(await texts('#neighbours h2')).toEqual(['sort']);
+          expect(await texts('#neighbors h2')).toEqual(['sort']);
         },
         { window },
       );
@@ -343,19 +343,19 @@ describe.skipIf(hasNoBrowser('Chromium', 'the page of -t html on paper and touch
     });
   });
 
-  test('follows the colours of the browser when they change', async () => {
+  test('follows the colors of the browser when they change', async () => {
     await open(SMALL, async (view) => {
       const { page, settled } = view;
-      const colours = (): Promise<string[]> => coloursOf(view);
-      const light = await colours();
+      const colors = (): Promise<string[]> => colorsOf(view);
+      const light = await colors();
       await page.emulateMedia({ colorScheme: 'dark' });
       await settled();
-      const dark = await colours();
-      expect(dark.map((colour, at) => colour === light[at])).toEqual(light.map(() => false));
+      const dark = await colors();
+      expect(dark.map((color, at) => color === light[at])).toEqual(light.map(() => false));
       // High contrast changes all others; without these, the graph has no legend.
       await page.emulateMedia({ forcedColors: 'active' });
       await settled();
-      expect((await colours()).slice(1)).toEqual(dark.slice(1));
+      expect((await colors()).slice(1)).toEqual(dark.slice(1));
     });
   });
 });

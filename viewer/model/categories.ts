@@ -1,6 +1,6 @@
 import { type CodeFunction, functionOf, isInlined, type Recording, ROOT } from './recording.ts';
 
-/** What colours tell apart, in the order of the legend. */
+/** What colors tell apart, in the order of the legend. */
 export const CATEGORIES = [
   { id: 'user', label: 'User code' },
   { id: 'inlined', label: 'Inlined' },

@@ -7,15 +7,15 @@ export interface FunctionWeights {
 }
 
 /** A caller or callee of a function, and the weight of the samples in which one called the other. */
-export interface Neighbour {
+export interface Neighbor {
   readonly function: number;
   readonly weight: number;
 }
 
-export interface Neighbours {
+export interface Neighbors {
   /** The heaviest first. */
-  readonly callers: readonly Neighbour[];
-  readonly callees: readonly Neighbour[];
+  readonly callers: readonly Neighbor[];
+  readonly callees: readonly Neighbor[];
 }
 
 /** @param self,total by node */
@@ -38,7 +38,7 @@ export function functionWeights(recording: Recording, self: Float64Array, total:
 }
 
 /** Who called a function directly, and whom it called. A sample counts once for each of them. @param total by node */
-export function neighboursOf(recording: Recording, total: Float64Array, wanted: number): Neighbours {
+export function neighborsOf(recording: Recording, total: Float64Array, wanted: number): Neighbors {
   const { caller, code, functions } = recording;
   const [callers, callees] = [new Float64Array(functions.length), new Float64Array(functions.length)];
   /** By function: how often the path to the node that is visited has a call of the wanted one by it, and the reverse. */
@@ -63,8 +63,8 @@ export function neighboursOf(recording: Recording, total: Float64Array, wanted: 
   return { callers: heaviestFirst(callers), callees: heaviestFirst(callees) };
 }
 
-function heaviestFirst(weights: Float64Array): Neighbour[] {
-  const found: Neighbour[] = [];
+function heaviestFirst(weights: Float64Array): Neighbor[] {
+  const found: Neighbor[] = [];
   weights.forEach((weight, index) => {
     if (weight > 0) found.push({ function: index, weight });
   });

@@ -3,7 +3,7 @@ import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
 import { isSameScope, type Scope, type ScopeChoice, scopeChoices } from '../model/selection.ts';
 import { namedWeightText, percentText, timeText } from '../model/units.ts';
-import type { Colours } from './colours.ts';
+import type { Colors } from './colors.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
 import type { Direction, State } from './state.ts';
 
@@ -12,7 +12,7 @@ const MAX_LABEL = 80;
 /** What one chooses above the graph, and the legend. */
 export class Controls {
   readonly #state: State;
-  readonly #colours: Colours;
+  readonly #colors: Colors;
   readonly #event = byId<HTMLSelectElement>('event');
   readonly #scope = byId<HTMLSelectElement>('scope');
   readonly #weight = byId<HTMLSelectElement>('weight');
@@ -21,9 +21,9 @@ export class Controls {
   /** By option of the list of threads. */
   #scopes: Scope[] = [];
 
-  constructor(state: State, colours: Colours) {
+  constructor(state: State, colors: Colors) {
     this.#state = state;
-    this.#colours = colours;
+    this.#colors = colors;
     const { recording } = state;
     const listed = recording.events.flatMap((event, index) => (event.samples > 0 ? [{ event, index }] : []));
     // The one that is shown first leads the list.
@@ -51,7 +51,7 @@ export class Controls {
     state.watch((change) => {
       if (change === 'samples') this.render();
       else if (change === 'search') this.#showShare();
-      else if (change === 'colours') this.#showLegend();
+      else if (change === 'colors') this.#showLegend();
     });
   }
 
@@ -111,7 +111,7 @@ export class Controls {
       const weight = weights.get(id);
       if (weight === undefined) return [];
       const swatch = element('i', '');
-      swatch.style.background = this.#colours.category(id);
+      swatch.style.background = this.#colors.category(id);
       const entry = element('li', '', swatch, `${label} `, element('b', '', percentText(weight, whole)));
       entry.title = id === 'mark' ? 'Share of the samples whose stacks are incomplete' : 'Share of the samples that were in such code';
       return [entry];

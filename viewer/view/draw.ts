@@ -1,6 +1,6 @@
 import { REST, type Row } from '../model/layout.ts';
 import { functionOf, isInlined, ROOT } from '../model/recording.ts';
-import type { Colours } from './colours.ts';
+import type { Colors } from './colors.ts';
 import { boxName } from './labels.ts';
 import type { State } from './state.ts';
 
@@ -34,10 +34,10 @@ export interface Picture {
 }
 
 /** Draws the rows that can be seen. The context's units are CSS pixels. */
-export function drawGraph(context: CanvasRenderingContext2D, state: State, colours: Colours, picture: Picture): void {
+export function drawGraph(context: CanvasRenderingContext2D, state: State, colors: Colors, picture: Picture): void {
   const { focused, height, hovered, rows, top, width, zoomedRow } = picture;
   context.globalAlpha = 1;
-  context.fillStyle = colours.page;
+  context.fillStyle = colors.page;
   context.fillRect(0, 0, width, height);
   context.font = FONT;
   context.textBaseline = 'middle';
@@ -46,7 +46,7 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, colou
     const { left, nodes, right } = rows[row];
     const y = row * ROW_HEIGHT - top;
     // hot
-    for (let at = 0; at < nodes.length; at++) drawBox(context, state, colours, nodes[at], left[at] * width, right[at] * width, y, row < zoomedRow);
+    for (let at = 0; at < nodes.length; at++) drawBox(context, state, colors, nodes[at], left[at] * width, right[at] * width, y, row < zoomedRow);
   }
   context.globalAlpha = 1;
   for (const [spot, line] of [
@@ -55,7 +55,7 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, colou
   ] as const) {
     if (spot === undefined || rows[spot.row] === undefined) continue;
     const { left, right } = rows[spot.row];
-    context.strokeStyle = colours.outline;
+    context.strokeStyle = colors.outline;
     context.lineWidth = line;
     context.strokeRect(left[spot.at] * width + 1, spot.row * ROW_HEIGHT - top + 1, Math.max(1, (right[spot.at] - left[spot.at]) * width - 2), ROW_HEIGHT - 3);
   }
@@ -64,7 +64,7 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, colou
 function drawBox(
   context: CanvasRenderingContext2D,
   state: State,
-  colours: Colours,
+  colors: Colors,
   node: number,
   left: number,
   right: number,
@@ -80,15 +80,15 @@ function drawBox(
   const isMatch = !isPlain && state.matches?.[index] === 1;
   const isFaint = isAbove || (state.matches !== undefined && !isMatch && node !== ROOT);
   context.globalAlpha = isFaint || node === REST ? FAINT : 1;
-  context.fillStyle = isPlain ? colours.plain : isMatch ? colours.match.fill : colours.fill(state.recording.functions[index], isInlined(code));
+  context.fillStyle = isPlain ? colors.plain : isMatch ? colors.match.fill : colors.fill(state.recording.functions[index], isInlined(code));
   context.fillRect(left, y, width, ROW_HEIGHT - 1);
   context.globalAlpha = isAbove ? 0.75 : 1;
   if (!isPlain && index === state.chosen) {
-    context.fillStyle = colours.outline;
+    context.fillStyle = colors.outline;
     context.fillRect(left, y + ROW_HEIGHT - 3, width, 2);
   }
   if (width < MIN_TEXT_WIDTH) return;
-  context.fillStyle = isMatch ? colours.match.text : colours.text;
+  context.fillStyle = isMatch ? colors.match.text : colors.text;
   const label = node === ROOT ? `${boxName(state, node)}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
   const text = fitted(context, label, width - 2 * PADDING);
   if (text !== '') drawText(context, text, left + PADDING, y);

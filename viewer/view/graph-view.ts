@@ -1,6 +1,6 @@
 import { boxAt, layOut, REST, type Row } from '../model/layout.ts';
 import { functionOf, ROOT } from '../model/recording.ts';
-import { Colours } from './colours.ts';
+import { Colors } from './colors.ts';
 import { byId, oncePerFrame } from './dom.ts';
 import { drawGraph, ROW_HEIGHT, type Spot } from './draw.ts';
 import { describeBox } from './labels.ts';
@@ -14,7 +14,7 @@ const ROWS_ABOVE = 3;
 
 /** The flame graph: a canvas as large as what can be seen of it, in a scrolled element. */
 export class GraphView {
-  readonly colours: Colours;
+  readonly colors: Colors;
   readonly #state: State;
   readonly #canvas = byId<HTMLCanvasElement>('canvas');
   readonly #scroller = byId('scroller');
@@ -31,12 +31,12 @@ export class GraphView {
 
   constructor(state: State) {
     this.#state = state;
-    this.colours = new Colours(() => state.recolour());
+    this.colors = new Colors(() => state.recolor());
     state.watch((change) => {
       if (change === 'samples' || change === 'graph') this.#scroller.scrollTop = 0;
       if (change === 'search' || change === 'function') this.#draw();
       // At once: no frame follows when the page is printed.
-      else if (change === 'colours') this.#paint();
+      else if (change === 'colors') this.#paint();
       else this.#layOut(change === 'zoom');
     });
     this.#scroller.addEventListener('scroll', () => this.#draw());
@@ -84,7 +84,7 @@ export class GraphView {
     const context = this.#canvas.getContext('2d');
     if (context === null || width === 0) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawGraph(context, this.#state, this.colours, {
+    drawGraph(context, this.#state, this.colors, {
       rows: this.#rows,
       zoomedRow: this.#zoomedRow,
       width: this.#width,

@@ -11,7 +11,7 @@ import { namedWeightText, percentText, type WeightUnit, weightText } from '../mo
 export type Direction = 'calls' | 'callers';
 
 /** What has changed, from much to little: `samples` also changes the graph, and the graph changes what is zoomed. */
-export type Change = 'samples' | 'graph' | 'zoom' | 'search' | 'function' | 'colours';
+export type Change = 'samples' | 'graph' | 'zoom' | 'search' | 'function' | 'colors';
 
 /** What the page shows, and what follows from it. The views read it, and redraw themselves when it changes. */
 export class State {
@@ -88,9 +88,9 @@ export class State {
     this.#tell('search');
   }
 
-  /** Has everything coloured anew. */
-  recolour(): void {
-    this.#tell('colours');
+  /** Has everything colored anew. */
+  recolor(): void {
+    this.#tell('colors');
   }
 
   choose(index: number): void {

@@ -1,6 +1,6 @@
 import { categoryOf } from '../model/categories.ts';
 import { percentText } from '../model/units.ts';
-import type { Colours } from './colours.ts';
+import type { Colors } from './colors.ts';
 import { button, byId, element } from './dom.ts';
 import type { State } from './state.ts';
 
@@ -23,7 +23,7 @@ const MAX_NAME = 500;
 /** The table of functions: sorted by a column, and filtered by the search. */
 export class TableView {
   readonly #state: State;
-  readonly #colours: Colours;
+  readonly #colors: Colors;
   readonly #table = byId<HTMLTableElement>('table');
   readonly #count = byId('count');
   readonly #more = byId<HTMLButtonElement>('more');
@@ -34,9 +34,9 @@ export class TableView {
   /** Functions in order. */
   #order: number[] = [];
 
-  constructor(state: State, colours: Colours) {
+  constructor(state: State, colors: Colors) {
     this.#state = state;
-    this.#colours = colours;
+    this.#colors = colors;
     this.#table.tHead?.append(this.#headerRow());
     this.#more.addEventListener('click', () => {
       const shown = this.#table.tBodies[0].rows.length;
@@ -48,7 +48,7 @@ export class TableView {
     state.watch((change) => {
       if (change === 'samples' || change === 'search') this.update();
       else if (change === 'function') this.#markChosen();
-      else if (change === 'colours') this.#render();
+      else if (change === 'colors') this.#render();
     });
   }
 
@@ -122,7 +122,7 @@ export class TableView {
     const { chosen, functions: weights, recording, whole } = this.#state;
     const one = recording.functions[index];
     const swatch = element('i', '');
-    swatch.style.background = this.#colours.category(categoryOf(one, false));
+    swatch.style.background = this.#colors.category(categoryOf(one, false));
     const name = button(one.name.slice(0, MAX_NAME), one.fullName.slice(0, MAX_NAME), () => this.#state.choose(index));
     name.prepend(swatch);
     const binary = element('td', 'binary', baseName(one.binary));

@@ -1,4 +1,4 @@
-import { type Neighbour, neighboursOf } from '../model/function-weights.ts';
+import { type Neighbor, neighborsOf } from '../model/function-weights.ts';
 import { percentText } from '../model/units.ts';
 import { button, byId, element, replaceContent } from './dom.ts';
 import type { State } from './state.ts';
@@ -10,9 +10,9 @@ const MAX_NAME = 4000;
 const MAX_IN_ROW = 500;
 
 /** The chosen function: what it is, who called it, whom it called. */
-export class NeighboursView {
+export class NeighborsView {
   readonly #state: State;
-  /** What is read out when a function is chosen, without its neighbours. */
+  /** What is read out when a function is chosen, without its neighbors. */
   readonly #facts = byId('chosen');
   readonly #lists = byId('lists');
 
@@ -34,7 +34,7 @@ export class NeighboursView {
     const { chosen, functions: weights, recording, total } = this.#state;
     const one = recording.functions[chosen];
     const place = [one.place, one.binary].filter((text) => text !== '').join(' · ');
-    const { callees, callers } = neighboursOf(recording, total, chosen);
+    const { callees, callers } = neighborsOf(recording, total, chosen);
     const heading = element('h2', '', one.fullName.slice(0, MAX_NAME));
     heading.tabIndex = -1;
     this.#facts.replaceChildren(
@@ -49,15 +49,15 @@ export class NeighboursView {
     replaceContent(this.#lists, lists, heading);
   }
 
-  #list(title: string, neighbours: readonly Neighbour[], nothing: string): HTMLElement[] {
+  #list(title: string, neighbors: readonly Neighbor[], nothing: string): HTMLElement[] {
     const heading = element('h3', '', title);
-    if (neighbours.length === 0) return [heading, element('p', 'place', nothing)];
+    if (neighbors.length === 0) return [heading, element('p', 'place', nothing)];
     const body = element('tbody', '');
     const table = element('table', '', element('caption', 'unseen', title), body);
     const add = (count: number): void => {
       const shown = body.rows.length;
-      body.append(...neighbours.slice(shown, shown + count).map((one) => this.#row(one)));
-      const left = neighbours.length - body.rows.length;
+      body.append(...neighbors.slice(shown, shown + count).map((one) => this.#row(one)));
+      const left = neighbors.length - body.rows.length;
       more.hidden = left === 0;
       more.textContent = `Show ${Math.min(left, MORE_ROWS)} more`;
     };
@@ -71,7 +71,7 @@ export class NeighboursView {
     return [heading, table, more];
   }
 
-  #row({ function: index, weight }: Neighbour): HTMLElement {
+  #row({ function: index, weight }: Neighbor): HTMLElement {
     const { chosen, functions: weights, recording } = this.#state;
     const { fullName, name } = recording.functions[index];
     return element(

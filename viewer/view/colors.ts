@@ -1,7 +1,7 @@
 import { type Category, categoryOf } from '../model/categories.ts';
 import type { CodeFunction } from '../model/recording.ts';
 
-/** A colour by its hue, saturation and lightness on a light page and on a dark one. */
+/** A color by its hue, saturation and lightness on a light page and on a dark one. */
 interface Palette {
   readonly hue: number;
   /** By how much the hue differs at most among binaries. */
@@ -21,11 +21,11 @@ const PALETTES: Readonly<Record<Category, Palette>> = {
   mark: { hue: 345, hues: 0, saturation: 60, light: 86, dark: 36 },
 };
 
-/** How much lighter a function may be than others of its kind, so that neighbours can be told apart. */
+/** How much lighter a function may be than others of its kind, so that neighbors can be told apart. */
 const SHADES = 9;
 
-/** The colours of functions. The same function always has the same one. */
-export class Colours {
+/** The colors of functions. The same function always has the same one. */
+export class Colors {
   readonly #isDark = matchMedia('screen and (prefers-color-scheme: dark)');
   /** Of functions that were called and of those that were inlined. By object: when stacks are grouped in another way, other groups get the indexes of these. */
   #called = new WeakMap<CodeFunction, string>();
