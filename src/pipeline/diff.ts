@@ -38,25 +38,43 @@ export async function readForDiff(
 }
 
 /**
- * Writes what became slower and faster. Events are matched by their names; those that only one recording has are reported.
+ * Writes what became slower and faster. Events that only one recording has are reported.
  * @throws PerfconvError `no-samples` if the recordings have no event in common; whatever the sink throws
  */
 export async function writeDiff(base: DiffSide, next: DiffSide, sink: ByteSink, options: DiffOptions, diagnostics: Diagnostics): Promise<void> {
-  const pairs = matchEvents(base.profile.events, next.profile.events);
-  const sides = [base, next] as const;
-  const lonely = sides.map(({ profile: { events } }, side) => {
+  const { pairs, onlyBase, onlyNext } = commonEvents(base.profile.events, next.profile.events);
+  const report = (code: string, side: string, events: readonly ProfileEvent[]): void => {
+    if (events.length > 0) diagnostics.add(code, 'warning', `only ${side} has samples of ${eventNames(events)}: not compared`);
+  };
+  report('diff-only-base', 'BASE', onlyBase);
+  report('diff-only-new', 'NEW', onlyNext);
+  const [shownBase, shownNext] = [base, next].map(({ profile, label }) => ({ label, profile: comparedProfile(profile, options) }));
+  await writeDiffTables(shownBase, shownNext, pairs, sink, options);
+}
+
+/** A profile as it is compared: code without symbols by binary, unless asked for otherwise. */
+export function comparedProfile(profile: Profile, { unknown = 'binary' }: Pick<DiffOptions, 'unknown'>): Profile {
+  return shownProfile(profile, unknown);
+}
+
+/** What the events of two recordings have in common, and those with samples that only one of them has. */
+export interface CommonEvents {
+  readonly pairs: readonly EventPair[];
+  readonly onlyBase: readonly ProfileEvent[];
+  readonly onlyNext: readonly ProfileEvent[];
+}
+
+/** @throws PerfconvError `no-samples` if the recordings have no event in common */
+export function commonEvents(base: readonly ProfileEvent[], next: readonly ProfileEvent[]): CommonEvents {
+  const pairs = matchEvents(base, next);
+  const [onlyBase, onlyNext] = [base, next].map((events, side) => {
     const matched = new Set(pairs.map((pair) => pair[side]));
     return events.filter(({ samples }, index) => samples > 0 && !matched.has(index));
   });
   if (pairs.length === 0) {
-    const [baseEvents, nextEvents] = lonely.map(eventNames);
-    throw new PerfconvError('no-samples', `the recordings have no event in common: BASE has ${baseEvents}; NEW has ${nextEvents}`);
+    throw new PerfconvError('no-samples', `the recordings have no event in common: BASE has ${eventNames(onlyBase)}; NEW has ${eventNames(onlyNext)}`);
   }
-  for (const [side, events] of lonely.entries()) {
-    if (events.length > 0) diagnostics.add('diff-event', 'warning', `only ${side === 0 ? 'BASE' : 'NEW'} has samples of ${eventNames(events)}: not compared`);
-  }
-  const [shownBase, shownNext] = sides.map(({ profile, label }) => ({ label, profile: shownProfile(profile, options.unknown ?? 'binary') }));
-  await writeDiffTables(shownBase, shownNext, pairs, sink, options);
+  return { pairs, onlyBase, onlyNext };
 }
 
 /** Events that `perf list` has under two names. simpleperf calls cycles `cpu-cycles`. */

@@ -2,34 +2,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeFile, encodePipe, record } from '../support/perf-encoder.ts';
+import { eventRecording } from '../support/event-recording.ts';
+import { encodeFile, encodePipe } from '../support/perf-encoder.ts';
 import { runMain } from '../support/run-main.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);
 
-/** A recording of events with samples at addresses of one binary. */
-function recording(events: readonly string[], addresses: readonly bigint[], filename: string) {
-  const attrs = events.map((name, nr) => ({
-    name,
-    type: 4,
-    ids: [BigInt(nr + 1)],
-    sampleType: ['identifier', 'ip', 'tid', 'time', 'period'] as const,
-    flags: ['sampleIdAll'] as const,
-  }));
-  const samples = attrs.flatMap((_, nr) =>
-    addresses.map((ip, i) => record.sample({ id: BigInt(nr + 1), ip, pid: 100, time: BigInt(i + 2), period: 5n }, { attr: nr })),
-  );
-  const map = record.mmap2({ pid: 100, addr: 0x40_0000n, len: 0x2000n, filename }, { sampleId: { time: 1n } });
-  return { attrs, records: [map, ...samples], features: { eventDesc: true as const } };
-}
-
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'perfconv-diff-'));
-  writeFileSync(at('old.data'), encodeFile(recording(['cycles:P', 'page-faults'], [0x40_0010n, 0x40_0020n], '/old/app')));
-  writeFileSync(at('new.data'), encodeFile(recording(['cycles:u'], [0x40_0010n], '/new/app')));
-  writeFileSync(at('new.pipe'), encodePipe(recording(['cycles:u'], [0x40_0010n], '/new/app')));
-  writeFileSync(at('other.data'), encodeFile(recording(['instructions'], [0x40_0010n], '/new/app')));
+  writeFileSync(at('old.data'), encodeFile(eventRecording(['cycles:P', 'page-faults'], [0x40_0010n, 0x40_0020n], '/old/app')));
+  writeFileSync(at('new.data'), encodeFile(eventRecording(['cycles:u'], [0x40_0010n], '/new/app')));
+  writeFileSync(at('new.pipe'), encodePipe(eventRecording(['cycles:u'], [0x40_0010n], '/new/app')));
+  writeFileSync(at('other.data'), encodeFile(eventRecording(['instructions'], [0x40_0010n], '/new/app')));
   writeFileSync(at('broken.data'), 'not a recording');
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -45,6 +30,16 @@ describe('diff', () => {
     expect(stderr).toContain('perfconv: warning: only BASE has samples of page-faults: not compared\n');
   });
 
+  test('names the events that only one has, of each', async () => {
+    writeFileSync(at('clocks.data'), encodeFile(eventRecording(['cycles', 'instructions'], [0x40_0010n], '/new/app')));
+    const { stderr } = await runMain(['diff', at('old.data'), at('clocks.data')]);
+    const warnings = stderr.split('\n').filter((line) => line.includes('not compared'));
+    expect(warnings).toEqual([
+      'perfconv: warning: only BASE has samples of page-faults: not compared',
+      'perfconv: warning: only NEW has samples of instructions: not compared',
+    ]);
+  });
+
   test('prints JSON and Markdown, of limited length', async () => {
     const json = JSON.parse((await runMain(['diff', '--json', '--sort', 'dso', at('old.data'), at('new.data')])).stdout.toString());
     expect(json).toMatchObject({ base: 'old.data', new: 'new.data', events: [{ ratio: 0.5, rows: [{ dso: 'app', change: 0 }], omittedRows: 0 }] });
@@ -53,7 +48,7 @@ describe('diff', () => {
   });
 
   test('reads one of the two from standard input, and may compare a recording with itself', async () => {
-    const { status, stdout } = await runMain(['diff', at('old.data'), '-'], { stdin: encodePipe(recording(['cycles:u'], [0x40_0010n], '/new/app')) });
+    const { status, stdout } = await runMain(['diff', at('old.data'), '-'], { stdin: encodePipe(eventRecording(['cycles:u'], [0x40_0010n], '/new/app')) });
     expect([status, stdout.toString().includes('# NEW standard input: 1 sample')]).toEqual([0, true]);
     expect((await runMain(['diff', at('old.data'), at('old.data')])).status).toBe(0);
   });
