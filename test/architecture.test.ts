@@ -41,7 +41,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   host: ['perfdata', 'symbolizer', 'elf', 'jitdump', 'unwrap'],
   web: ['symbolizer', 'elf', 'unwrap', 'zstd'],
   // What users call: in a browser, in Node, on a command line.
-  library: ['pipeline', 'records', 'info', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle', 'unwrap'],
+  library: ['pipeline', 'records', 'info', 'naming', 'session', 'perfdata', 'symbolizer', 'profile', 'writers', 'demangle', 'unwrap'],
   node: ['library', 'pipeline', 'host'],
   cli: ['library', 'pipeline', 'records', 'info', 'naming', 'host'],
   // Generated types, which are published beside the library but not used in it.

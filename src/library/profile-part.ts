@@ -1,15 +1,21 @@
+import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadRecording } from '../pipeline/read-recording.ts';
-import { coversNeeds, type ReadingNeeds, readingNeeds, reportNeeds } from '../pipeline/reading-needs.ts';
+import { coversNeeds, type ReadingNeeds, readingNeeds, reportNeeds, treeNeeds } from '../pipeline/reading-needs.ts';
 import type { WriteOptions } from '../pipeline/write-profile.ts';
 import type { SampleFilter } from '../session/filter/filter.ts';
 import type { Findings } from './findings.ts';
 import type { RepeatableInput } from './platform.ts';
 import type { ReportOptions } from './report.ts';
 
+/** A decoded recording, and what was found of the symbols of its binaries. */
+export interface PartRecording extends ReadRecording {
+  readonly dsos: readonly DsoSymbols[];
+}
+
 /** Decodes a recording. Findings go to those of the part. */
-export type Read = (needs: ReadingNeeds) => Promise<ReadRecording>;
+export type Read = (needs: ReadingNeeds) => Promise<PartRecording>;
 
 /** What a recording is decoded with, the same for every format. */
 export interface PartOptions {
@@ -36,17 +42,20 @@ export class ProfilePart {
   readonly findings: Findings;
   /** What was decoded already. */
   readonly recording: ReadRecording;
+  /** What was found of the symbols of its binaries. */
+  readonly dsos: readonly DsoSymbols[];
   readonly #formats: readonly Format[];
   readonly #needs: ReadingNeeds;
   readonly #read: Read;
 
-  private constructor({ input, path, filter, naming, formats, findings, read }: PartOptions, needs: ReadingNeeds, recording: ReadRecording) {
+  private constructor({ input, path, filter, naming, formats, findings, read }: PartOptions, needs: ReadingNeeds, { dsos, ...recording }: PartRecording) {
     this.input = input;
     this.path = path;
     this.filter = filter;
     this.naming = naming;
     this.findings = findings;
     this.recording = recording;
+    this.dsos = dsos;
     this.#formats = formats;
     this.#needs = needs;
     this.#read = read;
@@ -69,10 +78,15 @@ export class ProfilePart {
   }
 
   /** What a report needs: the same as perf's if the profile is to match perf; else it counts by the functions that the profile shows. */
-  reportNeedsOf({ children = false }: ReportOptions): ReadingNeeds {
+  reportNeedsOf({ children = false }: Pick<ReportOptions, 'children'>): ReadingNeeds {
     const { compatPerf = false } = this.naming;
     const needs = reportNeeds(compatPerf, children);
     return compatPerf ? needs : { ...needs, debugInfo: this.#needs.debugInfo };
+  }
+
+  /** What a tree of calls needs: it shows the functions that the profile shows. */
+  callTreeNeeds(): ReadingNeeds {
+    return { ...treeNeeds({}), debugInfo: this.#needs.debugInfo };
   }
 
   /** Whether {@link recording} has what is needed. */

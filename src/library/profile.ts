@@ -13,36 +13,22 @@ import { type WriteOptions as FormatOptions, writeProfile } from '../pipeline/wr
 import { MergedTables, type OpenTable, writeTables } from '../pipeline/write-tables.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
+import { type BinarySymbols, binarySymbols } from './binaries.ts';
+import type { CallTree, CallTreeOptions } from './call-trees.ts';
 import { checkOptions } from './check-options.ts';
+import type { DiffOptions, ProfileDiff } from './diff.ts';
 import { Findings } from './findings.ts';
 import { formatOptions, WRITE_CHECKS, type WriteOptions } from './options.ts';
 import type { Compressor } from './platform.ts';
+import { type ProfileEvent, shownEvent } from './profile-event.ts';
 import type { ProfilePart } from './profile-part.ts';
 import { REPORT_CHECKS, type ReportOptions, type ReportTable, reportTables } from './report.ts';
-
-/** An event of a profile. */
-export interface ProfileEvent {
-  /** As perf prints it: `cpu-clock`, `cycles:u`, `sched:sched_switch`. */
-  readonly name: string;
-  /** What a period counts. */
-  readonly unit: 'nanoseconds' | 'count';
-  /** Samples in the profile. */
-  readonly samples: number;
-  /** Sum of their periods; beyond 2^53 the nearest number. */
-  readonly period: number;
-  /** Events per sample as asked for; 0 when a frequency was asked for instead. */
-  readonly samplePeriod: number;
-  /** Samples per second as asked for; 0 when a period was. */
-  readonly sampleFreq: number;
-  /** Whether it is a tracepoint, such as `sched:sched_switch`. */
-  readonly isTracepoint: boolean;
-  /** Whether its stacks were recorded (`-g`); otherwise each stack is the sampled address alone. */
-  readonly hasCallchain: boolean;
-}
 
 /** A decoded recording with names: what the formats are written from. */
 export interface Profile {
   readonly events: readonly ProfileEvent[];
+  /** What was found of each binary's symbols, as `--explain-symbols` reports it; the most sampled binary first. For merged profiles, one recording's after the other's. */
+  readonly binaries: readonly BinarySymbols[];
   /** What was damaged, missing or lost when the recording was read and written: each kind once. */
   readonly findings: readonly Finding[];
   /**
@@ -65,6 +51,19 @@ export interface Profile {
    * @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys
    */
   report(options?: ReportOptions): Promise<readonly ReportTable[]>;
+  /**
+   * The calls of each event with samples as a tree, root first. They equal those of `perfconv report --tree` if the profile was read with
+   * `{ demangle: 'no-params' }`.
+   * @throws PerfconvError `no-samples`; `usage` for unknown options and values
+   */
+  callTrees(options?: CallTreeOptions): Promise<readonly CallTree[]>;
+  /**
+   * What became slower and faster from this profile (`base`) to another (`new`). It equals `perfconv diff` if both were read with
+   * `{ lines: false, demangle: 'no-params' }`. Each may be merged from several recordings.
+   * @throws PerfconvError `no-samples` if one has none, or they have no event in common; `usage` for anything but a profile, an empty list of sort keys, and
+   *   unknown options and values
+   */
+  diff(next: Profile, options?: DiffOptions): Promise<ProfileDiff>;
 }
 
 /** A profile of one recording, or of several. */
@@ -90,13 +89,15 @@ export class DecodedProfile implements Profile {
       parts.map(({ findings }) => findings),
     );
     this.#profile = this.#isMerged ? this.#merge(parts.map(({ recording }) => recording)) : parts[0].recording.profile;
-    this.events = this.#profile.events.map(({ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain }) => ({
-      ...{ name, unit, samples, period, samplePeriod, sampleFreq, isTracepoint, hasCallchain },
-    }));
+    this.events = this.#profile.events.map(shownEvent);
   }
 
   get findings(): readonly Finding[] {
     return this.#findings.list();
+  }
+
+  get binaries(): readonly BinarySymbols[] {
+    return this.parts.flatMap(({ dsos }) => binarySymbols(dsos, this.#findings.option));
   }
 
   get #isMerged(): boolean {
@@ -132,8 +133,22 @@ export class DecodedProfile implements Profile {
 
   async report(options: ReportOptions = {}): Promise<readonly ReportTable[]> {
     checkOptions(options, REPORT_CHECKS);
-    const profile = await this.#profileWith((part) => part.reportNeedsOf(options));
-    return reportTables(profile, options, this.parts[0].naming.compatPerf ?? false);
+    return reportTables(await this.#reportProfile(options), options, this.#compatPerf);
+  }
+
+  async callTrees(options: CallTreeOptions = {}): Promise<readonly CallTree[]> {
+    const { CALL_TREE_CHECKS, callTrees } = await import('./call-trees.ts');
+    checkOptions(options, CALL_TREE_CHECKS);
+    const profile = this.#requireSamples(await this.#profileWith((part) => part.callTreeNeeds()));
+    return callTrees(profile, options, this.#compatPerf);
+  }
+
+  async diff(next: Profile, options: DiffOptions = {}): Promise<ProfileDiff> {
+    const { DIFF_CHECKS, diffTables } = await import('./diff.ts');
+    // Not every caller has its types checked by a compiler.
+    if (!(next instanceof DecodedProfile)) throw new PerfconvError('usage', 'a profile is compared with the profile of another recording');
+    checkOptions(options, DIFF_CHECKS);
+    return diffTables(await this.#reportProfile(options), await next.#reportProfile(options), options);
   }
 
   /** Writes a format to a sink. @param name the output's name: decides whether it is compressed if the options do not */
@@ -143,7 +158,8 @@ export class DecodedProfile implements Profile {
     const { gzip = isGzipped(format, name), ...given } = options;
     const choices = formatOptions(given);
     const profile = await this.#profileFor(format, choices);
-    const { demangle, compatPerf = false } = this.parts[0].naming;
+    const { demangle } = this.parts[0].naming;
+    const compatPerf = this.#compatPerf;
     const writing = formatNaming({ exporter: EXPORTER, ...likePerf(compatPerf), ...choices, compatPerf, ...(demangle && { demangle }) });
     const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
     if (!gzip) return write(sink);
@@ -161,7 +177,7 @@ export class DecodedProfile implements Profile {
   async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
     checkOptions(options, WRITE_CHECKS);
     const { gzip = false, ...given } = options;
-    const choices = { ...likePerf(this.parts[0].naming.compatPerf), ...formatOptions(given) };
+    const choices = { ...likePerf(this.#compatPerf), ...formatOptions(given) };
     if (gzip) throw new PerfconvError('usage', 'csv is several tables, which are not compressed');
     const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
     if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
@@ -181,9 +197,22 @@ export class DecodedProfile implements Profile {
     this.#findings.end(diagnostics);
   }
 
+  get #compatPerf(): boolean {
+    return this.parts[0].naming.compatPerf ?? false;
+  }
+
   async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
     if (this.#isMerged) requireMergeable([format]);
-    const profile = await this.#profileWith(this.#needsOf(format, options));
+    return this.#requireSamples(await this.#profileWith(this.#needsOf(format, options)));
+  }
+
+  /** The profile that functions are counted in. */
+  async #reportProfile(options: Pick<ReportOptions, 'children'>): Promise<ProfileTables> {
+    return this.#requireSamples(await this.#profileWith((part) => part.reportNeedsOf(options)));
+  }
+
+  /** @throws PerfconvError `no-samples`, with the reason why there are none */
+  #requireSamples(profile: ProfileTables): ProfileTables {
     if (this.#isMerged) {
       requireMergedSamples(
         profile,

@@ -6,6 +6,7 @@ import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
+import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import { readHeader } from '../perfdata/file-header.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 import { RECORD_TYPES } from '../pipeline/choices.ts';
@@ -131,9 +132,13 @@ export class OpenedRecording<Options extends ReadingOptions> {
       this.#read(findings, async (input, diagnostics) => {
         const { source, modifiedNs, kcoreDir } = input;
         const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics), modifiedNs, kcoreDir };
-        const recording = await readRecording(source, needs, { ...reading, ...naming, filter, ...(onProgress && { onProgress }) }, diagnostics);
+        let dsos: readonly DsoSymbols[] = [];
+        const onSymbols = (found: readonly DsoSymbols[]): void => {
+          dsos = found;
+        };
+        const recording = await readRecording(source, needs, { ...reading, ...naming, filter, onSymbols, ...(onProgress && { onProgress }) }, diagnostics);
         reportUnknownEvents(recording.profile, filter, diagnostics);
-        return recording;
+        return { ...recording, dsos };
       });
     return ProfilePart.read({ input: this.#input, path, filter, naming, formats, findings, read });
   }

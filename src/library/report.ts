@@ -6,7 +6,7 @@ import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { percentOf } from '../writers/percent.ts';
 import type { ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
-import { arrayOf, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
+import { arrayOf, type Check, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf' | 'fileNames'> {
@@ -34,7 +34,12 @@ export interface ReportTable {
   /** Names of the events whose samples it counts: one, or all with the key `event`. */
   readonly events: readonly string[];
   readonly rows: readonly ReportRow[];
+  /** How many rows `limit` left out. */
+  readonly omittedRows: number;
 }
+
+/** How many rows there are at most. */
+export const limit: Check = (option, value) => demand(typeof value === 'number' && value >= 1, option, value, 'at least 1');
 
 /** Checks of the options of a profile's `report()`. */
 export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
@@ -42,7 +47,7 @@ export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
   children: flag,
   weight: oneOf(WEIGHTS),
   unknown: oneOf(UNKNOWN_CODE),
-  limit: (option, value) => demand(typeof value === 'number' && value >= 1, option, value, 'at least 1'),
+  limit,
 };
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for unknown options and values */
@@ -50,13 +55,13 @@ export function reportTables(profile: Profile, options: ReportOptions, compatPer
   const { limit = Number.POSITIVE_INFINITY, unknown = compatPerf ? 'address' : UNKNOWN_IN_TABLES, ...rows } = options;
   const report = new ReportTables(shownProfile(profile, unknown), { sort: ['function', 'dso'], ...withoutUndefined(rows), compatPerf });
   const { keys, texts } = report;
-  return [...report.tables()].map(({ events, rows, sum }) => ({
-    events: events.map((event) => profile.events[event].name),
-    rows: rows.slice(0, limit).map((row) => {
+  return [...report.tables()].map(({ events, rows, sum }) => {
+    const shown = rows.slice(0, limit).map((row) => {
       const { samples, period, selfSamples, selfPeriod } = row;
       const cells = Object.fromEntries(keys.map((key, column) => [key, texts.strings.get(row.texts[column])])) as Partial<Record<ReportKey, string>>;
       const percents = { percent: percentOf(report.weight(row), sum), selfPercent: percentOf(report.selfWeight(row), sum) };
       return { ...cells, samples, period, selfSamples, selfPeriod, ...percents };
-    }),
-  }));
+    });
+    return { events: events.map((event) => profile.events[event].name), rows: shown, omittedRows: rows.length - shown.length };
+  });
 }

@@ -113,7 +113,7 @@ describe('an output', () => {
     const profile = await recording.profile();
     expect(profile.events.map(({ samples }) => samples)).toEqual([0]);
     expect(await failure(profile.toBytes('pprof'))).toEqual(['no-samples', 'the recording holds no samples']);
-    expect(await failure(profile.report())).toEqual(['no-samples', 'no samples to report']);
+    expect(await failure(profile.report())).toEqual(['no-samples', 'the recording holds no samples']);
     expect(Object.keys(await profile.toTables()).sort()).toEqual(['overview.csv', 'processes.csv', 'results.csv', 'stat.csv']);
     await recording.close();
   });
