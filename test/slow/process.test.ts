@@ -70,7 +70,7 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     expect(readdirSync(dir)).toEqual(['perf.data']);
   });
 
-  test.each(['SIGTERM', 'SIGHUP'] as const)('%s in the middle of reading ends the program, and nothing is left', async (signal) => {
+  test.each(['SIGTERM', 'SIGHUP', 'SIGUSR2'] as const)('%s in the middle of reading ends the program, and nothing is left', async (signal) => {
     writeFileSync(join(dir, 'out.folded'), 'old');
     const { child, ended } = startCli(['-o', 'new.pb.gz', '-o', 'out.folded', '-o', 'tables.csv', '-'], dir);
     const recording = pipeRecording(5000);

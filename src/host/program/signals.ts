@@ -1,8 +1,20 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { SupervisorMessage, WorkMessage } from './work-messages.ts';
 
-/** The signals that end this program from outside, after it has undone what it has begun. */
-export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/**
+ * The signals that end this program from outside, after it has undone what it has begun: all whose default action ends a process, apart from those that say
+ * that the process itself is at fault, and those that Node needs: SIGPIPE and SIGXFSZ, which it ignores, SIGUSR1 (debugger) and SIGPROF (profiler).
+ * Sources: signal(7); Node's documentation of process, "Signal events".
+ */
+export const SIGNALS: readonly NodeJS.Signals[] = endingSignals();
+
+function endingSignals(): NodeJS.Signals[] {
+  // In Windows, no process can end itself by one of the others.
+  if (process.platform === 'win32') return ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  // Elsewhere, SIGIO is ignored by default, and there are no others.
+  const ofLinux: readonly NodeJS.Signals[] = process.platform === 'linux' ? ['SIGIO', 'SIGPWR', 'SIGSTKFLT'] : [];
+  return ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGALRM', 'SIGVTALRM', 'SIGUSR2', 'SIGXCPU', ...ofLinux, 'SIGHUP'];
+}
 
 let supervisor: MessagePort | undefined;
 
