@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from './errors.ts';
 
 /** Refuses a value that an option cannot have. @throws PerfconvError `usage` */
 export type Check = (option: string, value: unknown) => void;

@@ -103,9 +103,12 @@ export class ElfFile {
 
   /**
    * Reads the headers. The source stays open and belongs to the caller.
-   * @throws PerfconvError `damaged` when the source is not an ELF file or its header is cut. Broken tables after the header are left out
+   * @throws PerfconvError `damaged` when the source is not an ELF file or its header is cut. Broken tables after the header are left out; `usage` for anything
+   *   but a ByteSource
    */
   static async open(source: ByteSource): Promise<ElfFile> {
+    // Not every caller has its types checked by a compiler.
+    if (typeof source?.readAt !== 'function') throw new PerfconvError('usage', 'an ELF file is opened from a ByteSource, such as new BufferSource(bytes)');
     const header = readHeader(await readRange(source, 0, 64), source.name);
     const sections = await readSections(source, header);
     const segmentCount = header.phnum === PN_XNUM && sections.escape ? sections.escape.segmentCount : header.phnum;

@@ -1,3 +1,4 @@
+import { arrayOf, demand, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { TREE_LEVELS, type TreeLevel, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { shownProfile } from '../pipeline/shown-profile-cache.ts';
@@ -6,7 +7,6 @@ import { UNKNOWN_IN_STACKS } from '../profile/unknown-code.ts';
 import { percentOf } from '../writers/percent.ts';
 import type { OmittedCalls as OmittedSums, TreeRow } from '../writers/report/shown-calls.ts';
 import { type EventTree, ReportTree } from '../writers/report/tree.ts';
-import { arrayOf, demand, type OptionChecks, oneOf } from './check-options.ts';
 import { limit } from './report.ts';
 
 /** Which calls a tree has. Names and defaults are those of `perfconv report --tree`. */

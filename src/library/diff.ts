@@ -1,10 +1,10 @@
+import { arrayOf, flag, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { DIFF_KEYS, type DiffKey, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { commonEvents, comparedProfile } from '../pipeline/diff.ts';
 import type { Profile } from '../profile/profile.ts';
 import { ProfileDiff as RowDiff, type DiffRow as RowOfNames, type DiffOptions as RowOptions } from '../writers/diff/diff.ts';
 import type { Sums } from '../writers/report/node-weights.ts';
-import { arrayOf, flag, type OptionChecks, oneOf } from './check-options.ts';
 import { type ProfileEvent, shownEvent } from './profile-event.ts';
 import { limit } from './report.ts';
 

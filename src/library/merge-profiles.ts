@@ -1,7 +1,7 @@
 import type { ByteSink } from '../base/byte-sink.ts';
+import { checkOptions, demand, type OptionChecks, texts } from '../base/check-options.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
-import { checkOptions, demand, type OptionChecks, texts } from './check-options.ts';
 import type { Compressor } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';
 

@@ -1,10 +1,10 @@
 import { type BlobLike, isBlob } from '../base/blob-source.ts';
+import { checkOptions, demand } from '../base/check-options.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { NamedFile } from '../base/named-file.ts';
 import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { BytesInput } from './bytes-input.ts';
-import { checkOptions, demand } from './check-options.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from './open-options.ts';
 import { firstSymbolOption, type ReadingOptions, symbolizerOptions } from './options.ts';

@@ -1,5 +1,5 @@
+import { callback, demand, type OptionChecks, text } from '../base/check-options.ts';
 import type { OptionWords } from '../base/option-words.ts';
-import { callback, demand, type OptionChecks, text } from './check-options.ts';
 
 /** What else is known about an input. */
 export interface OpenOptions {

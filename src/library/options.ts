@@ -1,4 +1,5 @@
 import type { OnProgress } from '../base/byte-source.ts';
+import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from '../base/check-options.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { listOf } from '../base/list-of.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
@@ -22,7 +23,6 @@ import type { WriteOptions as FormatOptions } from '../pipeline/write-profile.ts
 import type { SampleFilter } from '../session/filter/filter.ts';
 import { parseTimeRanges } from '../session/filter/time-ranges.ts';
 import { DEFAULT_DEBUG_DIRS, type SymbolizerOptions } from '../symbolizer/symbolizer-options.ts';
-import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from './check-options.ts';
 
 /** Which samples a profile has, like the command line's options of the same names. Without any, all samples. */
 export interface SampleOptions {

@@ -1,9 +1,9 @@
 import type { ByteSink } from '../base/byte-sink.ts';
+import type { Check } from '../base/check-options.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OptionWords } from '../base/option-words.ts';
 import type { OpenInput } from '../base/recording-input.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
-import type { Check } from './check-options.ts';
 import type { ReadingOptions } from './options.ts';
 
 /** A recording that can be opened any number of times. */

@@ -1,4 +1,5 @@
 import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
+import { checkOptions } from '../base/check-options.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { EXPORTER } from '../base/version.ts';
@@ -15,7 +16,6 @@ import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile as ProfileTables } from '../profile/profile.ts';
 import { type BinarySymbols, binarySymbols } from './binaries.ts';
 import type { CallTree, CallTreeOptions } from './call-trees.ts';
-import { checkOptions } from './check-options.ts';
 import type { DiffOptions, ProfileDiff } from './diff.ts';
 import { Findings } from './findings.ts';
 import { formatOptions, WRITE_CHECKS, type WriteOptions } from './options.ts';

@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { OnProgress } from '../base/byte-source.ts';
+import { arrayOf, callback, checkOptions, flag, type OptionChecks } from '../base/check-options.ts';
 import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { OpenInput } from '../base/recording-input.ts';
@@ -14,7 +15,6 @@ import { readRecordingInfo } from '../pipeline/read-info.ts';
 import { readRecording } from '../pipeline/read-recording.ts';
 import { reportUnknownEvents } from '../pipeline/require-samples.ts';
 import { readRecords } from '../records/read-records.ts';
-import { arrayOf, callback, checkOptions, flag, type OptionChecks } from './check-options.ts';
 import { Findings } from './findings.ts';
 import { namingChoices, READING_CHECKS, type ReadingOptions, sampleFilter } from './options.ts';
 import type { Platform, RepeatableInput } from './platform.ts';

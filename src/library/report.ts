@@ -1,3 +1,4 @@
+import { arrayOf, type Check, demand, flag, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { shownProfile } from '../pipeline/shown-profile-cache.ts';
@@ -6,7 +7,6 @@ import { UNKNOWN_IN_TABLES } from '../profile/unknown-code.ts';
 import { percentOf } from '../writers/percent.ts';
 import type { ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
-import { arrayOf, type Check, demand, flag, type OptionChecks, oneOf } from './check-options.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
 export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf' | 'fileNames'> {

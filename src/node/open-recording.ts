@@ -1,4 +1,4 @@
-import { checkOptions } from '../library/check-options.ts';
+import { checkOptions } from '../base/check-options.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from '../library/open-options.ts';
 import { FilesInput } from './files-input.ts';

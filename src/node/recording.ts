@@ -1,9 +1,9 @@
 import { sep } from 'node:path';
+import { texts } from '../base/check-options.ts';
 import { STANDARD_STREAM } from '../base/input-names.ts';
 import { LIBRARY_OPTIONS } from '../base/option-words.ts';
 import { availableMemory } from '../host/system/available-memory.ts';
 import { absolutePath } from '../host/system/system-path.ts';
-import { texts } from '../library/check-options.ts';
 import type { OpenOptions } from '../library/open-options.ts';
 import type { ReadingOptions } from '../library/options.ts';
 import { OpenedRecording, type RecordingBase } from '../library/recording.ts';

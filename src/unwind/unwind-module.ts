@@ -1,9 +1,10 @@
 import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
-import type { PerfconvError } from '../base/errors.ts';
+import { checkOptions, demand, flag, type OptionChecks } from '../base/check-options.ts';
+import { PerfconvError } from '../base/errors.ts';
 import { MAX_JIT_FUNCTION_BYTES } from '../base/jit-limits.ts';
 import { SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
-import type { ElfFile } from '../elf/elf-file.ts';
+import { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';
 import type { FrameTable } from '../elf/frame-table.ts';
 import type { GoFrames } from '../gopclntab/go-frames.ts';
@@ -248,12 +249,23 @@ export class UnwindModule {
   }
 }
 
+const MODULE_CHECKS: OptionChecks<UnwindModuleOptions> = {
+  debug: (option, value) => demand(value instanceof ElfFile, option, value, 'an ElfFile'),
+  decompressor: (option, value) => demand(value instanceof Object && 'decompress' in value, option, value, 'an object with the function decompress'),
+  usesAllTables: flag,
+  isOneFunction: flag,
+};
+
 /**
  * Reads the rules of a file. Look-ups are synchronous afterwards; what they rarely need besides is read by {@link UnwindModule.readWanted}.
  * @param elf has to stay open as long as the module is used
- * @throws PerfconvError when the file cannot be read; tables that are damaged are left out
+ * @throws PerfconvError when the file cannot be read; `usage` for anything but an ElfFile, and for unknown options and values. Tables that are damaged are left
+ *   out
  */
 export async function readUnwindModule(elf: ElfFile, options: UnwindModuleOptions = {}): Promise<UnwindModule> {
+  // Not every caller has its types checked by a compiler.
+  if (!(elf instanceof ElfFile)) throw new PerfconvError('usage', 'rules are read from an ElfFile');
+  checkOptions(options, MODULE_CHECKS);
   const machine = unwindMachineOf(elf);
   const tables = machine === undefined ? NO_TABLES : await readUnwindTables(elf, options);
   const memory = options.isOneFunction ? await memoryOfFunction(elf, machine, tables) : new ModuleMemory(elf, elf.littleEndian);

@@ -1,3 +1,5 @@
+import { checkOptions, demand, flag, type OptionChecks } from '../base/check-options.ts';
+import { checkInput } from './check-input.ts';
 import type { CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './guess/fallback-steps.ts';
 import { FrameGuess } from './guess/frame-guess.ts';
@@ -24,6 +26,10 @@ export interface UnwinderOptions {
 }
 
 const DEFAULT_MAX_FRAMES = 8192;
+const OPTION_CHECKS: OptionChecks<UnwinderOptions> = {
+  maxFrames: (option, value) => demand(typeof value === 'number' && !Number.isNaN(value), option, value, 'a number'),
+  followsLibunwind: flag,
+};
 const WORD = 0x1_0000_0000;
 /** Ends of stacks to which a wrong rule may have led. */
 const BROKEN: readonly UnwindEnd[] = ['unmapped', 'bad-frame', 'no-rule', 'no-module'];
@@ -55,7 +61,10 @@ export class Unwinder {
   readonly #places = new RegisterPlaces();
   #stack = new UnwoundStack();
 
-  constructor({ maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false }: UnwinderOptions = {}) {
+  /** @throws PerfconvError `usage` for unknown options and values */
+  constructor(options: UnwinderOptions = {}) {
+    checkOptions(options, OPTION_CHECKS);
+    const { maxFrames = DEFAULT_MAX_FRAMES, followsLibunwind = false } = options;
     const [frame, memory, shortfall] = [this.#frame, this.#memory, this.#shortfall];
     const fallback = followsLibunwind ? new LibunwindFallback(frame, memory) : new FrameGuess(frame, memory, shortfall);
     this.#fallback = fallback;
@@ -95,9 +104,10 @@ export class Unwinder {
   /**
    * Unwinds one stack. Nothing is read for that: what has to be loaded first ends it with `pending`.
    * @returns {@link end}
-   * @throws PerfconvError `usage` for a machine whose stacks are not unwound
+   * @throws PerfconvError `usage` for a machine whose stacks are not unwound, and for what is no offset, size or mask
    */
   unwind(input: UnwindInput, space: CodeSpace): UnwindEnd {
+    checkInput(input, space);
     return this.unwindAfter(undefined, input, space);
   }
 

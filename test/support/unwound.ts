@@ -136,7 +136,7 @@ export async function madeModule(
   machine: UnwindMachine,
   code: readonly MadeCode[],
   sections: readonly PlannedElfSection[] = [],
-  options: UnwindModuleOptions & { readonly littleEndian?: boolean } = {},
+  { littleEndian, ...options }: UnwindModuleOptions & { readonly littleEndian?: boolean } = {},
 ): Promise<UnwindModule> {
-  return readUnwindModule(await madeElf(machine, code, sections, options.littleEndian), options);
+  return readUnwindModule(await madeElf(machine, code, sections, littleEndian), options);
 }

@@ -397,7 +397,7 @@ describe('unwinding copes with', () => {
       const space = mapped(module);
       space.generation = generation;
       const unwinder = new Unwinder();
-      return [before, empty, negative].map((input) => [unwinder.unwind(input, space), ...unwinder.frames.subarray(0, unwinder.frameCount)]);
+      return [before, empty, negative].map((input) => [unwinder.unwindAfter(undefined, input, space), ...unwinder.frames.subarray(0, unwinder.frameCount)]);
     });
     expect(results[1]).toEqual(results[0]);
   });
