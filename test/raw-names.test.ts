@@ -9,6 +9,7 @@ import type { StreamFormat } from '../src/pipeline/formats.ts';
 import { readRecordingInfo } from '../src/pipeline/read-info.ts';
 import { readProfile } from '../src/pipeline/read-profile.ts';
 import { dump } from '../src/records/dump.ts';
+import { NameBytes } from '../src/symbol-table/name-bytes.ts';
 import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { writeReport } from '../src/writers/report/report.ts';
 import { CollectedTables } from './support/collected-tables.ts';
@@ -113,7 +114,7 @@ describe('names that are not UTF-8', () => {
       ends: Float64Array.of(1),
       nameOffsets: Uint32Array.of(0),
       nameLengths: Uint32Array.of(names.length),
-      names,
+      names: new NameBytes(names),
     });
     expect(table.name(0)).toBe('_Z3f\udcff\udce4v');
     expect(demangle(table.name(0))).toBe('f\udcff\udce4()');

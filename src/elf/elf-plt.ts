@@ -82,18 +82,19 @@ const SUFFIX = Uint8Array.of(0x40, 0x70, 0x6c, 0x74);
  *
  * @param elf the file that was mapped
  * @param symbols the file with its symbols
+ * @param dynstr the bytes of its `.dynstr`; absent or empty if they have not been read: there may be a hundred megabytes of them
  */
-export async function readPltEntries(elf: ElfFile, symbols: ElfFile, compatPerf: boolean): Promise<PltEntries> {
+export async function readPltEntries(elf: ElfFile, symbols: ElfFile, compatPerf: boolean, dynstr?: Uint8Array): Promise<PltEntries> {
   const named = new NamedStubs();
-  await (compatPerf ? nameByOrder(elf, named) : nameBySlot(elf, symbols, named));
-  if (!compatPerf && elf.machine === EM_MIPS) await nameMipsStubs(elf, named);
+  await (compatPerf ? nameByOrder(elf, named, dynstr) : nameBySlot(elf, symbols, named, dynstr));
+  if (!compatPerf && elf.machine === EM_MIPS) await nameMipsStubs(elf, named, dynstr);
   return named;
 }
 
-async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
+async function nameByOrder(elf: ElfFile, named: NamedStubs, dynstr: Uint8Array | undefined): Promise<void> {
   const plt = elf.section('.plt');
   const relocated = elf.section('.rela.plt') ?? elf.section('.rel.plt');
-  const functions = plt && relocated && (await CalledFunctions.read(elf));
+  const functions = plt && relocated && (await CalledFunctions.read(elf, dynstr));
   const relocations = functions && (await Relocations.read(elf, relocated, 0));
   if (!plt || !functions || relocations?.symbols !== functions.section) return;
   const { header, entry } = PERF_LAYOUTS[elf.machine] ?? { header: plt.entsize, entry: plt.entsize };
@@ -104,7 +105,7 @@ async function nameByOrder(elf: ElfFile, named: NamedStubs): Promise<void> {
   }
 }
 
-async function nameBySlot(elf: ElfFile, symbols: ElfFile, named: NamedStubs): Promise<void> {
+async function nameBySlot(elf: ElfFile, symbols: ElfFile, named: NamedStubs, dynstr: Uint8Array | undefined): Promise<void> {
   const stubs = new Map<number, PltStub[]>();
   for (const stub of await readPltStubs(elf)) {
     const known = stubs.get(stub.slot);
@@ -112,7 +113,7 @@ async function nameBySlot(elf: ElfFile, symbols: ElfFile, named: NamedStubs): Pr
     else stubs.set(stub.slot, [stub]);
   }
   if (stubs.size === 0) return;
-  const functions = await CalledFunctions.read(elf);
+  const functions = await CalledFunctions.read(elf, dynstr);
   const chosen: ChosenFunction[] = [];
   for (const sectionName of RELOCATION_SECTIONS) {
     // Relocations of data, which come last, may number hundreds of thousands.
@@ -169,9 +170,9 @@ async function wordAt(elf: ElfFile, address: number): Promise<number> {
  * Names the stubs by which position-independent code of MIPS has the dynamic linker find functions: `.dynsym` has the address of each, with the function that
  * is to be found. Source: System V ABI, MIPS supplement, "Dynamic Linking", "Symbols".
  */
-async function nameMipsStubs(elf: ElfFile, named: NamedStubs): Promise<void> {
+async function nameMipsStubs(elf: ElfFile, named: NamedStubs, dynstr: Uint8Array | undefined): Promise<void> {
   const section = elf.section('.MIPS.stubs');
-  const functions = section && (await CalledFunctions.read(elf));
+  const functions = section && (await CalledFunctions.read(elf, dynstr));
   if (section === undefined || functions === undefined) return;
   const end = section.addr + section.sizeBytes;
   const stubs = functions.undefinedWithin(section.addr, end);
@@ -218,11 +219,11 @@ class CalledFunctions {
   }
 
   /** Undefined if the file has none. */
-  static async read(elf: ElfFile): Promise<CalledFunctions | undefined> {
+  static async read(elf: ElfFile, dynstr: Uint8Array = new Uint8Array()): Promise<CalledFunctions | undefined> {
     const section = elf.sections.findIndex(({ type }) => type === SHT_DYNSYM);
     const strings = elf.sections[elf.sections[section]?.link];
     if (strings === undefined) return undefined;
-    const { bytes } = await elf.readSection(strings);
+    const bytes = dynstr.length > 0 ? dynstr : (await elf.readSection(strings)).bytes;
     return new CalledFunctions(section, await elf.readSection(elf.sections[section]), SYMBOL_LAYOUTS[elf.classBits], bytes);
   }
 

@@ -1,7 +1,7 @@
 import { addressOf } from '../base/addresses.ts';
 import { ByteView, wordsOf } from '../base/byte-view.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { JoinedBytes } from '../base/joined-bytes.ts';
+import { NameBytes } from '../symbol-table/name-bytes.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';
@@ -111,11 +111,11 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     return noSymbols();
   });
   if (compatPerf && builder.count + dynsym.builder.count === 0) return undefined;
-  const names = new JoinedBytes();
-  names.add(ownNames);
+  const names = new NameBytes(ownNames);
   if (listed !== undefined) builder.addListed(listed, names.add(listed.names));
   const addPlt = async (): Promise<void> => {
-    const plt = await readPltEntries(runtime, symbols, compatPerf);
+    const dynstr = linked !== runtime ? undefined : second === first ? ownNames : dynsym.names;
+    const plt = await readPltEntries(runtime, symbols, compatPerf, dynstr);
     const namesAt = names.add(plt.names);
     for (const { start, sizeBytes, nameOffset, nameLength } of plt.entries) builder.add(start, sizeBytes, namesAt + nameOffset, nameLength, RANK_GLOBAL);
   };
@@ -130,7 +130,7 @@ export async function readElfSymbols(symbols: ElfFile, runtime: ElfFile, rules: 
     // In perf, a symbol without a size extends to the next one, even if that is in another section.
     builder.endUnsized(sectionEnds(symbols, fileOffsets(symbols, runtime)));
   }
-  return builder.count === 0 ? undefined : builder.build(names.join(), 0, !linkageAliases);
+  return builder.count === 0 ? undefined : builder.build(names, 0, !linkageAliases);
 }
 
 /** Where sections with code end, ascending. */

@@ -5,6 +5,7 @@ import { encodeText } from '../base/text.ts';
 import type { BpfLines, BpfProgram } from '../perfdata/features/bpf.ts';
 import type { Dso } from '../session/processes/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
+import { NameBytes } from '../symbol-table/name-bytes.ts';
 import { SymbolTable } from '../symbol-table/symbol-table.ts';
 
 /** How many programs are remembered for one place. A recording has a few at most, one after the other. */
@@ -53,7 +54,7 @@ function oneFunctionTable({ name, start, limit }: Dso): SymbolTable {
     ends: Float64Array.of(limit),
     nameOffsets: Uint32Array.of(0),
     nameLengths: Uint32Array.of(names.length),
-    names,
+    names: new NameBytes(names),
   });
 }
 

@@ -1,5 +1,6 @@
 import { ascendingOrder } from '../base/ascending-order.ts';
 import { firstAbove } from '../base/first-above.ts';
+import type { NameBytes } from './name-bytes.ts';
 import { SearchTree } from './search-tree.ts';
 import type { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from './symbol-rank.ts';
 import type { SymbolColumns } from './symbol-table.ts';
@@ -46,8 +47,7 @@ export interface CollectedSymbols {
 
 /** How symbols are placed. */
 export interface PlacementRules {
-  /** The bytes with their names. */
-  readonly names: Uint8Array;
+  readonly names: NameBytes;
   /** What is added to their addresses. */
   readonly shift: number;
   /** Whether names are compared demangled. */
@@ -77,7 +77,7 @@ interface SearchedSymbols {
  */
 export class SymbolPlacement {
   readonly #symbols: CollectedSymbols;
-  readonly #names: Uint8Array;
+  readonly #names: NameBytes;
   readonly #rules: PlacementRules;
   /** The symbols by address. */
   readonly #order: Uint32Array;
@@ -235,7 +235,7 @@ export class SymbolPlacement {
     let differ = false;
     for (let i = from; i < last; i++) {
       if (!this.#isTied(i, end, best)) continue;
-      isMangled ||= mayBeMangled(this.#names[nameOffsets[order[i]]]);
+      isMangled ||= mayBeMangled(this.#names.byteAt(nameOffsets[order[i]]));
       differ ||= order[i] !== best && !this.#areVariants(order[i], best);
     }
     if (!isMangled || !differ) return undefined;
@@ -258,15 +258,14 @@ export class SymbolPlacement {
    */
   #areVariants(a: number, b: number): boolean {
     const { nameOffsets, nameLengths } = this.#symbols;
-    const names = this.#names;
     const length = nameLengths[a];
     if (length !== nameLengths[b]) return false;
-    const atA = nameOffsets[a];
-    const atB = nameOffsets[b];
+    const nameA = this.#names.slice(nameOffsets[a], length);
+    const nameB = this.#names.slice(nameOffsets[b], length);
     let differences = 0;
     for (let i = 0; i < length; i++) {
-      if (names[atA + i] === names[atB + i]) continue;
-      const before = names[atA + i - 1];
+      if (nameA[i] === nameB[i]) continue;
+      const before = nameA[i - 1];
       if (i === 0 || ++differences > 1 || (before !== CONSTRUCTOR && before !== DESTRUCTOR)) return false;
     }
     return true;
@@ -291,14 +290,14 @@ export class SymbolPlacement {
 
   #leadingUnderscores(symbol: number): number {
     const { nameOffsets, nameLengths } = this.#symbols;
-    const from = nameOffsets[symbol];
+    const name = this.#names.slice(nameOffsets[symbol], nameLengths[symbol]);
     let count = 0;
-    while (count < nameLengths[symbol] && this.#names[from + count] === UNDERSCORE) count++;
+    while (name[count] === UNDERSCORE) count++;
     return count;
   }
 }
 
 /** @param first the first character of a name */
-function mayBeMangled(first: number): boolean {
+function mayBeMangled(first: number | undefined): boolean {
   return first === UNDERSCORE || first === JAVA_START || first === OCAML_START;
 }

@@ -1,4 +1,5 @@
 import { grown } from '../base/growable.ts';
+import { NameBytes } from './name-bytes.ts';
 import { type CollectedSymbols, SymbolPlacement, type SymbolRank } from './symbol-placement.ts';
 import { RANK_GLOBAL } from './symbol-rank.ts';
 import { type SymbolColumns, SymbolTable } from './symbol-table.ts';
@@ -143,17 +144,16 @@ export class SymbolTableBuilder {
 
   /**
    * The table of all symbols added so far, each moved by `shift`.
-   * @param names the bytes with their names
    * @param demangles whether names are compared demangled; perf does not demangle those of kernels
    */
-  build(names: Uint8Array, shift = 0, demangles = false): SymbolTable {
+  build(names: NameBytes | Uint8Array, shift = 0, demangles = false): SymbolTable {
     return new SymbolTable(this.columns(names, shift, demangles));
   }
 
   /** The columns of the table that {@link build} makes. */
-  columns(names: Uint8Array, shift = 0, demangles = false): SymbolColumns {
+  columns(names: NameBytes | Uint8Array, shift = 0, demangles = false): SymbolColumns {
     const rules = {
-      names,
+      names: names instanceof NameBytes ? names : new NameBytes(names),
       shift,
       demangles,
       unsizedEnds: this.#unsizedEnds,

@@ -1,6 +1,7 @@
 import { firstAbove } from '../base/first-above.ts';
 import { decodeText } from '../base/text.ts';
 import { AliasChoice } from './best-alias.ts';
+import type { NameBytes } from './name-bytes.ts';
 
 /** Names of templates can have tens of kilobytes. Longer ones are cut. */
 const MAX_NAME_SIZE_BYTES = 1 << 16;
@@ -14,8 +15,7 @@ export interface SymbolColumns {
   /** Where the name is in `names`, in bytes. */
   readonly nameOffsets: Uint32Array;
   readonly nameLengths: Uint32Array;
-  /** The bytes with the names, as they are in the file. */
-  readonly names: Uint8Array;
+  readonly names: NameBytes;
   /** By index: names to compare demangled in order to choose one, as pairs of offset and length in the order of the file. */
   readonly aliases?: ReadonlyMap<number, readonly number[]>;
   /** For each symbol, the greatest end of those before it, and of itself if its size is known; or a greater address. Absent with {@link search}. */
@@ -94,7 +94,7 @@ export class SymbolTable {
   }
 
   #text(offset: number, length: number): string {
-    return decodeText(this.#columns.names.subarray(offset, offset + Math.min(length, MAX_NAME_SIZE_BYTES)));
+    return decodeText(this.#columns.names.slice(offset, Math.min(length, MAX_NAME_SIZE_BYTES)));
   }
 
   #enclosingSymbols(): Int32Array {

@@ -3,6 +3,7 @@ import type { ByteSource } from '../../base/byte-source.ts';
 import { firstAbove } from '../../base/first-above.ts';
 import { grown } from '../../base/growable.ts';
 import { hexDigit } from '../../base/hex-digits.ts';
+import { NameBytes } from '../../symbol-table/name-bytes.ts';
 import { type SymbolColumns, SymbolTable } from '../../symbol-table/symbol-table.ts';
 import { latestOfEach } from './latest-ranges.ts';
 
@@ -145,7 +146,7 @@ class Entries {
       ends: Float64Array.from(order, (entry) => ends[entry]),
       nameOffsets: Uint32Array.from(order, (entry) => this.#nameOffsets[entry]),
       nameLengths: Uint32Array.from(order, (entry) => this.#nameLengths[entry]),
-      names: this.#names.subarray(0, this.#namesBytes),
+      names: new NameBytes(this.#names.subarray(0, this.#namesBytes)),
     };
     return new LatestSymbolTable(
       columns,

@@ -1,3 +1,4 @@
+import { NameBytes } from '../../symbol-table/name-bytes.ts';
 import { lastSymbolSize } from '../../symbol-table/symbol-placement.ts';
 import type { SymbolColumns } from '../../symbol-table/symbol-table.ts';
 import type { KallsymsLines } from './kallsyms-lines.ts';
@@ -54,7 +55,7 @@ export class ListedImage {
       ends: moved(ends, shift),
       nameOffsets: this.#inOrder(nameOffsets),
       nameLengths: this.#inOrder(nameLengths),
-      names: this.#names,
+      names: new NameBytes(this.#names),
     };
   }
 
