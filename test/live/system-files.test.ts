@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -44,8 +44,12 @@ describe.skipIf(!isLinux)('files of this system', () => {
     expect(Buffer.from(await readRange(source, 0, source.sizeBytes!)).toString()).toMatch(/^Linux version /);
   });
 
-  it('below /proc that never end are not read', async () => {
+  it('below /proc that never end, and are neither text nor a binary, are only begun', async () => {
+    // Other threads of the test's process read files, too.
+    const bytesRead = (): number => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/thread-self/io', 'latin1'))?.[1]);
+    const before = bytesRead();
     expect(await files.open('/proc/self/pagemap')).toBeUndefined();
+    expect(bytesRead() - before).toBeLessThan(1 << 20);
   });
 
   it('include the vdso of this process', async () => {

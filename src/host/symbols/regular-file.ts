@@ -3,6 +3,7 @@ import type { BlockingSource } from '../../base/blocking-source.ts';
 import type { ByteSource } from '../../base/byte-source.ts';
 import { BufferSource } from '../../base/byte-source.ts';
 import { PerfconvError } from '../../base/errors.ts';
+import { hasElfMagic } from '../../elf/elf-file.ts';
 import { statsIdentity } from '../system/file-identity.ts';
 import { ioError, isOutOfDescriptors } from '../system/io-error.ts';
 import type { OpenDescriptors, SuspendableFile } from '../system/open-descriptors.ts';
@@ -88,7 +89,10 @@ export function blocking(source: DescriptorSource | BufferSource | undefined): B
   return source.sizeBytes === 0 ? { name: source.name, sizeBytes: 0, readNow: () => 0, close: () => {} } : undefined;
 }
 
-/** All bytes of a file whose size is not known; undefined if there are more than in any list of symbols: some files never end. */
+/**
+ * All bytes of a file whose size is not known; undefined if there are more than in any list of symbols: some files never end. Long ones that are neither text
+ * nor a binary are read no further than their beginning: a recording may have thousands of paths like `/dev/fd/../pagemap`.
+ */
 function readMade(descriptor: number): Uint8Array | undefined {
   let bytes = new Uint8Array(FIRST_MADE_SIZE_BYTES);
   for (let size = 0; ; ) {
@@ -97,7 +101,7 @@ function readMade(descriptor: number): Uint8Array | undefined {
     if (count === 0) return bytes.subarray(0, size);
     size += count;
     if (size < bytes.length) continue;
-    if (size >= MAX_MADE_SIZE_BYTES) return undefined;
+    if (size >= MAX_MADE_SIZE_BYTES || (size === FIRST_MADE_SIZE_BYTES && bytes.includes(0) && !hasElfMagic(bytes))) return undefined;
     const larger = new Uint8Array(2 * size);
     larger.set(bytes);
     bytes = larger;
