@@ -4,7 +4,7 @@ import type { OptionWords } from '../base/option-words.ts';
 import { UPROBES_NAME } from '../session/processes/dsos.ts';
 import { UNIDENTIFIED_KERNEL } from '../symbolizer/kernel/kernel-identity.ts';
 import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';
-import type { SearchedPlace } from '../symbolizer/search/search-log.ts';
+import { NO_ELF, type SearchedPlace } from '../symbolizer/search/search-log.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { jitOptions } from './jit-options.ts';
 
@@ -87,15 +87,21 @@ function missingFileHelp({ name, places, buildId }: DsoSymbols, fetch: string, o
   if (forbidden !== undefined) return `there is no permission to read ${forbidden}: convert the recording as a user who may read it`;
   const damaged = search('damaged', isBinary);
   // A recorded build id is that of an ELF file.
-  if (damaged?.detail.endsWith('not an ELF file') && buildId === '')
-    return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
+  if (damaged?.detail.endsWith(NO_ELF) && buildId === '')
+    return `${damaged.place} is not an ELF file: code that a runtime keeps in a format of its own, as .NET and SBCL do, cannot be named; if the file was replaced, give the recorded one with ${option('symfs', 'DIR')}`;
   if (damaged !== undefined) return `${damaged.place} is not a readable binary: give the recorded file with ${option('symfs', 'DIR')}${fetch}`;
+  if (buildId === '' && isUnnamedFile(name)) return 'it is a file that never had a name (O_TMPFILE), in which programs put code that they make at run time';
   if (buildId === '' && name.endsWith(DELETED)) {
     const kept = withoutDeleted(fileName(name));
     const why = name.startsWith('/memfd:') ? 'it was in memory only (memfd_create)' : 'it was deleted before perf could note its build id';
     return `${why}: give the file that ran, as DIR/${kept}, with ${option('symfs', 'DIR')}`;
   }
   return `its file was not found: give the recorded files with ${option('symfs', 'DIR')}${fetch}`;
+}
+
+/** Whether a file was made without a name: the kernel calls it by its inode. Source: `d_tmpfile` in Linux's fs/dcache.c; observed: Linux 6.18. */
+function isUnnamedFile(name: string): boolean {
+  return /\/#\d+ \(deleted\)$/.test(name);
 }
 
 /** Advice to ask servers, as the end of a sentence; empty if they were asked, or would not be. */

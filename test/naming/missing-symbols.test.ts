@@ -133,14 +133,16 @@ describe('what helps', () => {
     ],
     [
       'nothing for code in a file of another kind, unless that was replaced',
-      dso('/opt/app/server', 1, { places: [place('damaged', { detail: 'ELF header at 0x0: not an ELF file' })] }),
-      '/opt/app/server is not an ELF file: code that a runtime keeps in a format of its own, as SBCL does, cannot be named; if the file was replaced, give the recorded one with --symfs DIR',
+      dso('/opt/app/server', 1, { places: [place('damaged', { detail: 'not an ELF file' })] }),
+      '/opt/app/server is not an ELF file: code that a runtime keeps in a format of its own, as .NET and SBCL do, cannot be named; if the file was replaced, give the recorded one with --symfs DIR',
     ],
     [
       'the recorded file if that has a build id',
       dso('/opt/app/server', 1, { buildId: 'ab', places: [place('damaged', { detail: 'ELF header at 0x0: not an ELF file' })] }),
       '/opt/app/server is not a readable binary: give the recorded file with --symfs DIR, or --debuginfod URL',
     ],
+    ['what it is, for a file that never had a name', dso('/dev/shm/#94 (deleted)', 1), 'it is a file that never had a name (O_TMPFILE)'],
+    ['the file that ran, if it has a name like those', dso('/opt/app#94 (deleted)', 1), 'give the file that ran, as DIR/app#94, with --symfs DIR'],
     ['the file if only a debug file is damaged', dso('/bin/a', 1, { places: [place('damaged')] }), 'its file was not found'],
     [
       'to name the directory of a map that was not trusted',

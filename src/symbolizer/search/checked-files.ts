@@ -1,15 +1,15 @@
-import type { ByteSource } from '../../base/byte-source.ts';
+import { type ByteSource, readRange } from '../../base/byte-source.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import { messageWithout, PerfconvError } from '../../base/errors.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
-import { ElfFile } from '../../elf/elf-file.ts';
+import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import { isElfAt } from './file-kind.ts';
-import type { FileHoldings, SymbolSearch } from './search-log.ts';
+import { type FileHoldings, NO_ELF, type SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
 
@@ -22,6 +22,11 @@ export interface ExpectedFile {
   readonly crc?: number | undefined;
   /** Whether the file may just as well be another one, so that another build id is noted, but nothing to warn of. */
   readonly isGuess?: boolean;
+  /**
+   * Whether it is what was mapped, rather than a file made for its symbols. If no build id was recorded, it may be in a format of its runtime, such as the PE
+   * files of .NET, so that another format is noted, but nothing to warn of.
+   */
+  readonly isMapped?: boolean;
 }
 
 /** Opens files for one DSO, checks that they belong to it, notes the outcome, and closes them in the end. */
@@ -62,7 +67,7 @@ export class CheckedFiles {
     if (source === undefined) return undefined;
     let isUsed = false;
     try {
-      const elf = await this.#read(source);
+      const elf = await this.#read(source, !isKnownBuildId(buildId) && expected.isMapped === true);
       if (elf === undefined || !(await this.#belongs(elf, buildId, expected))) return undefined;
       if (elf.isCut) this.diagnostics.add('symbol-file-damaged', 'warning', `${source.name}: ${CUT}`);
       this.search.note(source.name, 'fits', elf.isCut ? CUT : '', holdingsOf(elf));
@@ -159,8 +164,13 @@ export class CheckedFiles {
     return false;
   }
 
-  async #read(source: ByteSource): Promise<ElfFile | undefined> {
+  /** @param mayBeForeign whether another format is nothing to warn of */
+  async #read(source: ByteSource, mayBeForeign: boolean): Promise<ElfFile | undefined> {
     try {
+      if (mayBeForeign && !hasElfMagic(await readRange(source, 0, ELF_MAGIC_BYTES))) {
+        this.search.note(source.name, 'damaged', NO_ELF);
+        return undefined;
+      }
       return await ElfFile.open(source);
     } catch (error) {
       if (!(error instanceof PerfconvError)) throw error;

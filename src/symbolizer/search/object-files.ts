@@ -89,7 +89,7 @@ async function findBest(files: CheckedFiles, host: SymbolFiles, mappedFiles: Map
   let cut: ElfFile | undefined;
   for (const place of binaryPlaces(wanted, wanted.dirs)) {
     if (parts.runtime !== undefined) break;
-    const elf = await files.open(place, buildId, { isGuess: isOfProcess(place) });
+    const elf = await files.open(place, buildId, { isGuess: isOfProcess(place), isMapped: true });
     // In the cache of old perf versions, a build id is a file; in that of newer ones, a directory.
     if (elf === undefined && place.endsWith(wanted.path)) await files.noteOtherKind(place);
     if (elf === undefined) continue;
@@ -126,7 +126,7 @@ async function openMapped(files: CheckedFiles, mappedFiles: MappedFiles, wanted:
   // With `symfs` the process was another machine's.
   if ((isKnownBuildId(buildId) && !sharesName) || dirs.symfs !== undefined) return undefined;
   for (const place of await mappedFiles.places(pid, fileIdentity)) {
-    const elf = await files.open(place, '');
+    const elf = await files.open(place, '', { isMapped: true });
     if (elf === undefined) continue;
     files.search.mappedBuildId = (await elf.buildId()) ?? '';
     return elf;
@@ -207,7 +207,7 @@ async function takeServed(files: CheckedFiles, { buildId }: WantedFile, parts: P
 async function findAsPerf(files: CheckedFiles, wanted: WantedFile): Promise<ObjectFiles | undefined> {
   let binary: ElfFile | undefined;
   for (const place of binaryPlaces(withoutProcess(wanted), { debugDirs: [], ...(wanted.dirs.symfs !== undefined && { symfs: wanted.dirs.symfs }) })) {
-    binary ??= await files.open(place, wanted.buildId);
+    binary ??= await files.open(place, wanted.buildId, { isMapped: true });
   }
   const file = { ...wanted, buildId: await checkedId(wanted.buildId, binary) };
   const link = await linkOf(binary, withoutProcess(file));

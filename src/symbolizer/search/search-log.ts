@@ -1,3 +1,6 @@
+/** The detail of a place with a file in another format. */
+export const NO_ELF = 'not an ELF file';
+
 /**
  * - `fits`: the right file, as far as can be told
  * - `absent`: there is none

@@ -149,6 +149,25 @@ describe('files of a binary', () => {
     });
   });
 
+  it('may be in a format of their runtime, of which nothing but the place is noted, unless a build id was recorded', async () => {
+    for (const compatPerf of [false, true]) {
+      files.content.set(PATH, Buffer.from('MZ, as the PE files of .NET begin'));
+      expect(await nameOf({ buildId: '' }, { compatPerf })).toBeUndefined();
+      expect(outcomeOf(PATH)).toMatchObject({ outcome: 'damaged', detail: 'not an ELF file', uses: [] });
+      expect(diagnostics.list()).toEqual([]);
+      expect(await nameOf({}, { compatPerf })).toBeUndefined();
+      expect(diagnostics.list()).toMatchObject([{ code: 'symbol-file-damaged', message: `${PATH}: ELF header at 0x0: not an ELF file` }]);
+      // A debug file cannot.
+      diagnostics = new Diagnostics();
+      files.content.set(PATH, named('found'));
+      files.content.set(`/usr/lib/debug${PATH}`, Buffer.from('no ELF file'));
+      await nameOf({ buildId: '' }, { compatPerf }, true);
+      expect(diagnostics.count('symbol-file-damaged')).toBe(1);
+      diagnostics = new Diagnostics();
+      files.content.clear();
+    }
+  });
+
   it('are used as far as they go if they are cut off, with a report', async () => {
     const whole = named('whole', { withoutNoteSection: true });
     const sectionHeadersAt = Number(whole.readBigUInt64LE(40)); // e_shoff
