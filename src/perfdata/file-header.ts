@@ -63,7 +63,7 @@ async function readFileHeader(
   const bytes = new Uint8Array(FILE_HEADER_BYTES);
   const read = await readRange(source, 0, neededBytes);
   if (read.length < neededBytes || headerSize < neededBytes) {
-    throw damagedHeader(`a file of ${read.length} bytes says that its header has ${headerSize}`, FILE_HEADER.size);
+    throw damagedHeader(`a file of ${read.length} bytes says that its header has ${headerSize} bytes`, FILE_HEADER.size);
   }
   bytes.set(read);
   const view = new ByteView(bytes, littleEndian);

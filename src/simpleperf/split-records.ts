@@ -70,7 +70,7 @@ export class SplitRecords {
     const type = view.getUint32(0, true);
     const size = view.getUint16(6, true) + (type >= SIMPLEPERF_TYPE_START ? view.getUint16(4, true) * 0x1_0000 : 0);
     if (type === SP_SPLIT || type === SP_SPLIT_END) return 'it is itself a piece of another one';
-    if (size !== this.#size) return `its pieces add up to ${this.#size} bytes, but its header says ${size}`;
+    if (size !== this.#size) return `its pieces add up to ${this.#size} bytes, but its header says ${size} bytes`;
     return undefined;
   }
 }

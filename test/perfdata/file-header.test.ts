@@ -35,6 +35,12 @@ it('a file without event attrs, as perf sched stats record writes it, has record
   expect(readingFindings(diagnostics)).toEqual([]);
 });
 
+it('a header that is too small is refused, with both sizes in bytes', async () => {
+  const HEADER_SIZE = 8;
+  const message = expect.stringContaining('a file of 104 bytes says that its header has 96 bytes');
+  await expect(decode(withNumber(HEADER_SIZE, () => 96n))).rejects.toMatchObject({ code: 'damaged', offset: HEADER_SIZE, message });
+});
+
 describe('event attrs', () => {
   it('that overrun the file are refused, and where their size is', async () => {
     await expect(decode(withNumber(ATTRS_SIZE, () => 144n << 10n))).rejects.toMatchObject({ code: 'damaged', offset: ATTRS_SIZE });

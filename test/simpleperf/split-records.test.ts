@@ -31,8 +31,8 @@ describe('SPLIT records', () => {
   it.each([
     ['no piece', [], `loss at 100: ${lost}: there is no piece before its end`],
     ['less than a header', [whole.subarray(0, 5)], `loss at 100: ${lost}: its pieces add up to 5 bytes, less than a record header`],
-    ['a piece too few', [whole.subarray(0, 100)], `loss at 100: ${lost}: its pieces add up to 100 bytes, but its header says ${whole.length}`],
-    ['a piece too many', [whole, whole], `loss at 100: ${lost}: its pieces add up to ${2 * whole.length} bytes, but its header says ${whole.length}`],
+    ['a piece too few', [whole.subarray(0, 100)], `loss at 100: ${lost}: its pieces add up to 100 bytes, but its header says ${whole.length} bytes`],
+    ['a piece too many', [whole, whole], `loss at 100: ${lost}: its pieces add up to ${2 * whole.length} bytes, but its header says ${whole.length} bytes`],
     ['a piece of a piece', [encodeRecord(simpleperfRecords.splitEnd(), attrs)], `loss at 100: ${lost}: it is itself a piece of another one`],
   ])('with %s are reported', (_, pieces, problem) => {
     expect(join(pieces)).toEqual({ joined: undefined, problems: [problem] });
