@@ -104,10 +104,11 @@ function optionOf(word: string, options: readonly OptionSpec[]): OptionSpec | un
   return options.find(({ name, alias }) => word === `--${name}` || (alias !== undefined && word === `-${alias}`));
 }
 
-/** An option's choices; in a list, each after the entries that were already typed. */
+/** An option's choices; in a list, each after the entries that were already typed, without these. */
 function valuesOf({ choices = [], isList = false }: OptionSpec, typed: string): string[] {
   const done = isList ? typed.slice(0, typed.lastIndexOf(',') + 1) : '';
-  return choices.map((choice) => done + choice);
+  const chosen = done.split(',');
+  return choices.filter((choice) => !chosen.includes(choice)).map((choice) => done + choice);
 }
 
 function beginning(typed: string, candidates: readonly string[]): string[] {

@@ -146,6 +146,7 @@ describe('completion', () => {
     expect(await complete('completion', '')).toEqual(['bash', 'zsh', 'fish']);
     expect(await complete('-t', 'f')).toEqual(['folded', 'firefox']);
     expect(await complete('report', '--sort', 'dso,c')).toEqual(['dso,comm']);
+    expect(await complete('diff', '--sort', 'comm,')).toEqual(['comm,function', 'comm,dso']);
     expect(await complete('report', '--ch')).toEqual(['--children']);
     expect(await complete('view', '--no-')).toEqual(['--no-open', '--no-inline', '--no-demangle', '--no-progress']);
     expect(await complete('--kall')).toEqual(['--kallsyms']);
