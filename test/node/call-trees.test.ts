@@ -59,6 +59,17 @@ describe('call trees by the library equal perfconv report --tree', () => {
   });
 });
 
+test.each<ProfileOptions>([{}, { inlines: false }, { lines: false }, { compat: 'perf' }])(
+  'call trees have the functions of the profile, read with %j',
+  async (reading) => {
+    const recording = await openRecording(at('threads.data'));
+    const profile = await recording.profile(reading);
+    // Nothing can be read again.
+    await recording.close();
+    expect((await profile.callTrees()).map(({ event }) => event)).toEqual(['cpu-clock']);
+  },
+);
+
 test('call trees are refused without samples, and for wrong options', async () => {
   expect(await failure(byLibrary(at('threads.data'), { pid: 5 }, {}))).toEqual(['no-samples', expect.stringContaining('passes the filters')]);
   for (const options of [{ sort: ['dso'] }, { percentLimit: -1 }, { percentLimit: 101 }, { percentLimit: '5' }, { limit: 0 }, { unknown: 1 }, { levels: [] }]) {
