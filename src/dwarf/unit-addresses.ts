@@ -12,6 +12,12 @@ import type { AddressBases, WasmInstance, WasmLoan } from './wasm-instance.ts';
  */
 const MAX_TIMES_READ = 16;
 const SPARE_ENTRIES = 1 << 20;
+/** No entry takes less: in `.debug_ranges` two offsets of four bytes, in `.debug_rnglists` a byte, or three if it is a range. */
+const LEAST_PAIR_BYTES = 8;
+const LEAST_RANGE_BYTES = 3;
+/** How many units have the same range in their lists, on average. Sane units do not overlap. */
+const MAX_OWNERS = 2;
+const SPARE_RANGES = 1 << 16;
 
 /** The sections in which a unit's addresses and range lists are. */
 export class AddressSections {
@@ -47,8 +53,13 @@ export class AddressSections {
     this.entriesLeft = this.#maxEntries();
   }
 
+  /** How many ranges the lists of all units may have in all: they are kept. */
+  get maxUnitRanges(): number {
+    return MAX_OWNERS * (this.ranges.section.sizeBytes / LEAST_PAIR_BYTES + this.rnglists.section.sizeBytes / LEAST_RANGE_BYTES) + SPARE_RANGES;
+  }
+
   #maxEntries(): number {
-    return MAX_TIMES_READ * (this.ranges.section.sizeBytes + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
+    return MAX_TIMES_READ * (this.ranges.section.sizeBytes / LEAST_PAIR_BYTES + this.rnglists.section.sizeBytes) + SPARE_ENTRIES;
   }
 }
 

@@ -29,6 +29,10 @@ export class UnitRanges {
     this.#ends[i] = end;
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   /** Claims addresses for all units. */
   claim(claims: AddressClaims): void {
     for (let i = 0; i < this.#count; i++) claims.claim(this.#units[i], this.#starts[i], this.#ends[i]);
@@ -118,15 +122,25 @@ export interface OwnRanges {
 /** So many damaged units are only in a hostile file, or in one of a kind that cannot be read at all. Each costs an error. */
 const MAX_DAMAGED_UNITS = 10_000;
 
-/** Reads the ranges of all units that are not in `known`. */
+/**
+ * Reads the ranges of all units that are not in `known`.
+ * @param onDamage is also told if not all units are looked at
+ */
 export async function readOwnRanges(file: DwarfFile, known: ReadonlySet<number>, onDamage: OnDamage): Promise<OwnRanges> {
   const ranges = new UnitRanges();
   const unbounded: number[] = [];
+  const { maxUnitRanges } = file.addresses;
   let damaged = 0;
   for (let i = 0; ; i++) {
     const start = await file.units.start(i);
     if (start < 0) break;
     if (known.has(start)) continue;
+    // Each unit also has one range that is in no list.
+    if (ranges.count - i > maxUnitRanges) {
+      const what = 'units before this one have far too many ranges: the rest is not looked at';
+      onDamage(new PerfconvError('damaged', what, { record: '.debug_info' }), file, start);
+      break;
+    }
     try {
       if (!(await readRangesOf(file, start, ranges))) unbounded.push(start);
     } catch (error) {

@@ -158,6 +158,19 @@ describe('hostile files', () => {
     expect(frames.size).toBe(2000);
   });
 
+  it('may all have the same long list of ranges: they are not kept again and again', async () => {
+    for (const version of [4, 5]) {
+      const builder = new DwarfBuilder({ version });
+      const entries = 10_000;
+      const { ranges, rnglists } = builder.section;
+      for (let i = 0; i < entries; i++) version === 4 ? ranges.u64(0x1000, 0x2000) : rnglists.bytes(6).u64(0x1000, 0x2000);
+      version === 4 ? ranges.u64(0, 0) : rnglists.bytes(0);
+      for (let i = 0; i < 100; i++) builder.unit(unit([subprogram('f', 0x1000, 0x10)], [[AT.ranges, FORM.sec_offset, 0]]));
+      const { info } = await look(builder, [0x1000, 0x5000]);
+      expect(info.problems.map(({ what }) => what)).toEqual(['.debug_info: units before this one have far too many ranges: the rest is not looked at']);
+    }
+  });
+
   it('may have an abbreviation table that is far too long', async () => {
     const builder = new DwarfBuilder();
     // They have no attributes, which keeps them small in the file.
