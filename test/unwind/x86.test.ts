@@ -108,6 +108,15 @@ describe('x86-64 stacks', () => {
     expect(await ends(0x1234, SP - 0x10000)).toMatchObject({ end: 'bad-frame', frames: found.slice(0, 2) });
   });
 
+  test('may go on below their dump by a register in which only code that leaves its stack has its frame', async () => {
+    const below = SP - 0x10_0000;
+    const endOf = async (register: number, of: object): Promise<string> =>
+      (await unwound({ machine: 'x86_64', registers: { ...registers, ...of }, stack: { 0: BIAS + 0x1410 } }, space(fde(0x1400, code().defCfa(register, 24)))))
+        .end;
+    expect(await endOf(RBX, { bx: below })).toBe('truncated');
+    expect(await endOf(RBP, { bp: below })).toBe('bad-frame');
+  });
+
   test('go on from a stack pointer that a rule has in a register, but for libunwind from the CFA', async () => {
     // longjmp has loaded what it goes on with; the CFA is what it loaded that from.
     const [RDX, RDI, R8] = [1, 5, 8];

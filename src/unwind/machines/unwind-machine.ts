@@ -248,6 +248,14 @@ export function machineRegisters(machine: UnwindMachine): MachineRegisters {
   throw new PerfconvError('usage', `stacks of the machine ${String(machine)} cannot be unwound, only those of ${Object.keys(MACHINE_REGISTERS).join(', ')}`);
 }
 
+/** r7, the frame pointer of Thumb code. */
+const THUMB_FP = 7;
+
+/** Whether functions find their frames by a register: the stack pointer and those that are the frame pointer by convention. */
+export function findsFrames({ name, sp, fp }: MachineRegisters, register: number): boolean {
+  return register === sp || register === fp || (name === 'arm' && register === THUMB_FP);
+}
+
 /** By `e_machine`. */
 const MACHINES: ReadonlyMap<number, UnwindMachine> = new Map([
   [EM_X86_64, 'x86_64'],

@@ -1,6 +1,6 @@
 import type { Called, FallbackSteps, RecoveryWay } from '../guess/fallback-steps.ts';
 import { RegisterFile } from '../machines/register-file.ts';
-import { MACHINE_REGISTERS, returnColumn } from '../machines/unwind-machine.ts';
+import { findsFrames, MACHINE_REGISTERS, returnColumn } from '../machines/unwind-machine.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import { CANT_UNWIND } from '../rules/exidx-table.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
@@ -61,6 +61,8 @@ export class FrameStep {
   #keptIsCall = false;
   /** Where its rule led, while its code is followed. */
   #byRule = new RegisterFile(0);
+  /** The register that the last rule counts the CFA from; −1 if an expression has it. */
+  #cfaRegister = -1;
   /** Number of signal frames so far. */
   #signalFrames = 0;
   /** Number of frames up to and including the last signal frame. */
@@ -166,13 +168,14 @@ export class FrameStep {
     if (rule < 0) return rule === NO_RULE ? this.stepWithoutRule() : 'bad-frame';
     const { data } = module.rules;
     const flags = data[rule + RuleWord.flags];
+    this.#cfaRegister = data[rule + RuleWord.cfaRegister];
     if ((flags & RARE) !== 0) return this.#stepByRareRule(frames, module, rule, flags);
     const { stack } = this.#memory;
     const { registers, machine } = frame;
     this.wasPlain = (flags & RuleFlag.plain) !== 0;
     this.wasFromCalled = true;
     if (this.#shared.hasOnlySpAndFp && !this.wasPlain) return 'repeat';
-    const cfaRegister = data[rule + RuleWord.cfaRegister];
+    const cfaRegister = this.#cfaRegister;
     if (registers.known[cfaRegister] === 0) return this.#withoutCfaRegister(cfaRegister);
     let cfa = registers.hi[cfaRegister] * WORD + registers.lo[cfaRegister] + data[rule + RuleWord.cfaOffset];
     if (machine.addressSize === 4) cfa >>>= 0;
@@ -374,9 +377,12 @@ export class FrameStep {
       // perf 6.1 does not subtract 1 from what a signal frame returns to, and so leaves out an address of 0 there (observed in OCaml 5's `caml_start_program`).
       return this.wasSignalFrame ? 'bad-frame' : this.#readLikePerf(cfa - machine.addressSize);
     }
+    if (cfa > stack.start || this.#signalFrames > 0) return 'truncated';
     // What is below the dump is not part of the stack, unless a signal was handled on another one, or a rule says so: OCaml 5's `caml_c_call` and `caml_call_gc`,
-    // which leave the stack of OCaml for that of C, have rules of signal frames.
-    return cfa <= stack.start && this.#signalFrames === 0 && !this.wasSignalFrame ? 'bad-frame' : 'truncated';
+    // which leave the stack of OCaml for that of C, have rules of signal frames. Its functions keep their stack in rbx or r13 while they call in C what does not
+    // allocate: only code that leaves its stack has its frame in such a register.
+    const isByOther = this.#cfaRegister >= 0 && !findsFrames(machine, this.#cfaRegister);
+    return this.wasSignalFrame || isByOther ? 'truncated' : 'bad-frame';
   }
 
   /**
