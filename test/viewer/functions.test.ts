@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { CallTree } from '../../viewer/model/call-tree.ts';
 import { categoryOf, categoryWeights } from '../../viewer/model/categories.ts';
 import { functionWeights, type Neighbor, neighborsOf } from '../../viewer/model/function-weights.ts';
 import { type CodeFunction, functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
@@ -16,12 +17,12 @@ const indexOf = (recording: Recording, name: string): number => recording.functi
 /** `name: self/total`, in the order of the tables. */
 function weightsOf(recording: Recording): string[] {
   const self = selfOf(recording);
-  const weights = functionWeights(recording, self, totalWeights(recording, self));
+  const weights = functionWeights(new CallTree(recording, totalWeights(recording, self)), self);
   return recording.functions.map(({ name }, index) => `${name}: ${weights.self[index]}/${weights.total[index]}`);
 }
 
 function neighbors(recording: Recording, name: string): { callers: string[]; callees: string[] } {
-  const { callees, callers } = neighborsOf(recording, totalWeights(recording, selfOf(recording)), indexOf(recording, name));
+  const { callees, callers } = neighborsOf(new CallTree(recording, totalWeights(recording, selfOf(recording))), indexOf(recording, name));
   const texts = (list: readonly Neighbor[]): string[] => list.map(({ function: index, weight }) => `${recording.functions[index].name}: ${weight}`);
   return { callers: texts(callers), callees: texts(callees) };
 }
@@ -102,7 +103,7 @@ test('all of these agree with a count stack by stack', async () => {
       const recording = await pageRecording(profile, { weight: 'samples' });
       const { caller, code, functions } = recording;
       const self = selfOf(recording);
-      const total = totalWeights(recording, self);
+      const tree = new CallTree(recording, totalWeights(recording, self));
       const chosen = nth % functions.length;
       const matches = Uint8Array.from(functions, (_, index) => (index % 3 === nth % 3 ? 1 : 0));
       const expected = { self: new Float64Array(functions.length), total: new Float64Array(functions.length) };
@@ -118,8 +119,8 @@ test('all of these agree with a count stack by stack', async () => {
         for (const one of new Set(stack.filter((_, at) => at > 0 && stack[at - 1] === chosen))) callees.set(one, (callees.get(one) ?? 0) + weight);
         if (stack.some((one) => matches[one] === 1)) matched += weight;
       }
-      expect(functionWeights(recording, self, total)).toEqual(expected);
-      const found = neighborsOf(recording, total, chosen);
+      expect(functionWeights(tree, self)).toEqual(expected);
+      const found = neighborsOf(tree, chosen);
       const entries = (list: readonly Neighbor[]): Map<number, number> => new Map(list.map(({ function: index, weight }) => [index, weight]));
       expect(entries(found.callers)).toEqual(callers);
       expect(entries(found.callees)).toEqual(callees);

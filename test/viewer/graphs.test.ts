@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CallGraph } from '../../viewer/model/call-graph.ts';
+import { CallTree } from '../../viewer/model/call-tree.ts';
 import { CallerGraph } from '../../viewer/model/caller-graph.ts';
 import { type Graph, pathTo } from '../../viewer/model/graph.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
@@ -10,7 +11,7 @@ import { randomProfile } from '../support/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const selfOf = (recording: Recording): Float64Array => selfWeights(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });
-const callsOf = (recording: Recording): Graph => new CallGraph(recording, totalWeights(recording, selfOf(recording)));
+const callsOf = (recording: Recording): Graph => new CallGraph(new CallTree(recording, totalWeights(recording, selfOf(recording))));
 const callersOf = (recording: Recording): Graph => new CallerGraph(recording, selfOf(recording));
 
 /** A graph as text: `main 3 (f 2 ())`. */

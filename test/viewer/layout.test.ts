@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CallGraph } from '../../viewer/model/call-graph.ts';
+import { CallTree } from '../../viewer/model/call-tree.ts';
 import type { Graph } from '../../viewer/model/graph.ts';
 import { boxAt, layOut, REST, type Row } from '../../viewer/model/layout.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
@@ -7,7 +8,8 @@ import { selfWeights, totalWeights } from '../../viewer/model/selection.ts';
 import { recordingOfStacks } from '../support/page-recording.ts';
 
 function graphOf(recording: Recording): Graph {
-  return new CallGraph(recording, totalWeights(recording, selfWeights(recording, { event: 0, scope: { of: 'all' }, weight: 'period' })));
+  const self = selfWeights(recording, { event: 0, scope: { of: 'all' }, weight: 'period' });
+  return new CallGraph(new CallTree(recording, totalWeights(recording, self)));
 }
 
 /** A row as text: `f 0–0.5`. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultGrouping, type Grouping, groupStacks } from '../../viewer/model/grouping.ts';
 import { functionOf, type Recording, ROOT } from '../../viewer/model/recording.ts';
-import { isSameScope, type Scope, scopeChoices, selfWeights, withWeight } from '../../viewer/model/selection.ts';
+import { heaviestTasks, isSameScope, type Scope, type ScopeChoice, scopeChoices, scopeLabel, selfWeights, withWeight } from '../../viewer/model/selection.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { pageRecording } from '../support/page-recording.ts';
 
@@ -17,6 +17,11 @@ const recording = await pageRecording(
 
 const sum = (scope: Scope, weight: 'period' | 'samples' = 'period', event = 0): number =>
   selfWeights(recording, { event, scope, weight }).reduce((all, one) => all + one, 0);
+
+/** `app (1) 12` */
+function linesOf(named: Recording, choices: readonly ScopeChoice[]): string[] {
+  return choices.map(({ scope, weight }) => `${scopeLabel(named, scope)} ${weight}`);
+}
 
 /** `app;main;f 12`, as lines of folded stacks. */
 function stacksOf(grouped: Recording): string[] {
@@ -43,22 +48,29 @@ describe('a selection', () => {
   });
 
   test('can be chosen among processes, the heaviest first, with the threads of those that have several', () => {
-    const { all, inputs, processes } = scopeChoices(recording, { event: 0, weight: 'period' });
+    const { all, inputs, tasks } = scopeChoices(recording, { event: 0, weight: 'period' });
     expect([all, inputs]).toEqual([33, []]);
-    expect(processes.map(({ label, weight, threads }) => [label, weight, threads.map((thread) => `${thread.label} ${thread.weight}`)])).toEqual([
-      ['sh (3)', 20, []],
-      ['app (1)', 12, ['worker (2) 7', 'app (1) 5']],
-      ['sh (4)', 1, []],
-    ]);
-    expect(scopeChoices(recording, { event: 1, weight: 'samples' }).processes.map(({ label }) => label)).toEqual(['app (1)']);
+    expect(linesOf(recording, tasks)).toEqual(['sh (3) 20', 'app (1) 12', 'worker (2) 7', 'app (1) 5', 'sh (4) 1']);
+    expect(linesOf(recording, scopeChoices(recording, { event: 1, weight: 'samples' }).tasks)).toEqual(['app (1) 1']);
+  });
+
+  test('can be chosen among the heaviest, threads always with their process', () => {
+    const { tasks } = scopeChoices(recording, { event: 0, weight: 'period' });
+    const heaviest = (limit: number): string[] => linesOf(recording, heaviestTasks(tasks, limit));
+    expect(heaviest(5)).toEqual(linesOf(recording, tasks));
+    expect(heaviest(3)).toEqual(['sh (3) 20', 'app (1) 12', 'worker (2) 7']);
+    expect(heaviest(1)).toEqual(['sh (3) 20']);
+    // Both threads weigh as much as the process.
+    const alike = tasks.map((one) => ({ ...one, weight: 1 }));
+    expect(linesOf(recording, heaviestTasks(alike, 4))).toEqual(['sh (3) 1', 'app (1) 1', 'worker (2) 1', 'sh (4) 1']);
   });
 
   test('can be chosen among merged recordings, each with the weight of its processes', () => {
     const processes = recording.processes.map((process, index) => ({ ...process, input: index === 1 ? 1 : 0 }));
     const merged = { ...recording, inputs: ['a.data', 'b.data', 'c.data'], processes };
-    const { inputs, processes: choices } = scopeChoices(merged, { event: 0, weight: 'period' });
-    expect(inputs.map(({ label, weight }) => `${label} ${weight}`)).toEqual(['a.data 13', 'b.data 20', 'c.data 0']);
-    expect(choices.map(({ label }) => label)).toEqual(['b.data: sh (3)', 'a.data: app (1)', 'a.data: sh (4)']);
+    const { inputs, tasks } = scopeChoices(merged, { event: 0, weight: 'period' });
+    expect(linesOf(merged, inputs)).toEqual(['a.data 13', 'b.data 20', 'c.data 0']);
+    expect(linesOf(merged, tasks)).toEqual(['b.data: sh (3) 20', 'a.data: app (1) 12', 'worker (2) 7', 'app (1) 5', 'a.data: sh (4) 1']);
   });
 
   test.each<[Scope, Scope, boolean]>([

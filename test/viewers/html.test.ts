@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { BROWSER_NAMES, type BrowserName, hasNoBrowser, type ViewerOptions } from '../support/browser-page.ts';
+import { BROWSER_NAMES, hasNoBrowser, type ViewerOptions } from '../support/browser-page.ts';
 import { buildProfile } from '../support/build-profile.ts';
 import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
 import { pageOf } from '../support/page-recording.ts';
+import { openProfilePage } from '../support/profile-page.ts';
 import { busySystem, database } from '../support/viewer-profiles.ts';
 
 const MS = 1_000_000;
@@ -18,15 +19,6 @@ const SMALL = buildProfile([
 ]);
 
 type Open = <T>(profile: Profile, use: (view: HtmlView) => Promise<T>, options?: ViewerOptions) => Promise<T>;
-
-async function openIn<T>(browser: BrowserName, profile: Profile, use: (view: HtmlView) => Promise<T>, options: ViewerOptions = {}): Promise<T> {
-  return await withHtmlPage(await pageOf(profile), { ...options, browser }, async (view) => {
-    const result = await use(view);
-    expect(view.problems).toEqual([]);
-    expect(view.requests).toEqual([]);
-    return result;
-  });
-}
 
 /** Of the page, the legend and the table. */
 async function colorsOf({ page }: HtmlView): Promise<string[]> {
@@ -53,7 +45,7 @@ async function foldedWeights(profile: Profile): Promise<Map<string, { self: numb
 
 describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
   const it = test.skipIf(hasNoBrowser(browser, `the page of -t html in ${browser}`));
-  const open: Open = (...args) => openIn(browser, ...args);
+  const open: Open = (...args) => openProfilePage(browser, ...args);
 
   it('opens from a file, with the numbers that folded stacks have', async () => {
     await open(SMALL, async ({ rows, texts }) => {
@@ -308,7 +300,7 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
 
 // What Firefox has no commands for: fingers, and other media than the screen.
 describe.skipIf(hasNoBrowser('Chromium', 'the page of -t html on paper and touch screens'))('the page of -t html on paper and touch screens', () => {
-  const open: Open = (...args) => openIn('Chromium', ...args);
+  const open: Open = (...args) => openProfilePage('Chromium', ...args);
 
   test('zooms to the box that a finger pressed', async () => {
     await open(SMALL, async ({ page, settled, texts }) => {

@@ -18,24 +18,29 @@ export function groupStacks(recording: Recording, grouping: Grouping): Recording
     if (group === undefined) groups.set(label, [totals]);
     else group.push(totals);
   }
-  const functions = [...recording.functions];
-  const [caller, code, totals]: [number[], number[], ThreadTotals[]] = [[], [], []];
-  const placed = { group: new Uint32Array(recording.caller.length), node: new Int32Array(recording.caller.length) };
-  let nth = 0;
-  for (const [label, members] of groups) {
-    nth++;
-    const root = caller.push(ROOT) - 1;
-    code.push(2 * functions.length);
-    functions.push(groupFunction(label));
-    for (const node of nodesOf(recording, members, placed.group, nth)) {
+  const groupOfNode = new Int32Array(recording.caller.length).fill(-1);
+  const parts = Array.from(groups.values(), (members, group) => ({ members, nodes: nodesOf(recording, members, groupOfNode, group) }));
+  const size = parts.reduce((sum, { nodes }) => sum + nodes.length, parts.length);
+  const functions = [...recording.functions, ...Array.from(groups.keys(), groupFunction)];
+  const [caller, code] = [new Int32Array(size), new Uint32Array(size)];
+  const totals: ThreadTotals[] = [];
+  /** By node of the recording: the node it has become in the group that it was last met in. */
+  const placed = new Int32Array(recording.caller.length);
+  let next = 0;
+  for (const [group, { members, nodes }] of parts.entries()) {
+    const root = next++;
+    caller[root] = ROOT;
+    code[root] = 2 * (recording.functions.length + group);
+    // hot
+    for (const node of nodes) {
       const above = recording.caller[node];
-      placed.node[node] = caller.length;
-      caller.push(above === ROOT ? root : placed.node[above]);
-      code.push(recording.code[node]);
+      caller[next] = above === ROOT ? root : placed[above];
+      code[next] = recording.code[node];
+      placed[node] = next++;
     }
-    for (const one of members) totals.push({ ...one, node: one.node.map((node) => placed.node[node]) });
+    for (const one of members) totals.push({ ...one, node: one.node.map((node) => placed[node]) });
   }
-  return { ...recording, functions, caller: Int32Array.from(caller), code: Uint32Array.from(code), totals };
+  return { ...recording, functions, caller, code, totals };
 }
 
 /** How stacks are grouped at first: by recordings if that was asked for, by the names of processes if there are several. */
@@ -54,8 +59,9 @@ function groupOf(recording: Recording, thread: number, grouping: Grouping): stri
 }
 
 /** The nodes of some samples and all of their callers, in ascending order. @param groupOfNode notes in which group a node was last met */
-function nodesOf({ caller }: Recording, members: readonly ThreadTotals[], groupOfNode: Uint32Array, group: number): Uint32Array {
+function nodesOf({ caller }: Recording, members: readonly ThreadTotals[], groupOfNode: Int32Array, group: number): Uint32Array {
   const found: number[] = [];
+  // hot
   for (const { node } of members) {
     for (const leaf of node) {
       for (let at = leaf; at !== ROOT && groupOfNode[at] !== group; at = caller[at]) {

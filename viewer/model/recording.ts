@@ -55,15 +55,25 @@ export function readRecording(data: PageData): Recording {
         kind: CODE_KINDS[functions.kind[index]],
       };
     }),
-    caller: Int32Array.from(nodes.caller, (distance, node) => (distance === 0 ? ROOT : node - distance)),
+    caller: callersOf(nodes.caller),
     code: Uint32Array.from(nodes.code),
     totals: totals.map(({ event, thread, node, samples, period }): ThreadTotals => {
-      let last = 0;
-      const ascending = Uint32Array.from(node, (distance) => {
-        last += distance;
-        return last;
-      });
-      return { event, thread, node: ascending, samples: Float64Array.from(samples), period: Float64Array.from(period) };
+      return { event, thread, node: ascending(node), samples: Float64Array.from(samples), period: Float64Array.from(period) };
     }),
   };
+}
+
+/** By node: its caller. */
+function callersOf(distances: readonly number[]): Int32Array {
+  const caller = Int32Array.from(distances);
+  // hot
+  for (let node = 0; node < caller.length; node++) caller[node] = caller[node] === 0 ? ROOT : node - caller[node];
+  return caller;
+}
+
+function ascending(distances: readonly number[]): Uint32Array {
+  const values = Uint32Array.from(distances);
+  // hot
+  for (let at = 1; at < values.length; at++) values[at] += values[at - 1];
+  return values;
 }

@@ -1,4 +1,4 @@
-import { type Recording, ROOT, type ThreadTotals } from './recording.ts';
+import { type Recording, ROOT } from './recording.ts';
 
 /** Whose samples are shown. */
 export type Scope = { readonly of: 'all' } | { readonly of: 'input' | 'process' | 'thread'; readonly index: number };
@@ -58,15 +58,23 @@ export function threadLabel({ threads }: Recording, index: number): string {
 /** A scope that one can choose, and its weight. */
 export interface ScopeChoice {
   readonly scope: Scope;
-  readonly label: string;
   readonly weight: number;
 }
 
 export interface ScopeChoices {
   readonly all: number;
   readonly inputs: readonly ScopeChoice[];
-  /** Processes, the heaviest first, with their threads if they have several. */
-  readonly processes: readonly (ScopeChoice & { readonly threads: readonly ScopeChoice[] })[];
+  /** Processes, the heaviest first, each followed by its threads if it has several. */
+  readonly tasks: readonly ScopeChoice[];
+}
+
+/** What a scope is called among others. */
+export function scopeLabel(recording: Recording, scope: Scope): string {
+  if (scope.of === 'all') return 'All';
+  if (scope.of === 'input') return recording.inputs[scope.index];
+  if (scope.of === 'thread') return threadLabel(recording, scope.index);
+  const label = processLabel(recording, scope.index);
+  return recording.inputs.length > 1 ? `${recording.inputs[recording.processes[scope.index].input]}: ${label}` : label;
 }
 
 /** The scopes that have samples of an event. */
@@ -74,48 +82,42 @@ export function scopeChoices(recording: Recording, { event, weight }: Pick<Selec
   const { inputs, processes, threads } = recording;
   const ofThread = new Map<number, number>();
   for (const totals of recording.totals) {
-    if (totals.event === event) ofThread.set(totals.thread, (ofThread.get(totals.thread) ?? 0) + sumOf(totals, weight));
+    if (totals.event === event) ofThread.set(totals.thread, (ofThread.get(totals.thread) ?? 0) + sumOf(totals[weight]));
   }
-  const choice = (of: 'input' | 'process' | 'thread', index: number, label: string, own: Iterable<number>): ScopeChoice => {
-    let sum = 0;
-    for (const one of own) sum += one;
-    return { scope: { of, index }, label, weight: sum };
-  };
-  const threadsOf = new Map<number, [thread: number, sum: number][]>();
+  const threadsOf = new Map<number, ScopeChoice[]>();
   for (const [thread, sum] of ofThread) {
     const { process } = threads[thread];
+    const choice: ScopeChoice = { scope: { of: 'thread', index: thread }, weight: sum };
     const own = threadsOf.get(process);
-    if (own === undefined) threadsOf.set(process, [[thread, sum]]);
-    else own.push([thread, sum]);
+    if (own === undefined) threadsOf.set(process, [choice]);
+    else own.push(choice);
   }
-  const byProcess = [...threadsOf].map(([process, own]) => {
-    const input = processes[process].input;
-    const label = inputs.length > 1 ? `${inputs[input]}: ${processLabel(recording, process)}` : processLabel(recording, process);
-    const choices = own.length < 2 ? [] : own.map(([thread, sum]) => choice('thread', thread, threadLabel(recording, thread), [sum]));
-    return {
-      ...choice(
-        'process',
-        process,
-        label,
-        own.map(([, sum]) => sum),
-      ),
-      threads: choices.sort(byWeight),
-    };
-  });
   const ofInput = new Float64Array(inputs.length);
-  for (const [process, own] of threadsOf) for (const [, sum] of own) ofInput[processes[process].input] += sum;
-  const byInput = inputs.map((label, input) => choice('input', input, label, [ofInput[input]]));
+  const byProcess = [...threadsOf].map(([process, own]) => {
+    const sum = own.reduce((all, one) => all + one.weight, 0);
+    ofInput[processes[process].input] += sum;
+    return { scope: { of: 'process', index: process } as const, weight: sum, threads: own.length < 2 ? [] : own.sort(byWeight) };
+  });
   return {
     all: byProcess.reduce((sum, one) => sum + one.weight, 0),
-    inputs: byInput.length > 1 ? byInput : [],
-    processes: byProcess.sort(byWeight),
+    inputs: inputs.length > 1 ? inputs.map((_, index): ScopeChoice => ({ scope: { of: 'input', index }, weight: ofInput[index] })) : [],
+    tasks: byProcess.sort(byWeight).flatMap(({ scope, threads, weight }) => [{ scope, weight }, ...threads]),
   };
+}
+
+/** The heaviest of processes and threads, in their order. A thread comes with its process, which is as heavy at least. */
+export function heaviestTasks(tasks: readonly ScopeChoice[], limit: number): readonly ScopeChoice[] {
+  if (tasks.length <= limit) return tasks;
+  // Among equals, processes come first.
+  const ordered = [...tasks].sort((a, b) => byWeight(a, b) || Number(a.scope.of === 'thread') - Number(b.scope.of === 'thread'));
+  const kept = new Set(ordered.slice(0, limit));
+  return tasks.filter((one) => kept.has(one));
 }
 
 function byWeight(a: ScopeChoice, b: ScopeChoice): number {
   return b.weight - a.weight;
 }
 
-function sumOf(totals: ThreadTotals, weight: 'period' | 'samples'): number {
-  return totals[weight].reduce((sum, one) => sum + one, 0);
+function sumOf(weights: Float64Array): number {
+  return weights.reduce((sum, one) => sum + one, 0);
 }

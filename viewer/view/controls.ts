@@ -1,10 +1,10 @@
 import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
-import { isSameScope, type Scope, type ScopeChoice, scopeChoices } from '../model/selection.ts';
 import { namedWeightText, percentText, timeText } from '../model/units.ts';
 import type { Colors } from './colors.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
+import { ScopeList } from './scope-list.ts';
 import type { Direction, State } from './state.ts';
 
 const MAX_LABEL = 80;
@@ -14,23 +14,21 @@ export class Controls {
   readonly #state: State;
   readonly #colors: Colors;
   readonly #event = byId<HTMLSelectElement>('event');
-  readonly #scope = byId<HTMLSelectElement>('scope');
+  readonly #scopes: ScopeList;
   readonly #weight = byId<HTMLSelectElement>('weight');
   readonly #grouping = byId<HTMLSelectElement>('grouping');
   readonly #search = byId<HTMLInputElement>('search');
-  /** By option of the list of threads. */
-  #scopes: Scope[] = [];
 
   constructor(state: State, colors: Colors) {
     this.#state = state;
     this.#colors = colors;
+    this.#scopes = new ScopeList(state);
     const { recording } = state;
     const listed = recording.events.flatMap((event, index) => (event.samples > 0 ? [{ event, index }] : []));
     // The one that is shown first leads the list.
     listed.sort((a, b) => Number(b.index === recording.event) - Number(a.index === recording.event) || b.event.samples - a.event.samples);
     this.#event.append(...listed.map(({ event, index }) => new Option(event.name.slice(0, MAX_LABEL), String(index))));
     this.#event.addEventListener('change', () => state.select({ event: Number(this.#event.value), scope: { of: 'all' } }));
-    this.#scope.addEventListener('change', () => state.select({ scope: this.#scopes[this.#scope.selectedIndex] }));
     this.#weight.addEventListener('change', () => state.select({ weight: this.#weight.value === 'samples' ? 'samples' : 'period' }));
     if (recording.inputs.length < 2) this.#grouping.querySelector('[value=input]')?.remove();
     this.#grouping.value = state.grouping;
@@ -62,7 +60,7 @@ export class Controls {
     const period = new Option(event.unit === 'nanoseconds' ? 'Time' : 'Event count', 'period');
     this.#weight.replaceChildren(...(event.period > 0 ? [period] : []), new Option('Samples', 'samples'));
     this.#weight.value = selection.weight;
-    this.#fillScopes();
+    this.#scopes.render();
     byId('name').textContent = recording.name;
     byId('name').title = recording.name;
     const facts = [
@@ -76,32 +74,6 @@ export class Controls {
     byId('summary').title = summary;
     this.#showLegend();
     this.#showShare();
-  }
-
-  #fillScopes(): void {
-    const choices = scopeChoices(this.#state.recording, this.#state.selection);
-    this.#scopes = [];
-    const option = ({ label, scope, weight }: ScopeChoice, indent = ''): HTMLOptionElement => {
-      this.#scopes.push(scope);
-      return new Option(`${indent}${label.slice(0, MAX_LABEL)}  ${percentText(weight, choices.all)}`);
-    };
-    const group = (label: string, options: readonly HTMLOptionElement[]): HTMLElement[] => {
-      if (options.length === 0) return [];
-      const made = element('optgroup', '');
-      // One by one: there may be more threads than a call can take arguments.
-      for (const one of options) made.append(one);
-      made.label = label;
-      return [made];
-    };
-    const all = option({ label: 'All', scope: { of: 'all' }, weight: choices.all });
-    const inputs = choices.inputs.map((choice) => option(choice));
-    const processes = choices.processes.flatMap((choice) => [option(choice), ...choice.threads.map((thread) => option(thread, '\u2003'))]);
-    this.#scope.replaceChildren(all, ...group('Recordings', inputs), ...group('Processes and threads', processes));
-    const { scope } = this.#state.selection;
-    this.#scope.selectedIndex = Math.max(
-      0,
-      this.#scopes.findIndex((one) => isSameScope(one, scope)),
-    );
   }
 
   #showLegend(): void {

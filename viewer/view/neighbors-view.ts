@@ -31,10 +31,10 @@ export class NeighborsView {
   }
 
   #describe(): void {
-    const { chosen, functions: weights, recording, total } = this.#state;
+    const { chosen, functions: weights, recording, tree } = this.#state;
     const one = recording.functions[chosen];
     const place = [one.place, one.binary].filter((text) => text !== '').join(' · ');
-    const { callees, callers } = neighborsOf(recording, total, chosen);
+    const { callees, callers } = neighborsOf(tree, chosen);
     const heading = element('h2', '', one.fullName.slice(0, MAX_NAME));
     heading.tabIndex = -1;
     this.#facts.replaceChildren(

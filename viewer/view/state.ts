@@ -1,4 +1,5 @@
 import { CallGraph } from '../model/call-graph.ts';
+import { CallTree } from '../model/call-tree.ts';
 import { CallerGraph } from '../model/caller-graph.ts';
 import { type FunctionWeights, functionWeights } from '../model/function-weights.ts';
 import type { Graph } from '../model/graph.ts';
@@ -26,7 +27,7 @@ export class State {
   chosen = -1;
   /** By node of the recording. */
   self: Float64Array;
-  total: Float64Array;
+  tree: CallTree;
   graph: Graph;
   functions: FunctionWeights;
   /** By function: 1 if it matches; undefined if nothing is searched for. */
@@ -45,9 +46,9 @@ export class State {
     this.#wanted = { event: recording.event, scope: { of: 'all' }, weight: recording.weight };
     this.selection = withWeight(recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
-    this.total = totalWeights(this.recording, this.self);
-    this.graph = new CallGraph(this.recording, this.total);
-    this.functions = functionWeights(this.recording, this.self, this.total);
+    this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
+    this.graph = new CallGraph(this.tree);
+    this.functions = functionWeights(this.tree, this.self);
   }
 
   watch(watcher: (change: Change) => void): void {
@@ -58,8 +59,8 @@ export class State {
     this.#wanted = { ...this.#wanted, ...selection };
     this.selection = withWeight(this.recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
-    this.total = totalWeights(this.recording, this.self);
-    this.functions = functionWeights(this.recording, this.self, this.total);
+    this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
+    this.functions = functionWeights(this.tree, this.self);
     this.#makeGraph('samples');
   }
 
@@ -127,7 +128,7 @@ export class State {
   }
 
   #makeGraph(change: Change): void {
-    this.graph = this.direction === 'calls' ? new CallGraph(this.recording, this.total) : new CallerGraph(this.recording, this.self);
+    this.graph = this.direction === 'calls' ? new CallGraph(this.tree) : new CallerGraph(this.recording, this.self);
     this.zoomed = ROOT;
     this.#tell(change);
   }
