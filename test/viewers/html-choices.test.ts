@@ -22,4 +22,21 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path button')).toEqual(['app (2)']);
     });
   });
+  it('shows where names begin that are too long, in whichever direction they are written', async () => {
+    const names = ['\u05d0\u05d1_'.repeat(100), 'name_'.repeat(100)];
+    const stacks = names.map((name, timeNs) => ({ timeNs, pid: 1, comm: names[0], stack: [name, 'leaf'] }));
+    await openProfilePage(browser, buildProfile(stacks), async ({ page, texts }) => {
+      await page.locator('#table button', { hasText: 'leaf' }).click();
+      // Of each name in the lists: whether its first letter is within its cell.
+      const begins = await page.evaluate<boolean[]>(`[...document.querySelectorAll('td.function span')].map((span) => {
+        const first = document.createRange();
+        first.setStart(span.firstChild, 0);
+        first.setEnd(span.firstChild, 1);
+        const [letter, cell] = [first.getBoundingClientRect(), span.closest('td').getBoundingClientRect()];
+        return letter.left >= cell.left && letter.right <= cell.right;
+      })`);
+      expect(begins).toEqual(Array(5).fill(true));
+      expect((await texts('#scope option'))[1]).toMatch(/\u200e {2}100%$/);
+    });
+  });
 });

@@ -1,3 +1,4 @@
+import { closed } from './direction.ts';
 import { type CodeFunction, type Recording, ROOT, type ThreadTotals } from './recording.ts';
 import { processLabel, threadLabel } from './selection.ts';
 
@@ -55,7 +56,7 @@ function groupOf(recording: Recording, thread: number, grouping: Grouping): stri
   const { input } = recording.processes[process];
   if (grouping === 'input') return recording.inputs[input] ?? recording.name;
   const label = grouping === 'process' ? processLabel(recording, process) : threadLabel(recording, thread);
-  return recording.inputs.length > 1 ? `${recording.inputs[input]}: ${label}` : label;
+  return recording.inputs.length > 1 ? `${closed(recording.inputs[input])}: ${label}` : label;
 }
 
 /** The nodes of some samples and all of their callers, in ascending order. @param groupOfNode notes in which group a node was last met */

@@ -1,3 +1,4 @@
+import { closed } from './direction.ts';
 import { type Recording, ROOT } from './recording.ts';
 
 /** Whose samples are shown. */
@@ -47,12 +48,12 @@ export function totalWeights({ caller }: Recording, self: Float64Array): Float64
 
 /** `nginx (100)` */
 export function processLabel({ processes }: Recording, index: number): string {
-  return `${processes[index].name} (${processes[index].pid})`;
+  return `${closed(processes[index].name)} (${processes[index].pid})`;
 }
 
 /** `worker (101)` */
 export function threadLabel({ threads }: Recording, index: number): string {
-  return `${threads[index].name} (${threads[index].tid})`;
+  return `${closed(threads[index].name)} (${threads[index].tid})`;
 }
 
 /** A scope that one can choose, and its weight. */
@@ -74,7 +75,7 @@ export function scopeLabel(recording: Recording, scope: Scope): string {
   if (scope.of === 'input') return recording.inputs[scope.index];
   if (scope.of === 'thread') return threadLabel(recording, scope.index);
   const label = processLabel(recording, scope.index);
-  return recording.inputs.length > 1 ? `${recording.inputs[recording.processes[scope.index].input]}: ${label}` : label;
+  return recording.inputs.length > 1 ? `${closed(recording.inputs[recording.processes[scope.index].input])}: ${label}` : label;
 }
 
 /** The scopes that have samples of an event. */

@@ -1,3 +1,5 @@
+import { isRightToLeft } from '../model/direction.ts';
+
 /** An element of the page. Texts become text nodes, never markup. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
@@ -7,6 +9,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
   made.append(...content);
+  return made;
+}
+
+/** An element with a name, which is cut at its end if there is too little room: at the left if it is written from right to left. */
+export function named<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className: string, name: string): HTMLElementTagNameMap[Tag] {
+  const made = element(tag, className, name);
+  made.dir = isRightToLeft(name) ? 'rtl' : 'ltr';
   return made;
 }
 

@@ -1,6 +1,8 @@
+import { closed, isRightToLeft } from '../model/direction.ts';
 import { REST, type Row } from '../model/layout.ts';
 import { functionOf, isInlined, ROOT } from '../model/recording.ts';
 import type { Colors } from './colors.ts';
+import { Fitter } from './fit.ts';
 import { boxName } from './labels.ts';
 import type { State } from './state.ts';
 
@@ -10,8 +12,6 @@ const FONT = '12px system-ui, sans-serif';
 const PADDING = 4;
 /** Narrower boxes have no text. */
 const MIN_TEXT_WIDTH = 22;
-/** Longer names are cut before they are measured: no box shows as much. */
-const MAX_MEASURED = 400;
 /** Of boxes that are callers of the zoomed one, or that do not match. */
 const FAINT = 0.4;
 
@@ -41,6 +41,8 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, color
   context.fillRect(0, 0, width, height);
   context.font = FONT;
   context.textBaseline = 'middle';
+  // Whatever the direction of the name.
+  context.textAlign = 'left';
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_HEIGHT));
   for (let row = Math.floor(top / ROW_HEIGHT); row < last; row++) {
     const { left, nodes, right } = rows[row];
@@ -89,10 +91,12 @@ function drawBox(
   }
   if (width < MIN_TEXT_WIDTH) return;
   context.fillStyle = isMatch ? colors.match.text : colors.text;
-  const label = node === ROOT ? `${boxName(state, node)}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
-  const text = fitted(context, label, width - 2 * PADDING);
+  const label = node === ROOT ? `${closed(boxName(state, node))}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
+  const text = fitter.fit(label, width - 2 * PADDING, (one) => context.measureText(one).width);
   if (text !== '') drawText(context, text, left + PADDING, y);
 }
+
+const fitter = new Fitter();
 
 /** Draws a name in its row. Piled up combining marks (an accent on an accent on an accent) would cover the rows above. */
 function drawText(context: CanvasRenderingContext2D, text: string, left: number, y: number): void {
@@ -103,31 +107,7 @@ function drawText(context: CanvasRenderingContext2D, text: string, left: number,
     context.rect(left - PADDING, y, context.canvas.width, ROW_HEIGHT - 1);
     context.clip();
   }
+  if (mayStandOut) context.direction = isRightToLeft(text) ? 'rtl' : 'ltr';
   context.fillText(text, left, y + ROW_HEIGHT / 2);
   if (mayStandOut) context.restore();
-}
-
-/** Widths of names, which are measured once. */
-const widths = new Map<string, number>();
-const MAX_WIDTHS = 50_000;
-
-/** As much of a name as fits, with an ellipsis if that is not all; empty if nothing fits. */
-function fitted(context: CanvasRenderingContext2D, name: string, width: number): string {
-  const text = name.length > MAX_MEASURED ? name.slice(0, MAX_MEASURED) : name;
-  let whole = widths.get(text);
-  if (whole === undefined) {
-    if (widths.size >= MAX_WIDTHS) widths.clear();
-    whole = context.measureText(text).width;
-    widths.set(text, whole);
-  }
-  if (whole <= width) return text === name ? text : `${text}…`;
-  let length = Math.floor((text.length * width) / whole);
-  while (length > 1 && context.measureText(`${text.slice(0, length)}…`).width > width) length--;
-  return length < 2 ? '' : `${withoutHalf(text.slice(0, length))}…`;
-}
-
-/** Without half a character at the end. */
-function withoutHalf(text: string): string {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last < 0xdc00 ? text.slice(0, -1) : text;
 }

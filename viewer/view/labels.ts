@@ -3,7 +3,7 @@ import { REST } from '../model/layout.ts';
 import { functionOf, isInlined, type Recording, ROOT } from '../model/recording.ts';
 import { processLabel, type Scope, threadLabel } from '../model/selection.ts';
 import { percentText } from '../model/units.ts';
-import { element } from './dom.ts';
+import { element, named } from './dom.ts';
 import type { State } from './state.ts';
 
 /** More of a name can be seen nowhere. */
@@ -43,8 +43,8 @@ export function describeBox(state: State, node: number, weight: number): HTMLEle
 }
 
 function lines(name: string, place: string, numbers: string): HTMLElement[] {
-  const made = [element('span', 'name', name.slice(0, MAX_NAME))];
-  if (place !== '') made.push(element('span', 'place', place.slice(0, MAX_NAME)));
+  const made = [named('span', 'name', name.slice(0, MAX_NAME))];
+  if (place !== '') made.push(named('span', 'place', place.slice(0, MAX_NAME)));
   made.push(element('span', 'numbers', numbers));
   return made;
 }

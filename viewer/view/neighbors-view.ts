@@ -1,6 +1,6 @@
 import { type Neighbor, neighborsOf } from '../model/function-weights.ts';
 import { percentText } from '../model/units.ts';
-import { button, byId, element, replaceContent } from './dom.ts';
+import { button, byId, element, named, replaceContent } from './dom.ts';
 import type { State } from './state.ts';
 
 /** How many callers or callees there are at first, and how many more at a time. */
@@ -35,7 +35,7 @@ export class NeighborsView {
     const one = recording.functions[chosen];
     const place = [one.place, one.binary].filter((text) => text !== '').join(' · ');
     const { callees, callers } = neighborsOf(tree, chosen);
-    const heading = element('h2', '', one.fullName.slice(0, MAX_NAME));
+    const heading = named('h2', '', one.fullName.slice(0, MAX_NAME));
     heading.tabIndex = -1;
     this.#facts.replaceChildren(
       heading,
@@ -82,7 +82,7 @@ export class NeighborsView {
       element(
         'td',
         'function',
-        button(name.slice(0, MAX_IN_ROW), fullName.slice(0, MAX_IN_ROW), () => this.#state.choose(index)),
+        button(named('span', 'cut', name.slice(0, MAX_IN_ROW)), fullName.slice(0, MAX_IN_ROW), () => this.#state.choose(index)),
       ),
     );
   }

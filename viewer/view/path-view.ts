@@ -1,6 +1,6 @@
 import { pathTo } from '../model/graph.ts';
 import { ROOT } from '../model/recording.ts';
-import { button, byId, element, replaceContent } from './dom.ts';
+import { button, byId, element, named, replaceContent } from './dom.ts';
 import { boxName } from './labels.ts';
 import type { State } from './state.ts';
 
@@ -48,7 +48,7 @@ export class PathView {
 
   #step(node: number, isLast: boolean): HTMLElement {
     const name = boxName(this.#state, node).slice(0, 200);
-    const step = button(name, name, () => this.#state.zoom(node));
+    const step = button(named('span', 'cut', name), name, () => this.#state.zoom(node));
     if (isLast) step.setAttribute('aria-current', 'true');
     return step;
   }

@@ -1,3 +1,4 @@
+import { closed } from '../model/direction.ts';
 import { heaviestTasks, isSameScope, type Scope, type ScopeChoice, scopeChoices, scopeLabel } from '../model/selection.ts';
 import { percentText } from '../model/units.ts';
 import { byId, element } from './dom.ts';
@@ -34,7 +35,7 @@ export class ScopeList {
     const option = ({ scope, weight }: ScopeChoice): HTMLOptionElement => {
       this.#scopes.push(scope);
       const indent = scope.of === 'thread' ? '\u2003' : '';
-      return new Option(`${indent}${scopeLabel(recording, scope).slice(0, MAX_LABEL)}  ${percentText(weight, choices.all)}`);
+      return new Option(`${indent}${closed(scopeLabel(recording, scope).slice(0, MAX_LABEL))}  ${percentText(weight, choices.all)}`);
     };
     const all = option({ scope: { of: 'all' }, weight: choices.all });
     const inputs = groupOf('Recordings', choices.inputs.map(option));

@@ -1,7 +1,7 @@
 import { categoryOf } from '../model/categories.ts';
 import { percentText } from '../model/units.ts';
 import type { Colors } from './colors.ts';
-import { button, byId, element } from './dom.ts';
+import { button, byId, element, named } from './dom.ts';
 import type { State } from './state.ts';
 
 const COLUMNS = [
@@ -123,9 +123,9 @@ export class TableView {
     const one = recording.functions[index];
     const swatch = element('i', '');
     swatch.style.background = this.#colors.category(categoryOf(one, false));
-    const name = button(one.name.slice(0, MAX_NAME), one.fullName.slice(0, MAX_NAME), () => this.#state.choose(index));
+    const name = button(named('span', 'cut', one.name.slice(0, MAX_NAME)), one.fullName.slice(0, MAX_NAME), () => this.#state.choose(index));
     name.prepend(swatch);
-    const binary = element('td', 'binary', baseName(one.binary));
+    const binary = named('td', 'binary', baseName(one.binary));
     binary.title = one.binary.slice(0, MAX_NAME);
     const row = element(
       'tr',
