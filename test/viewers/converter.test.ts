@@ -159,8 +159,28 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
 
   it('asks for files when the place to drop them is clicked', async () => {
     await open(async (page) => {
-      const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click('#drop')]);
-      expect(chooser.isMultiple()).toBe(true);
+      for (const [target, position] of [
+        ['#drop', { x: 10, y: 10 }],
+        ['#chooseHere', undefined],
+      ] as const) {
+        const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.click(target, { ...(position && { position }) })]);
+        expect(chooser.isMultiple()).toBe(true);
+      }
+    });
+  });
+
+  it('lets one select what the place to drop files says', async () => {
+    await open(async (page) => {
+      const choosers: unknown[] = [];
+      page.on('filechooser', (chooser) => choosers.push(chooser));
+      const { x, y } = (await page.locator('#drop p').nth(1).boundingBox())!;
+      await page.mouse.move(x + 60, y + 8);
+      await page.mouse.down();
+      await page.mouse.move(x + 60, y - 200, { steps: 5 });
+      await page.mouse.up();
+      expect(await page.evaluate<number>('getSelection().toString().length')).toBeGreaterThan(0);
+      await page.waitForTimeout(200);
+      expect(choosers).toEqual([]);
     });
   });
 
@@ -272,6 +292,18 @@ describe.each(BROWSER_NAMES)('the page that converts recordings in %s', (browser
         'note: of 2 lists of kernel symbols, kallsyms is used: its _text is where it was recorded',
       );
       expect((await page.locator('#files li').allTextContents()).filter((text) => text.startsWith('kallsyms (2) '))).toHaveLength(1);
+    });
+  });
+
+  it('takes equal lists of kernel symbols for one', async () => {
+    await open(async (page) => {
+      await choose(page, KERNEL);
+      await page.locator('body[data-state=shown]').waitFor();
+      await choose(page, { name: 'copy of kallsyms', mimeType: '', buffer: readFileSync(fixture('kallsyms')) });
+      await page.locator('#aboutSummary', { hasText: '4 files' }).waitFor();
+      await page.locator('body[data-state=shown]').waitFor();
+      await rowsOf(page);
+      expect((await page.locator('#findings li').allTextContents()).filter((text) => text.includes('kernel symbols'))).toEqual([]);
     });
   });
 

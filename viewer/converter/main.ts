@@ -13,19 +13,21 @@ async function main(): Promise<void> {
     files.then((chosen) => conversion.add(chosen)).catch((error: unknown) => conversion.fail(messageOf(error)));
   };
 
-  for (const [button, input] of [
-    ['choose', byId<HTMLInputElement>('input')],
-    ['chooseFolder', byId<HTMLInputElement>('folderInput')],
+  for (const [input, ...buttons] of [
+    [byId<HTMLInputElement>('input'), 'choose', 'chooseHere'],
+    [byId<HTMLInputElement>('folderInput'), 'chooseFolder'],
   ] as const) {
-    byId(button).addEventListener('click', () => input.click());
+    for (const button of buttons) byId(button).addEventListener('click', () => input.click());
     input.addEventListener('change', () => {
       add(Promise.resolve(pickedFiles(input.files ?? new DataTransfer().files)));
       // So that the same files may be chosen again.
       input.value = '';
     });
   }
-  // For those who point. The buttons are for all.
-  byId('drop').addEventListener('click', () => byId('input').click());
+  // The frame is a large target for those who point; but its text can be selected. The buttons are for all.
+  byId('drop').addEventListener('click', ({ currentTarget, target }) => {
+    if (target === currentTarget && getSelection()?.isCollapsed !== false) byId('input').click();
+  });
   byId('restart').addEventListener('click', () => location.reload());
   takeDrops(window, add);
   const view = byId<HTMLIFrameElement>('view');

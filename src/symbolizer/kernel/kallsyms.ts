@@ -60,6 +60,11 @@ export class Kallsyms {
     return this.#lines.hasSymbols && !this.#lines.showsAddresses;
   }
 
+  /** Whether another list has the same bytes. */
+  isSameText(other: Kallsyms): boolean {
+    return equals(this.#bytes, 0, this.#bytes.length, other.#bytes);
+  }
+
   /** Names in the module column, without brackets. */
   get modules(): string[] {
     return [...this.#lines.groupIndexes.keys()].filter((name) => name !== '');

@@ -91,16 +91,30 @@ export class KernelLists {
     const { kallsyms, kcoreDir } = this.#places;
     // The recording's own list is the right one. Its kcore is code without names and is not opened.
     const paths = kallsyms ?? (kcoreDir === undefined ? [] : [`${kcoreDir}/kallsyms`]);
-    if (paths.length < 2) return paths.length === 0 ? undefined : this.#fitting(paths[0], kernel, search);
+    const different = paths.length < 2 ? paths : await this.#differentLists(paths, search);
+    if (different.length < 2) return different.length === 0 ? undefined : this.#fitting(different[0], kernel, search);
     const fitting: (FittingList & KernelFile)[] = [];
-    for (const path of paths) {
+    for (const path of different) {
       const list = await this.#fitting(path, kernel, search, true);
       if (list !== undefined) fitting.push({ ...list, signs: signsOf(list, kernel) });
     }
     const what = 'lists of kernel symbols';
-    const chosen = chosenFile(fitting, paths.length, { code: 'kallsyms-chosen', what }, this.#diagnostics);
-    if (chosen === undefined) this.#diagnostics.add('kallsyms-mismatch', 'warning', `none of ${paths.length} ${what} is from the recorded kernel`);
+    const chosen = chosenFile(fitting, different.length, { code: 'kallsyms-chosen', what }, this.#diagnostics);
+    if (chosen === undefined) this.#diagnostics.add('kallsyms-mismatch', 'warning', `none of ${different.length} ${what} is from the recorded kernel`);
     return chosen;
+  }
+
+  /** The paths of the lists that can be read: of equal ones, the last. */
+  async #differentLists(paths: readonly string[], search: SymbolSearch): Promise<readonly string[]> {
+    const found: { readonly path: string; readonly kallsyms: Kallsyms }[] = [];
+    for (const path of paths) {
+      const kallsyms = await this.#listAt(path, search);
+      if (kallsyms === undefined) continue;
+      const at = found.findIndex((one) => one.kallsyms.isSameText(kallsyms));
+      if (at >= 0) found.splice(at, 1);
+      found.push({ path, kallsyms });
+    }
+    return found.map(({ path }) => path);
   }
 
   async #findOther(kernel: RecordedKernel, search: SymbolSearch): Promise<FittingList | undefined> {
@@ -151,12 +165,7 @@ export class KernelLists {
 
   /** @param isGuess whether the list may just as well be of another kernel, which is nothing to warn of */
   async #fitting(path: string, kernel: RecordedKernel, search: SymbolSearch, isGuess = false): Promise<FittingList | undefined> {
-    let list = this.#lists.get(path);
-    if (list === undefined) {
-      list = this.#read(path, search);
-      this.#lists.set(path, list);
-    }
-    const kallsyms = await list;
+    const kallsyms = await this.#listAt(path, search);
     if (kallsyms === undefined) return undefined;
     const shift = shiftOf(kernel, (name) => kallsyms.addressOf(name));
     if (shift !== undefined) return { path, kallsyms, shift };
@@ -164,6 +173,16 @@ export class KernelLists {
     search.note(path, 'other-build-id', why);
     if (!isGuess) this.#diagnostics.add('kallsyms-mismatch', 'warning', `${path} is not from the recorded kernel: ${why}`);
     return undefined;
+  }
+
+  /** The list at a path, which is read once. */
+  #listAt(path: string, search: SymbolSearch): Promise<Kallsyms | undefined> {
+    let list = this.#lists.get(path);
+    if (list === undefined) {
+      list = this.#read(path, search);
+      this.#lists.set(path, list);
+    }
+    return list;
   }
 
   /** Reads a list; undefined if there is no such file or it hides its addresses. */

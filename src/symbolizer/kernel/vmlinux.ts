@@ -50,15 +50,18 @@ async function vmlinuxAmong(paths: readonly string[], files: CheckedFiles, kerne
     const signs = [isSure ? undefined : signInPath(path, kernel).ofRelease, hasDebugInfo(vmlinux.elf) ? 'it has debug information' : undefined];
     fitting.push({ ...vmlinux, path, signs });
   }
+  const there = paths.filter((path) => !isMissing(path, files.search));
   const what = { code: 'vmlinux-chosen', what: 'vmlinux files', isSure };
-  const chosen = chosenFile(fitting, paths.length, what, files.diagnostics);
-  if (chosen === undefined)
-    files.diagnostics.add(
-      'vmlinux-mismatch',
-      'warning',
-      `none of ${paths.length} vmlinux files is the recorded kernel${kernel.buildId && `, ${kernel.buildId}`}`,
-    );
+  const chosen = chosenFile(fitting, there.length, what, files.diagnostics);
+  if (chosen === undefined && there.length > 0) {
+    const which = there.length === 1 ? `${there[0]} is not` : `none of ${there.length} vmlinux files is`;
+    files.diagnostics.add('vmlinux-mismatch', 'warning', `${which} the recorded kernel${kernel.buildId && `, ${kernel.buildId}`}`);
+  }
   return chosen;
+}
+
+function isMissing(path: string, { places }: SymbolSearch): boolean {
+  return places.some(({ outcome, place }) => place === path && (outcome === 'absent' || outcome === 'forbidden'));
 }
 
 /** The vmlinux of a recorded kernel from servers. */

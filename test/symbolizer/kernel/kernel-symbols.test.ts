@@ -236,7 +236,22 @@ describe('of several lists that were named', () => {
     files.content.set('/b', new TextEncoder().encode('ffffffff81000000 T _start\n'));
     expect(await chosen(['/a', '/b'])).toEqual(['given', ['info: of 2 lists of kernel symbols, /a is used: it is the only one of the recorded kernel']]);
     diagnostics = new Diagnostics();
-    expect(await chosen(['/b', '/b'])).toEqual([undefined, ['warning: none of 2 lists of kernel symbols is from the recorded kernel']]);
+    files.content.set('/c', new TextEncoder().encode('ffffffff82000000 T _start\n'));
+    expect(await chosen(['/b', '/c'])).toEqual([undefined, ['warning: none of 2 lists of kernel symbols is from the recorded kernel']]);
+  });
+
+  it('equal ones count once', async () => {
+    files.content.set('/a', list('given'));
+    files.content.set('/b', list('given'));
+    expect(await chosen(['/a', '/b'])).toEqual(['given', []]);
+    files.content.set('/c', list('other', 'ffffffff91000000'));
+    expect(await chosen(['/a', '/c', '/b'])).toEqual(['given', ['info: of 2 lists of kernel symbols, /b is used: its _text is where it was recorded']]);
+  });
+
+  it('those that are missing do not count', async () => {
+    files.content.set('/b', new TextEncoder().encode('ffffffff81000000 T _start\n'));
+    expect(await chosen(['/none', '/nor'])).toEqual([undefined, []]);
+    expect(await chosen(['/none', '/b'])).toEqual([undefined, ['warning: /b is not from the recorded kernel: it has no symbol _text']]);
   });
 
   it('the last one is used if nothing tells them apart, with a warning', async () => {
@@ -262,6 +277,15 @@ describe('of several vmlinux that were named', () => {
     diagnostics = new Diagnostics();
     files.content.set('/a', vmlinux('wrong', { buildId: OTHER_ID }));
     expect(await chosen()).toEqual([undefined, [`warning: none of 2 vmlinux files is the recorded kernel, ${ID}`]]);
+  });
+
+  it('those that are missing do not count', async () => {
+    files.content.set('/b', vmlinux('wrong', { buildId: OTHER_ID }));
+    expect(await chosen(KERNEL, ['/none', '/nor'])).toEqual([undefined, []]);
+    expect(await chosen(KERNEL, ['/none', '/b'])).toEqual([undefined, [`warning: /b is not the recorded kernel, ${ID}`]]);
+    diagnostics = new Diagnostics();
+    files.content.set('/a', vmlinux('right'));
+    expect(await chosen(KERNEL, ['/none', '/a'])).toEqual(['right', []]);
   });
 
   it('the last one is used if nothing tells them apart, with a warning unless they are copies', async () => {

@@ -11,6 +11,7 @@ import { writeFolded } from '../../../src/writers/folded/folded.ts';
 import { Base64Sink } from '../../../src/writers/html/base64-sink.ts';
 import { writeHtml } from '../../../src/writers/html/html.ts';
 import { CODE_KINDS, type PageData } from '../../../src/writers/html/page-data.ts';
+import { CallTree } from '../../../viewer/model/call-tree.ts';
 import { functionWeights } from '../../../viewer/model/function-weights.ts';
 import { selfWeights, totalWeights } from '../../../viewer/model/selection.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
@@ -177,7 +178,7 @@ describe('the data of a page', () => {
             expected.set(leaf, (expected.get(leaf) ?? 0) + Number(weight));
           }
           const self = selfWeights(recording, { event, scope: { of: 'all' }, weight: 'period' });
-          const weights = functionWeights(recording, self, totalWeights(recording, self));
+          const weights = functionWeights(new CallTree(recording, totalWeights(recording, self)), self);
           const found = new Map<string, number>();
           recording.functions.forEach(({ name }, index) => {
             if (weights.self[index] > 0) found.set(key(name), (found.get(key(name)) ?? 0) + weights.self[index]);
