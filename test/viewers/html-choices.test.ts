@@ -6,6 +6,12 @@ import { openProfilePage } from '../support/profile-page.ts';
 /** A thread of its own for each sample, all of one process; the first ones are the heaviest. */
 const THREADS = buildProfile(Array.from({ length: 500 }, (_, nth) => ({ timeNs: nth, pid: 1, tid: nth + 1, period: 1000 - nth, stack: ['main'] })));
 
+/** main calls sort, which calls compare, and parse. */
+const STACKS = buildProfile([
+  { timeNs: 0, period: 6, stack: ['main', 'sort', 'compare'] },
+  { timeNs: 1, period: 3, stack: ['main', 'parse'] },
+]);
+
 describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (browser) => {
   const it = test.skipIf(hasNoBrowser(browser, `choices on the page of -t html in ${browser}`));
 
@@ -37,6 +43,45 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       })`);
       expect(begins).toEqual(Array(5).fill(true));
       expect((await texts('#scope option'))[1]).toMatch(/\u200e {2}100%$/);
+    });
+  });
+  it('goes back and forth, and shows by its address what was shown', async () => {
+    await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
+      const shown = async (): Promise<string> => {
+        await settled();
+        return `${(await texts('#path [aria-current]'))[0]}, ${await page.inputValue('#search')}, ${(await texts('h2'))[0] ?? 'none'}, ${(await rows()).length}`;
+      };
+      await clickBox(2, 0.1);
+      expect(await shown()).toBe('sort, , sort, 4');
+      await page.keyboard.press('/');
+      await page.keyboard.type('comp');
+      expect(await shown()).toBe('sort, comp, sort, 1');
+      await page.locator('input[value=callers]').check();
+      await clickBox(1, 0.1);
+      await clickBox(2, 0.1);
+      expect(await shown()).toBe('sort, comp, sort, 1');
+      const address = page.url();
+      for (const expected of ['compare, comp, compare, 1', 'all, comp, sort, 1', 'sort, comp, sort, 1', 'sort, , sort, 4', 'all, , none, 4']) {
+        await page.evaluate('history.back()');
+        await page.waitForTimeout(100);
+        expect(await shown()).toBe(expected);
+      }
+      await page.evaluate('history.forward()');
+      await page.waitForTimeout(100);
+      expect(await shown()).toBe('sort, , sort, 4');
+      // In another window.
+      await page.goto('about:blank');
+      await page.goto(address);
+      await page.locator('body[data-ready]').waitFor();
+      expect(await shown()).toBe('sort, comp, sort, 1');
+      expect(await page.isChecked('input[value=callers]')).toBe(true);
+      // Of what makes no sense, nothing is shown, and it is no step that one could not go back from.
+      await page.goto(address.replace(/#.*/, '#event=9&threads=thread-77&function=1e9&zoom=zz.zz&panes=table'));
+      await page.waitForTimeout(100);
+      expect([await shown(), new URL(page.url()).hash]).toEqual(['all, , none, 4', '#panes=table']);
+      await page.evaluate('history.back()');
+      await page.waitForTimeout(100);
+      expect(await shown()).toBe('sort, comp, sort, 1');
     });
   });
 });

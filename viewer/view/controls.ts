@@ -2,10 +2,11 @@ import { CATEGORIES, categoryWeights } from '../model/categories.ts';
 import { GROUPINGS } from '../model/grouping.ts';
 import { ROOT } from '../model/recording.ts';
 import { namedWeightText, percentText, timeText } from '../model/units.ts';
+import { DIRECTIONS, PANES } from '../model/view.ts';
 import type { Colors } from './colors.ts';
 import { byId, element, oncePerFrame } from './dom.ts';
 import { ScopeList } from './scope-list.ts';
-import type { Direction, State } from './state.ts';
+import type { State } from './state.ts';
 
 const MAX_LABEL = 80;
 
@@ -31,12 +32,9 @@ export class Controls {
     this.#event.addEventListener('change', () => state.select({ event: Number(this.#event.value), scope: { of: 'all' } }));
     this.#weight.addEventListener('change', () => state.select({ weight: this.#weight.value === 'samples' ? 'samples' : 'period' }));
     if (recording.inputs.length < 2) this.#grouping.querySelector('[value=input]')?.remove();
-    this.#grouping.value = state.grouping;
     this.#grouping.addEventListener('change', () => state.group(GROUPINGS.find((one) => one === this.#grouping.value) ?? 'none'));
-    onChoice('direction', (value) => state.turn(value as Direction));
-    onChoice('panes', (value) => {
-      document.querySelector('main')!.className = value;
-    });
+    onChoice('direction', (value) => state.turn(DIRECTIONS.find((one) => one === value) ?? 'calls'));
+    onChoice('panes', (value) => state.show(PANES.find((one) => one === value) ?? 'both'));
     const search = oncePerFrame(() => state.search(this.#search.value));
     this.#search.addEventListener('input', search);
     this.#search.addEventListener('keydown', (event) => {
@@ -47,13 +45,25 @@ export class Controls {
     });
     document.addEventListener('keydown', (event) => this.#press(event));
     state.watch((change) => {
+      this.#follow();
       if (change === 'samples') this.render();
       else if (change === 'search') this.#showShare();
       else if (change === 'colors') this.#showLegend();
     });
   }
 
+  /** What one chooses may also come from the page's address. */
+  #follow(): void {
+    const { direction, grouping, panes, searched, selection } = this.#state;
+    this.#event.value = String(selection.event);
+    this.#grouping.value = grouping;
+    if (this.#search.value !== searched) this.#search.value = searched;
+    for (const value of [direction, panes]) document.querySelector<HTMLInputElement>(`input[value=${value}]`)!.checked = true;
+    document.querySelector('main')!.className = panes;
+  }
+
   render(): void {
+    this.#follow();
     const { recording, selection } = this.#state;
     const { events, inputs } = recording;
     const event = events[selection.event];

@@ -2,17 +2,16 @@ import { CallGraph } from '../model/call-graph.ts';
 import { CallTree } from '../model/call-tree.ts';
 import { CallerGraph } from '../model/caller-graph.ts';
 import { type FunctionWeights, functionWeights } from '../model/function-weights.ts';
-import type { Graph } from '../model/graph.ts';
+import { type Graph, pathTo } from '../model/graph.ts';
 import { defaultGrouping, type Grouping, groupStacks } from '../model/grouping.ts';
 import { type Recording, ROOT } from '../model/recording.ts';
 import { matchedWeight, matchFunctions } from '../model/search.ts';
-import { type Selection, selfWeights, totalWeights, withWeight } from '../model/selection.ts';
+import { isSameScope, type Selection, selfWeights, totalWeights, withWeight } from '../model/selection.ts';
 import { namedWeightText, percentText, type WeightUnit, weightText } from '../model/units.ts';
-
-export type Direction = 'calls' | 'callers';
+import type { Direction, Panes, View } from '../model/view.ts';
 
 /** What has changed, from much to little: `samples` also changes the graph, and the graph changes what is zoomed. */
-export type Change = 'samples' | 'graph' | 'zoom' | 'search' | 'function' | 'colors';
+export type Change = 'samples' | 'graph' | 'zoom' | 'search' | 'function' | 'panes' | 'colors';
 
 /** What the page shows, and what follows from it. The views read it, and redraw themselves when it changes. */
 export class State {
@@ -21,6 +20,7 @@ export class State {
   grouping: Grouping;
   selection: Selection;
   direction: Direction = 'calls';
+  panes: Panes = 'both';
   /** The node of the graph that has the whole width. */
   zoomed = ROOT;
   /** Index of a function; −1 for none. */
@@ -30,13 +30,14 @@ export class State {
   tree: CallTree;
   graph: Graph;
   functions: FunctionWeights;
+  /** What is searched for, as it was typed. */
+  searched = '';
   /** By function: 1 if it matches; undefined if nothing is searched for. */
   matches: Uint8Array | undefined;
   /** What was asked for, even if the event shown has no periods. */
   #wanted: Selection;
   /** Without groups. */
   readonly #ungrouped: Recording;
-  #searched = '';
   readonly #watchers: ((change: Change) => void)[] = [];
 
   constructor(recording: Recording) {
@@ -67,7 +68,7 @@ export class State {
   group(grouping: Grouping): void {
     this.grouping = grouping;
     this.recording = groupStacks(this.#ungrouped, grouping);
-    this.matches = matchFunctions(this.recording.functions, this.#searched);
+    this.matches = matchFunctions(this.recording.functions, this.searched);
     // The group that is chosen may no longer be there.
     if (this.chosen >= this.#ungrouped.functions.length) this.chosen = -1;
     this.select({});
@@ -84,9 +85,36 @@ export class State {
   }
 
   search(text: string): void {
-    this.#searched = text;
+    this.searched = text;
     this.matches = matchFunctions(this.recording.functions, text);
     this.#tell('search');
+  }
+
+  show(panes: Panes): void {
+    this.panes = panes;
+    this.#tell('panes');
+  }
+
+  /** What is shown, to go back to it. */
+  get view(): View {
+    const { chosen, direction, graph, grouping, panes, searched, zoomed } = this;
+    const zoom = pathTo(graph, zoomed, ROOT).map((node) => graph.code(node));
+    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, zoom };
+  }
+
+  /** Goes back to what was shown. Only what differs is computed anew. */
+  restore(view: View): void {
+    const { event, scope, weight } = this.#wanted;
+    if (view.grouping !== this.grouping) this.group(view.grouping);
+    if (view.event !== event || view.weight !== weight || !isSameScope(view.scope, scope)) {
+      this.select({ event: view.event, scope: view.scope, weight: view.weight });
+    }
+    if (view.direction !== this.direction) this.turn(view.direction);
+    if (view.panes !== this.panes) this.show(view.panes);
+    if (view.search !== this.searched) this.search(view.search);
+    this.choose(view.chosen < this.recording.functions.length ? view.chosen : -1);
+    const zoomed = nodeAt(this.graph, view.zoom);
+    if (zoomed !== this.zoomed) this.zoom(zoomed);
   }
 
   /** Has everything colored anew. */
@@ -136,4 +164,15 @@ export class State {
   #tell(change: Change): void {
     for (const watcher of this.#watchers) watcher(change);
   }
+}
+
+/** The node that codes lead to; ROOT if they lead nowhere. */
+function nodeAt(graph: Graph, codes: readonly number[]): number {
+  let node = ROOT;
+  for (const code of codes) {
+    const next = graph.children(node).find((child) => graph.code(child) === code);
+    if (next === undefined) return ROOT;
+    node = next;
+  }
+  return node;
 }
