@@ -11,7 +11,7 @@ import { randomProfile } from '../support/random-profile.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const selfOf = (recording: Recording): Float64Array => selfWeights(recording, { event: recording.event, scope: { of: 'all' }, weight: recording.weight });
-const callsOf = (recording: Recording): Graph => new CallGraph(new CallTree(recording, totalWeights(recording, selfOf(recording))));
+const callsOf = (recording: Recording): Graph => new CallGraph(new CallTree(recording, totalWeights(recording, selfOf(recording))), selfOf(recording));
 const callersOf = (recording: Recording): Graph => new CallerGraph(recording, selfOf(recording));
 
 /** A graph as text: `main 3 (f 2 ())`. */

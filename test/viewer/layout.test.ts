@@ -9,7 +9,7 @@ import { recordingOfStacks } from '../support/page-recording.ts';
 
 function graphOf(recording: Recording): Graph {
   const self = selfWeights(recording, { event: 0, scope: { of: 'all' }, weight: 'period' });
-  return new CallGraph(new CallTree(recording, totalWeights(recording, self)));
+  return new CallGraph(new CallTree(recording, totalWeights(recording, self)), self);
 }
 
 /** A row as text: `f 0–0.5`. */

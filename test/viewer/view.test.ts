@@ -21,6 +21,7 @@ const ALL: View = {
   panes: 'graph',
   search: 'a&b=ü #\u202e',
   chosen: 0,
+  focused: 2,
   zoom: [4, 71, 0],
 };
 

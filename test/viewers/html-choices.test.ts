@@ -84,4 +84,28 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await shown()).toBe('sort, comp, sort, 1');
     });
   });
+  it('shows a function alone, with what it calls and what calls it', async () => {
+    await openProfilePage(browser, STACKS, async ({ clickBox, page, rows, settled, texts }) => {
+      await page.locator('#table button', { hasText: 'sort' }).click();
+      await page.locator('#focus').click();
+      await settled();
+      expect(await texts('#path button')).toEqual(['stacks with sort', '✕ Remove focus']);
+      expect((await texts('#details .numbers'))[0]).toBe('6 ns (66.7%)');
+      await clickBox(2, 0.9);
+      expect(await texts('#path button')).toEqual(['stacks with sort', 'sort', 'compare', '✕ Reset zoom', '✕ Remove focus']);
+      expect((await texts('#details .numbers'))[0]).toBe('total 6 ns (66.7%) · self 6 ns (66.7%) · 100% of the box above');
+      await page.locator('input[value=callers]').check();
+      await clickBox(2, 0.9);
+      expect(await texts('#path button')).toEqual(['stacks with sort', 'sort', 'main', '✕ Reset zoom', '✕ Remove focus']);
+      expect(await rows()).toHaveLength(4);
+      await page.keyboard.press('Escape');
+      expect(await texts('#path button')).toEqual(['stacks with sort', '✕ Remove focus']);
+      await page.keyboard.press('Escape');
+      expect(await texts('#path button')).toEqual(['all']);
+      await page.evaluate('history.back()');
+      await page.waitForTimeout(100);
+      await settled();
+      expect(await texts('#path button')).toEqual(['stacks with sort', '✕ Remove focus']);
+    });
+  });
 });

@@ -7,11 +7,14 @@ const NONE: readonly number[] = [];
 /** The tree of calls: outermost frames at the top. Its nodes are those of the recording; those without weight are left out. */
 export class CallGraph implements Graph {
   readonly #tree: CallTree;
+  readonly #self: Float64Array;
   /** The children of nodes that were asked for, in order. */
   readonly #sorted = new Map<number, readonly number[]>();
 
-  constructor(tree: CallTree) {
+  /** @param self by node, see selfWeights */
+  constructor(tree: CallTree, self: Float64Array) {
     this.#tree = tree;
+    this.#self = self;
   }
 
   children(node: number): readonly number[] {
@@ -35,5 +38,9 @@ export class CallGraph implements Graph {
 
   weight(node: number): number {
     return node === ROOT ? this.#tree.whole : this.#tree.total[node];
+  }
+
+  self(node: number): number {
+    return this.#self[node];
   }
 }

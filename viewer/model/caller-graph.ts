@@ -23,7 +23,7 @@ export class CallerGraph implements Graph {
   readonly #children = new Map<number, readonly number[]>();
   readonly #whole: number;
 
-  /** @param self by node of the recording, see selfWeights */
+  /** @param self by node of the recording: the weights of what is at the top, see selfWeights */
   constructor(recording: Recording, self: Float64Array) {
     this.#recording = recording;
     const nodes = Uint32Array.from(self.keys()).filter((node) => self[node] > 0);
@@ -53,6 +53,10 @@ export class CallerGraph implements Graph {
 
   weight(node: number): number {
     return node === ROOT ? this.#whole : this.#weights[node];
+  }
+
+  self(): undefined {
+    return undefined;
   }
 
   /** One caller further up, without the paths that have come to their root. */

@@ -9,6 +9,8 @@ export interface Graph {
   code(node: number): number;
   /** Of all samples that the box stands for. */
   weight(node: number): number;
+  /** Of those of them whose leaf it is; undefined in trees of callers. Not for the root. */
+  self(node: number): number | undefined;
 }
 
 /** The nodes from below the root to a node, which is the last one; none for the root. */

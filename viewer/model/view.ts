@@ -20,6 +20,8 @@ export interface View {
   readonly search: string;
   /** Index of a function; −1 for none. */
   readonly chosen: number;
+  /** Index of the function that the graph shows alone; −1 for none. */
+  readonly focused: number;
   /** The codes of the boxes from the outermost one to the zoomed one; empty for the root. */
   readonly zoom: readonly number[];
 }
@@ -35,6 +37,7 @@ export function viewText(view: View, from: View): string {
   if (scope.of !== 'all') text.set('threads', `${scope.of}-${scope.index}`);
   for (const key of ['weight', 'grouping', 'direction', 'panes', 'search'] as const) if (view[key] !== from[key]) text.set(key, view[key]);
   if (view.chosen >= 0) text.set('function', String(view.chosen));
+  if (view.focused >= 0) text.set('focus', String(view.focused));
   if (zoom.length > 0 && zoom.length <= MAX_ZOOM) text.set('zoom', zoom.map((code) => code.toString(36)).join('.'));
   return text.toString();
 }
@@ -56,6 +59,7 @@ export function parseView(fragment: string, from: View, { events, functions, inp
     panes: oneOf(PANES, text.get('panes'), from.panes),
     search: text.get('search') ?? from.search,
     chosen: indexAt(text.get('function'), functions.length),
+    focused: indexAt(text.get('focus'), functions.length),
     zoom: codes.map((code) => Number.parseInt(code, 36)),
   };
 }

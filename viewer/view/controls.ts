@@ -113,8 +113,9 @@ export class Controls {
       event.preventDefault();
       this.#search.focus();
       this.#search.select();
-    } else if (event.key === 'Escape' && this.#state.zoomed !== ROOT) {
-      this.#state.zoom(ROOT);
+    } else if (event.key === 'Escape') {
+      if (this.#state.zoomed !== ROOT) this.#state.zoom(ROOT);
+      else if (this.#state.focused >= 0) this.#state.focus(-1);
     }
   }
 }

@@ -91,7 +91,7 @@ function drawBox(
   }
   if (width < MIN_TEXT_WIDTH) return;
   context.fillStyle = isMatch ? colors.match.text : colors.text;
-  const label = node === ROOT ? `${closed(boxName(state, node))}: ${state.namedWeightText(state.whole)}` : boxName(state, node);
+  const label = node === ROOT ? `${closed(boxName(state, node))}: ${state.namedWeightText(state.graph.weight(ROOT))}` : boxName(state, node);
   const text = fitter.fit(label, width - 2 * PADDING, (one) => context.measureText(one).width);
   if (text !== '') drawText(context, text, left + PADDING, y);
 }

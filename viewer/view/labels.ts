@@ -13,8 +13,8 @@ const HINT = 'Click a box to zoom in, or go to it with the arrow keys and press 
 const TOUCH_HINT = 'Press a box to zoom in, or one above it to zoom out';
 
 /** What a box is called. */
-export function boxName({ graph, recording, selection }: State, node: number): string {
-  if (node === ROOT) return scopeName(recording, selection.scope);
+export function boxName({ focused, graph, recording, selection }: State, node: number): string {
+  if (node === ROOT) return focused < 0 ? scopeName(recording, selection.scope) : `stacks with ${recording.functions[focused].name}`;
   if (node === REST) return 'smaller ones';
   return recording.functions[functionOf(graph.code(node))].name;
 }
@@ -27,7 +27,7 @@ function scopeName(recording: Recording, scope: Scope): string {
 
 /** Lines about a box: its name, where its code is, how much it weighs. @param weight of a box of REST */
 export function describeBox(state: State, node: number, weight: number): HTMLElement[] {
-  const { direction, graph, recording, self } = state;
+  const { graph, recording } = state;
   const share = state.shareText(node === REST ? weight : graph.weight(node));
   if (node === ROOT) return lines(boxName(state, node), matchMedia('(hover: none)').matches ? TOUCH_HINT : HINT, share);
   if (node === REST) return lines('Functions too small to be drawn', 'Zoom into what is above them, or find them in the table', share);
@@ -36,8 +36,8 @@ export function describeBox(state: State, node: number, weight: number): HTMLEle
   const inlined = isInlined(graph.code(node)) && one.kind === 'kernel' ? 'inlined' : '';
   const place = [one.place, one.binary, kind, inlined].filter((text) => text !== '').join(' · ');
   const ofParent = graph.weight(graph.parent(node));
-  const parts = [direction === 'calls' ? `total ${share}` : share];
-  if (direction === 'calls') parts.push(`self ${state.shareText(self[node])}`);
+  const self = graph.self(node);
+  const parts = self === undefined ? [share] : [`total ${share}`, `self ${state.shareText(self)}`];
   if (graph.parent(node) !== ROOT) parts.push(`${percentText(graph.weight(node), ofParent)} of the box above`);
   return lines(one.fullName, place, parts.join(' · '));
 }

@@ -20,6 +20,7 @@ export class NeighborsView {
     this.#state = state;
     state.watch((change) => {
       if (change === 'samples' || change === 'function') this.render();
+      else if (change === 'graph') this.#markFocus();
     });
   }
 
@@ -42,11 +43,28 @@ export class NeighborsView {
       element('p', 'place', place.slice(0, MAX_NAME)),
       element('p', 'numbers', `self ${this.#state.shareText(weights.self[chosen])} · total ${this.#state.shareText(weights.total[chosen])}`),
     );
+    const focus = button('', 'The graph has it alone: with what it calls (Top-down), or with what calls it (Bottom-up)', () => this.#toggleFocus());
+    focus.id = 'focus';
     const lists = [
+      focus,
       ...this.#list('Callers', callers, 'Nothing calls it: it is at the root of its stacks.'),
       ...this.#list('Callees', callees, 'It calls nothing.'),
     ];
     replaceContent(this.#lists, lists, heading);
+    this.#markFocus();
+  }
+
+  #toggleFocus(): void {
+    this.#state.focus(this.#isFocused ? -1 : this.#state.chosen);
+  }
+
+  get #isFocused(): boolean {
+    return this.#state.focused === this.#state.chosen;
+  }
+
+  #markFocus(): void {
+    const focus = this.#lists.querySelector('#focus');
+    if (focus !== null) focus.textContent = this.#isFocused ? 'Show all stacks in the graph' : 'Show it alone in the graph';
   }
 
   #list(title: string, neighbors: readonly Neighbor[], nothing: string): HTMLElement[] {

@@ -30,7 +30,8 @@ export class PathView {
       if (left <= 0 || at < FIRST || at >= FIRST + left) parts.push(this.#step(node, at === path.length - 1));
       else if (at === FIRST) parts.push(element('span', '', `… ${left} more …`));
     }
-    if (path.length > 1) parts.push(this.#reset());
+    if (path.length > 1) parts.push(this.#reset('Reset zoom', 'Show everything (Escape)', () => this.#state.zoom(ROOT)));
+    if (this.#state.focused >= 0) parts.push(this.#reset('Remove focus', 'Show all stacks (Escape)', () => this.#state.focus(-1)));
     replaceContent(
       this.#element,
       parts,
@@ -40,8 +41,8 @@ export class PathView {
     this.#element.scrollLeft = this.#element.scrollWidth;
   }
 
-  #reset(): HTMLElement {
-    const reset = button('✕ Reset zoom', 'Show everything (Escape)', () => this.#state.zoom(ROOT));
+  #reset(label: string, title: string, undo: () => void): HTMLElement {
+    const reset = button(`✕ ${label}`, title, undo);
     reset.className = 'reset';
     return reset;
   }

@@ -1,7 +1,8 @@
 import { CallGraph } from '../model/call-graph.ts';
 import { CallTree } from '../model/call-tree.ts';
+import { CalleeGraph } from '../model/callee-graph.ts';
 import { CallerGraph } from '../model/caller-graph.ts';
-import { type FunctionWeights, functionWeights } from '../model/function-weights.ts';
+import { type FunctionWeights, functionWeights, outermostNodes } from '../model/function-weights.ts';
 import { type Graph, pathTo } from '../model/graph.ts';
 import { defaultGrouping, type Grouping, groupStacks } from '../model/grouping.ts';
 import { type Recording, ROOT } from '../model/recording.ts';
@@ -25,6 +26,8 @@ export class State {
   zoomed = ROOT;
   /** Index of a function; −1 for none. */
   chosen = -1;
+  /** Index of the function that the graph shows alone, with what it calls or what calls it; −1 for none. */
+  focused = -1;
   /** By node of the recording. */
   self: Float64Array;
   tree: CallTree;
@@ -48,7 +51,7 @@ export class State {
     this.selection = withWeight(recording, this.#wanted);
     this.self = selfWeights(this.recording, this.selection);
     this.tree = new CallTree(this.recording, totalWeights(this.recording, this.self));
-    this.graph = new CallGraph(this.tree);
+    this.graph = new CallGraph(this.tree, this.self);
     this.functions = functionWeights(this.tree, this.self);
   }
 
@@ -71,11 +74,18 @@ export class State {
     this.matches = matchFunctions(this.recording.functions, this.searched);
     // The group that is chosen may no longer be there.
     if (this.chosen >= this.#ungrouped.functions.length) this.chosen = -1;
+    if (this.focused >= this.#ungrouped.functions.length) this.focused = -1;
     this.select({});
   }
 
   turn(direction: Direction): void {
     this.direction = direction;
+    this.#makeGraph('graph');
+  }
+
+  /** @param index of a function; −1 to show all stacks again */
+  focus(index: number): void {
+    this.focused = index;
     this.#makeGraph('graph');
   }
 
@@ -97,9 +107,9 @@ export class State {
 
   /** What is shown, to go back to it. */
   get view(): View {
-    const { chosen, direction, graph, grouping, panes, searched, zoomed } = this;
+    const { chosen, direction, focused, graph, grouping, panes, searched, zoomed } = this;
     const zoom = pathTo(graph, zoomed, ROOT).map((node) => graph.code(node));
-    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, zoom };
+    return { ...this.#wanted, grouping, direction, panes, search: searched, chosen, focused, zoom };
   }
 
   /** Goes back to what was shown. Only what differs is computed anew. */
@@ -110,6 +120,8 @@ export class State {
       this.select({ event: view.event, scope: view.scope, weight: view.weight });
     }
     if (view.direction !== this.direction) this.turn(view.direction);
+    const focused = view.focused < this.recording.functions.length ? view.focused : -1;
+    if (focused !== this.focused) this.focus(focused);
     if (view.panes !== this.panes) this.show(view.panes);
     if (view.search !== this.searched) this.search(view.search);
     this.choose(view.chosen < this.recording.functions.length ? view.chosen : -1);
@@ -130,7 +142,7 @@ export class State {
 
   /** Of all selected samples. */
   get whole(): number {
-    return this.graph.weight(ROOT);
+    return this.tree.whole;
   }
 
   /** Of the samples with a match in their stacks. */
@@ -156,9 +168,21 @@ export class State {
   }
 
   #makeGraph(change: Change): void {
-    this.graph = this.direction === 'calls' ? new CallGraph(this.tree) : new CallerGraph(this.recording, this.self);
+    this.graph = this.focused < 0 ? this.#wholeGraph() : this.#focusedGraph(this.focused);
     this.zoomed = ROOT;
     this.#tell(change);
+  }
+
+  #wholeGraph(): Graph {
+    return this.direction === 'calls' ? new CallGraph(this.tree, this.self) : new CallerGraph(this.recording, this.self);
+  }
+
+  #focusedGraph(index: number): Graph {
+    const { outermost } = outermostNodes(this.tree, index);
+    if (this.direction === 'calls') return new CalleeGraph(this.tree, this.self, outermost, 2 * index);
+    const weights = new Float64Array(this.self.length);
+    for (const node of outermost) weights[node] = this.tree.total[node];
+    return new CallerGraph(this.recording, weights);
   }
 
   #tell(change: Change): void {
