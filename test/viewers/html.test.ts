@@ -129,8 +129,10 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
       expect(await press('#path button:nth-of-type(2)')).toBe('BUTTON main');
       expect(await press('#path .reset')).toBe('BUTTON all');
       expect(await press('#table tbody button >> nth=0')).toMatch(/^BUTTON ./);
-      const caller = await page.locator('#lists button').first().textContent();
-      expect(await press('#lists button >> nth=0')).toBe(`H2 ${caller}`);
+      const caller = await page.locator('#lists td button').first().textContent();
+      expect(await press('#lists td button >> nth=0')).toBe(`H2 ${caller}`);
+      expect(await press('#focus')).toBe('BUTTON Show all stacks in the graph');
+      expect(await press('#path .reset >> nth=0')).toMatch(/^BUTTON (?:all|stacks)/);
       await page.setViewportSize({ width: 700, height: 500 });
       await settled();
       expect(await press('#canvas')).toMatch(/^CANVAS/);
@@ -253,7 +255,10 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
       await page.locator('#more').click();
       expect(await texts('#count')).toEqual(['500 of 900 functions']);
       await page.locator('#table td button').first().click();
-      await page.locator('#neighbors button', { hasText: 'Show' }).first().click();
+      await page
+        .locator('#neighbors button', { hasText: / more$/ })
+        .first()
+        .click();
       expect(await page.locator('#neighbors table').first().locator('tr').count()).toBeGreaterThan(50);
       // Long lists scroll where they are, and the page stays in its window.
       expect(await page.evaluate<number>('document.documentElement.scrollHeight - innerHeight')).toBe(0);
