@@ -56,6 +56,7 @@ const FOREIGN_OPTIONS: readonly string[] = [
     'no-children',
     'off-cpu',
     'off-cpu-thresh',
+    'guest-data',
     'overwrite',
     'show-mmap-events',
     'show-task-events',

@@ -25,7 +25,7 @@ export interface AttrInfo {
   readonly sampleType: readonly string[];
   /** Names of PERF_FORMAT_*. */
   readonly readFormat: readonly string[];
-  /** Names of the flags that are set. */
+  /** Names of the flags that are set; `flag 45` and `aux_action 3` for bits that have none yet. */
   readonly flags: readonly string[];
   readonly preciseIp: number;
   readonly wakeupEvents?: number | undefined;
@@ -94,6 +94,13 @@ export function groupInfos({ groupDesc }: Features, events: readonly { readonly 
 /** What perf writes for a group without a name. */
 const ANONYMOUS_GROUP = '{anon_group}';
 
+/** `flag 45` for each set bit. */
+function bitNames(word: bigint, what: string): string[] {
+  const names: string[] = [];
+  for (let bit = 0, rest = word; rest > 0n; bit++, rest >>= 1n) if ((rest & 1n) === 1n) names.push(`${what} ${bit}`);
+  return names;
+}
+
 /** The kernel's own types, PERF_TYPE_*. */
 const TYPE_NAMES = ['hardware', 'software', 'tracepoint', 'hw-cache', 'raw', 'breakpoint'];
 
@@ -112,7 +119,7 @@ function attrInfo(attr: PerfEventAttr, { pmuMappings }: Features): AttrInfo {
     sampleFreq: isFreq ? exactInteger(attr.sampleFreq) : undefined,
     sampleType: sampleTypeNames(attr.sampleType),
     readFormat: readFormatNames(attr.readFormat),
-    flags: [...flags],
+    flags: [...flags, ...bitNames(attr.unnamedFlags, 'flag'), ...bitNames(BigInt(attr.unnamedAuxActions), 'aux_action')],
     preciseIp: attr.preciseIp,
     wakeupEvents: flags.has('watermark') ? undefined : unless0(attr.wakeupEvents),
     wakeupWatermark: flags.has('watermark') ? unless0(attr.wakeupEvents) : undefined,

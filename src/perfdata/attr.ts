@@ -72,6 +72,10 @@ export interface PerfEventAttr {
   /** PERF_FORMAT_* bits. */
   readonly readFormat: number;
   readonly flags: ReadonlySet<AttrFlag>;
+  /** Flags that have no name yet: bit i for the one that is i-th in C, whatever the byte order. */
+  readonly unnamedFlags: bigint;
+  /** The same for the word `aux_action`. */
+  readonly unnamedAuxActions: number;
   readonly preciseIp: number;
   /** Samples before the reader is woken; bytes if the flag `watermark` is set. */
   readonly wakeupEvents: number;
@@ -125,10 +129,13 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
   const u64At = (at: number): number => (at + 8 <= size ? view.u64(offset + at) : 0);
   const bigAt = (at: number): bigint => (at + 8 <= size ? view.big(offset + at) : 0n);
 
-  const { flags, preciseIp } = readFlags(view, offset + 40);
-  AUX_ACTION_FIELDS.forEach((name, i) => {
-    if (((u32At(116) >>> (view.littleEndian ? i : 31 - i)) & 1) === 1) flags.add(name);
-  });
+  const { flags, preciseIp, unnamedFlags } = readFlags(view, offset + 40);
+  let unnamedAuxActions = 0;
+  for (let i = 0; i < 32; i++) {
+    if (((u32At(116) >>> (view.littleEndian ? i : 31 - i)) & 1) === 0) continue;
+    if (i < AUX_ACTION_FIELDS.length) flags.add(AUX_ACTION_FIELDS[i]);
+    else unnamedAuxActions += 2 ** i;
+  }
   const periodOrFreq = view.big(offset + 16);
   return {
     type: view.u32(offset),
@@ -139,6 +146,8 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
     sampleType: view.lo(offset + 24),
     readFormat: view.lo(offset + 32),
     flags,
+    unnamedFlags,
+    unnamedAuxActions,
     preciseIp,
     wakeupEvents: view.u32(offset + 48),
     bpType: view.u32(offset + 52),
@@ -162,17 +171,20 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
  * The flag word is a C bit field: little-endian compilers assign bits from the low end, big-endian ones from the high end, so that a big-endian word read as a
  * number has flag i in bit 63 − i.
  */
-function readFlags(view: ByteView, offset: number): { flags: Set<AttrFlag>; preciseIp: number } {
+function readFlags(view: ByteView, offset: number): { flags: Set<AttrFlag>; preciseIp: number; unnamedFlags: bigint } {
   const flags = new Set<AttrFlag>();
   let preciseIp = 0;
-  FLAG_FIELDS.forEach((name, i) => {
+  let unnamedFlags = 0n;
+  for (let i = 0; i < 64; i++) {
     const bit = view.littleEndian ? i : 63 - i;
-    if (((bit < 32 ? view.lo(offset) : view.hi(offset)) >>> (bit % 32)) % 2 === 0) return;
-    if (name === 'precise_ip') preciseIp |= view.littleEndian ? 1 : 2;
+    if (((bit < 32 ? view.lo(offset) : view.hi(offset)) >>> (bit % 32)) % 2 === 0) continue;
+    const name = FLAG_FIELDS.at(i);
+    if (name === undefined) unnamedFlags |= 1n << BigInt(i);
+    else if (name === 'precise_ip') preciseIp |= view.littleEndian ? 1 : 2;
     else if (name === 'precise_ip_high') preciseIp |= view.littleEndian ? 2 : 1;
     else flags.add(name);
-  });
-  return { flags, preciseIp };
+  }
+  return { flags, preciseIp, unnamedFlags };
 }
 
 /** Whether a period of this event counts nanoseconds: cpu-clock and task-clock. */

@@ -8,7 +8,7 @@ const HEX_FIELDS: ReadonlySet<string> = new Set(
   [
     'addr len pgoff ip ips sps callchain from to regs physAddr errorAddr minVaddr stackStart stackEnd auxOffset reference cookie',
     'misc flags prot dataSrc transaction hwId hwIdx priv regsMask timeMask',
-    'config config1 config2 config3 config4 sampleType readFormat branchSampleType sampleRegsUser sampleRegsIntr',
+    'config config1 config2 config3 config4 sampleType readFormat branchSampleType sampleRegsUser sampleRegsIntr unnamedFlags unnamedAuxActions',
   ].flatMap((names) => names.split(' ')),
 );
 

@@ -30,6 +30,7 @@ import { RecordExtras } from './rows/record-extras.ts';
 import { RecordOrder, type RecordOrderRules } from './rows/record-order.ts';
 import { StackDumps } from './rows/stack-dumps.ts';
 import { SwitchSampleReader } from './rows/switch-samples.ts';
+import type { TaskTable } from './processes/tasks.ts';
 import type { UnwindFiles } from './unwinding/unwind-files.ts';
 import { type TruncatedStacks, UserStacks } from './unwinding/user-stacks.ts';
 
@@ -201,7 +202,8 @@ function rowPartsOf(job: SessionJob, shared: SharedParts): RowParts {
 function machineOf({ header, options, diagnostics }: SessionJob, { clock, events }: SharedParts): Machine {
   // perf script does not read jitdump files.
   const openJitDump = options.compatPerf ? undefined : options.openJitDump;
-  return new Machine(header.features, options.compatPerf, (tasks) => new JitCode(openJitDump, clock, events.events, tasks, diagnostics), diagnostics);
+  const openJitCode = (tasks: TaskTable): JitCode => new JitCode(openJitDump, clock, events.events, tasks, diagnostics);
+  return new Machine(header.features, events.ids, options.compatPerf, openJitCode, diagnostics);
 }
 
 /** How much larger samples are with a copy of their stack: it takes about eight kilobytes, everything else half a kilobyte. */

@@ -46,10 +46,17 @@ const LATER: readonly (readonly [field: keyof PerfEventAttr, endsAt: number, val
   ['config4', 144, 4n],
 ];
 
-function read(spec: AttrSpec, byteOrder: ByteOrder, sizeBytes: number): PerfEventAttr {
+function encode(spec: AttrSpec, byteOrder: ByteOrder, sizeBytes: number): Uint8Array {
   const out = new ByteWriter(byteOrder);
   writeAttr(out, spec, () => new ByteWriter(byteOrder), sizeBytes);
-  const bytes = out.bytes();
+  return out.bytes();
+}
+
+function read(spec: AttrSpec, byteOrder: ByteOrder, sizeBytes: number): PerfEventAttr {
+  return readBytes(encode(spec, byteOrder, sizeBytes), byteOrder);
+}
+
+function readBytes(bytes: Uint8Array, byteOrder: ByteOrder): PerfEventAttr {
   return readAttr(new ByteView(bytes, byteOrder === 'little'), 0, bytes.length, 0);
 }
 
@@ -75,6 +82,15 @@ describe.each(['little', 'big'] as const)('a %s-endian perf_event_attr', (byteOr
 
   it.each([0, 1, 2, 3] as const)('has the precise_ip %i', (preciseIp) => {
     expect(read({ sampleType: [], preciseIp }, byteOrder, 128)).toMatchObject({ preciseIp, flags: new Set() });
+  });
+
+  it('keeps the flags that have no name yet', () => {
+    const bytes = encode({ sampleType: [], flags: ['deferOutput'] }, byteOrder, 128);
+    const bitFive = byteOrder === 'little' ? 0x20 : 0x04;
+    bytes[40 + 5] |= bitFive;
+    bytes[116] |= bitFive;
+    expect(readBytes(bytes, byteOrder)).toMatchObject({ flags: new Set(['defer_output']), unnamedFlags: 1n << 45n, unnamedAuxActions: 1 << 5 });
+    expect(read(SPEC, byteOrder, 128)).toMatchObject({ unnamedFlags: 0n, unnamedAuxActions: 0 });
   });
 });
 

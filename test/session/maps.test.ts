@@ -4,7 +4,7 @@ import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts
 import { decode } from '../support/decode.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';
-import { context, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { context, encodeFile, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 import { APP, CLOCK, sampleAt, startApp } from '../support/recorded-app.ts';
 
 describe('maps', () => {
@@ -26,6 +26,20 @@ describe('maps', () => {
     const vdso = record.mmap({ pid: 100, addr: 0x7fff_77c7_d000n, len: 0x1000n, pgoff: 0x7fff_77c7_d000n, filename: '[vdso]' }, { sampleId: { time: 3n } });
     const { samples } = await decode(encodeFile({ attrs: [CLOCK], records: [vdso, sampleAt(10n, 0x7fff_77c7_d70cn)] }));
     expect(samples[0].frames).toEqual([{ dso: '[vdso]', address: 0x70cn, isReturnAddress: false, cpumode: 2 }]);
+  });
+
+  it("of programs in virtual machines are the process's, as perf reads them, unless ids are of virtual machines", async () => {
+    const map = record.mmap2(
+      { pid: 100, addr: 0x400000n, len: 0x10000n, pgoff: 0x1000n, filename: APP, ino: 5n },
+      { misc: misc.guestUser, sampleId: { time: 3n } },
+    );
+    const dsoOf = async (...first: readonly RecordSpec[]) => {
+      const { samples, diagnostics } = await decode(encodeFile({ attrs: [CLOCK], records: [...first, map, sampleAt(10n, 0x400010n)] }));
+      return [samples[0].frames[0].dso, diagnostics.list().map(({ code }) => code)];
+    };
+    expect(await dsoOf()).toEqual([APP, []]);
+    expect(await dsoOf(toolRecords.idIndex([{ id: 1n, machinePid: 0n }]))).toEqual([APP, []]);
+    expect(await dsoOf(toolRecords.idIndex([{ id: 1n }, { id: 2n, machinePid: 812n }]))).toEqual([undefined, ['guest-map']]);
   });
 
   it('of processes that perf cannot see, which all have the number 0, are forgotten at their forks', async () => {

@@ -109,6 +109,7 @@ describe('records', () => {
       ['unknown-record', 2],
       ['callchain-unused', 1],
     ]);
+    expect(diagnostics.list().find(({ code }) => code === 'unknown-record')?.message).toContain('the first of them of type 40');
   });
 });
 

@@ -18,10 +18,13 @@ export const HEADER_FEATURE = new RecordLayout({ feature: 'int64', data: bytes()
 /** The CPU is −1 if a task is counted wherever it runs, the tid if a CPU is counted whatever runs there. */
 const ID_INDEX_ENTRY = { id: 'u64', idx: 'u64', cpu: 'int64', tid: 'int64' } as const;
 const ENTRY = new RecordLayout(ID_INDEX_ENTRY);
+/** The process id of the virtual machine in which an id's event was recorded, 0 for the recorded machine itself. */
+const ID_INDEX_GUEST = { machinePid: 'int64', vcpu: 'int64' } as const;
 /** Which event, CPU and thread each id belongs to. The second list, as long as the first, is there only for guests. */
-export const ID_INDEX = new RecordLayout({ entries: list('u64', ID_INDEX_ENTRY), guests: rest({ machinePid: 'int64', vcpu: 'int64' }) });
+export const ID_INDEX = new RecordLayout({ entries: list('u64', ID_INDEX_ENTRY), guests: rest(ID_INDEX_GUEST) });
 /** Bytes of an entry of ID_INDEX, and offsets in it. */
 export const ID_INDEX_ENTRY_BYTES: number = ENTRY.minBytes - RECORD_HEADER_BYTES;
+export const ID_INDEX_GUEST_BYTES: number = new RecordLayout(ID_INDEX_GUEST).minBytes - RECORD_HEADER_BYTES;
 export const ID_INDEX_ENTRY_AT = {
   id: ENTRY.at.id - RECORD_HEADER_BYTES,
   cpu: ENTRY.at.cpu - RECORD_HEADER_BYTES,

@@ -17,6 +17,7 @@ export class EventIds {
   readonly #eventOfTracepoint = new Map<number, number>();
   readonly #taskIds = new Set<number>();
   readonly #offsets = emptySampleOffsets();
+  #hasGuests = false;
   #lastId = -1;
   #lastEvent = -1;
   /** Offset of a sample's id from the start of its payload, the same for all attrs of a recording; −1 if samples carry none. */
@@ -65,6 +66,16 @@ export class EventIds {
   /** Whether the recording says that this id is of a task, and of those that inherit the event from it. */
   isTaskId(id: number): boolean {
     return this.#taskIds.has(id);
+  }
+
+  /** Whether ids are of events in virtual machines. */
+  get hasGuests(): boolean {
+    return this.#hasGuests;
+  }
+
+  /** Notes that an id is of an event that was recorded in a virtual machine. */
+  noteGuest(): void {
+    this.#hasGuests = true;
   }
 
   /** The event that an id was given to; undefined if it was given to none. */

@@ -5,6 +5,7 @@ import type { BuildIdRecord, MmapRecord } from '../../perfdata/records/mapping-r
 import type { SideBand } from '../../perfdata/records/side-band.ts';
 import type { AddressSpace } from './address-space.ts';
 import { classifyUserMap, DsoTable } from './dsos.ts';
+import type { EventIds } from '../events/event-ids.ts';
 import type { JitCode } from './jit-code.ts';
 import { Kernels } from './kernels.ts';
 import type { DsoRange } from './range-tree.ts';
@@ -39,16 +40,18 @@ export class Machine {
   readonly #symbolMaps: SymbolMaps;
   readonly #features: Features;
   readonly #isFile = (dso: number): boolean => this.dsos.dsos[dso].kind === 'file';
+  readonly #eventIds: EventIds;
   readonly #compatPerf: boolean;
   readonly #diagnostics: Diagnostics;
 
   /** @param openJitCode makes what knows where JITs put their code, given the tasks whose code it is */
-  constructor(features: Features, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
+  constructor(features: Features, eventIds: EventIds, compatPerf: boolean, openJitCode: (tasks: TaskTable) => JitCode, diagnostics: Diagnostics) {
     this.tasks = new TaskTable(compatPerf);
     this.jitCode = openJitCode(this.tasks);
     this.kernels = new Kernels(() => this.tasks.newSpace(), this.dsos, compatPerf ? listedKernelFiles(features.buildIds ?? []) : new Set());
     this.#symbolMaps = new SymbolMaps(features.simpleperf?.files ?? [], this.tasks, this.dsos);
     this.#features = features;
+    this.#eventIds = eventIds;
     this.#compatPerf = compatPerf;
     this.#diagnostics = diagnostics;
   }
@@ -95,11 +98,15 @@ export class Machine {
     }
   }
 
+  /**
+   * Maps of programs in virtual machines come only with ids of these (`perf inject --guest-data`). Without them, a map of this mode is one of the recorded
+   * machine, and perf reads it so: `perf inject -B` writes them for callers of kernel code (observed: perf 6.12 to 7.3).
+   */
   #map(record: MmapRecord, cpumode: number): void {
     const isUnknown = cpumode === abi.PERF_RECORD_MISC_CPUMODE_UNKNOWN;
     if (cpumode === abi.PERF_RECORD_MISC_KERNEL || (isUnknown && record.pid === -1)) this.kernels.map(record);
-    else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown) this.#mapUser(record);
     else if (cpumode === abi.PERF_RECORD_MISC_GUEST_KERNEL) this.#mapGuestKernel(record);
+    else if (cpumode === abi.PERF_RECORD_MISC_USER || isUnknown || !this.#eventIds.hasGuests) this.#mapUser(record);
     else this.#diagnostics.add('guest-map', 'warning', 'mappings of programs in a virtual machine are not used: their code has no names');
   }
 

@@ -12,6 +12,7 @@ import {
   ID_INDEX,
   ID_INDEX_ENTRY_AT,
   ID_INDEX_ENTRY_BYTES,
+  ID_INDEX_GUEST_BYTES,
   PERF_EVENT_UPDATE_NAME,
   readHeaderAttr,
 } from '../../perfdata/records/event-records.ts';
@@ -106,6 +107,9 @@ export class UserRecordReader {
       if (view.lo(entry + ID_INDEX_ENTRY_AT.tid) !== ANY_TASK) this.#events.ids.noteTaskId(id);
       this.cpus.noteOpened(this.#events.ids.find(id), view.lo(entry + ID_INDEX_ENTRY_AT.cpu) | 0);
     }
+    const guests = first + count * ID_INDEX_ENTRY_BYTES;
+    const end = offset + size - ID_INDEX_GUEST_BYTES;
+    for (let guest = guests; guest <= end; guest += ID_INDEX_GUEST_BYTES) if (view.lo(guest) !== 0) this.#events.ids.noteGuest();
   }
 
   #readFeature(feature: number, bytes: Uint8Array, fileOffset: number): void {

@@ -52,8 +52,8 @@ export const toolRecords = {
 
   finishedRound: (): RecordSpec => toolRecord(68, () => {}),
 
-  /** cpu and tid −1 mean any. */
-  idIndex: (entries: readonly { id: bigint; idx?: bigint; cpu?: bigint; tid?: bigint }[]): RecordSpec =>
+  /** cpu and tid −1 mean any; the second list is there if an entry is of a virtual machine. */
+  idIndex: (entries: readonly { id: bigint; idx?: bigint; cpu?: bigint; tid?: bigint; machinePid?: bigint }[]): RecordSpec =>
     toolRecord(69, (out) => {
       out.u64(BigInt(entries.length));
       for (const entry of entries) {
@@ -63,6 +63,7 @@ export const toolRecords = {
           .u64(entry.cpu ?? -1n)
           .u64(entry.tid ?? -1n);
       }
+      if (entries.some(({ machinePid }) => machinePid !== undefined)) for (const { machinePid = 0n } of entries) out.u64(machinePid).u64(0n);
     }),
 
   auxtraceInfo: (fields: { auxtraceType: number; priv?: readonly bigint[] }): RecordSpec =>
