@@ -28,9 +28,13 @@ export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanSt
   rules.begin(0, register, distance + toCfa, column);
   if (returnPlace !== undefined) rules.addRegister(column, RegisterRule.offset, returnPlace - toCfa);
   else if (column !== lr) rules.addRegister(column, RegisterRule.register, lr);
+  const top = state.bases[sp] === sp ? state.offsets[sp] : 0;
   for (const saved of calleeSaved) {
-    if (state.hasFirstValue(saved)) continue;
     const place = state.savedAt(saved);
+    // A register that was saved and not changed was saved for a call: what is called may change it, as the functions of GraalVM's native images do that C calls,
+    // and those with clang's `preserve_none`. Compilers' rules, too, have registers where they were saved from then on.
+    const isInFrame = place !== undefined && place >= top;
+    if (state.hasFirstValue(saved) && !isInFrame) continue;
     // It was changed without having been saved.
     if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
     else rules.addRegister(saved, RegisterRule.offset, place - toCfa);

@@ -163,6 +163,16 @@ describe('x86-64 code without rules that leads to no return', () => {
     }
   });
 
+  test('gives its callers the registers that it saved for what it calls, until it restores them', async () => {
+    const stack = { 0: SP + 0x20, 8: BIAS + OWN, 24: BIAS + FRAMED, 32: 0, 40: BIAS + OTHER, 48: 0 };
+    const start = 0x1000;
+    // push rbp; call *rax; jmp *rax: what was called has changed rbp, although C's functions do not.
+    expect(await unwind('55 ff d0 ff e0', start + 3, stack)).toMatchObject({ end: 'complete', frames: frames(start + 3, OWN, FRAMED, OTHER) });
+    // push rbx; push rbp; pop rbp; jmp *rax; nop; jmp *rax
+    const result = await unwind('53 55 5d ff e0 90 ff e0', start + 6, { ...stack, 0: 7 }, SP + 0x20);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(start + 6, OWN, FRAMED, OTHER) });
+  });
+
   test('does not take a word elsewhere for its return address', async () => {
     const stack = { 0: BIAS + OWN, 8: 7, 16: BIAS + OWN, ...caller(24) };
     expect(await unwind('53 48 83 ec 10 90 eb fd', 0x1006, stack)).toMatchObject({ end: 'complete', frames: frames(0x1006, OWN, OTHER) });
