@@ -20,6 +20,7 @@ import type { TimeSpan } from './filter/time-ranges.ts';
 import { type AvailableMemory, MemoryBudget, SessionMemory } from './memory-budget.ts';
 import { JitCode } from './processes/jit-code.ts';
 import { Machine } from './processes/machine.ts';
+import type { TaskTable } from './processes/tasks.ts';
 import { type DetailOptions, DetailReader } from './reading/sample-details.ts';
 import { type LeafRule, SampleReader } from './reading/sample-reader.ts';
 import { SideBandReader } from './reading/side-band-reader.ts';
@@ -30,7 +31,6 @@ import { RecordExtras } from './rows/record-extras.ts';
 import { RecordOrder, type RecordOrderRules } from './rows/record-order.ts';
 import { StackDumps } from './rows/stack-dumps.ts';
 import { SwitchSampleReader } from './rows/switch-samples.ts';
-import type { TaskTable } from './processes/tasks.ts';
 import type { UnwindFiles } from './unwinding/unwind-files.ts';
 import { type TruncatedStacks, UserStacks } from './unwinding/user-stacks.ts';
 
