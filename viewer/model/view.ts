@@ -1,6 +1,6 @@
 import { GROUPINGS, type Grouping } from './grouping.ts';
 import type { Recording } from './recording.ts';
-import type { Scope } from './selection.ts';
+import type { Selection } from './selection.ts';
 
 export const DIRECTIONS = ['calls', 'callers'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
@@ -10,10 +10,7 @@ export const PANES = ['graph', 'both', 'table'] as const;
 export type Panes = (typeof PANES)[number];
 
 /** All that a user can choose, so that one can go back to it. Indexes are those of the page, which never change. */
-export interface View {
-  readonly event: number;
-  readonly scope: Scope;
-  readonly weight: 'period' | 'samples';
+export interface View extends Selection {
   readonly grouping: Grouping;
   readonly direction: Direction;
   readonly panes: Panes;

@@ -68,14 +68,15 @@ export class State {
     this.#makeGraph('samples');
   }
 
-  group(grouping: Grouping): void {
+  /** @param selection what else is chosen at the same time */
+  group(grouping: Grouping, selection: Partial<Selection> = {}): void {
     this.grouping = grouping;
     this.recording = groupStacks(this.#ungrouped, grouping);
     this.matches = matchFunctions(this.recording.functions, this.searched);
     // The group that is chosen may no longer be there.
     if (this.chosen >= this.#ungrouped.functions.length) this.chosen = -1;
     if (this.focused >= this.#ungrouped.functions.length) this.focused = -1;
-    this.select({});
+    this.select(selection);
   }
 
   turn(direction: Direction): void {
@@ -115,10 +116,9 @@ export class State {
   /** Goes back to what was shown. Only what differs is computed anew. */
   restore(view: View): void {
     const { event, scope, weight } = this.#wanted;
-    if (view.grouping !== this.grouping) this.group(view.grouping);
-    if (view.event !== event || view.weight !== weight || !isSameScope(view.scope, scope)) {
-      this.select({ event: view.event, scope: view.scope, weight: view.weight });
-    }
+    const selection: Selection = { event: view.event, scope: view.scope, weight: view.weight };
+    if (view.grouping !== this.grouping) this.group(view.grouping, selection);
+    else if (view.event !== event || view.weight !== weight || !isSameScope(view.scope, scope)) this.select(selection);
     if (view.direction !== this.direction) this.turn(view.direction);
     const focused = view.focused < this.recording.functions.length ? view.focused : -1;
     if (focused !== this.focused) this.focus(focused);
