@@ -131,10 +131,9 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
 
   const { flags, preciseIp, unnamedFlags } = readFlags(view, offset + 40);
   let unnamedAuxActions = 0;
-  for (let i = 0; i < 32; i++) {
-    if (((u32At(116) >>> (view.littleEndian ? i : 31 - i)) & 1) === 0) continue;
-    if (i < AUX_ACTION_FIELDS.length) flags.add(AUX_ACTION_FIELDS[i]);
-    else unnamedAuxActions += 2 ** i;
+  for (const bit of size >= 120 ? setBits(view, offset + 116, 1) : []) {
+    if (bit < AUX_ACTION_FIELDS.length) flags.add(AUX_ACTION_FIELDS[bit]);
+    else unnamedAuxActions += 2 ** bit;
   }
   const periodOrFreq = view.big(offset + 16);
   return {
@@ -167,24 +166,31 @@ export function readAttr(view: ByteView, offset: number, sizeBytes: number, file
   };
 }
 
-/**
- * The flag word is a C bit field: little-endian compilers assign bits from the low end, big-endian ones from the high end, so that a big-endian word read as a
- * number has flag i in bit 63 − i.
- */
 function readFlags(view: ByteView, offset: number): { flags: Set<AttrFlag>; preciseIp: number; unnamedFlags: bigint } {
   const flags = new Set<AttrFlag>();
   let preciseIp = 0;
   let unnamedFlags = 0n;
-  for (let i = 0; i < 64; i++) {
-    const bit = view.littleEndian ? i : 63 - i;
-    if (((bit < 32 ? view.lo(offset) : view.hi(offset)) >>> (bit % 32)) % 2 === 0) continue;
-    const name = FLAG_FIELDS.at(i);
-    if (name === undefined) unnamedFlags |= 1n << BigInt(i);
+  for (const bit of setBits(view, offset, 2)) {
+    const name = FLAG_FIELDS.at(bit);
+    if (name === undefined) unnamedFlags |= 1n << BigInt(bit);
     else if (name === 'precise_ip') preciseIp |= view.littleEndian ? 1 : 2;
     else if (name === 'precise_ip_high') preciseIp |= view.littleEndian ? 2 : 1;
     else flags.add(name);
   }
   return { flags, preciseIp, unnamedFlags };
+}
+
+/**
+ * Which bits of a C bit field are set, counted as in C: little-endian compilers assign bits from the low end, big-endian ones from the high end.
+ * @param words of 32 bits
+ */
+function setBits(view: ByteView, offset: number, words: number): number[] {
+  const bits: number[] = [];
+  for (let bit = 0; bit < 32 * words; bit++) {
+    const place = view.littleEndian ? bit % 32 : 31 - (bit % 32);
+    if (((view.u32(offset + 4 * (bit >>> 5)) >>> place) & 1) === 1) bits.push(bit);
+  }
+  return bits;
 }
 
 /** Whether a period of this event counts nanoseconds: cpu-clock and task-clock. */
