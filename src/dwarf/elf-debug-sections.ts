@@ -2,7 +2,7 @@ import { readRange } from '../base/byte-source.ts';
 import { ByteView } from '../base/byte-view.ts';
 import type { Decompressor } from '../base/decompressor.ts';
 import { PerfconvError } from '../base/errors.ts';
-import { JoinedBytes } from '../base/joined-bytes.ts';
+import { joinedBytes } from '../base/joined-bytes.ts';
 import { SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { relocatableLayout } from '../elf/relocatable-layout.ts';
@@ -206,14 +206,14 @@ class LoadedSection implements DebugSection {
   }
 
   async #load(decompressor: Decompressor): Promise<Uint8Array> {
-    const loaded = new JoinedBytes();
+    const loaded: Uint8Array[] = [];
     this.#budget.take(this.sizeBytes, this.#parts[0].header.name);
     for (const { index, header, compression } of this.#parts) {
       const bytes =
         compression === undefined ? (await this.#elf.readSection(header)).bytes : await decompressSection(this.#elf, header, compression, decompressor);
       await this.#relocations?.apply(index, bytes);
-      loaded.add(bytes);
+      loaded.push(bytes);
     }
-    return loaded.join();
+    return joinedBytes(loaded);
   }
 }
