@@ -214,6 +214,8 @@ interface ElfHeader extends Omit<ElfIdentity, 'isCut'> {
 }
 
 export const ELF_MAGIC_BYTES = 4;
+/** How {@link ElfFile.open} says that a file is in another format. */
+export const NO_ELF = 'not an ELF file';
 
 /** Whether a file that begins with these bytes is an ELF file, or part of one. */
 export function hasElfMagic(bytes: Uint8Array): boolean {
@@ -222,7 +224,7 @@ export function hasElfMagic(bytes: Uint8Array): boolean {
 
 function readHeader(bytes: Uint8Array, file: string): ElfHeader {
   const damaged = (what: string): PerfconvError => new PerfconvError('damaged', what, { file, offset: 0, record: 'ELF header' });
-  if (bytes.length < 16 || !hasElfMagic(bytes)) throw damaged('not an ELF file');
+  if (bytes.length < 16 || !hasElfMagic(bytes)) throw damaged(NO_ELF);
   const [, , , , elfClass, data] = bytes;
   if (elfClass !== ELFCLASS32 && elfClass !== ELFCLASS64) throw damaged(`unknown class ${elfClass}`);
   if (data !== ELFDATA2LSB && data !== ELFDATA2MSB) throw damaged(`unknown byte order ${data}`);

@@ -3,13 +3,13 @@ import type { Diagnostics } from '../../base/diagnostics.ts';
 import { messageWithout, PerfconvError } from '../../base/errors.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
-import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic } from '../../elf/elf-file.ts';
+import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic, NO_ELF } from '../../elf/elf-file.ts';
 import { hasDynsym, hasSymtab } from '../../elf/elf-symbols.ts';
 import { mayHaveGoTable } from '../../gopclntab/go-functions.ts';
 import { type DebugFileKind, SERVED_KINDS, type SymbolFiles } from '../symbol-files.ts';
 import { fileCrc } from './debug-link.ts';
 import { isElfAt } from './file-kind.ts';
-import { type FileHoldings, NO_ELF, type SymbolSearch } from './search-log.ts';
+import type { FileHoldings, SymbolSearch } from './search-log.ts';
 
 const CUT = 'it is cut off: its section headers would lie beyond its end';
 

@@ -1,6 +1,5 @@
 /** The detail of a place with a file in another format. */
-export const NO_ELF = 'not an ELF file';
-
+export { NO_ELF } from '../../elf/elf-file.ts';
 /**
  * - `fits`: the right file, as far as can be told
  * - `absent`: there is none
