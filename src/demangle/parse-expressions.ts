@@ -90,7 +90,7 @@ function parseCodedExpression(p: Parser, first: number, second: number): number 
 
 function parseOperation(p: Parser, operator: number): number {
   if (operator < 0) p.fail();
-  switch (OPERATORS[operator]!.use) {
+  switch (OPERATORS[operator].use) {
     case OperatorUse.Unary:
     case OperatorUse.Delete:
       return p.node(Kind.Unary, operator, parseExpression(p));
@@ -123,7 +123,7 @@ function parseOperation(p: Parser, operator: number): number {
 
 /** nw or na: placement arguments, _, the type, and E or an initializer. */
 function parseNew(p: Parser, operator: number): number {
-  const kind = OPERATORS[operator]!.code === 'nw' ? Kind.New : Kind.NewArray;
+  const kind = OPERATORS[operator].code === 'nw' ? Kind.New : Kind.NewArray;
   const placement = parseExpressions(p, CHAR._);
   const type = parseType(p);
   if (p.take(CHAR.E)) return p.node(kind, placement, type, -1);

@@ -9,7 +9,7 @@ import { BFLOAT16, BUILTIN_AFTER_D, BUILTIN_BY_LETTER, findFixedPoint } from './
 // hot
 export function parseType(p: Parser): number {
   const c = p.peek();
-  const builtin = c < 128 ? BUILTIN_BY_LETTER[c]! : -1;
+  const builtin = c < 128 ? BUILTIN_BY_LETTER[c] : -1;
   if (builtin >= 0) {
     p.pos++;
     return p.node(Kind.Builtin, builtin);
@@ -218,7 +218,7 @@ function parseTypeWithD(p: Parser): number {
     case CHAR.R:
       return parseFixedPointType(p);
     default: {
-      const builtin = c < 128 ? BUILTIN_AFTER_D[c]! : -1;
+      const builtin = c < 128 ? BUILTIN_AFTER_D[c] : -1;
       if (builtin < 0) p.fail();
       p.pos += 2;
       return p.node(Kind.Builtin, builtin);

@@ -70,7 +70,7 @@ export class Parser {
 
   /** @returns code of the character `ahead` characters further, 0 after the end */
   peek(ahead = 0): number {
-    return this.codes[this.pos + ahead]!;
+    return this.codes[this.pos + ahead];
   }
 
   /** Skips the next character if it is this one. @returns whether it is */
@@ -125,7 +125,7 @@ export class Parser {
     const count = this.#memberCount - begin;
     if (count === 0) this.fail();
     if (count === 1) {
-      const only = this.#members[begin]!;
+      const only = this.#members[begin];
       if (this.tree.kind(only) === Kind.Builtin && this.tree.a(only) === VOID) this.#memberCount = begin;
     }
     return this.endList(begin);
@@ -142,7 +142,7 @@ export class Parser {
   substitution(): number {
     const index = this.sequenceNumber();
     if (index >= this.#substitutionCount) this.fail();
-    const node = this.#substitutions[index]!;
+    const node = this.#substitutions[index];
     this.tree.setShare(node, 0);
     return node;
   }
@@ -202,7 +202,7 @@ export class Parser {
     let pos = this.pos;
     let value = 0;
     for (; pos < this.end; pos++) {
-      const c = this.codes[pos]!;
+      const c = this.codes[pos];
       if (!isDigit(c)) break;
       value = value * 10 + c - CHAR.zero;
       if (value > 0x3ffffff) this.fail();

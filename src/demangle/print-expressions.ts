@@ -24,14 +24,14 @@ export function printExpression(pr: Printer, node: number, kind: number): void {
       pr.append(a < 0 ? 'this' : `{parm#${a + 1}}`);
       break;
     case Kind.Unary:
-      printUnary(pr, OPERATORS[a]!.text, tree.b(node));
+      printUnary(pr, OPERATORS[a].text, tree.b(node));
       break;
     case Kind.Postfix:
       printOperand(pr, tree.b(node));
-      pr.append(OPERATORS[a]!.text);
+      pr.append(OPERATORS[a].text);
       break;
     case Kind.Binary:
-      printBinary(pr, OPERATORS[a]!.text, tree.b(node), tree.c(node));
+      printBinary(pr, OPERATORS[a].text, tree.b(node), tree.c(node));
       break;
     case Kind.Conditional:
       printConditional(pr, a);
@@ -46,7 +46,7 @@ export function printExpression(pr: Printer, node: number, kind: number): void {
       printCast(pr, a, tree.b(node));
       break;
     case Kind.NamedCast:
-      pr.append(`${OPERATORS[a]!.text}<`);
+      pr.append(`${OPERATORS[a].text}<`);
       pr.print(tree.b(node));
       pr.append('>(');
       pr.print(tree.c(node));
@@ -63,7 +63,7 @@ export function printExpression(pr: Printer, node: number, kind: number): void {
       printNew(pr, node);
       break;
     case Kind.TypeOperator:
-      pr.append(`${OPERATORS[a]!.text} (`);
+      pr.append(`${OPERATORS[a].text} (`);
       pr.print(tree.b(node));
       pr.append(')');
       break;
@@ -296,7 +296,7 @@ function printSizeofPack(pr: Printer, operand: number, isList: boolean): void {
 /** Packs inside a fold are printed whole, not member by member. */
 function printFold(pr: Printer, node: number): void {
   const tree = pr.tree;
-  const text = OPERATORS[tree.a(node)]!.text;
+  const text = OPERATORS[tree.a(node)].text;
   const operands = tree.c(node);
   const outerIndex = pr.packIndex;
   pr.packIndex = -1;
@@ -330,13 +330,13 @@ function printLiteral(pr: Printer, node: number): void {
     printLiteralOfType(pr, type, kind);
     return;
   }
-  const builtin = kind === Kind.Builtin ? BUILTIN_TYPES[tree.a(type)]! : undefined;
+  const builtin = kind === Kind.Builtin ? BUILTIN_TYPES[tree.a(type)] : undefined;
   const isNegative = tree.codes[start] === CHAR.n;
   if (isNegative) start++;
   if (start === end) pr.fail();
   const style = builtin?.literal ?? LiteralStyle.Cast;
   if (style === LiteralStyle.Bool && !isNegative && end - start === 1) {
-    const digit = tree.codes[start]! - CHAR.zero;
+    const digit = tree.codes[start] - CHAR.zero;
     if (digit === 0 || digit === 1) {
       pr.append(digit === 1 ? 'true' : 'false');
       return;

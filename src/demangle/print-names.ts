@@ -37,7 +37,7 @@ export function printName(pr: Printer, node: number, kind: number): void {
       printClassName(pr, tree.a(node));
       break;
     case Kind.Operator:
-      printOperatorName(pr, OPERATORS[tree.a(node)]!.text);
+      printOperatorName(pr, OPERATORS[tree.a(node)].text);
       break;
     case Kind.Conversion:
       pr.append('operator ');
@@ -61,7 +61,7 @@ export function printName(pr: Printer, node: number, kind: number): void {
       pr.append(`{unnamed type#${tree.a(node)}}`);
       break;
     case Kind.Special:
-      pr.append(SPECIAL_TEXTS[tree.a(node)]!);
+      pr.append(SPECIAL_TEXTS[tree.a(node)]);
       pr.print(tree.b(node));
       break;
     default:
@@ -316,7 +316,7 @@ function printEnclosing(pr: Printer, encoding: number): void {
 
 /** Qualifiers after a parameter list or a type, each after a space. */
 export function printQualifiers(pr: Printer, qualifiers: number): void {
-  const text = QUALIFIER_TEXTS[qualifiers]!;
+  const text = QUALIFIER_TEXTS[qualifiers];
   if (text !== '') pr.append(text);
 }
 

@@ -10,7 +10,7 @@ export function printTypeLeft(pr: Printer, node: number, kind: number): void {
   const tree = pr.tree;
   switch (kind) {
     case Kind.Builtin:
-      pr.append(BUILTIN_TYPES[tree.a(node)]!.name);
+      pr.append(BUILTIN_TYPES[tree.a(node)].name);
       break;
     case Kind.Pointer:
       printPointerLeft(pr, tree.a(node), '*');
@@ -96,7 +96,7 @@ function printRareTypeLeft(pr: Printer, node: number, kind: number): void {
       }
       return;
     case Kind.Elaborated:
-      pr.append(ELABORATED[tree.a(node)]!);
+      pr.append(ELABORATED[tree.a(node)]);
       pr.print(tree.b(node));
       break;
     case Kind.ConstrainedAuto:

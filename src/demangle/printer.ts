@@ -180,7 +180,7 @@ export class Printer {
       }
       return -1;
     }
-    const fields = CHILD_FIELDS[kind]!;
+    const fields = CHILD_FIELDS[kind];
     let pack = -1;
     if ((fields & 1) !== 0) pack = this.findPack(tree.a(node));
     if (pack < 0 && (fields & 2) !== 0) pack = this.findPack(tree.b(node));
@@ -208,7 +208,7 @@ export class Printer {
     const copy = this.tree.share(node);
     if (copy > 0) {
       if (this.out.length > MAX_OUTPUT) this.fail();
-      this.out += this.#sharedTexts[copy >> LAST_BITS]!;
+      this.out += this.#sharedTexts[copy >> LAST_BITS];
       this.last = copy & ((1 << LAST_BITS) - 1);
       return;
     }

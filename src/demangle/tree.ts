@@ -297,7 +297,7 @@ export class Tree {
     const start = this.#itemEnd;
     const items = this.items;
     if (start + to - from > items.length) throw new NotDemangled();
-    for (let i = from; i < to; i++) items[start + i - from] = members[i]!;
+    for (let i = from; i < to; i++) items[start + i - from] = members[i];
     this.#itemEnd = start + to - from;
     return this.node(Kind.List, start, to - from, constraint);
   }
@@ -312,32 +312,32 @@ export class Tree {
 
   /** @returns −1 if no substitution refers to the node */
   share(node: number): number {
-    return this.words[node + 4]!;
+    return this.words[node + 4];
   }
 
   kind(node: number): number {
-    return this.words[node]!;
+    return this.words[node];
   }
 
   a(node: number): number {
-    return this.words[node + 1]!;
+    return this.words[node + 1];
   }
 
   b(node: number): number {
-    return this.words[node + 2]!;
+    return this.words[node + 2];
   }
 
   c(node: number): number {
-    return this.words[node + 3]!;
+    return this.words[node + 3];
   }
 
   /** @param list a List node */
   count(list: number): number {
-    return this.words[list + 2]!;
+    return this.words[list + 2];
   }
 
   /** @param index less than {@link count} */
   item(list: number, index: number): number {
-    return this.items[this.words[list + 1]! + index]!;
+    return this.items[this.words[list + 1] + index];
   }
 }

@@ -195,7 +195,7 @@ const OPERATOR_BY_CODE: Int8Array = (() => {
 
 /** @returns index in {@link OPERATORS}, or −1 */
 export function findOperator(first: number, second: number): number {
-  return isLower(first) && second >= CHAR.A && second <= CHAR.z ? OPERATOR_BY_CODE[codeIndex(first, second)]! : -1;
+  return isLower(first) && second >= CHAR.A && second <= CHAR.z ? OPERATOR_BY_CODE[codeIndex(first, second)] : -1;
 }
 
 export interface StdAbbreviation {

@@ -24,7 +24,7 @@ const canRun = version.startsWith('GNU') && hasNm && library !== undefined;
 if (!canRun) announceSkipped('comparison of C++ names with c++filt', 'GNU c++filt, nm or libstdc++ is not installed');
 
 describe.runIf(canRun)('every C++ name of libstdc++', () => {
-  const symbols = canRun ? run('nm', ['-D', library!]) : '';
+  const symbols = canRun ? run('nm', ['-D', library]) : '';
   const names = [...new Set(Array.from(symbols.matchAll(/ (_Z[^@\s]+)/g), ([, name]) => name))];
 
   it.each([

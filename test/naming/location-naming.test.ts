@@ -110,7 +110,7 @@ describe('naming locations', () => {
       builder.add(0x1110, 0x10, 0, before.length, RANK_GLOBAL);
       builder.add(0x1120, 0x40, before.length, text.length - before.length, RANK_GLOBAL);
       const { lines } = linesOf({ 4384: [{ ...FRAMES[0], function: undefined }] });
-      return (await named({ table: builder.build(new TextEncoder().encode(text))!, lines: lines! }))[1];
+      return (await named({ table: builder.build(new TextEncoder().encode(text)), lines: lines! }))[1];
     };
     expect(await interrupted('__pfx_update_time')).toEqual(['update_time||0|/src/inner.h:3:7|+0']);
     expect(await interrupted('__pfx_another')).toEqual(['__pfx_another||0|:0:0|+16']);

@@ -85,8 +85,8 @@ class ScriptComparer {
 
   /** Pairs samples of one time: first equal ones, then those with equal headers, then the rest in their order. */
   compareGroups(a: readonly ScriptSample[], b: readonly ScriptSample[]): void {
-    if (a.length === b.length && a.every((sample, index) => wholeKey(sample) === wholeKey(b[index]!))) {
-      for (const [index, sample] of a.entries()) this.#comparePair(sample, b[index]!);
+    if (a.length === b.length && a.every((sample, index) => wholeKey(sample) === wholeKey(b[index]))) {
+      for (const [index, sample] of a.entries()) this.#comparePair(sample, b[index]);
       return;
     }
     if (isPermuted(a, b)) this.found.permutedTies++;
@@ -94,13 +94,13 @@ class ScriptComparer {
     const restB = [...b];
     for (const key of [wholeKey, headerKey]) {
       for (let n = 0; n < restA.length; ) {
-        const sample = restA[n]!;
+        const sample = restA[n];
         const match = restB.findIndex((other) => key(other) === key(sample));
         if (match < 0) {
           n++;
           continue;
         }
-        this.#comparePair(sample, restB[match]!);
+        this.#comparePair(sample, restB[match]);
         restA.splice(n, 1);
         restB.splice(match, 1);
       }
@@ -143,7 +143,7 @@ class ScriptComparer {
 /** Whether two groups of samples of one time have the same headers, in another order. */
 function isPermuted(a: readonly ScriptSample[], b: readonly ScriptSample[]): boolean {
   if (a.length < 2 || a.length !== b.length) return false;
-  return a.map(headerKey).sort().join() === b.map(headerKey).sort().join() && a.some((sample, n) => headerKey(sample) !== headerKey(b[n]!));
+  return a.map(headerKey).sort().join() === b.map(headerKey).sort().join() && a.some((sample, n) => headerKey(sample) !== headerKey(b[n]));
 }
 
 /** Whether every sample and chain length and at least `share` of the frames are equal. */

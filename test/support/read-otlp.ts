@@ -105,7 +105,7 @@ function plain({ stringValue, boolValue, intValue, arrayValue }: AnyValue): stri
   if (arrayValue !== undefined) return arrayValue.values.map(({ stringValue: text = '' }) => text);
   const [value, ...others] = [stringValue, boolValue, intValue === undefined ? undefined : BigInt(intValue)].filter((field) => field !== undefined);
   expect([value === undefined, others]).toEqual([false, []]);
-  return value!;
+  return value;
 }
 
 /** What profiles.proto asks of dictionaries and Samples. */

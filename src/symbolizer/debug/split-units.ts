@@ -139,7 +139,7 @@ export class SplitUnits {
         this.#known.add(place);
         this.#last = { place, sections, ids: await readIds(sections) };
       }
-      const { sections, ids } = this.#last!;
+      const { sections, ids } = this.#last;
       // Any unit will do if the id is unknown.
       if (ids.has(dwoId) || (dwoId === '' && ids.size > 0)) return sections;
       this.#complain(place, 'other-build-id', `it is from another build: no unit has the id ${dwoId}`);
