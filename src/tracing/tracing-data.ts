@@ -15,8 +15,6 @@ export interface TracingData {
   readonly formats: ReadonlyMap<number, TraceFormat>;
   /** Strings in the kernel to whose addresses payloads refer. */
   readonly printkFormats: ReadonlyMap<Word, string>;
-  /** Names of threads by tid. */
-  readonly cmdlines: ReadonlyMap<number, string>;
   /** What was missing, as the end of a sentence; undefined if nothing was. */
   readonly problem: string | undefined;
 }
@@ -25,8 +23,8 @@ const MAGIC = [0x17, 0x08, 0x44, 0x74, 0x72, 0x61, 0x63, 0x69, 0x6e, 0x67];
 
 /** Linux has about 2,500. */
 const MAX_FORMATS = 100_000;
-/** How many strings of the kernel, and how many names of threads, are kept. The kernel keeps 128 names by default, and has some thousand strings. */
-const MAX_LINES = 1 << 18;
+/** How many strings of the kernel are kept. It has some thousand. */
+const MAX_PRINTK_FORMATS = 1 << 18;
 
 /**
  * Reads the TRACING_DATA feature, or the payload of a PERF_RECORD_HEADER_TRACING_DATA: formats of tracepoints, and what else is needed for their texts. If the
@@ -48,25 +46,18 @@ export function readTracingData(bytes: Uint8Array): TracingData {
   const pageSize = view.u32(versionEnd + 3);
   const formats = new Map<number, TraceFormat>();
   const printkFormats = new Map<Word, string>();
-  const cmdlines = new Map<number, string>();
   let problem: string | undefined;
   try {
-    readSections(new Sections(view, versionEnd + 7), version, formats, printkFormats, cmdlines);
+    readSections(new Sections(view, versionEnd + 7), version, formats, printkFormats);
   } catch (error) {
     if (!(error instanceof PerfconvError)) throw error;
     problem = error.message;
   }
-  return { version, littleEndian, longSize, pageSize, formats, printkFormats, cmdlines, problem };
+  return { version, littleEndian, longSize, pageSize, formats, printkFormats, problem };
 }
 
 /** Reads the sections into the maps, in their order. @throws PerfconvError `damaged`, with the end of a sentence, if one does not fit */
-function readSections(
-  sections: Sections,
-  version: string,
-  formats: Map<number, TraceFormat>,
-  printkFormats: Map<Word, string>,
-  cmdlines: Map<number, string>,
-): void {
+function readSections(sections: Sections, version: string, formats: Map<number, TraceFormat>, printkFormats: Map<Word, string>): void {
   const add = (system: string, text: string): void => {
     const format = parseTraceFormat(system, text);
     if (format === undefined) return;
@@ -87,12 +78,7 @@ function readSections(
   if (sections.isAtEnd) return;
   readPrintkFormats(sections.sized(4), printkFormats);
   if (Number.parseFloat(version) < 0.6 || sections.isAtEnd) return;
-  for (const line of sections.sized(8).split('\n')) {
-    const match = /^(\d{1,10}) (.*)$/.exec(line);
-    if (match === null) continue;
-    if (cmdlines.size >= MAX_LINES) throw new PerfconvError('damaged', `it has more than ${MAX_LINES} names of threads`);
-    cmdlines.set(Number(match[1]), match[2]);
-  }
+  sections.sized(8); // saved_cmdlines: names of threads, which COMM records tell as well
 }
 
 /** Lines of `0xffffffff82000000 : "text"`. */
@@ -100,7 +86,7 @@ function readPrintkFormats(text: string, printkFormats: Map<Word, string>): void
   for (const line of text.split('\n')) {
     const match = /^(?:0x)?([0-9a-f]{1,16})\s*:\s*"(.*)"\s*$/i.exec(line);
     if (match === null) continue;
-    if (printkFormats.size >= MAX_LINES) throw new PerfconvError('damaged', `it has more than ${MAX_LINES} strings of the kernel`);
+    if (printkFormats.size >= MAX_PRINTK_FORMATS) throw new PerfconvError('damaged', `it has more than ${MAX_PRINTK_FORMATS} strings of the kernel`);
     const digits = match[1].padStart(16, '0');
     const address = wordOfHalves(Number.parseInt(digits.slice(8), 16), Number.parseInt(digits.slice(0, 8), 16));
     printkFormats.set(address, match[2].replace(/\\n$/, '').replaceAll('\\"', '"'));
