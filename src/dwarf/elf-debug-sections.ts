@@ -33,8 +33,7 @@ interface Part {
  */
 export async function openDebugSections(elf: ElfFile, decompressor: Decompressor, kind: 'main' | 'dwo' = 'main'): Promise<DebugSections> {
   const parts = await findParts(elf, kind);
-  const layout = relocatableLayout(elf);
-  const bases = layout === undefined ? undefined : Float64Array.from(layout.bases);
+  const bases = relocatableLayout(elf);
   const sections = new Map<DebugSectionName, DebugSection>();
   for (const ofName of parts.values()) {
     let offset = 0;

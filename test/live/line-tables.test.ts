@@ -67,7 +67,7 @@ async function expectTables(path: string): Promise<number> {
   const source = await files.open(path);
   const elf = await ElfFile.open(source!);
   const sections = await openDebugSections(elf, files);
-  const possibleBases = Array.from(relocatableLayout(elf)?.bases ?? [0]);
+  const possibleBases = Array.from(relocatableLayout(elf) ?? [0]);
   const reader = new LineTableReader(sections);
   let rowCount = 0;
   for await (const dumped of dumpTables(path)) {

@@ -91,9 +91,9 @@ export class ModuleLayout {
 const SECTION_STRIDE = 2 ** 36;
 
 function codeSections(elf: ElfFile): CodeSection[] {
-  const layout = relocatableLayout(elf);
-  if (layout === undefined) return [];
-  const rows = elf.sections.flatMap((section, index) => (isCode(section) && layout.bases[index] >= 0 ? [{ index, section, svma: layout.bases[index] }] : []));
+  const bases = relocatableLayout(elf);
+  if (bases === undefined) return [];
+  const rows = elf.sections.flatMap((section, index) => (isCode(section) && bases[index] >= 0 ? [{ index, section, svma: bases[index] }] : []));
   return rows.slice(0, MAX_CODE_SECTIONS);
 }
 
