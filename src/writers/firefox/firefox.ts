@@ -30,8 +30,6 @@ export interface FirefoxOptions {
 }
 
 export interface FirefoxResult {
-  /** Number of threads in the file: threads of the recording, once for each event. */
-  readonly threads: number;
   /** Number of samples without a time. Each was put an interval after its predecessor, so their times are made up. */
   readonly untimedSamples: number;
   /** Number of tracepoints whose texts were left out, because more would make the file too large to open. Their samples are in the file. */
@@ -78,7 +76,7 @@ export async function writeFirefox(profile: Profile, sink: ByteSink, options: Fi
   }
   out.put('\n]}\n');
   await out.flush();
-  return { threads: threads.length, untimedSamples: writer.untimedSamples, omittedTracepoints: markers.omittedTracepoints };
+  return { untimedSamples: writer.untimedSamples, omittedTracepoints: markers.omittedTracepoints };
 }
 
 /** The tables that threads share, with what the samples need. */

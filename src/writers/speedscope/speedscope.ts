@@ -29,8 +29,6 @@ export interface SpeedscopeOptions {
 }
 
 export interface SpeedscopeResult {
-  /** Number of profiles in the document. */
-  readonly profiles: number;
   /** Number of samples of weight 0. They are in the file, but speedscope does not show them. */
   readonly zeroWeightSamples: number;
   /** Whether mangled names were written with a leading space, so that the page does not demangle them. */
@@ -78,23 +76,25 @@ export async function writeSpeedscope(profile: Profile, sink: ByteSink, options:
   await writeFrames(out, profile, framesInOrder, shieldedNames);
   out.put('\n]},\n"profiles":[');
   let zeroWeightSamples = 0;
-  let profiles = 0;
+  let separator = '\n';
   const writer = new ProfileWriter(out, profile, samples, { tree, frameNumbers }, options);
   const sums = options.group === 'thread' ? sumGroups(profile, samples, options) : [];
   for (const [index, group] of groups.entries()) {
     const isFirstOfEvent = index === 0 || groups[index - 1].event !== group.event;
     if (isFirstOfEvent && groups[index + 1]?.event === group.event) {
       for (const sum of sums.filter(({ event }) => event === group.event)) {
-        out.put(profiles++ === 0 ? '\n' : ',\n');
+        out.put(separator);
+        separator = ',\n';
         await writer.writeSum(sum);
       }
     }
-    out.put(profiles++ === 0 ? '\n' : ',\n');
+    out.put(separator);
+    separator = ',\n';
     zeroWeightSamples += await writer.write(group);
   }
   out.put('\n]}\n');
   await out.flush();
-  return { profiles, zeroWeightSamples, shieldedNames };
+  return { zeroWeightSamples, shieldedNames };
 }
 
 /** Groups of samples by event, starting with the event that is shown first; within an event, the busiest first. */

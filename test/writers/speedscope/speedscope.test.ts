@@ -228,7 +228,7 @@ describe('speedscope', () => {
     ]);
     const sink = new BufferSink();
     const result = await writeSpeedscope(profile, sink, DEFAULTS);
-    expect(result).toEqual({ profiles: 1, zeroWeightSamples: 1, shieldedNames: false });
+    expect(result).toEqual({ zeroWeightSamples: 1, shieldedNames: false });
     expect(JSON.parse(sink.text()).profiles[0].weights).toEqual([0, 3]);
   });
 
