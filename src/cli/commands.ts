@@ -72,7 +72,7 @@ export const CONVERT: CommandSpec = {
   ],
 };
 
-export const REPORT: CommandSpec = {
+const REPORT: CommandSpec = {
   name: 'report',
   usage: 'perfconv report [INPUT…] [--tree] [--json|--markdown]',
   text: 'Print a table of the hottest functions; several inputs are added up',
@@ -94,7 +94,7 @@ export const REPORT: CommandSpec = {
   ],
 };
 
-export const DIFF: CommandSpec = {
+const DIFF: CommandSpec = {
   name: 'diff',
   usage: 'perfconv diff BASE NEW [--json|--markdown]',
   text: 'Print what became slower and faster from one recording to another',
@@ -109,7 +109,7 @@ export const DIFF: CommandSpec = {
   ],
 };
 
-export const VIEW: CommandSpec = {
+const VIEW: CommandSpec = {
   name: 'view',
   usage: 'perfconv view [INPUT…] [--no-open] [--port N]',
   text: 'Show a recording in the browser, as the page of -t html, until Ctrl-C; several inputs are merged',
@@ -137,7 +137,7 @@ export const INFO: CommandSpec = {
   ],
 };
 
-export const DUMP: CommandSpec = {
+const DUMP: CommandSpec = {
   name: 'dump',
   usage: 'perfconv dump [INPUT] [--type TYPES] [--json]',
   text: 'Print the records of a recording, one per line, in file order',
@@ -149,7 +149,7 @@ export const DUMP: CommandSpec = {
   ],
 };
 
-export const COMPLETION: CommandSpec = {
+const COMPLETION: CommandSpec = {
   name: 'completion',
   usage: 'perfconv completion [bash|zsh|fish]',
   text: 'Print a completion script for bash, zsh or fish',
