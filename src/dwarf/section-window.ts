@@ -62,9 +62,9 @@ export class SectionWindow {
   }
 
   /** Bytes from `offset` on, until the window moves: `sizeBytes`, or fewer at the section's end. */
-  async read(offset: number, sizeBytes: number, windowBytes?: number): Promise<ByteView> {
+  async read(offset: number, sizeBytes: number): Promise<ByteView> {
     const size = Math.max(0, Math.min(sizeBytes, this.section.sizeBytes - offset));
-    if (!this.covers(offset, size)) await this.load(offset, size, windowBytes);
+    if (!this.covers(offset, size)) await this.load(offset, size);
     const at = offset - this.start;
     return new ByteView(this.view.bytes.subarray(at, at + size), this.view.littleEndian);
   }

@@ -69,6 +69,6 @@ export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOpti
 }
 
 /** With `compatPerf`, all formats show addresses of code without symbols, as perf does, and script leaves out what perf leaves out. */
-export function likePerf(compatPerf = false): Pick<WriteOptions, 'unknown' | 'scriptLikePerf'> {
+export function likePerf(compatPerf: boolean | undefined): Pick<WriteOptions, 'unknown' | 'scriptLikePerf'> {
   return compatPerf ? { unknown: 'address', scriptLikePerf: true } : {};
 }

@@ -79,8 +79,8 @@ export function reportUnknownEvents(profile: Profile, filter: SampleFilter | und
   if (unknown.length > 0) diagnostics.add('unknown-event', 'warning', unknownEventsText(unknown, profile.events, diagnostics.option));
 }
 
-function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter = {}): string[] {
-  return (filter.events ?? []).filter((given) => !events.some((event) => meansEvent(given, event.name, events)));
+function unknownEvents(events: readonly { readonly name: string }[], filter: SampleFilter | undefined): string[] {
+  return (filter?.events ?? []).filter((given) => !events.some((event) => meansEvent(given, event.name, events)));
 }
 
 function unknownEventsText(unknown: readonly string[], events: readonly { readonly name: string }[], option: OptionWords): string {

@@ -56,10 +56,10 @@ export class PrintFmtParser {
     return this.#tokens[this.#at];
   }
 
-  /** Whether the token `ahead` of the current one is this operator. */
-  protected is(operator: string, ahead = 0): boolean {
-    const token = this.#tokens[this.#at + ahead] as TraceToken | undefined;
-    return token?.kind === 'operator' && token.text === operator;
+  /** Whether the current token is this operator. */
+  protected is(operator: string): boolean {
+    const { token } = this;
+    return token.kind === 'operator' && token.text === operator;
   }
 
   protected takes(operator: string): boolean {
