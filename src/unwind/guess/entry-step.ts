@@ -126,7 +126,8 @@ export class EntryStep {
 
   /**
    * The same if the function was called through a pointer, or by a tail call of one that has left the stack: its code has to tell where it begins. If something
-   * else tells of a caller, only the nearest place counts: to try the others takes long, and code of interpreters that keeps frame pointers has many.
+   * else tells of a caller, only the nearest place counts: to try the others takes long, and code of interpreters that keeps frame pointers has many. A leaf may
+   * not have run any of its function's code yet.
    */
   #stepByBeginning(module: UnwindModule, limit: number, hasOtherCaller: boolean): StepEnd {
     const { stack } = this.#memory;
@@ -135,7 +136,7 @@ export class EntryStep {
     const svma = this.#svma;
     const count = hasOtherCaller ? 1 : MAX_BEGINNINGS;
     let end: StepEnd = 'no-rule';
-    for (let i = 0, entry = svma; i < count; i++) {
+    for (let i = 0, entry = this.#isCall ? svma : svma + 1; i < count; i++) {
       entry = this.#search.before(module, entry, svma);
       if (entry < 0) break;
       const rule = this.#rule(module, entry + this.#bias);

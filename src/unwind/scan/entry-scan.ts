@@ -18,6 +18,9 @@ import { type X86Decoder, x86Decoders } from './x86-decoder.ts';
 export const OTHER_FUNCTION = -2;
 /** How many instructions of what may be another function are looked at to see whether they belong to the one before. */
 const MAX_INSTRUCTIONS_AHEAD = 64;
+/** INT3, of which there is one after a jump or return in code that is hardened against speculation (`-mharden-sls=all`). More fill space between functions. */
+const INT3 = 0xcc;
+const MIN_FILLING_TRAPS = 2;
 /** In place of where a register was saved: below all frames. */
 const UNSAVED = Number.NEGATIVE_INFINITY;
 /** How many entries of one file are remembered with what is known of reading from there. */
@@ -51,6 +54,8 @@ export class EntryScan {
   #isBehindCall = false;
   /** Whether there was a jump inside the function to a target that is not known. */
   #hasSwitch = false;
+  /** How many INT3 are right before the next instruction. */
+  #trapCount = 0;
 
   constructor(code: CodeBytes) {
     this.#code = code;
@@ -108,6 +113,7 @@ export class EntryScan {
     this.#mayBegin = false;
     this.#isBehindCall = false;
     this.#hasSwitch = false;
+    this.#trapCount = 0;
     let flow: CodeFlow = 'next';
     for (let svma = entry; svma < end; ) {
       if (!module.code.effort.mayEnterInstruction()) return false;
@@ -117,6 +123,7 @@ export class EntryScan {
       const isRightBehindCall = flow === 'call';
       flow = decoder.decode(this.#reader, svma, state);
       if (this.#code.isPending || !this.#staysInside(module, svma, flow, spBefore)) return false;
+      this.#trapCount = flow === 'end' && this.#reader.byte(svma) === INT3 ? this.#trapCount + 1 : 0;
       svma += decoder.sizeBytes;
       this.#noteBoundary(flow);
       if (flow === 'call') this.#callEffects.apply(module, svma, state, svma < end);
@@ -188,12 +195,14 @@ export class EntryScan {
   /**
    * Whether code that makes room on the stack after a jump is not the beginning of another function, but a case of a switch, for instance: it gives back room that
    * it has not made, or changes a register that it would have to save first, or soon after it there is a jump back to what is certain to be of the function.
+   * What fills the space after Go's functions and those of GraalVM's native images is INT3, and these save no registers for their callers.
    */
   #isStillInside(module: UnwindModule, start: number): boolean {
     const reader = this.#reader;
     const decoder = this.#decodersAhead[this.#machine.name as X86Machine];
     const state = this.#ahead;
-    const { sp, fp } = this.#machine;
+    const { sp, fp, addressSize } = this.#machine;
+    const mayLose = this.#trapCount >= MIN_FILLING_TRAPS;
     state.begin(sp);
     let isStraight = true;
     for (let i = 0, svma = start; i < MAX_INSTRUCTIONS_AHEAD && module.code.effort.mayEnterInstruction(); i++) {
@@ -201,7 +210,10 @@ export class EntryScan {
       if (this.#code.isPending || reader.isMissing) break;
       const isBack = (flow === 'branch' || flow === 'jump') && decoder.target < start;
       if (isBack && this.#walk.isInner(decoder.target)) return true;
-      if (isStraight && (state.bases[sp] === fp || (state.bases[sp] === sp && state.offsets[sp] > 0) || this.#hasLostRegister(state))) return true;
+      // A return pops its address.
+      const isReturn: boolean = flow === 'leave' || flow === 'may-leave';
+      const givesBack = state.bases[sp] === fp || (state.bases[sp] === sp && state.offsets[sp] > (isReturn ? addressSize : 0));
+      if (isStraight && (givesBack || (!mayLose && this.#hasLostRegister(state)))) return true;
       const isForward: boolean = isStraight && flow === 'jump' && decoder.target > svma;
       svma = isForward ? decoder.target : svma + decoder.sizeBytes;
       isStraight &&= isForward || flow === 'next' || flow === 'call' || flow === 'branch';

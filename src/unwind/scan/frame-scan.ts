@@ -191,12 +191,13 @@ export class FrameScan {
       this.#noteHeldJump(decoder, flow);
       if (this.#reader.isMissing || flow === 'end') return NO_RULE;
       const next = svma + decoder.sizeBytes;
-      if (isBehindCall && flow === 'next' && !this.#ways.isLast && this.#mayBegin(decoder, svma, spBefore)) {
+      const isBehind = isBehindCall && flow === 'next' && !this.#ways.isLast;
+      if (isBehind && this.#mayBegin(decoder, svma, spBefore)) {
         // It is either in this function, and leads to its return, or behind its end.
         this.#ways.postpone(next, state);
         return NO_RULE;
       }
-      isBehindCall = flow === 'call';
+      isBehindCall = flow === 'call' || (isBehind && decoder.isPadding === true);
       if (flow === 'call') this.#returnTo(next);
       else if (flow === 'branch') this.#ways.addBranch(decoder.target, decoder.taken ?? state);
       else if (flow === 'leave') {
@@ -220,14 +221,16 @@ export class FrameScan {
   }
 
   /**
-   * Whether another x86 function may begin at the instruction after a call, which was just decoded, or at the next one: there is padding, or room is made on
-   * the stack. On i386, that is common after calls, but not so where functions are aligned.
+   * Whether another x86 function may begin at the instruction after a call and padding, which was just decoded, or at the next one: padding ends where
+   * functions are aligned, or room is made on the stack. On i386, that is common after calls, but not so where functions are aligned. Other padding is part of
+   * the function: GraalVM's native images have a NOP after each call (observed, 25), code that is not optimized after many.
    */
-  #mayBegin({ isPadding }: InstructionDecoder, svma: number, spBefore: number): boolean {
+  #mayBegin({ isPadding, sizeBytes }: InstructionDecoder, svma: number, spBefore: number): boolean {
     // What a JIT made is one function. Java has padding after each call (observed, 25).
     if (isPadding === undefined || this.#module.memory.isOneFunction) return false;
     const { name, sp } = this.#machine;
-    return isPadding || (this.#state.offsets[sp] < spBefore && (name === 'x86_64' || svma % ALIGNMENT === 0));
+    if (isPadding) return (svma + sizeBytes) % ALIGNMENT === 0;
+    return this.#state.offsets[sp] < spBefore && (name === 'x86_64' || svma % ALIGNMENT === 0);
   }
 
   /** Takes into account what a function has changed that was called right before an svma. */

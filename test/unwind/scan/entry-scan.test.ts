@@ -192,6 +192,31 @@ describe('x86-64 code without rules that leads to no return', () => {
     expect(result).toMatchObject({ end: 'no-rule', frames: frames(0x1040, returnAddress) });
   });
 
+  const FILLED_BY_NOPS = `48 83 ec 28 ff d0 eb fc ${'90 '.repeat(56)}`;
+  test.each<[string, string, string]>([
+    // sub rsp, 40; call *rax; jmp back; NOPs; and the function: sub rsp, 24; xor ebx, ebx; call *rax; NOP; add rsp, 24; ret
+    ['if only one NOP follows its call', FILLED_BY_NOPS, '48 83 ec 18 31 db ff d0 90 48 83 c4 18 c3'],
+    // The same with xor eax, eax, and a NOP of 7 bytes before the call: other functions may begin behind it
+    ['if it gives back what it has made and returns', FILLED_BY_NOPS, '48 83 ec 18 31 c0 0f 1f 80 00 00 00 00 ff d0 90 48 83 c4 18 c3'],
+    // sub rsp, 40; call *rax; NOP; INT3s; and the same with xor ebx, ebx
+    ['after INT3s, although it changes a register', '48 83 ec 28 ff d0 90', '48 83 ec 18 31 db 0f 1f 80 00 00 00 00 ff d0 90 48 83 c4 18 c3'],
+  ])('is not taken for part of the function before it: %s', async (_, before, listing) => {
+    const returnAddress = 0x1040 + listing.split(' ').indexOf('ff') + 2;
+    // The function was called through a pointer. The leaf returns: ret
+    const space = await spaceOf({ 4096: before.trim(), 4160: listing, 4224: 'c3' });
+    const stack = { 0: BIAS + returnAddress, 32: BIAS + OTHER, 40: 0, 72: BIAS + OWN, 88: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1080, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1080, returnAddress, OTHER) });
+  });
+
+  test('is not taken for part of the function before it at its first instruction', async () => {
+    // INT3; sub rsp, 8; call *rax; NOP; INT3s. The function: sub rsp, 24; NOPs; call *rax; NOP, up to where functions are aligned; add rsp, 24; ret
+    const space = await spaceOf({ 4112: '48 83 ec 08 ff d0 90', 4160: '48 83 ec 18 0f 1f 84 00 00 00 00 00 90 ff d0 90 48 83 c4 18 c3' });
+    const stack = { 0: BIAS + OTHER, 8: BIAS + OTHER, 16: 0 };
+    const result = await unwound({ machine: 'x86_64', registers: { ip: BIAS + 0x1040, sp: SP, bp: 5 }, stack }, space);
+    expect(result).toMatchObject({ end: 'complete', frames: frames(0x1040, OTHER, OTHER) });
+  });
+
   const PUSHED = '53 90 eb fd';
   test.each<[string, string, string, number]>([
     // Its code goes round: nop; jmp
