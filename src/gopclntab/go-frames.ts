@@ -16,6 +16,8 @@ const STACK_CHANGERS = encoded(
 );
 /** Runtime functions that call any others, or C, on another stack, unless they run on that one already. */
 const STACK_LEAVERS = encoded('runtime.systemstack', 'runtime.mcall', 'runtime.morestack', 'runtime.asmcgocall');
+/** What they call before they leave their stack, to note where that ends (observed, Go 1.19). */
+const STACK_SAVERS = encoded('gosave_systemstack_switch');
 /** With `-race`, the one that calls the race detector on another stack, and keeps the stack pointer in a register meanwhile (observed, Go 1.26 and x86-64). */
 const STACK_KEEPERS = encoded('racecall');
 /** What Go puts beneath the first function of a goroutine. Beyond it is only what an earlier goroutine has left. */
@@ -68,20 +70,28 @@ export class GoFrames {
   kindAt(svma: number): GoFrameKind {
     const { table, starts } = this.#functions;
     const index = this.#functions.find(svma);
-    const at = index < 0 ? -1 : table.nameOf(index);
-    if (at < 0) return 'sized';
-    const { bytes } = table.view;
-    const isOneOf = (names: readonly Uint8Array[]): boolean => names.some((name) => name.every((byte, i) => bytes[at + i] === byte));
-    if (isOneOf(STACK_ENDS)) return 'first';
-    if (isOneOf(STACK_KEEPERS)) return 'keeping';
-    const isLeaver = isOneOf(STACK_LEAVERS);
-    if (!isLeaver && !isOneOf(STACK_CHANGERS)) return 'sized';
+    if (this.#isOneOf(STACK_ENDS, index)) return 'first';
+    if (this.#isOneOf(STACK_KEEPERS, index)) return 'keeping';
+    const isLeaver = this.#isOneOf(STACK_LEAVERS, index);
+    if (!isLeaver && !this.#isOneOf(STACK_CHANGERS, index)) return 'sized';
     const size = this.sizeAt(svma);
     // If the size is less than a pointer, the caller's frame pointer was not saved yet, or no longer is. If it is just that, the frame pointer was just pushed,
     // or is already set.
     const isFrame =
       size > table.pointerSize || (size === table.pointerSize && svma - MOVE_SIZE_BYTES >= starts[index] && this.sizeAt(svma - MOVE_SIZE_BYTES) === size);
     return isFrame ? 'chained' : isLeaver ? 'leaving' : 'sized';
+  }
+
+  /** Whether the function at an address (svma) was called by one of the kind `leaving` that has not left its stack yet. */
+  isBeforeLeaving(svma: number): boolean {
+    return this.#isOneOf(STACK_SAVERS, this.#functions.find(svma));
+  }
+
+  #isOneOf(names: readonly Uint8Array[], index: number): boolean {
+    const { table } = this.#functions;
+    const at = index < 0 ? -1 : table.nameOf(index);
+    const { bytes } = table.view;
+    return at >= 0 && names.some((name) => name.every((byte, i) => bytes[at + i] === byte));
   }
 
   /**

@@ -109,6 +109,14 @@ export class UnwindModule {
   }
 
   /**
+   * Whether the function at an svma was called by a function of Go's runtime that leaves its stack later on.
+   * @internal
+   */
+  isBeforeStackSwitch(svma: number): boolean {
+    return this.#goFrames?.isBeforeLeaving(svma) === true;
+  }
+
+  /**
    * The index of FDEs that is searched first, if there is one.
    * @internal
    */

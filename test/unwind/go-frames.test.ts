@@ -16,6 +16,8 @@ interface Form {
   readonly classBits: 32 | 64;
   readonly machine: number;
   readonly name?: string;
+  /** A second function, of 16 bytes, right after the first one. */
+  readonly nextName?: string;
   /** By default 24 bytes after the prologue (8 bytes) and before the epilogue (from 40 on). */
   readonly frameSizes?: readonly ValueUpTo[];
   readonly usesAllTables?: boolean;
@@ -30,12 +32,13 @@ const FRAME_SIZES = [
   [48, 0],
 ] as const;
 
-/** A program with one function of 48 bytes. */
+/** A program with a function of 48 bytes. */
 async function moduleOf({
   version,
   classBits,
   machine,
   name = 'main.run',
+  nextName,
   frameSizes = FRAME_SIZES,
   usesAllTables = true,
   text = new Uint8Array(),
@@ -43,7 +46,9 @@ async function moduleOf({
 }: Form): Promise<UnwindModule> {
   const start = version >= 18 ? 0 : START;
   const pointerSize = classBits === 64 ? 8 : 4;
-  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions: [{ name, start, frameSizes }], end: start + 48 });
+  const functions = [{ name, start, frameSizes }, ...(nextName === undefined ? [] : [{ name: nextName, start: start + 48, frameSizes: [[16, 0] as const] }])];
+  const end = start + (nextName === undefined ? 48 : 64);
+  const { bytes } = buildGoTable({ version, pointerSize, textStart: START, functions, end });
   damage?.(bytes);
   const elf = buildElf({ classBits, littleEndian: true, machine, moreSections: [{ name: '.gopclntab', content: bytes }] });
   elf.set(text, TEXT.offset + START - TEXT.vaddr);
@@ -152,6 +157,17 @@ describe('frames of stripped Go programs', () => {
         expect(await unwound(sample, space)).toMatchObject({ end: 'truncated', endStackOffset: Number.POSITIVE_INFINITY, frames });
       },
     );
+
+    test.each([
+      ['go on from what they call before they leave their stack', 'gosave_systemstack_switch', [(START + 8).toString(16)]],
+      ['end there from all else that they call', 'runtime.fatal', []],
+    ])('%s', async (_, nextName, callers) => {
+      const module = await moduleOf({ ...X86_64, name: 'runtime.systemstack', nextName, frameSizes: [[48, 0]] });
+      const space = new MadeSpace().map(START, START + 0x1000, module, 0);
+      const stack = { 0: START + 20, 8: START + 8, 16: 0 };
+      const { frames } = await unwound({ machine: 'x86_64', registers: { ip: START + 50, sp: 0x7000 }, stack }, space);
+      expect(frames.slice(0, 3)).toEqual([`!${(START + 50).toString(16)}`, (START + 20).toString(16), ...callers]);
+    });
 
     test('are found by what the code does if it keeps the stack pointer in a register, as that of the race detector: racecall', async () => {
       // mov rsp, r12; mov (r10), rsp; and -16, rsp; call *rax; mov r12, rsp; ret

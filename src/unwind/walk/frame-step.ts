@@ -240,7 +240,7 @@ export class FrameStep {
       return 'outermost';
     }
     if (this.#shared.hasOnlySpAndFp) return 'repeat';
-    if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall) return this.#stepAcrossStacks();
+    if ((flags & RuleFlag.leavesStack) !== 0 && frame.isCall && !this.#isBeforeSwitch(frames, module)) return this.#stepAcrossStacks();
     // The rule of a signal frame may leave out where the interrupted instruction is, as in arm64's vdso.
     if ((flags & RuleFlag.signalFrame) !== 0 || ((flags & RuleFlag.endsHere) !== 0 && frame.isCall)) {
       const end = this.#fallback.stepOverSignal();
@@ -264,6 +264,11 @@ export class FrameStep {
     // What the handler has called may have signed its return address, whether or not the function that was left has.
     const addressFlags = hasLanded ? RuleFlag.signed : flags;
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], addressFlags, frame.registers.value(frame.machine.sp));
+  }
+
+  /** Whether the function of the last frame has called that of the frame before on its own stack, which it leaves later. */
+  #isBeforeSwitch({ addresses, count }: UnwoundStack, module: UnwindModule): boolean {
+    return count > 1 && module.isBeforeStackSwitch(addresses[count - 2] - this.#memory.space.bias);
   }
 
   /** Steps out of a function that may have called another one on another stack, if its code says where its frame is: it may have stayed on its stack. */
