@@ -22,6 +22,8 @@ export type Called = 'nothing' | 'other' | 'any' | 'pending';
 export interface FallbackSteps {
   /** Whether the last step went from a signal trampoline to the interrupted code. */
   readonly isSignalFrame: boolean;
+  /** Whether it went to the beginning of a function that was put on the stack to run next. */
+  readonly isAtStart: boolean;
   /** To be called before each stack, while the registers are those of the sample. */
   begin(): void;
   /** Turns the registers of the frame into those of its caller. */

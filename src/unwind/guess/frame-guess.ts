@@ -25,7 +25,8 @@ const LIMIT_OF_32_BITS = 2 ** 32;
 
 /**
  * Steps without a rule: by frame pointers, by prologues and epilogues, or by return addresses where they have to be. A caller found in this way must be in
- * mapped code, right after a call. This class knows which of these ways each machine has, and when code has to be read first.
+ * mapped code, right after a call, or at the beginning of a function that was put on the stack to run next. This class knows which of these ways each machine
+ * has, and when code has to be read first.
  */
 export class FrameGuess implements FallbackSteps {
   readonly #frame: FrameView;
@@ -63,6 +64,10 @@ export class FrameGuess implements FallbackSteps {
     this.#wrongRules = new WrongRules(context, codeStep, entryStep);
   }
 
+  get isAtStart(): boolean {
+    return this.#returnStep.isAtStart;
+  }
+
   begin(): void {
     this.#x86.begin();
   }
@@ -97,8 +102,7 @@ export class FrameGuess implements FallbackSteps {
   }
 
   beginsStack(callee: number): StepEnd {
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
+    this.#beginStep();
     const { pc } = this.#frame;
     const isBegin = this.#stackEnds.beginsStack(pc) || this.#stackEnds.followsCallOfItself(pc, callee);
     return this.#code.isPending ? 'pending' : isBegin ? 'uncalled' : 'no-rule';
@@ -132,23 +136,28 @@ export class FrameGuess implements FallbackSteps {
     }
   }
 
-  stepOverSignal(): StepEnd {
+  /** Forgets what is known of the last step. */
+  #beginStep(): void {
+    this.isSignalFrame = false;
+    this.#returnStep.isAtStart = false;
     this.#code.isPending = false;
+  }
+
+  stepOverSignal(): StepEnd {
+    this.#beginStep();
     const end = this.#signalStep.step();
     this.isSignalFrame = end === 'stepped';
     return end;
   }
 
   stepOutOfLeaf(): StepEnd {
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
+    this.#beginStep();
     const end = this.#links.stepOutOfArmLeaf();
     return this.#code.isPending ? 'pending' : end;
   }
 
   stepToReturn(): StepEnd {
-    this.isSignalFrame = false;
-    this.#code.isPending = false;
+    this.#beginStep();
     const end = this.#links.stepToReturn();
     return this.#code.isPending ? 'pending' : end;
   }

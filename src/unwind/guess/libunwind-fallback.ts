@@ -21,6 +21,7 @@ const PLT_STUB_BYTES = 16;
  */
 export class LibunwindFallback implements FallbackSteps {
   readonly isSignalFrame = false;
+  readonly isAtStart = false;
   readonly #frame: FrameView;
   readonly #memory: ProcessMemory;
   readonly #code: CodeBytes;

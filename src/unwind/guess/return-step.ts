@@ -1,6 +1,7 @@
 import { ECX } from '../machines/i386-registers.ts';
 import { codeAddress, isX86, withoutSignature } from '../machines/unwind-machine.ts';
 import { R10 } from '../machines/x86-64-registers.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
 import { MAX_FRAME_BYTES, type StackMemory } from '../memory/stack-memory.ts';
 import { NO_CALL, type ReturnAddresses } from '../scan/return-addresses.ts';
 import type { FrameView } from '../steps/frame.ts';
@@ -19,20 +20,29 @@ const MAX_ARGUMENT_WORDS = 256;
 /** Vectors are aligned to 64 bytes, and what is shared between threads to 128; pages are the most that anybody asks for. */
 const MAX_REALIGNED_BYTES = 8192;
 
+/** What fills the space between functions in code that V8 makes, and lld links: int3. */
+const X86_PADDING = [0xcc];
+/** V8 aligns its builtins to 32 or 64 bytes, and compilers their functions to 16. */
+const FUNCTION_ALIGNMENT = 16;
+
 /**
  * Steps by a return address where it would be: on the stack, next to where the frame pointer points, or in the link register. It has to be in mapped code,
- * after a call.
+ * after a call, unless frame pointers lead on from a function that was put on the stack to run next.
  */
 export class ReturnStep {
+  /** Whether the last step has led to such a function, at its beginning. */
+  isAtStart = false;
   readonly #frame: FrameView;
   readonly #stack: StackMemory;
+  readonly #code: CodeBytes;
   readonly #shortfall: Shortfall;
   readonly #returns: ReturnAddresses;
   readonly #stackEnds: StackEnds;
 
-  constructor({ frame, memory, shortfall, returns, stackEnds }: GuessContext) {
+  constructor({ frame, memory, shortfall, code, returns, stackEnds }: GuessContext) {
     this.#frame = frame;
     this.#stack = memory.stack;
+    this.#code = code;
     this.#shortfall = shortfall;
     this.#returns = returns;
     this.#stackEnds = stackEnds;
@@ -148,12 +158,17 @@ export class ReturnStep {
     const frame = this.#frame;
     const stack = this.#stack;
     const { registers, next, machine } = frame;
+    this.isAtStart = false;
     if (!stack.read(returnAt)) return returnAt >= stack.start ? this.#shortfall.ofReturnAddress(sp) : 'no-rule';
     const { lo, hi } = stack;
     const address = codeAddress(lo, hi, machine);
     if (address !== 0) {
       const call = this.#returns.callBefore(address);
-      if (call === 'unmapped' || (call === 'none' && !(savedAt >= 0 && this.#stackEnds.endsGoroutine(address, savedAt)))) return 'no-rule';
+      if (call === 'unmapped') return 'no-rule';
+      if (call === 'none' && !(savedAt >= 0 && this.#stackEnds.endsGoroutine(address, savedAt))) {
+        this.isAtStart = this.#mayRunNext(address, savedAt);
+        if (!this.isAtStart) return 'no-rule';
+      }
     }
     if (savedAt >= 0 && !stack.read(savedAt)) return 'no-rule';
     next.copyFrom(registers);
@@ -161,6 +176,27 @@ export class ReturnStep {
     next.set(machine.sp, sp);
     this.#setReturn(lo, hi);
     return 'stepped';
+  }
+
+  /**
+   * Whether an address that is no return address may be that of a function that runs next, in a frame that is already there. V8 makes such frames for
+   * optimized code that it gives up: `NotifyDeoptimized` returns to the beginning of a builtin, and that, for a function that was inlined, to another one
+   * (observed, Node 20). The frame pointer has to lead on from there, and the function to begin after padding.
+   * @param savedAt where the frame pointer of that frame is saved
+   */
+  #mayRunNext(address: number, savedAt: number): boolean {
+    const stack = this.#stack;
+    const { machine, registers } = this.#frame;
+    if (!isX86(machine.name) || savedAt < 0 || savedAt !== registers.value(machine.fp) || !this.#isAfterPadding(address)) return false;
+    if (!stack.read(savedAt)) return false;
+    const fp = stack.value;
+    if (fp <= savedAt || fp - savedAt >= MAX_FRAME_BYTES || fp % machine.addressSize !== 0 || !stack.read(fp + machine.addressSize)) return false;
+    const next = codeAddress(stack.lo, stack.hi, machine);
+    return this.#returns.likelihood(fp + machine.addressSize) !== NO_CALL || this.#isAfterPadding(next);
+  }
+
+  #isAfterPadding(address: number): boolean {
+    return address % FUNCTION_ALIGNMENT === 0 && this.#code.is(address - X86_PADDING.length, X86_PADDING);
   }
 
   /** Takes the return address from the link register. @param moved by how many bytes the stack pointer is below the caller's */

@@ -40,8 +40,8 @@ interface FrameStepContext {
 export class FrameStep {
   /** Whether the last step left a signal frame. */
   wasSignalFrame = false;
-  /** Whether it left a function that returns to an exception handler, and led to the landing pad: the caller's address is not a return address. */
-  ledToLandingPad = false;
+  /** Whether it led to the landing pad of an exception handler, or to a function that was put on the stack: the caller's address is not a return address. */
+  ledToUncalled = false;
   /** Whether it was plain: see {@link UnwoundStack.plainFrom}. */
   wasPlain = false;
   /** Whether it was by the rule of a function that was called, so that it has to have led to a return address. */
@@ -156,7 +156,7 @@ export class FrameStep {
     // hot
     const frame = this.#frame;
     this.wasSignalFrame = false;
-    this.ledToLandingPad = false;
+    this.ledToUncalled = false;
     this.wasPlain = false;
     this.wasFromCalled = false;
     if (module === undefined || module.registers !== frame.machine) return this.stepWithoutRule();
@@ -310,10 +310,10 @@ export class FrameStep {
   #leaveToHandler(flags: number, sp: number, frameCount: number): boolean {
     const frame = this.#frame;
     const { registers, previousRegisters, machine } = frame;
-    this.ledToLandingPad = (flags & RuleFlag.atHandler) !== 0;
-    if (!this.ledToLandingPad) {
+    this.ledToUncalled = (flags & RuleFlag.atHandler) !== 0;
+    if (!this.ledToUncalled) {
       const hasLanded = this.#landing.leave(sp, frameCount, frameCount - this.#handlerFrames);
-      this.ledToLandingPad = this.#landing.isAtPad;
+      this.ledToUncalled = this.#landing.isAtPad;
       return hasLanded;
     }
     // The rule still tells where registers were saved, but relative to a CFA that is already the handler's.
@@ -352,6 +352,7 @@ export class FrameStep {
   #afterFallback(): StepEnd {
     const { machine } = this.#frame;
     this.wasSignalFrame = this.#fallback.isSignalFrame;
+    this.ledToUncalled = this.#fallback.isAtStart;
     const column = this.wasSignalFrame ? machine.signalPc : returnColumn(machine);
     // Nothing says whether the address is signed; it was checked as if it were.
     return this.#takeReturnAddress(column, RuleFlag.signed, 0);

@@ -348,7 +348,7 @@ export class StackWalk {
     } else if (nextSp < this.#memory.stack.start) return this.#endOnOtherStack();
     else if (nextSp === sp && this.#isCall && frame.pc === pc) return this.#leaveByCode(sp);
     else if (nextSp < sp || ++this.#emptyFrames > MAX_EMPTY_FRAMES) return 'bad-frame';
-    this.#isCall = !step.ledToLandingPad;
+    this.#isCall = !step.ledToUncalled;
     return undefined;
   }
 
