@@ -1,5 +1,6 @@
 import { type BlobLike, BlobSource, modifiedNsOf } from '../base/blob-source.ts';
 import { type RecordingSource, readRange } from '../base/byte-source.ts';
+import type { Cancellation } from '../base/cancellation.ts';
 import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { DEFAULT_RECORDING } from '../base/input-names.ts';
@@ -18,14 +19,17 @@ interface SharedInput extends OpenInput {
   readonly findings: readonly Diagnostic[];
 }
 
+/** Opens an input for all readings. */
+type OpenOnce = (diagnostics: Diagnostics, cancellation: Cancellation) => Promise<OpenInput>;
+
 /** A recording in memory: its bytes, or the files of its directory. What is compressed as a whole is unpacked, once for all readings. */
 export class BytesInput implements RepeatableInput {
   readonly name: string;
-  readonly #openOnce: (diagnostics: Diagnostics) => Promise<OpenInput>;
+  readonly #openOnce: OpenOnce;
   #shared: Promise<SharedInput> | undefined;
   #isClosed = false;
 
-  private constructor(name: string, openOnce: (diagnostics: Diagnostics) => Promise<OpenInput>) {
+  private constructor(name: string, openOnce: OpenOnce) {
     this.name = name;
     this.#openOnce = openOnce;
   }
@@ -33,8 +37,8 @@ export class BytesInput implements RepeatableInput {
   static ofFile(input: Uint8Array | BlobLike, { name, modifiedNs }: OpenOptions): BytesInput {
     const file: Pick<BlobLike, 'name' | 'lastModified'> = input instanceof Uint8Array ? {} : input;
     const named = name ?? file.name ?? DEFAULT_RECORDING;
-    return new BytesInput(named, async (diagnostics) => ({
-      source: await unpacked(sourceOf(input, named), diagnostics),
+    return new BytesInput(named, async (diagnostics, cancellation) => ({
+      source: await unpacked(sourceOf(input, named), diagnostics, cancellation),
       modifiedNs: modifiedNs ?? modifiedNsOf(file),
     }));
   }
@@ -62,8 +66,8 @@ export class BytesInput implements RepeatableInput {
     });
   }
 
-  async open(diagnostics: Diagnostics): Promise<OpenInput> {
-    this.#shared ??= this.#share().catch((error: unknown) => {
+  async open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput> {
+    this.#shared ??= this.#share(cancellation).catch((error: unknown) => {
       // The next reading tries again.
       this.#shared = undefined;
       throw error;
@@ -80,9 +84,9 @@ export class BytesInput implements RepeatableInput {
     this.#isClosed = true;
   }
 
-  async #share(): Promise<SharedInput> {
+  async #share(cancellation: Cancellation): Promise<SharedInput> {
     const found = new Diagnostics();
-    const input = await this.#openOnce(found);
+    const input = await this.#openOnce(found, cancellation);
     return { ...input, findings: found.list() };
   }
 }
@@ -101,9 +105,9 @@ function datedSource(file: NamedFile | undefined, name: string): DatedSource | u
 }
 
 /** The recording itself, or what it unpacks to. */
-async function unpacked(source: RecordingSource, diagnostics: Diagnostics): Promise<RecordingSource> {
+async function unpacked(source: RecordingSource, diagnostics: Diagnostics, cancellation: Cancellation): Promise<RecordingSource> {
   const wrapping = findWrapping(await readRange(source, 0, WRAPPING_START_BYTES));
-  return wrapping === undefined ? source : await keptWhole(wrapping, source, diagnostics);
+  return wrapping === undefined ? source : await keptWhole(wrapping, cancellation.source(source), diagnostics);
 }
 
 /** How many bytes are collected before the engine gets them. */

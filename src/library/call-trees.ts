@@ -1,3 +1,4 @@
+import { abortSignal, type CallOptions } from '../base/cancellation.ts';
 import { arrayOf, demand, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { TREE_LEVELS, type TreeLevel, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
@@ -10,7 +11,7 @@ import { type EventTree, ReportTree } from '../writers/report/tree.ts';
 import { limit } from './report.ts';
 
 /** Which calls a tree has. Names and defaults are those of `perfconv report --tree`. */
-export interface CallTreeOptions {
+export interface CallTreeOptions extends CallOptions {
   /** What comes above the functions: `comm`, `pid`, `tid`, `input`. Default: nothing, all samples of an event share a tree. */
   readonly sort?: readonly TreeLevel[];
   /** What percentages and the order go by. Default: periods. */
@@ -71,6 +72,7 @@ export const CALL_TREE_CHECKS: OptionChecks<CallTreeOptions> = {
   percentLimit: (option, value) => demand(typeof value === 'number' && value >= 0 && value <= 100, option, value, 'a percentage from 0 to 100'),
   unknown: oneOf(UNKNOWN_CODE),
   limit,
+  signal: abortSignal,
 };
 
 /** @throws PerfconvError `no-samples` */

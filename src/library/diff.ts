@@ -1,3 +1,4 @@
+import { abortSignal, type CallOptions } from '../base/cancellation.ts';
 import { arrayOf, flag, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { DIFF_KEYS, type DiffKey, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
@@ -9,7 +10,7 @@ import { type ProfileEvent, shownEvent } from './profile-event.ts';
 import { limit } from './report.ts';
 
 /** What a comparison counts, and in which order. Names and defaults are those of `perfconv diff`. */
-export interface DiffOptions extends RowOptions {
+export interface DiffOptions extends RowOptions, CallOptions {
   /** Rows per table at most. Default: all. */
   readonly limit?: number;
   /** How code without symbols is shown. Default: `binary`, since addresses are others in another build. */
@@ -67,6 +68,7 @@ export const DIFF_CHECKS: OptionChecks<DiffOptions> = {
   absolute: flag,
   unknown: oneOf(UNKNOWN_CODE),
   limit,
+  signal: abortSignal,
 };
 
 /** @throws PerfconvError `no-samples` if there is no common event; `usage` for an empty list of sort keys */

@@ -1,4 +1,5 @@
 import { type BlobLike, isBlob } from '../base/blob-source.ts';
+import { cancellable } from '../base/cancellation.ts';
 import { checkOptions, demand } from '../base/check-options.ts';
 import { PerfconvError } from '../base/errors.ts';
 import type { NamedFile } from '../base/named-file.ts';
@@ -34,7 +35,7 @@ export interface Recording extends RecordingBase {
 export async function openRecording(input: Uint8Array | BlobLike | Iterable<NamedFile>, options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
   const bytes = inputOf(input, options);
-  await OpenedRecording.check(bytes);
+  await cancellable(options.signal, (cancellation) => OpenedRecording.check(bytes, cancellation));
   return new BytesRecording(bytes, options);
 }
 

@@ -1,8 +1,9 @@
+import { abortSignal, type CallOptions } from '../base/cancellation.ts';
 import { callback, demand, type OptionChecks, text } from '../base/check-options.ts';
 import type { OptionWords } from '../base/option-words.ts';
 
 /** What else is known about an input. */
-export interface OpenOptions {
+export interface OpenOptions extends CallOptions {
   /** What to call a recording that has no path. Default: a File's own name, else `perf.data`. */
   readonly name?: string;
   /** When it was last written, nanoseconds since 1970: for `info`. Default: a File's own time. */
@@ -16,4 +17,5 @@ export const OPEN_CHECKS: OptionChecks<OpenOptions> = {
   name: text(),
   modifiedNs: (option, value) => demand(typeof value === 'bigint', option, value, 'a bigint of nanoseconds'),
   optionWords: callback,
+  signal: abortSignal,
 };

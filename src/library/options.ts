@@ -1,4 +1,5 @@
 import type { OnProgress } from '../base/byte-source.ts';
+import { abortSignal, type CallOptions } from '../base/cancellation.ts';
 import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from '../base/check-options.ts';
 import { PerfconvError } from '../base/errors.ts';
 import { listOf } from '../base/list-of.ts';
@@ -90,7 +91,7 @@ export interface NameOptions {
 }
 
 /** How a recording becomes a profile. Names and defaults are those of the command line's options. */
-export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOptions {
+export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOptions, CallOptions {
   /**
    * The formats that the profile will be written in. The profile then keeps what they need; for a format that is not named and needs more, the recording is
    * read again. Default: `pprof`.
@@ -101,7 +102,9 @@ export interface ReadingOptions extends SampleOptions, SymbolOptions, NameOption
 }
 
 /** How a format is written. Names and defaults are those of the command line's options. */
-export interface WriteOptions extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'> {
+export interface WriteOptions
+  extends Omit<FormatOptions, 'exporter' | 'demangle' | 'scriptName' | 'scriptText' | 'scriptLikePerf' | 'labels' | 'marks'>,
+    CallOptions {
   /**
    * pprof, OTLP: what samples are labeled with. Default: pid, tid, comm and, for merged recordings, input; pprof leaves out those in which samples do not
    * differ.
@@ -143,6 +146,7 @@ export const READING_CHECKS: OptionChecks<ReadingOptions> = {
   compat: oneOf(['perf']),
   formats: arrayOf(FORMATS),
   onProgress: callback,
+  signal: abortSignal,
 };
 
 /** Checks of the options of functions that write a format. */
@@ -162,10 +166,11 @@ export const WRITE_CHECKS: OptionChecks<WriteOptions> = {
   ns: flag,
   wallClock: flag,
   gzip: flag,
+  signal: abortSignal,
 };
 
 /** How to write a format, for the pipeline. */
-export function formatOptions({ labels, marks, ...others }: Omit<WriteOptions, 'gzip'>): FormatOptions {
+export function formatOptions({ labels, marks, ...others }: Omit<WriteOptions, 'gzip' | 'signal'>): FormatOptions {
   return withoutUndefined({ ...others, labels: labels === 'none' ? [] : labels, marks: marks === 'none' ? [] : marks });
 }
 

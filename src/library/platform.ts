@@ -1,4 +1,5 @@
 import type { ByteSink } from '../base/byte-sink.ts';
+import type { AbortSignalLike, Cancellation } from '../base/cancellation.ts';
 import type { Check } from '../base/check-options.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import type { OptionWords } from '../base/option-words.ts';
@@ -9,8 +10,11 @@ import type { ReadingOptions } from './options.ts';
 /** A recording that can be opened any number of times. */
 export interface RepeatableInput {
   readonly name: string;
-  /** @param diagnostics of this reading alone: gets what is wrong with the input itself, also later, while it is read */
-  open(diagnostics: Diagnostics): Promise<OpenInput>;
+  /**
+   * @param diagnostics of this reading alone: gets what is wrong with the input itself, also later, while it is read
+   * @param cancellation of the call that opens it: what it gives up is opening, not the readings after it
+   */
+  open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput>;
   /** What writing an output to a path would do to what is read, such as `overwrite the input perf.data`; undefined if it does no harm. */
   conflictOfWriting(path: string): string | undefined;
   close(): Promise<void>;
@@ -35,9 +39,15 @@ export interface Platform<Options extends ReadingOptions> {
   /**
    * The sources of function names.
    * @param diagnostics gets what is wrong with symbol files
+   * @param signal gives up what is asked for elsewhere, such as files of servers
    * @throws PerfconvError `io` for files that the options name and that cannot be used, `usage`
    */
-  naming(options: Options, input: OpenInput, diagnostics: Diagnostics): Pick<ReadProfileOptions, 'symbolizer' | 'openJitDump'>;
+  naming(
+    options: Options,
+    input: OpenInput,
+    diagnostics: Diagnostics,
+    signal: AbortSignalLike | undefined,
+  ): Pick<ReadProfileOptions, 'symbolizer' | 'openJitDump'>;
   /** Compresses with gzip. */
   gzip(target: ByteSink): Compressor;
 }

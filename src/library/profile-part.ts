@@ -1,3 +1,4 @@
+import type { CallOptions } from '../base/cancellation.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
@@ -14,8 +15,8 @@ export interface PartRecording extends ReadRecording {
   readonly dsos: readonly DsoSymbols[];
 }
 
-/** Decodes a recording. Findings go to those of the part. */
-export type Read = (needs: ReadingNeeds) => Promise<PartRecording>;
+/** Decodes a recording. Findings go to those of the part. @param signal of the call that needs it */
+export type Read = (needs: ReadingNeeds, signal: CallOptions['signal']) => Promise<PartRecording>;
 
 /** What a recording is decoded with, the same for every format. */
 export interface PartOptions {
@@ -62,9 +63,9 @@ export class ProfilePart {
   }
 
   /** Decodes a recording for the formats that were named. */
-  static async read(options: PartOptions): Promise<ProfilePart> {
+  static async read(options: PartOptions, signal: CallOptions['signal']): Promise<ProfilePart> {
     const needs = readingNeeds(options.formats, options.naming);
-    return new ProfilePart(options, needs, await options.read(needs));
+    return new ProfilePart(options, needs, await options.read(needs, signal));
   }
 
   /** What a format needs from the reading. @param isMerged whether it is written together with other recordings */
@@ -95,7 +96,7 @@ export class ProfilePart {
   }
 
   /** The recording with what is needed: as it was decoded, or decoded again. */
-  async recordingFor(needs: ReadingNeeds): Promise<ReadRecording> {
-    return this.covers(needs) ? this.recording : this.#read(needs);
+  async recordingFor(needs: ReadingNeeds, signal: CallOptions['signal']): Promise<ReadRecording> {
+    return this.covers(needs) ? this.recording : this.#read(needs, signal);
   }
 }

@@ -1,4 +1,5 @@
 import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
+import { type AbortSignalLike, cancellable } from '../base/cancellation.ts';
 import { checkOptions } from '../base/check-options.ts';
 import type { Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
@@ -115,7 +116,7 @@ export class DecodedProfile implements Profile {
     if (!isWebWritable(output)) throw new PerfconvError('usage', 'a format is written to a WritableStream');
     const sink = new WebSink(output, 'output');
     try {
-      await this.writeTo(format, sink, '-', options);
+      await this.writeToStream(format, sink, options);
     } finally {
       sink.release();
     }
@@ -139,7 +140,7 @@ export class DecodedProfile implements Profile {
   async callTrees(options: CallTreeOptions = {}): Promise<readonly CallTree[]> {
     const { CALL_TREE_CHECKS, callTrees } = await import('./call-trees.ts');
     checkOptions(options, CALL_TREE_CHECKS);
-    const profile = this.#requireSamples(await this.#profileWith((part) => part.callTreeNeeds()));
+    const profile = this.#requireSamples(await this.#profileWith((part) => part.callTreeNeeds(), options.signal));
     return callTrees(profile, options, this.#compatPerf);
   }
 
@@ -155,39 +156,51 @@ export class DecodedProfile implements Profile {
   async writeTo(format: StreamFormat, sink: ByteSink, name: string, options: WriteOptions): Promise<void> {
     requireStream(format);
     checkOptions(options, WRITE_CHECKS);
-    const { gzip = isGzipped(format, name), ...given } = options;
+    const { gzip = isGzipped(format, name), signal, ...given } = options;
     const choices = formatOptions(given);
-    const profile = await this.#profileFor(format, choices);
+    const profile = await this.#profileFor(format, choices, signal);
     const { demangle } = this.parts[0].naming;
     const compatPerf = this.#compatPerf;
     const writing = formatNaming({ exporter: EXPORTER, ...likePerf(compatPerf), ...choices, compatPerf, ...(demangle && { demangle }) });
-    const write = (target: ByteSink): Promise<void> => this.#findings.during((diagnostics) => writeProfile(format, profile, target, writing, diagnostics));
-    if (!gzip) return write(sink);
-    const compressor = this.#gzip(sink);
-    try {
-      await write(compressor);
-      await compressor.end();
-    } catch (error) {
-      await compressor.destroy();
-      throw error;
-    }
+    await cancellable(signal, async (cancellation) => {
+      const write = (target: ByteSink): Promise<void> =>
+        this.#findings.during((diagnostics) => writeProfile(format, profile, cancellation.sink(target), writing, diagnostics));
+      if (!gzip) return write(sink);
+      const compressor = this.#gzip(sink);
+      try {
+        await write(compressor);
+        await compressor.end();
+      } catch (error) {
+        await compressor.destroy();
+        throw error;
+      }
+    });
+  }
+
+  /** Writes a format to a stream that may take its bytes late, or never. */
+  protected writeToStream(format: StreamFormat, sink: ByteSink, options: WriteOptions): Promise<void> {
+    checkOptions(options, WRITE_CHECKS);
+    return cancellable(options.signal, (cancellation) => this.writeTo(format, cancellation.streamSink(sink), '-', options));
   }
 
   /** Writes the CSV tables. */
   async writeTablesTo(openTable: OpenTable, options: WriteOptions): Promise<void> {
     checkOptions(options, WRITE_CHECKS);
-    const { gzip = false, ...given } = options;
+    const { gzip = false, signal, ...given } = options;
     const choices = { ...likePerf(this.#compatPerf), ...formatOptions(given) };
     if (gzip) throw new PerfconvError('usage', 'csv is several tables, which are not compressed');
-    const recordings = await this.#recordingsFor(this.#needsOf('csv', choices));
-    if (!this.#isMerged) return writeTables(recordings[0], openTable, choices);
-    const tables = new MergedTables(openTable, choices);
-    const merged = this.#merge(recordings);
-    for (const [index, { label }] of (merged.inputs ?? []).entries()) {
-      const { log } = recordings[index];
-      if (log !== undefined) await tables.add(recordings[index], log, label);
-    }
-    await tables.finish(merged);
+    const recordings = await this.#recordingsFor(this.#needsOf('csv', choices), signal);
+    await cancellable(signal, async (cancellation) => {
+      const open: OpenTable = async (name) => cancellation.sink(await openTable(name));
+      if (!this.#isMerged) return writeTables(recordings[0], open, choices);
+      const tables = new MergedTables(open, choices);
+      const merged = this.#merge(recordings);
+      for (const [index, { label }] of (merged.inputs ?? []).entries()) {
+        const { log } = recordings[index];
+        if (log !== undefined) await tables.add(recordings[index], log, label);
+      }
+      await tables.finish(merged);
+    });
   }
 
   /** Notes something worth knowing about an output. */
@@ -201,14 +214,14 @@ export class DecodedProfile implements Profile {
     return this.parts[0].naming.compatPerf ?? false;
   }
 
-  async #profileFor(format: StreamFormat, options: FormatOptions): Promise<ProfileTables> {
+  async #profileFor(format: StreamFormat, options: FormatOptions, signal: AbortSignalLike | undefined): Promise<ProfileTables> {
     if (this.#isMerged) requireMergeable([format]);
-    return this.#requireSamples(await this.#profileWith(this.#needsOf(format, options)));
+    return this.#requireSamples(await this.#profileWith(this.#needsOf(format, options), signal));
   }
 
   /** The profile that functions are counted in. */
-  async #reportProfile(options: Pick<ReportOptions, 'children'>): Promise<ProfileTables> {
-    return this.#requireSamples(await this.#profileWith((part) => part.reportNeedsOf(options)));
+  async #reportProfile(options: Pick<ReportOptions, 'children' | 'signal'>): Promise<ProfileTables> {
+    return this.#requireSamples(await this.#profileWith((part) => part.reportNeedsOf(options), options.signal));
   }
 
   /** @throws PerfconvError `no-samples`, with the reason why there are none */
@@ -232,15 +245,17 @@ export class DecodedProfile implements Profile {
   }
 
   /** The profile with what is needed from each part: the existing one, or one that is decoded again. */
-  async #profileWith(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ProfileTables> {
-    if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#profile;
-    const recordings = await this.#recordingsFor(needsOf);
-    return this.#isMerged ? this.#merge(recordings) : recordings[0].profile;
+  async #profileWith(needsOf: (part: ProfilePart) => ReadingNeeds, signal: AbortSignalLike | undefined): Promise<ProfileTables> {
+    return cancellable(signal, async () => {
+      if (this.parts.every((part) => part.covers(needsOf(part)))) return this.#profile;
+      const recordings = await this.#recordingsFor(needsOf, signal);
+      return this.#isMerged ? this.#merge(recordings) : recordings[0].profile;
+    });
   }
 
-  async #recordingsFor(needsOf: (part: ProfilePart) => ReadingNeeds): Promise<ReadRecording[]> {
+  async #recordingsFor(needsOf: (part: ProfilePart) => ReadingNeeds, signal: AbortSignalLike | undefined): Promise<ReadRecording[]> {
     const recordings: ReadRecording[] = [];
-    for (const part of this.parts) recordings.push(await part.recordingFor(needsOf(part)));
+    for (const part of this.parts) recordings.push(await part.recordingFor(needsOf(part), signal));
     return recordings;
   }
 

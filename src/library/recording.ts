@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { OnProgress } from '../base/byte-source.ts';
+import { abortSignal, type CallOptions, Cancellation, cancellable } from '../base/cancellation.ts';
 import { arrayOf, callback, checkOptions, flag, type OptionChecks } from '../base/check-options.ts';
 import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
 import { PerfconvError } from '../base/errors.ts';
@@ -30,25 +31,37 @@ export interface RecordingBase {
    * Reads the records one after the other, in file order; `type` tells what a record is. 64-bit numbers are bigints.
    * @throws PerfconvError while it is read
    */
-  records(options?: {
-    /** Only records of these types. Default: all. */
-    readonly types?: readonly PerfRecord['type'][];
-    readonly onProgress?: OnProgress;
-  }): AsyncIterableIterator<PerfRecord>;
+  records(
+    options?: CallOptions & {
+      /** Only records of these types. Default: all. */
+      readonly types?: readonly PerfRecord['type'][];
+      readonly onProgress?: OnProgress;
+    },
+  ): AsyncIterableIterator<PerfRecord>;
   /** Summarizes the recording, as `perfconv info --json` prints it. */
-  info(options?: {
-    /** Leaves out the host's name and the command line; home directories in paths become `~`. */
-    readonly anonymous?: boolean;
-    readonly onProgress?: OnProgress;
-  }): Promise<RecordingInfo>;
+  info(
+    options?: CallOptions & {
+      /** Leaves out the host's name and the command line; home directories in paths become `~`. */
+      readonly anonymous?: boolean;
+      readonly onProgress?: OnProgress;
+    },
+  ): Promise<RecordingInfo>;
   /** Closes what is open. May be called more than once. Profiles stay usable, but cannot read the recording again. */
   close(): Promise<void>;
   /** {@link close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const RECORDS_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['records']>[0]>> = { types: arrayOf(RECORD_TYPES), onProgress: callback };
-const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]>> = { anonymous: flag, onProgress: callback };
+const RECORDS_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['records']>[0]>> = {
+  types: arrayOf(RECORD_TYPES),
+  onProgress: callback,
+  signal: abortSignal,
+};
+const INFO_CHECKS: OptionChecks<NonNullable<Parameters<RecordingBase['info']>[0]>> = {
+  anonymous: flag,
+  onProgress: callback,
+  signal: abortSignal,
+};
 
 /** An open recording. Everything is read when it is asked for, each time again. */
 export class OpenedRecording<Options extends ReadingOptions> {
@@ -67,13 +80,14 @@ export class OpenedRecording<Options extends ReadingOptions> {
 
   /**
    * Makes sure that an input is a recording.
+   * @param cancellation of the call that opens the input
    * @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then
    */
-  static async check(input: RepeatableInput): Promise<void> {
+  static async check(input: RepeatableInput, cancellation: Cancellation): Promise<void> {
     const found = new Diagnostics();
     try {
-      const { source } = await input.open(found);
-      await readHeader(source, found).finally(() => source.close());
+      const { source } = await input.open(found, cancellation);
+      await readHeader(cancellation.source(source), found).finally(() => source.close());
     } catch (error) {
       await input.close();
       throw error;
@@ -90,27 +104,31 @@ export class OpenedRecording<Options extends ReadingOptions> {
 
   async *records(options: Parameters<RecordingBase['records']>[0] = {}): AsyncGenerator<PerfRecord, void, void> {
     checkOptions(options, RECORDS_CHECKS);
-    const { types, onProgress } = options;
+    const { types, onProgress, signal } = options;
     const wanted = types && new Set<string>(types);
+    const cancellation = new Cancellation(signal);
     const diagnostics = this.#findings.begin();
     try {
-      const { source } = await this.#open(diagnostics);
+      cancellation.throwIfAborted();
+      const { source } = await this.#open(diagnostics, cancellation);
       try {
         for await (const record of readRecords(source, diagnostics, { ...(onProgress && { onProgress }) })) {
           if (wanted === undefined || wanted.has(record.type)) yield record;
+          cancellation.throwIfAborted();
         }
       } finally {
         await source.close();
       }
     } finally {
+      cancellation.end();
       this.#findings.end(diagnostics);
     }
   }
 
   async info(options: Parameters<RecordingBase['info']>[0] = {}): Promise<RecordingInfo> {
     checkOptions(options, INFO_CHECKS);
-    const { anonymous = false, onProgress } = options;
-    return this.#read(this.#findings, ({ source, modifiedNs }, diagnostics) =>
+    const { anonymous = false, onProgress, signal } = options;
+    return this.#read(this.#findings, signal, ({ source, modifiedNs }, diagnostics) =>
       readRecordingInfo(source, { ...this.#platform.reading, ...withoutUndefined({ anonymous, onProgress, modifiedNs }) }, diagnostics),
     );
   }
@@ -124,40 +142,49 @@ export class OpenedRecording<Options extends ReadingOptions> {
   /** Decodes the recording. @param path what distinguishes the recording from others, in parts */
   protected async readPart(options: Options, path: readonly string[]): Promise<ProfilePart> {
     checkOptions(options, { ...READING_CHECKS, ...this.#platform.optionChecks });
-    const { formats = ['pprof'], onProgress } = options;
+    const { formats = ['pprof'], onProgress, signal } = options;
     const filter = sampleFilter(options, 'time');
     const naming = namingChoices(options);
     const findings = new Findings(this.#findings);
-    const read: Read = (needs) =>
-      this.#read(findings, async (input, diagnostics) => {
+    const read: Read = (needs, signal) =>
+      this.#read(findings, signal, async (input, diagnostics, cancellation) => {
         const { source, modifiedNs, kcoreDir } = input;
-        const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics), modifiedNs, kcoreDir };
+        const reading = { ...this.#platform.reading, ...this.#platform.naming(options, input, diagnostics, signal), modifiedNs, kcoreDir };
         let dsos: readonly DsoSymbols[] = [];
         const onSymbols = (found: readonly DsoSymbols[]): void => {
           dsos = found;
         };
-        const recording = await readRecording(source, needs, { ...reading, ...naming, filter, onSymbols, ...(onProgress && { onProgress }) }, diagnostics);
+        const checkpoint = (): Promise<void> => cancellation.checkpoint();
+        const choices = { ...reading, ...naming, filter, onSymbols, checkpoint, ...(onProgress && { onProgress }) };
+        const recording = await readRecording(source, needs, choices, diagnostics);
         reportUnknownEvents(recording.profile, filter, diagnostics);
         return { ...recording, dsos };
       });
-    return ProfilePart.read({ input: this.#input, path, filter, naming, formats, findings, read });
+    return ProfilePart.read({ input: this.#input, path, filter, naming, formats, findings, read }, signal);
   }
 
   /** Opens the recording for one reading. @param findings lists what is found */
-  #read<T>(findings: Findings, read: (input: OpenInput, diagnostics: Diagnostics) => Promise<T>): Promise<T> {
-    return findings.during(async (diagnostics) => {
-      const input = await this.#open(diagnostics);
-      try {
-        return await read(input, diagnostics);
-      } finally {
-        await input.source.close();
-      }
-    });
+  #read<T>(
+    findings: Findings,
+    signal: CallOptions['signal'],
+    read: (input: OpenInput, diagnostics: Diagnostics, cancellation: Cancellation) => Promise<T>,
+  ): Promise<T> {
+    return cancellable(signal, (cancellation) =>
+      findings.during(async (diagnostics) => {
+        const input = await this.#open(diagnostics, cancellation);
+        try {
+          return await read(input, diagnostics, cancellation);
+        } finally {
+          await input.source.close();
+        }
+      }),
+    );
   }
 
-  async #open(diagnostics: Diagnostics): Promise<OpenInput> {
+  async #open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput> {
     if (!this.#isOpen) throw new PerfconvError('usage', 'the recording is closed', { file: this.name });
-    return this.#input.open(diagnostics);
+    const input = await this.#input.open(diagnostics, cancellation);
+    return { ...input, source: cancellation.source(input.source) };
   }
 }
 

@@ -1,3 +1,4 @@
+import { abortSignal, type CallOptions } from '../base/cancellation.ts';
 import { arrayOf, type Check, demand, flag, type OptionChecks, oneOf } from '../base/check-options.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { REPORT_KEYS, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
@@ -9,7 +10,7 @@ import type { ReportKey } from '../writers/report/report.ts';
 import { type ReportRowsOptions, ReportTables } from '../writers/report/tables.ts';
 
 /** What a report counts, and in which order. Names and defaults are those of `perfconv report`. */
-export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf' | 'fileNames'> {
+export interface ReportOptions extends Omit<ReportRowsOptions, 'compatPerf' | 'fileNames'>, CallOptions {
   /** Rows per table at most. Default: all. */
   readonly limit?: number;
   /** How code without symbols is shown. Default: `function`; `address` with `compat: 'perf'`. */
@@ -48,6 +49,7 @@ export const REPORT_CHECKS: OptionChecks<ReportOptions> = {
   weight: oneOf(WEIGHTS),
   unknown: oneOf(UNKNOWN_CODE),
   limit,
+  signal: abortSignal,
 };
 
 /** @throws PerfconvError `no-samples`; `usage` for an empty list of sort keys, and for unknown options and values */

@@ -8,6 +8,8 @@ import type { PayloadTexts } from './payload-texts.ts';
 /** How locations are named. */
 export interface NamingOptions extends LocationNamingOptions, CodeSourceOptions {
   readonly compatPerf: boolean;
+  /** Awaited before symbols are looked for; throws to give up. */
+  readonly checkpoint?: () => Promise<void>;
 }
 
 /**
@@ -30,10 +32,12 @@ export async function symbolizeLocations(
     let left = groups[index] ?? [];
     const isDone = (): boolean => left.length === 0 && payloads?.wants(index) !== true;
     if (isDone()) continue;
+    await options.checkpoint?.();
     const search = new SymbolSearch();
     searches.set(index, search);
     const mapping = profile.mappings[index];
     for await (const code of sources.of(index, { lines: options.debugInfo !== 'none' && left.length > 0, search })) {
+      await options.checkpoint?.();
       if (code.table !== undefined || code.lines !== undefined) mapping.hasSymbols = true;
       left = await locations.nameBy(left, code);
       if (left.length > 0) await locations.noteStartsBy(left, code);

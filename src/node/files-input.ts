@@ -1,4 +1,5 @@
 import { isBlob, modifiedNsOf } from '../base/blob-source.ts';
+import type { Cancellation } from '../base/cancellation.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
 import type { OpenInput } from '../base/recording-input.ts';
@@ -24,16 +25,16 @@ export class FilesInput {
   }
 
   /** @throws PerfconvError `io`; `damaged` for a directory recording without its main file */
-  static async open(handle: InputHandle, { name = nameOf(handle), modifiedNs }: InputOptions): Promise<FilesInput> {
-    return new FilesInput(await HostInput.open(handle, name), modifiedNs ?? (isBlob(handle) ? modifiedNsOf(handle) : undefined));
+  static async open(handle: InputHandle, { name = nameOf(handle), modifiedNs }: InputOptions, cancellation: Cancellation): Promise<FilesInput> {
+    return new FilesInput(await HostInput.open(handle, name, cancellation), modifiedNs ?? (isBlob(handle) ? modifiedNsOf(handle) : undefined));
   }
 
   get name(): string {
     return this.#input.name;
   }
 
-  async open(diagnostics: Diagnostics): Promise<OpenInput> {
-    const opened = await this.#input.open(diagnostics);
+  async open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput> {
+    const opened = await this.#input.open(diagnostics, cancellation);
     return this.#modifiedNs === undefined ? opened : { ...opened, modifiedNs: this.#modifiedNs };
   }
 

@@ -1,3 +1,4 @@
+import { cancellable } from '../base/cancellation.ts';
 import { checkOptions } from '../base/check-options.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from '../library/open-options.ts';
@@ -15,10 +16,13 @@ import { SymbolNaming } from './symbol-naming.ts';
  */
 export async function openRecording(input: RecordingInput, options: OpenOptions = {}): Promise<Recording> {
   checkOptions(options, OPEN_CHECKS);
-  const files = await FilesInput.open(inputHandle(input), options);
-  // Loaded here, so that programs that only name addresses load nothing that reads recordings.
-  const { NodeRecording } = await import('./recording.ts');
-  return NodeRecording.open(files, new SymbolNaming(files.openedFiles), options);
+  const handle = inputHandle(input);
+  return cancellable(options.signal, async (cancellation) => {
+    const files = await FilesInput.open(handle, options, cancellation);
+    // Loaded here, so that programs that only name addresses load nothing that reads recordings.
+    const { NodeRecording } = await import('./recording.ts');
+    return NodeRecording.open(files, new SymbolNaming(files.openedFiles), options, cancellation);
+  });
 }
 
 /**

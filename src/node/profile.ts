@@ -43,7 +43,7 @@ export class FileProfile extends DecodedProfile implements Profile {
     }
     if (format === 'csv') throw new PerfconvError('usage', 'csv is a directory of tables: give its path');
     if (isWeb) return super.write(format, output, options);
-    await this.writeTo(format, new WritableSink(output, 'output'), '-', options);
+    await this.writeToStream(format, new WritableSink(output, 'output'), options);
   }
 
   async #writePath(format: Format, path: string, options: WriteOptions): Promise<void> {

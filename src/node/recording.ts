@@ -1,4 +1,5 @@
 import { sep } from 'node:path';
+import type { Cancellation } from '../base/cancellation.ts';
 import { texts } from '../base/check-options.ts';
 import { STANDARD_STREAM } from '../base/input-names.ts';
 import { LIBRARY_OPTIONS } from '../base/option-words.ts';
@@ -27,14 +28,14 @@ export class NodeRecording extends OpenedRecording<ProfileOptions> implements Re
       reading: { availableMemory: availableMemory() },
       optionWords,
       optionChecks: { debuginfod: texts },
-      naming: (options, opened, diagnostics) => naming.sourcesFor(options, opened, diagnostics),
+      naming: (options, opened, diagnostics, signal) => naming.sourcesFor(options, opened, diagnostics, signal),
       gzip,
     });
   }
 
-  /** @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then */
-  static async open(input: FilesInput, naming: SymbolNaming, options: OpenOptions): Promise<Recording> {
-    await OpenedRecording.check(input);
+  /** @param cancellation of the call that opens it @throws PerfconvError `not-perf-data`, `unsupported`, `damaged`, `io`; the input is closed then */
+  static async open(input: FilesInput, naming: SymbolNaming, options: OpenOptions, cancellation: Cancellation): Promise<Recording> {
+    await OpenedRecording.check(input, cancellation);
     return new NodeRecording(input, naming, options);
   }
 

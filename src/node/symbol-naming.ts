@@ -1,6 +1,8 @@
+import type { AbortSignalLike } from '../base/cancellation.ts';
 import type { Diagnostics } from '../base/diagnostics.ts';
 import { listOf } from '../base/list-of.ts';
 import type { OpenInput } from '../base/recording-input.ts';
+import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
 import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';
 import { checkSymbolPaths, namedSymbolFiles } from '../host/symbols/symbol-paths.ts';
@@ -27,9 +29,15 @@ export class SymbolNaming {
 
   /**
    * @param diagnostics gets what is wrong with symbol files
+   * @param signal gives up what is asked for from servers
    * @throws PerfconvError `io` for files that the options name and that cannot be used; `usage`
    */
-  sourcesFor(options: SymbolOptions & NameOptions & ServerOptions, input: OpenInput, diagnostics: Diagnostics): SymbolSources {
+  sourcesFor(
+    options: SymbolOptions & NameOptions & ServerOptions,
+    input: OpenInput,
+    diagnostics: Diagnostics,
+    signal: AbortSignalLike | undefined,
+  ): SymbolSources {
     const warn = (message: string): void => diagnostics.add('symbol-path', 'warning', message);
     checkSymbolPaths(options, (option, path) => `${option} ${path}`, warn);
     // No output may replace these files, even if they turn out not to be needed.
@@ -38,7 +46,7 @@ export class SymbolNaming {
     const key = servers.join('\n');
     if (!this.#clients.has(key)) this.#clients.set(key, debuginfodClient(servers, 'debuginfod', process.env));
     const debuginfod = this.#clients.get(key);
-    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...(debuginfod && { debuginfod }) };
+    const places = { ...symbolizerOptions(options), openedFiles: this.#openedFiles, ...withoutUndefined({ debuginfod, signal }) };
     return symbolSources(input, diagnostics, places);
   }
 }

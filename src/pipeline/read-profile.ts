@@ -87,6 +87,8 @@ export interface ReadProfileOptions extends RecordingContext {
   readonly onSymbols?: (symbols: readonly DsoSymbols[]) => void;
   /** Called now and then with the number of bytes read. */
   readonly onProgress?: OnProgress;
+  /** Awaited between steps of naming; throws to give up. Reading is given up by the source. */
+  readonly checkpoint?: () => Promise<void>;
 }
 
 /** A decoded recording: the profile for writers, and what the session knows beyond it. */
@@ -116,7 +118,7 @@ export async function readProfile(source: RecordingSource, options: ReadProfileO
   builder.rebaseTimes();
   const profile = assembleProfile(source.name, session, builder);
   const payloads = details && new PayloadTexts(profile, session, compatPerf);
-  const naming = { symbols, compatPerf, debugInfo, demangle };
+  const naming = { symbols, compatPerf, debugInfo, demangle, ...withoutUndefined({ checkpoint: options.checkpoint }) };
   const searches = await symbolizeLocations(profile, session, naming, payloads);
   if (compatPerf) unmapUnrecordedKernelCode(profile, session);
   const summaries = summarizeDsos(profile, searches, debugInfo !== 'none');

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Cancellation } from '../../src/base/cancellation.ts';
 import { Diagnostics } from '../../src/base/diagnostics.ts';
 import { RepeatableInput } from '../../src/host/input/repeatable-input.ts';
 import { openRecording } from '../../src/node.ts';
@@ -148,15 +149,16 @@ describe('closing a recording while it is read', () => {
 test('a recording can be read again after a reading that failed for lack of space', async () => {
   // Packed recordings in file form are kept in a file if they are larger than 64 MiB.
   const packed = gzipSync(Buffer.concat([readFileSync(small), Buffer.alloc(64 << 20)]), { level: 1 });
+  const uncancelled = new Cancellation(undefined);
   const { TMPDIR } = process.env;
   process.env.TMPDIR = at('no-such-directory');
-  const input = await RepeatableInput.open(packed, 'perf.data');
+  const input = await RepeatableInput.open(packed, 'perf.data', uncancelled);
   try {
-    expect((await failure(input.open(new Diagnostics())))[0]).toBe('io');
+    expect((await failure(input.open(new Diagnostics(), uncancelled)))[0]).toBe('io');
   } finally {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
   }
-  expect((await input.open(new Diagnostics())).source.sizeBytes).toBeGreaterThan(64 << 20);
+  expect((await input.open(new Diagnostics(), uncancelled)).source.sizeBytes).toBeGreaterThan(64 << 20);
   await input.close();
 });

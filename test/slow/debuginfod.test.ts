@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -109,6 +110,25 @@ describe('debuginfod', () => {
     const { url } = await serve(() => {});
     servers[0].close();
     expect(await client([url]).fetch(ID, 'debuginfo')).toMatchObject({ source: undefined, places: [{ outcome: 'failed', detail: 'it refuses connections' }] });
+  });
+
+  it('gives up a download if the caller does, leaves nothing behind, and asks the server again', async () => {
+    const controller = new AbortController();
+    const reason = new Error('the user has left');
+    let isFirst = true;
+    const { url, asked } = await serve((_, response) => {
+      if (!isFirst) response.end(file);
+      else response.write(file.subarray(0, 10), () => setTimeout(() => controller.abort(reason), 100));
+      isFirst = false;
+    });
+    const asking = client([url]);
+    await expect(asking.fetch(ID, 'debuginfo', undefined, undefined, controller.signal)).rejects.toBe(reason);
+    expect(readdirSync(join(dir, 'cache', ID))).toEqual([]);
+    await expect(asking.fetch(ID, 'debuginfo', undefined, undefined, controller.signal)).rejects.toBe(reason);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+    const { source } = await asking.fetch(ID, 'debuginfo');
+    await source!.close();
+    expect(asked).toHaveLength(2);
   });
 
   it('gives up on a server that is silent from the beginning or stops sending', async () => {

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { type BlobLike, BlobSource, isBlob } from '../../base/blob-source.ts';
 import { BufferSource, type ByteSource } from '../../base/byte-source.ts';
+import type { Cancellation } from '../../base/cancellation.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostics.ts';
 import { STANDARD_STREAM } from '../../base/input-names.ts';
 import type { OpenInput } from '../../base/recording-input.ts';
@@ -25,7 +26,7 @@ export type InputHandle = string | number | Readable | BlobLike | Uint8Array;
  * @param diagnostics gets what is wrong with the input itself, also later, while it is read
  * @param shared wraps a source that all readings share
  */
-type Open = (diagnostics: Diagnostics, shared: (source: StoredInput) => SharedSource) => Promise<OpenInput>;
+type Open = (diagnostics: Diagnostics, shared: (source: StoredInput) => StoredInput) => Promise<OpenInput>;
 
 /**
  * An input that can be read any number of times, also several times at once. What can be read only once – a pipe, a socket, a stream – is read to its end and
@@ -51,27 +52,29 @@ export class RepeatableInput {
 
   /**
    * @param name what to call an input that has no path
+   * @param cancellation gives up a stream that is read to its end
    * @throws PerfconvError `io`; `damaged` for a directory recording without its main file
    */
-  static async open(handle: InputHandle, name: string): Promise<RepeatableInput> {
+  static async open(handle: InputHandle, name: string, cancellation: Cancellation): Promise<RepeatableInput> {
     if (handle instanceof Uint8Array) return RepeatableInput.#ofStored(new BufferSource(handle, name));
     if (isBlob(handle)) return RepeatableInput.#ofStored(new BlobSource(handle, name));
-    if (handle instanceof Readable) return RepeatableInput.#ofStream(handle, name);
-    if (typeof handle === 'string' && handle !== STANDARD_STREAM) return RepeatableInput.#ofPath(handle);
+    if (handle instanceof Readable) return RepeatableInput.#ofStream(handle, name, cancellation);
+    if (typeof handle === 'string' && handle !== STANDARD_STREAM) return RepeatableInput.#ofPath(handle, cancellation);
     const descriptor = typeof handle === 'string' ? process.stdin.fd : handle;
     if (isRegularFile(descriptor)) {
       const identity = statsIdentity(fstatSync(descriptor, { bigint: true }));
       return RepeatableInput.#ofStored(await FileSource.restOf(descriptor, name), identity);
     }
-    return RepeatableInput.#ofStream(typeof handle === 'string' ? process.stdin : createReadStream('', { fd: descriptor, autoClose: false }), name);
+    const stream = typeof handle === 'string' ? process.stdin : createReadStream('', { fd: descriptor, autoClose: false });
+    return RepeatableInput.#ofStream(stream, name, cancellation);
   }
 
-  static async #ofPath(path: string): Promise<RepeatableInput> {
+  static async #ofPath(path: string, cancellation: Cancellation): Promise<RepeatableInput> {
     const stats = await stat(systemPath(path)).catch((error: unknown) => {
       throw ioError(error, path);
     });
     if (stats.isFile()) return RepeatableInput.#ofStored(await FileSource.open(path), identityOf(path));
-    if (!stats.isDirectory()) return RepeatableInput.#ofStream(createReadStream(systemPath(path)), path);
+    if (!stats.isDirectory()) return RepeatableInput.#ofStream(createReadStream(systemPath(path)), path, cancellation);
     const found = new Diagnostics();
     const directory = await openDirectory(path, found);
     const open: Open = async (diagnostics, shared) => {
@@ -90,38 +93,40 @@ export class RepeatableInput {
     return new RepeatableInput(stored, (diagnostics, shared) => openStored(shared(stored), diagnostics), files);
   }
 
-  static async #ofStream(stream: Readable, name: string): Promise<RepeatableInput> {
-    return RepeatableInput.#ofStored(await keepWhole(new StreamSource(stream, name, () => stream.destroy())));
+  static async #ofStream(stream: Readable, name: string, cancellation: Cancellation): Promise<RepeatableInput> {
+    const source = new StreamSource(stream, name, () => stream.destroy());
+    return RepeatableInput.#ofStored(await keepWhole(cancellation.source(source)));
   }
 
   /**
    * Opens the input for one reading, which is to close the source at its end.
    * @param diagnostics of this reading alone: gets what is wrong with a compressed input or a directory, also later, while it is read
+   * @param cancellation gives up what is decompressed before the first reading
    * @throws PerfconvError `unsupported` for a compression that is not supported, `damaged` if nothing can be decompressed
    */
-  async open(diagnostics: Diagnostics): Promise<OpenInput> {
-    this.#shared ??= this.#share().catch((error: unknown) => {
+  async open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput> {
+    this.#shared ??= this.#share(cancellation).catch((error: unknown) => {
       // The next reading tries again: too many files may have been open, or there may have been no space left.
       this.#shared = undefined;
       throw error;
     });
     const shared = await this.#shared;
-    if (shared === undefined) return this.#open(diagnostics);
+    if (shared === undefined) return this.#open(diagnostics, cancellation);
     diagnostics.addAll(shared.findings);
     return { ...shared.input, source: this.#use(shared.input.source) };
   }
 
   /** Opens the input once for all readings, unless it is decompressed as it is read, which works only once. */
-  async #share(): Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> {
+  async #share(cancellation: Cancellation): Promise<{ readonly input: OpenInput; readonly findings: readonly Diagnostic[] } | undefined> {
     const found = new Diagnostics();
-    const input = await this.#open(found);
+    const input = await this.#open(found, cancellation);
     if (input.source.sizeBytes !== undefined) return { input, findings: found.list() };
     await input.source.close();
     return undefined;
   }
 
-  #open(diagnostics: Diagnostics): Promise<OpenInput> {
-    return this.#openAnew(diagnostics, (source) => this.#use(source));
+  #open(diagnostics: Diagnostics, cancellation: Cancellation): Promise<OpenInput> {
+    return this.#openAnew(diagnostics, (source) => cancellation.source(this.#use(source)));
   }
 
   #use(source: StoredInput): SharedSource {

@@ -1,4 +1,5 @@
 import type { ByteSource } from '../../base/byte-source.ts';
+import type { AbortSignalLike } from '../../base/cancellation.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
@@ -22,6 +23,15 @@ export interface DebuginfodOptions {
   readonly maxSizeBytes: number;
   /** Called when a server begins to send a file; the size is undefined when the server does not tell it. */
   readonly onDownload?: (url: string, sizeBytes: number | undefined) => void;
+}
+
+/** What a server is asked for. */
+interface Request {
+  readonly url: string;
+  readonly buildId: string;
+  readonly kind: DebugFileKind;
+  /** The caller's. */
+  readonly signal: AbortSignalLike | undefined;
 }
 
 /** What a server answered. */
@@ -50,9 +60,10 @@ export class DebuginfodClient {
    * Asks for the file of a build id.
    * @param opened notes the file
    * @param descriptors may close it between reads
-   * @throws PerfconvError `io` when the process can open no more files
+   * @param signal gives up the download; the server can be asked again
+   * @throws PerfconvError `io` when the process can open no more files; the signal's reason
    */
-  async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors): Promise<FetchedFile> {
+  async fetch(buildId: string, kind: DebugFileKind, opened?: OpenedFiles, descriptors?: OpenDescriptors, signal?: AbortSignalLike): Promise<FetchedFile> {
     if (!isKnownBuildId(buildId)) return { source: undefined, places: [] };
     const { cache, servers } = this.#options;
     const cached = cache.open(buildId, kind, opened, descriptors);
@@ -60,24 +71,27 @@ export class DebuginfodClient {
     const places: (Answer & { readonly place: string })[] = [];
     for (const server of servers) {
       const url = `${withoutTrailingSlashes(server)}/buildid/${buildId}/${kind}`;
-      const answer = await this.#ask(server, url, buildId, kind);
+      const answer = await this.#ask(server, { url, buildId, kind, signal });
       places.push({ place: url, ...answer });
       if (answer.outcome === 'fits') return { source: cache.open(buildId, kind, opened, descriptors), places };
     }
     return { source: undefined, places };
   }
 
-  async #ask(server: string, url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
+  async #ask(server: string, request: Request): Promise<Answer> {
+    const { url, signal } = request;
+    if (signal?.aborted) throw signal.reason;
     if (this.#lacking.has(url)) return ABSENT;
     const failure = this.#failed.get(server);
     if (failure !== undefined) return { outcome: 'skipped', detail: `this server has failed before: ${failure}` };
     if (this.#budgetMs <= 0) return { outcome: 'skipped', detail: `fetching has taken ${this.#options.budgetMs / 1000} s already` };
     const started = performance.now();
     try {
-      const answer = await this.#download(url, buildId, kind);
+      const answer = await this.#download(request);
       if (answer.outcome === 'absent') this.#lacking.add(url);
       return answer;
     } catch (error) {
+      if (signal?.aborted) throw signal.reason;
       const detail = reasonOf(error);
       this.#failed.set(server, detail);
       return { outcome: 'failed', detail };
@@ -87,8 +101,8 @@ export class DebuginfodClient {
   }
 
   /** After it throws, the server is not asked again. */
-  async #download(url: string, buildId: string, kind: DebugFileKind): Promise<Answer> {
-    const patience = new Patience(this.#options.timeoutMs, this.#budgetMs);
+  async #download({ url, buildId, kind, signal }: Request): Promise<Answer> {
+    const patience = new Patience(this.#options.timeoutMs, this.#budgetMs, signal);
     let entry: CacheEntry | undefined;
     try {
       const response = await fetch(url, { signal: patience.signal, headers: { 'user-agent': 'perfconv' } });
@@ -156,7 +170,7 @@ function reasonOf(error: unknown): string {
   return ioError(cause, '').message;
 }
 
-/** Aborts a request that makes no progress for too long, or takes too long in all. */
+/** Aborts a request that makes no progress for too long, takes too long in all, or is given up by the caller. */
 class Patience {
   /** Why the request was aborted; undefined if it was not. */
   reason: Error | undefined;
@@ -165,9 +179,13 @@ class Patience {
   readonly #timeoutMs: number;
   readonly #whole: NodeJS.Timeout;
   #silence: NodeJS.Timeout;
+  readonly #signal: AbortSignalLike | undefined;
+  readonly #onAbort = (): void => this.#controller.abort();
 
-  constructor(timeoutMs: number, budgetMs: number) {
+  constructor(timeoutMs: number, budgetMs: number, signal: AbortSignalLike | undefined) {
     this.#timeoutMs = timeoutMs;
+    this.#signal = signal;
+    signal?.addEventListener('abort', this.#onAbort);
     this.#silence = this.#endIn(timeoutMs, `it sent nothing for ${timeoutMs / 1000} s`);
     this.#whole = this.#endIn(budgetMs, 'fetching takes too long', () => {
       this.isBudgetSpent = true;
@@ -187,6 +205,7 @@ class Patience {
   end(): void {
     clearTimeout(this.#silence);
     clearTimeout(this.#whole);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
   }
 
   #endIn(delayMs: number, why: string, onEnd: () => void = () => {}): NodeJS.Timeout {

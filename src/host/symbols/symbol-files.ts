@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ByteSource } from '../../base/byte-source.ts';
 import { BufferSource } from '../../base/byte-source.ts';
 import { ByteView } from '../../base/byte-view.ts';
+import type { AbortSignalLike } from '../../base/cancellation.ts';
 import type { Compression } from '../../base/decompressor.ts';
 import { findBuildId } from '../../elf/build-id.ts';
 import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/symbol-files.ts';
@@ -35,12 +36,13 @@ export class NodeSymbolFiles implements SymbolFiles {
    * @param debuginfod asked for what is not on this machine; without it, nothing is fetched
    * @param opened gets the files that are opened
    * @param sectionCache has what was decompressed before; without it, everything is decompressed again
+   * @param signal gives up fetching
    */
-  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, sectionCache?: SectionCache) {
+  constructor(debuginfod?: DebuginfodClient, opened?: OpenedFiles, sectionCache?: SectionCache, signal?: AbortSignalLike) {
     this.#opened = opened;
     this.#sectionCache = sectionCache;
     if (debuginfod === undefined) return;
-    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened, this.#descriptors);
+    this.fetch = (buildId, kind) => debuginfod.fetch(buildId, kind, opened, this.#descriptors, signal);
   }
 
   async open(path: string): Promise<ByteSource | undefined> {

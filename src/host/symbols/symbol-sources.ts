@@ -1,3 +1,4 @@
+import type { AbortSignalLike } from '../../base/cancellation.ts';
 import type { Diagnostics } from '../../base/diagnostics.ts';
 import type { RecordingContext } from '../../base/recording-input.ts';
 import type { OpenJitDump } from '../../jitdump/jitdump.ts';
@@ -14,6 +15,8 @@ import { NodeSymbolFiles } from './symbol-files.ts';
 export interface SymbolPlaces extends Partial<SymbolizerOptions> {
   /** Servers to query for what is not on this machine; without it, nothing is fetched. */
   readonly debuginfod?: DebuginfodClient;
+  /** Gives up what is asked for there. */
+  readonly signal?: AbortSignalLike;
   /** Gets the files that are opened. */
   readonly openedFiles?: OpenedFiles;
   /** What recordings that are read one after the other share; absent if there is only one. */
@@ -38,10 +41,10 @@ export interface SymbolSources {
  * @param diagnostics gets what is wrong with symbol files
  */
 export function symbolSources({ modifiedNs }: RecordingContext, diagnostics: Diagnostics, places: SymbolPlaces = {}): SymbolSources {
-  const { debuginfod, openedFiles, shared, ...named } = places;
+  const { debuginfod, openedFiles, shared, signal, ...named } = places;
   const options = { debugDirs: DEFAULT_DEBUG_DIRS, binaryDirs: pprofBinaryDirs(process.env), compatPerf: false, ...named };
   return {
-    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache), options, diagnostics).sharing(shared?.lastList),
+    symbolizer: new Symbolizer(new NodeSymbolFiles(debuginfod, openedFiles, shared?.sectionCache, signal), options, diagnostics).sharing(shared?.lastList),
     openJitDump: jitDumpsOf(options, { modifiedNs }, diagnostics, openedFiles),
   };
 }
