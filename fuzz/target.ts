@@ -229,8 +229,13 @@ function blockingSourceOf(bytes: Uint8Array | undefined, name: string): ReturnTy
   return { name, sizeBytes: bytes.length, readNow, close: () => {} };
 }
 
+/** How many pieces a stream of an input has at most. */
+const MAX_PIECES = 100_000;
+
+/** @param pieceBytes more for large inputs: what Node does for each piece would take most of the time that an input has */
 function* piecesOf(bytes: Uint8Array, pieceBytes: number): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield Buffer.from(bytes.subarray(at, at + pieceBytes));
+  const step = Math.max(pieceBytes, Math.ceil(bytes.length / MAX_PIECES));
+  for (let at = 0; at < bytes.length; at += step) yield Buffer.from(bytes.subarray(at, at + step));
 }
 
 /** What is noted while an input is checked. */
