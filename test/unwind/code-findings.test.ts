@@ -4,7 +4,7 @@ import { CodeFindings } from '../../src/unwind/scan/code-findings.ts';
 
 test('numbers of rules are forgotten with the rules, and nothing else is', () => {
   const findings = new CodeFindings(new CodeEffort());
-  const numbers = ['scanned', 'jumped', 'entered', 'pushed'] as const;
+  const numbers = ['scanned', 'returning', 'beginning', 'jumped', 'entered', 'pushed'] as const;
   const others = ['calls', 'trampolines', 'threadEnds', 'wrongRules', 'modes', 'goesOn', 'poppedArguments'] as const;
   for (const name of [...numbers, ...others]) findings[name].set(0x1000, 1);
   findings.forgetRules();

@@ -7,6 +7,8 @@ const BIAS = 0x5550_0000;
 const SP = 0x7fff_1000;
 const FRAME_BYTES = 32;
 const [LEAF, CALLER, START] = [0x1000, 0x1100, 0x1200];
+/** Another function, and a part of one that begins with a frame. */
+const [OTHER, PART] = [0x1300, 0x1400];
 
 interface Machine {
   readonly machine: MadeSample['machine'];
@@ -35,6 +37,8 @@ const MIPS: Machine = { ...MIPS64, machine: 'mips', littleEndian: false };
 interface Setting {
   /** The end of the leaf, in words; its rules say that it keeps its frame all along. */
   readonly code: string;
+  /** How long it is by its rules. */
+  readonly leafBytes?: number;
   /** Where in it the sample is. */
   readonly at?: number;
   /** How much of the frame is left. */
@@ -50,7 +54,7 @@ interface Setting {
 
 async function unwoundAt(
   { machine, littleEndian = true, sp, fp, lr, names: [pcName, spName, lrName], bias = 0, call, callBytes = 4 }: Machine,
-  { code: leaf, at = 0, left = 0, isByFp = false, link, mark, followsLibunwind = false }: Setting,
+  { code: leaf, leafBytes = 0x100, at = 0, left = 0, isByFp = false, link, mark, followsLibunwind = false }: Setting,
 ): Promise<UnwoundSample> {
   const word = isNarrow(machine) ? 4 : 8;
   const code = (): CfaCode => new CfaCode(littleEndian);
@@ -58,12 +62,14 @@ async function unwoundAt(
     { svma: LEAF, bytes: textOf(leaf, littleEndian) },
     { svma: CALLER, bytes: textOf(call, littleEndian) },
     { svma: START, bytes: textOf(call, littleEndian) },
+    { svma: OTHER, bytes: textOf(call, littleEndian) },
+    { svma: PART, bytes: textOf(call, littleEndian) },
   ];
   const keeping = code().defCfa(isByFp ? fp : sp, FRAME_BYTES + bias);
   keeping.offsetExtended(lr, (bias + 16) / word);
   if (mark !== undefined) keeping.offsetExtended(mark, (bias + 24) / word);
   const fdes = [
-    { start: LEAF, sizeBytes: 0x100, code: keeping },
+    { start: LEAF, sizeBytes: leafBytes, code: keeping },
     // It has saved the link register right above its stack pointer, in a frame of two words.
     {
       start: CALLER,
@@ -73,6 +79,8 @@ async function unwoundAt(
         .offsetExtended(lr, (bias + word) / word),
     },
     { start: START, sizeBytes: 0x100, code: code().undefined(lr) },
+    { start: OTHER, sizeBytes: 0x100, code: code() },
+    { start: PART, sizeBytes: 0x100, code: code().defCfaOffset(FRAME_BYTES + bias) },
   ];
   const cie = { returnAddress: lr, dataAlignment: -word, code: code().defCfa(sp, bias) };
   const { bytes } = assembleFrames([[cie, fdes]], { addr: 0x4000, addressSize: word, littleEndian });
@@ -105,6 +113,9 @@ describe('leaves that are about to return, of which rules say that they still ha
     ['MIPS n64: jr ra; daddiu sp, 32', MIPS64, { code: '03e00008 67bd0020', left: FRAME_BYTES, isByFp: true }],
     ['MIPS o32: jr ra; nop', MIPS, { code: '03e00008 00000000' }],
     ['MIPS o32: jr ra; addiu sp, 32', MIPS, { code: '03e00008 27bd0020', left: FRAME_BYTES, isByFp: true }],
+    ['64-bit PowerPC: after 40 other instructions', PPC64, { code: `${'60000000 '.repeat(40)}4e800020` }],
+    ['arm64: a jump to another function', AARCH64, { code: '140000c0' }],
+    ['arm64: a jump to code that leads straight to the return', AARCH64, { code: '14000002 d4200000 d65f03c0' }],
   ])('are left by what they do: %s', async (_, machine, setting) => {
     expect(await unwoundAt(machine, setting)).toMatchObject({ end: 'complete', frames: frames(machine, setting.at ?? 0) });
   });
@@ -114,6 +125,8 @@ describe('leaves that are about to return, of which rules say that they still ha
     ['jump through another register', RISCV64, { code: '00028067' }],
     ['call before the return', RISCV64, { code: '000500e7 00008067' }],
     ['return to what is no return address', RISCV64, { code: '00008067', link: BIAS + CALLER }],
+    ['jump to a part of a function that has a frame', AARCH64, { code: '14000100' }],
+    ['return of the next function', AARCH64, { code: `${'d503201f '.repeat(4)}d65f03c0`, leafBytes: 16 }],
     ['return to a handler', RISCV64, { code: '00008067', mark: 59 }],
     ['return, but libunwind is followed', AARCH64, { code: 'd65f03c0', followsLibunwind: true }],
   ])('are left by their rules: %s', async (_, machine, setting) => {

@@ -32,8 +32,11 @@ export interface FallbackSteps {
   stepOverSignal(): StepEnd;
   /** Steps out of a leaf of 32-bit Arm, where rules only hold at calls. */
   stepOutOfLeaf(): StepEnd;
-  /** Steps out of a leaf that is about to return by the link register, by the few instructions up to there. */
-  stepToReturn(): StepEnd;
+  /**
+   * Steps out of a leaf of a machine with a link register, if code that is certain to run or to have run says something else than its rule: the few instructions
+   * up to its return, or those since its function began.
+   */
+  stepByCertainCode(): StepEnd;
   /** What the code before an address calls, to which the rule of a frame has led. @param callee, isCall that frame's address, and whether it is a caller's */
   calledBefore(address: number, callee: number, isCall: boolean): Called;
   /** Steps out of a frame whose rule is wrong: a signal trampoline, or code that moves the stack pointer without saying so. */

@@ -14,6 +14,7 @@ import { CodeStep } from './code-step.ts';
 import { EntryStep } from './entry-step.ts';
 import type { Called, FallbackSteps, RecoveryWay } from './fallback-steps.ts';
 import type { GuessContext } from './guess-context.ts';
+import { LeafStep } from './leaf-step.ts';
 import { LinkGuess } from './link-guess.ts';
 import { PushStep } from './push-step.ts';
 import { ReturnStep } from './return-step.ts';
@@ -40,6 +41,7 @@ export class FrameGuess implements FallbackSteps {
   readonly #vdso: I386Vdso;
   readonly #x86: X86Guess;
   readonly #links: LinkGuess;
+  readonly #leafStep: LeafStep;
   readonly #wrongRules: WrongRules;
   isSignalFrame = false;
 
@@ -61,6 +63,7 @@ export class FrameGuess implements FallbackSteps {
     this.#returnStep = returnStep;
     this.#x86 = new X86Guess(context, { returnStep, codeStep, entryStep, vdso: this.#vdso });
     this.#links = new LinkGuess(context, { returnStep, codeStep, pushStep });
+    this.#leafStep = new LeafStep(context, codeStep);
     this.#wrongRules = new WrongRules(context, codeStep, entryStep);
   }
 
@@ -156,9 +159,9 @@ export class FrameGuess implements FallbackSteps {
     return this.#code.isPending ? 'pending' : end;
   }
 
-  stepToReturn(): StepEnd {
+  stepByCertainCode(): StepEnd {
     this.#beginStep();
-    const end = this.#links.stepToReturn();
+    const end = this.#leafStep.step();
     return this.#code.isPending ? 'pending' : end;
   }
 

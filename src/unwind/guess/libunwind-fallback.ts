@@ -111,7 +111,7 @@ export class LibunwindFallback implements FallbackSteps {
     return 'no-rule';
   }
 
-  stepToReturn(): StepEnd {
+  stepByCertainCode(): StepEnd {
     return 'no-rule';
   }
 

@@ -302,11 +302,6 @@ export class LinkGuess {
     return atEntry === 'no-rule' ? this.#stepByCode() : atEntry;
   }
 
-  /** See {@link FallbackSteps.stepToReturn}. On 32-bit Arm, nothing tells for sure which instruction set code is of; its rules are trusted. */
-  stepToReturn(): StepEnd {
-    return this.#frame.machine.name === 'arm' ? 'no-rule' : this.#codeStep.stepToReturn();
-  }
-
   #stepAtEntry(): StepEnd {
     const { registers, machine, pc } = this.#frame;
     const link = codeAddress(registers.lo[machine.lr], registers.hi[machine.lr], machine);

@@ -19,6 +19,8 @@ export class CodeFindings {
   readonly scanned = new CodeFacts();
   /** By svma of a leaf: the number of the rule if it is about to return, or NO_RULE, see {@link FrameScan.returnRule}. */
   readonly returning = new CodeFacts();
+  /** By svma of a leaf: the number of the rule that follows from the code since the function's beginning, if it has a wrong one, or NO_RULE, see {@link PrologueScan}. */
+  readonly beginning = new CodeFacts();
   /** By svma of a leaf: the number of the rule by which it goes on at an indirect jump, see {@link FrameScan.jumpRule}. */
   readonly jumped = new CodeFacts();
   /** By svma of a frame of x86: where its code goes on, straight ahead and by a direct jump, with the stack pointer where it was. */
@@ -45,6 +47,7 @@ export class CodeFindings {
   forgetRules(): void {
     this.scanned.clear();
     this.returning.clear();
+    this.beginning.clear();
     this.jumped.clear();
     this.entered.clear();
     this.pushed.clear();

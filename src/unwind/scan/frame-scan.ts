@@ -8,6 +8,7 @@ import { CodeWays } from './code-ways.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { linkDecoders } from './link-decoders.ts';
+import { isRuleAtEntry } from './prologue-scan.ts';
 import { ReturnRules } from './return-rules.ts';
 import { ScanState } from './scan-state.ts';
 import { x86Decoders } from './x86-decoder.ts';
@@ -18,8 +19,8 @@ import { x86Decoders } from './x86-decoder.ts';
 const MAX_INSTRUCTIONS = 1 << 14;
 /** The same for all addresses of one file: one to four seconds. Observed: eight recordings of musl, Node, PostgreSQL and others need fewer than 2^16. */
 const MAX_FILE_INSTRUCTIONS = 1 << 24;
-/** How many instructions may be left up to a function's return for it to be about to return: some restore most registers after they have freed their frame. */
-const MAX_INSTRUCTIONS_TO_RETURN = 16;
+/** How many instructions may be left up to a function's return for it to be about to return: on PowerPC, most registers are restored after the frame was freed. */
+const MAX_INSTRUCTIONS_TO_RETURN = 64;
 /** The alignment of most functions. */
 const ALIGNMENT = 16;
 /** What the rule of a frame depends on besides its address. */
@@ -100,6 +101,7 @@ export class FrameScan {
     const known = module.code.returning.get(svma);
     if (known !== undefined) return known;
     const machine = module.registers as MachineRegisters;
+    this.#module = module;
     this.#reader.begin(module);
     this.#returnRules.begin(module, machine, { isCall: false, isEmpty: false });
     module.makeRoom();
@@ -111,18 +113,35 @@ export class FrameScan {
 
   #followToReturn(decoder: InstructionDecoder, { name, sp }: MachineRegisters, from: number): number {
     const state = this.#state;
+    const { link } = CALLING_CONVENTIONS[name];
+    const start = this.#module.functionStart(from);
+    let atTailCall = NO_RULE;
+    let hasJumped = false;
     state.begin(sp);
     decoder.enter?.();
     let svma = from;
     for (let left = MAX_INSTRUCTIONS_TO_RETURN; left > 0; left--) {
       const flow = decoder.decode(this.#reader, svma, state);
-      if (this.#reader.isMissing) return NO_RULE;
-      const isReturn = flow === 'leave' && decoder.taken === undefined && decoder.via === CALLING_CONVENTIONS[name].link;
+      const isInside = hasJumped || flow === 'next' || this.#module.functionStart(svma) === start;
+      if (this.#reader.isMissing || !isInside) return atTailCall;
+      const isReturn = flow === 'leave' && decoder.taken === undefined && decoder.via === link;
       if (isReturn) return this.#returnRules.atReturn(state, decoder.via, 0);
-      if (flow !== 'next') return NO_RULE;
-      svma += decoder.sizeBytes;
+      if (flow === 'jump' && !hasJumped) {
+        // What restores registers for many functions is jumped to before the frame is gone, and leads straight to the return, too.
+        if (this.#beginsOther(decoder.target, start)) atTailCall = this.#returnRules.atReturn(state, link, 0);
+        svma = decoder.target;
+        hasJumped = true;
+        decoder.enter?.();
+      } else if (flow === 'next') svma += decoder.sizeBytes;
+      else return atTailCall;
     }
-    return NO_RULE;
+    return atTailCall;
+  }
+
+  /** Whether an svma is in another function, or a part of one, that has no frame there. @param start where the function begins */
+  #beginsOther(svma: number, start: number | undefined): boolean {
+    const other = this.#module.functionStart(svma);
+    return other !== undefined && other !== start && isRuleAtEntry(this.#module, this.#module.ruleAt(svma));
   }
 
   /**

@@ -21,8 +21,6 @@ const WORD = 0x1_0000_0000;
 const MAX_COPY_DISTANCE = 4096;
 /** Rules with any of these flags are handled apart from the usual ones. */
 const RARE = RuleFlag.complex | RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.endsHere | RuleFlag.savesVectors | RuleFlag.leavesStack;
-/** Rules of code that does not return to what called it, whatever its link register has; and those that only hold at calls, whose code is followed anyway. */
-const NOT_TO_CALLER = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.toHandler | RuleFlag.exidx | RuleFlag.leavesStack;
 
 /** What a step works with. */
 interface FrameStepContext {
@@ -161,7 +159,7 @@ export class FrameStep {
     this.wasFromCalled = false;
     if (module === undefined || module.registers !== frame.machine) return this.stepWithoutRule();
     if (!isCall && frame.machine.lr >= 0) {
-      const end = this.#stepToReturn(module, svma);
+      const end = this.#stepByCertainCode();
       if (end !== 'no-rule') return end;
     }
     const rule = module.ruleAt(isCall ? svma - 1 : svma);
@@ -200,20 +198,11 @@ export class FrameStep {
     return this.#takeReturnAddress(data[rule + RuleWord.returnAddressRegister], flags, cfa);
   }
 
-  /**
-   * Steps out of a leaf that is about to return, if its rule says that it still has a frame: compilers, as clang on most machines, leave out the ends of
-   * functions.
-   */
-  #stepToReturn(module: UnwindModule, svma: number): StepEnd {
-    const { machine } = this.#frame;
-    const rule = module.ruleAt(svma);
-    const { data } = module.rules;
-    if (rule < 0 || (data[rule + RuleWord.flags] & NOT_TO_CALLER) !== 0) return 'no-rule';
-    const isAtSp = data[rule + RuleWord.cfaRegister] === machine.sp && data[rule + RuleWord.cfaOffset] === machine.cfaBias;
-    if (isAtSp && data[rule + RuleWord.registerCount] === 0) return 'no-rule';
-    const end = this.#fallback.stepToReturn();
-    if (end === 'stepped') return this.#afterFallback();
+  /** Steps out of a leaf whose rule is wrong, because compilers leave out how functions set up or give back their frames. */
+  #stepByCertainCode(): StepEnd {
+    const end = this.#fallback.stepByCertainCode();
     this.#shortfall.forgetCallerSp();
+    if (end === 'stepped') return this.#afterFallback();
     return end === 'pending' ? end : 'no-rule';
   }
 
