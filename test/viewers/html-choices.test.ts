@@ -108,4 +108,18 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect(await texts('#path button')).toEqual(['stacks with sort', '✕ Remove focus']);
     });
   });
+  it('takes what a link searches for as a text, however much it looks like an expression, and however long it is', async () => {
+    const [name, part] = ['a'.repeat(60_000), 'a'.repeat(15_000)];
+    const stacks = [...Array.from({ length: 40 }, (_, nth) => `${name}${nth}`), 'std::vector<(a+)+$>'];
+    await openProfilePage(browser, buildProfile(stacks.map((one, timeNs) => ({ timeNs, stack: [one] }))), async ({ page, rows, settled }) => {
+      const found = async (search: string): Promise<number> => {
+        await page.goto(page.url().replace(/#.*|$/, `#${new URLSearchParams({ search })}`));
+        await page.waitForTimeout(100);
+        await settled();
+        expect(await page.inputValue('#search')).toBe(search);
+        return (await rows()).length;
+      };
+      expect([await found('(A+)+$'), await found(`${part}b${part}`), await found(`${part}39`)]).toEqual([1, 0, 1]);
+    });
+  });
 });

@@ -1,14 +1,13 @@
 import { type CodeFunction, functionOf, type Recording, ROOT } from './recording.ts';
+import { TextSearch } from './text-search.ts';
 
 /** By function: 1 if its name contains the text, whatever the case; undefined for an empty text. */
 export function matchFunctions(functions: readonly CodeFunction[], text: string): Uint8Array | undefined {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return undefined;
-  return Uint8Array.from(functions, ({ fullName, name }) => (contains(name, wanted) || contains(fullName, wanted) ? 1 : 0));
-}
-
-function contains(text: string, wanted: string): boolean {
-  return text.toLowerCase().includes(wanted);
+  const search = new TextSearch(wanted);
+  const isIn = (name: string): boolean => search.isIn(name.toLowerCase());
+  return Uint8Array.from(functions, ({ fullName, name }) => (isIn(name) || (fullName !== name && isIn(fullName)) ? 1 : 0));
 }
 
 /** The weight of the samples with a match in their stacks. Each counts once, however many of its functions match. @param self by node */
