@@ -6,6 +6,7 @@ import { byId } from './view/dom.ts';
 import { GraphView } from './view/graph-view.ts';
 import { NeighborsView } from './view/neighbors-view.ts';
 import { PathView } from './view/path-view.ts';
+import { Saving } from './view/saving.ts';
 import { State } from './view/state.ts';
 import { TableView } from './view/table-view.ts';
 
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
   new TableView(state, graph.colors).update();
   new NeighborsView(state).render();
   new Controls(state, graph.colors).render();
+  new Saving(state, graph.colors).render();
   new Address(state);
   document.body.dataset.ready = 'true';
 }

@@ -3,6 +3,7 @@ import { printable } from '../../src/base/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
 import { notUnpacked } from '../../src/unwrap/wrappings.ts';
 import { byId, element } from '../view/dom.ts';
+import { download } from '../view/download.ts';
 import { ChosenFiles, type KnownFile } from './chosen-files.ts';
 import { UNREADABLE } from './dropped-files.ts';
 import { KIND_NAMES } from './file-kinds.ts';
@@ -24,8 +25,6 @@ const FORMAT_NAMES: Readonly<Record<FileFormat, string>> = {
   otlp: 'OTLP',
 };
 const FILE_FORMATS = FORMATS.filter((format) => format !== 'csv');
-/** How long a browser may take to begin with a download. */
-const DOWNLOAD_MS = 60_000;
 
 /** The files that were chosen, and what becomes of them. */
 export class Conversion {
@@ -257,12 +256,4 @@ function filesOf(files: readonly KnownFile[], isWanted: (file: KnownFile) => boo
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
-}
-
-function download(file: Blob, name: string): void {
-  const link = element('a', '');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), DOWNLOAD_MS);
 }

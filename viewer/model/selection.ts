@@ -21,7 +21,7 @@ export function withWeight({ events }: Recording, selection: Selection): Selecti
 }
 
 /** Whether the samples of a thread belong to a scope. */
-function isInScope({ processes, threads }: Recording, thread: number, scope: Scope): boolean {
+export function isInScope({ processes, threads }: Recording, thread: number, scope: Scope): boolean {
   if (scope.of === 'all') return true;
   if (scope.of === 'thread') return thread === scope.index;
   const { process } = threads[thread];

@@ -1,5 +1,6 @@
 import { type Category, categoryOf } from '../model/categories.ts';
 import type { CodeFunction } from '../model/recording.ts';
+import type { GraphColors } from './look.ts';
 
 /** A color by its hue, saturation and lightness on a light page and on a dark one. */
 interface Palette {
@@ -25,7 +26,7 @@ const PALETTES: Readonly<Record<Category, Palette>> = {
 const SHADES = 9;
 
 /** The colors of functions. The same function always has the same one. */
-export class Colors {
+export class Colors implements GraphColors {
   readonly #isDark = matchMedia('screen and (prefers-color-scheme: dark)');
   /** Of functions that were called and of those that were inlined. By object: when stacks are grouped in another way, other groups get the indexes of these. */
   #called = new WeakMap<CodeFunction, string>();
@@ -52,16 +53,14 @@ export class Colors {
     return this.#isDark.matches ? '#ffffff' : '#000000';
   }
 
-  /** Of boxes that stand for the root and for what is too small. */
   get plain(): string {
     return this.#isDark.matches ? '#3d404a' : '#dcdce2';
   }
 
   get match(): { readonly fill: string; readonly text: string } {
-    return this.#isDark.matches ? { fill: 'hsl(315 75% 66%)', text: '#1b1b1f' } : { fill: 'hsl(315 78% 38%)', text: '#ffffff' };
+    return this.#isDark.matches ? { fill: hexOf(315, 75, 66), text: '#1b1b1f' } : { fill: hexOf(315, 78, 38), text: '#ffffff' };
   }
 
-  /** Of a function, called or inlined. */
   fill(one: CodeFunction, inlined: boolean): string {
     const fills = inlined ? this.#inlined : this.#called;
     let fill = fills.get(one);
@@ -72,7 +71,6 @@ export class Colors {
     return fill;
   }
 
-  /** Of a category in the legend. */
   category(category: Category): string {
     const palette = PALETTES[category];
     return this.#mix(palette, palette.hues >> 1, SHADES >> 1);
@@ -81,8 +79,21 @@ export class Colors {
   #mix({ dark, hue, hues, light, saturation }: Palette, ofBinary: number, ofName: number): string {
     const shade = ofName % SHADES;
     const isDark = this.#isDark.matches;
-    return `hsl(${hue + (ofBinary % (hues + 1))} ${isDark ? saturation * 0.6 : saturation}% ${isDark ? dark - (shade >> 1) : light + shade}%)`;
+    return hexOf(hue + (ofBinary % (hues + 1)), isDark ? saturation * 0.6 : saturation, isDark ? dark - (shade >> 1) : light + shade);
   }
+}
+
+/** A color by hue (degrees), saturation and lightness (percent), as every program that shows pictures reads it. Source: CSS Color 4, "HSL to sRGB". */
+function hexOf(hue: number, saturation: number, lightness: number): string {
+  const [share, light] = [saturation / 100, lightness / 100];
+  const channel = (nth: number): string => {
+    const place = (nth + hue / 30) % 12;
+    const value = light - share * Math.min(light, 1 - light) * Math.max(-1, Math.min(place - 3, 9 - place, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, '0');
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
 /** FNV-1a. */

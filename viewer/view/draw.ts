@@ -1,19 +1,7 @@
-import { closed, isRightToLeft } from '../model/direction.ts';
-import { REST, type Row } from '../model/layout.ts';
-import { functionOf, isInlined, ROOT } from '../model/recording.ts';
-import type { Colors } from './colors.ts';
-import { Fitter } from './fit.ts';
-import { boxName } from './labels.ts';
+import { isRightToLeft } from '../model/direction.ts';
+import type { Row } from '../model/layout.ts';
+import { boxText, drawnWidth, FONT_FAMILY, FONT_PX, type GraphColors, lookOf, PADDING, ROW_HEIGHT } from './look.ts';
 import type { State } from './state.ts';
-
-/** Height of a row in CSS pixels, with the gap below it. */
-export const ROW_HEIGHT = 20;
-const FONT = '12px system-ui, sans-serif';
-const PADDING = 4;
-/** Narrower boxes have no text. */
-const MIN_TEXT_WIDTH = 22;
-/** Of boxes that are callers of the zoomed one, or that do not match. */
-const FAINT = 0.4;
 
 /** A box that is marked: row and place in it. */
 export interface Spot {
@@ -34,12 +22,12 @@ export interface Picture {
 }
 
 /** Draws the rows that can be seen. The context's units are CSS pixels. */
-export function drawGraph(context: CanvasRenderingContext2D, state: State, colors: Colors, picture: Picture): void {
+export function drawGraph(context: CanvasRenderingContext2D, state: State, colors: GraphColors, picture: Picture): void {
   const { focused, height, hovered, rows, top, width, zoomedRow } = picture;
   context.globalAlpha = 1;
   context.fillStyle = colors.page;
   context.fillRect(0, 0, width, height);
-  context.font = FONT;
+  context.font = `${FONT_PX}px ${FONT_FAMILY}`;
   context.textBaseline = 'middle';
   // Whatever the direction of the name.
   context.textAlign = 'left';
@@ -66,37 +54,29 @@ export function drawGraph(context: CanvasRenderingContext2D, state: State, color
 function drawBox(
   context: CanvasRenderingContext2D,
   state: State,
-  colors: Colors,
+  colors: GraphColors,
   node: number,
   left: number,
   right: number,
   y: number,
   isAbove: boolean,
 ): void {
-  // A gap between boxes that are wide enough for it.
-  const width = right - left > 3 ? right - left - 1 : right - left;
+  const width = drawnWidth(right - left);
   if (width < 0.2) return;
-  const isPlain = node === ROOT || node === REST;
-  const code = isPlain ? 0 : state.graph.code(node);
-  const index = functionOf(code);
-  const isMatch = !isPlain && state.matches?.[index] === 1;
-  const isFaint = isAbove || (state.matches !== undefined && !isMatch && node !== ROOT);
-  context.globalAlpha = isFaint || node === REST ? FAINT : 1;
-  context.fillStyle = isPlain ? colors.plain : isMatch ? colors.match.fill : colors.fill(state.recording.functions[index], isInlined(code));
+  const { fill, fillOpacity, ink, inkOpacity, isChosen } = lookOf(state, colors, node, isAbove);
+  context.globalAlpha = fillOpacity;
+  context.fillStyle = fill;
   context.fillRect(left, y, width, ROW_HEIGHT - 1);
-  context.globalAlpha = isAbove ? 0.75 : 1;
-  if (!isPlain && index === state.chosen) {
+  context.globalAlpha = inkOpacity;
+  if (isChosen) {
     context.fillStyle = colors.outline;
     context.fillRect(left, y + ROW_HEIGHT - 3, width, 2);
   }
-  if (width < MIN_TEXT_WIDTH) return;
-  context.fillStyle = isMatch ? colors.match.text : colors.text;
-  const label = node === ROOT ? `${closed(boxName(state, node))}: ${state.namedWeightText(state.graph.weight(ROOT))}` : boxName(state, node);
-  const text = fitter.fit(label, width - 2 * PADDING, (one) => context.measureText(one).width);
-  if (text !== '') drawText(context, text, left + PADDING, y);
+  const text = boxText(state, node, width, (one) => context.measureText(one).width);
+  if (text === '') return;
+  context.fillStyle = ink;
+  drawText(context, text, left + PADDING, y);
 }
-
-const fitter = new Fitter();
 
 /** Draws a name in its row. Piled up combining marks (an accent on an accent on an accent) would cover the rows above. */
 function drawText(context: CanvasRenderingContext2D, text: string, left: number, y: number): void {

@@ -2,13 +2,12 @@ import { boxAt, layOut, REST, type Row } from '../model/layout.ts';
 import { functionOf, ROOT } from '../model/recording.ts';
 import { Colors } from './colors.ts';
 import { byId, oncePerFrame } from './dom.ts';
-import { drawGraph, ROW_HEIGHT, type Spot } from './draw.ts';
+import { drawGraph, type Spot } from './draw.ts';
 import { describeBox } from './labels.ts';
+import { ROW_HEIGHT, SMALLEST_PX } from './look.ts';
 import type { State } from './state.ts';
 import { Tip } from './tip.ts';
 
-/** Boxes narrower than this many pixels are drawn as one. */
-const SMALLEST_PX = 0.8;
 /** How far the zoomed box is from the upper edge at least, in rows. */
 const ROWS_ABOVE = 3;
 

@@ -1,7 +1,7 @@
 import { pathTo } from '../model/graph.ts';
 import { ROOT } from '../model/recording.ts';
+import { boxName } from './box-texts.ts';
 import { button, byId, element, named, replaceContent } from './dom.ts';
-import { boxName } from './labels.ts';
 import type { State } from './state.ts';
 
 /** How many boxes at both ends of a long path have buttons. */
