@@ -2,6 +2,7 @@ import { loadData } from './load.ts';
 import { readRecording } from './model/recording.ts';
 import { Address } from './view/address.ts';
 import { Controls } from './view/controls.ts';
+import { Divider } from './view/divider.ts';
 import { byId } from './view/dom.ts';
 import { GraphView } from './view/graph-view.ts';
 import { NeighborsView } from './view/neighbors-view.ts';
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
   new TableView(state, graph.colors).update();
   new NeighborsView(state).render();
   new Controls(state, graph.colors).render();
+  new Divider();
   new Saving(state, graph.colors).render();
   new Address(state);
   document.body.dataset.ready = 'true';

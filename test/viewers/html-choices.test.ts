@@ -122,4 +122,35 @@ describe.each(BROWSER_NAMES)('what one chooses on the page of -t html in %s', (b
       expect([await found('(A+)+$'), await found(`${part}b${part}`), await found(`${part}39`)]).toEqual([1, 0, 1]);
     });
   });
+  it('gives the graph more or less of the window, by mouse and keys', async () => {
+    await openProfilePage(browser, STACKS, async ({ clickBox, page, settled, texts }) => {
+      const heights = async (): Promise<number[]> => {
+        await settled();
+        return await page.evaluate<number[]>(`['#graph', '#canvas', '#functions'].map((one) => document.querySelector(one).getBoundingClientRect().height)`);
+      };
+      const divider = page.locator('#divider');
+      const [graph, canvas, functions] = await heights();
+      const { x, y } = (await divider.boundingBox())!;
+      await page.mouse.move(x + 300, y);
+      await page.mouse.down();
+      await page.mouse.move(x + 300, y - 100, { steps: 4 });
+      await page.mouse.up();
+      await page.mouse.move(x + 300, y - 300);
+      const moved = await heights();
+      expect(moved.map((height, at) => Math.round(height - [graph, canvas, functions][at]))).toEqual([-100, -100, 100]);
+      // What is drawn has the new height, too.
+      await clickBox(2, 0.1);
+      expect(await texts('#path [aria-current]')).toEqual(['sort']);
+      await divider.focus();
+      await page.keyboard.press('ArrowUp');
+      expect((await heights())[0]).toBeLessThan(moved[0]);
+      await page.keyboard.press('End');
+      expect([await divider.getAttribute('aria-valuenow'), (await heights())[2] >= 90]).toEqual(['90', true]);
+      // Playwright's double clicks are two single ones in Firefox.
+      await divider.dispatchEvent('dblclick');
+      expect((await heights()).map(Math.round)).toEqual([graph, canvas, functions].map(Math.round));
+      await page.locator('input[value=table]').check();
+      expect(await divider.isVisible()).toBe(false);
+    });
+  });
 });
