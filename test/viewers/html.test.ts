@@ -170,6 +170,9 @@ describe.each(BROWSER_NAMES)('the page of -t html in %s', (browser) => {
       await settled();
       expect(await texts('#share')).toEqual(['70.0% match']);
       expect((await rows()).map(([, , , , name]) => name)).toEqual(['sort']);
+      await page.keyboard.type('ed');
+      await settled();
+      expect([await texts('#share'), await texts('#count')]).toEqual([['0% match'], ['No function matches.']]);
       await page.keyboard.press('Escape');
       await settled();
       expect([await texts('#share'), (await rows()).length]).toEqual([[''], 5]);

@@ -113,7 +113,8 @@ export class TableView {
     const shown = this.#order.slice(0, this.#limit);
     this.#table.tBodies[0].replaceChildren(...shown.map((index) => this.#row(index)));
     const left = this.#order.length - shown.length;
-    this.#count.textContent = left > 0 ? `${shown.length} of ${this.#order.length} functions` : functionCount(this.#order.length);
+    this.#count.textContent =
+      left > 0 ? `${shown.length} of ${this.#order.length} functions` : functionCount(this.#order.length, this.#state.matches !== undefined);
     this.#more.hidden = left === 0;
     this.#more.textContent = `Show ${Math.min(left, MORE_ROWS)} more`;
   }
@@ -150,7 +151,8 @@ export class TableView {
   }
 }
 
-function functionCount(count: number): string {
+function functionCount(count: number, isSearch: boolean): string {
+  if (count === 0) return isSearch ? 'No function matches.' : 'No samples.';
   return count === 1 ? '1 function' : `${count} functions`;
 }
 
