@@ -56,7 +56,7 @@ async function read(records: readonly RecordSpec[], { dump, attr = MONO, ...opti
     return chain.join(' < ');
   });
   if (source !== undefined) expect(source.isOpen).toBe(asked.length === 0);
-  return { frames, asked, places, problems: diagnostics.list().map(({ code }) => code) };
+  return { frames, asked, places, problems: diagnostics.list().map(({ code }) => code), messages: diagnostics.list().map(({ message }) => message) };
 }
 
 /** The map with which a JIT announces its dump. */
@@ -193,6 +193,9 @@ describe('code of JITs', () => {
     expect(await read(records, { dump: new TextEncoder().encode('no dump') })).toMatchObject({ frames: ['? /tmp/perf-12.map'], problems: ['jitdump-damaged'] });
     const half = encodeJitDump({ records: LOADS }).subarray(0, -30);
     expect(await read(records, { dump: half })).toMatchObject({ frames: [`first ${PATH}`], problems: ['jitdump-damaged'] });
+    const moves: JitRecordSpec[] = [7n, 8n].map((move) => ({ move, to: JIT, time: 21n }));
+    const { messages } = await read(records, { dump: encodeJitDump({ records: [...LOADS, ...moves] }) });
+    expect(messages.join()).toMatch(/JIT_CODE_MOVE of code that was not loaded at 0x[0-9a-f]+: the first of 2 records that are left out$/);
   });
 
   it('is where it was last moved to, however often it was moved', async () => {

@@ -138,7 +138,7 @@ export class JitCode {
     }
     try {
       const dump = readJitDump(source, dumpStacks(this.#events));
-      const complaint = typeof dump === 'string' ? dump : dump.damage;
+      const complaint = typeof dump === 'string' ? dump : damageOf(dump);
       if (complaint !== '') this.#diagnostics.add('jitdump-damaged', 'warning', `${source.name}: ${complaint}`);
       return typeof dump === 'string' ? undefined : dump;
     } catch (error) {
@@ -149,6 +149,11 @@ export class JitCode {
       source.close();
     }
   }
+}
+
+/** What is wrong with a dump, in words; empty if nothing is. */
+function damageOf({ damage, damagedRecords }: JitDump): string {
+  return damagedRecords > 1 ? `${damage}: the first of ${damagedRecords} records that are left out` : damage;
 }
 
 /** How many bytes a dump needs: columns of 8-byte numbers, names, unwinding information, and code. */
