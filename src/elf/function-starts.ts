@@ -1,15 +1,12 @@
 import type { ByteView } from '../base/byte-view.ts';
 import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
-import { readEhFrame, readFrameTable } from './eh-frame.ts';
+import { MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from './eh-frame.ts';
 import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from './exidx-entries.ts';
 import { FrameSection } from './frame-section.ts';
 import type { FrameTable } from './frame-table.ts';
 import { type MappedBytes, readTable } from './mapped-bytes.ts';
-
-/** The largest programs have some twenty megabytes. A larger table is not read: it may be a hole. */
-const MAX_TABLE_SIZE_BYTES = 64 << 20;
 
 /**
  * Finds where the functions that contain some addresses begin, from tables that stripping keeps because exceptions need them: `.eh_frame`, and on 32-bit Arm
@@ -23,7 +20,7 @@ export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array):
   const svmas = addresses.map((address) => elf.svmaOf(address) ?? Number.NaN);
   const wanted = await startsByFrames(elf, svmas);
   if (elf.machine === EM_ARM) {
-    const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES);
+    const index = await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_FRAME_TABLE_BYTES);
     if (index !== undefined) visitExidxRanges(elf, index, wanted.take);
   }
   return wanted.starts();
@@ -32,8 +29,8 @@ export async function findFunctionStarts(elf: ElfFile, addresses: Float64Array):
 /** The starts that `.eh_frame` knows: by `.eh_frame_hdr` if that is right, since few FDEs are asked for, else by a walk over all. */
 async function startsByFrames(elf: ElfFile, svmas: Float64Array): Promise<WantedStarts> {
   const wanted = new WantedStarts(svmas);
-  const table = await readFrameTable(elf, MAX_TABLE_SIZE_BYTES);
-  const frames = await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table);
+  const table = await readFrameTable(elf);
+  const frames = await readEhFrame(elf, table);
   if (frames === undefined) return wanted;
   const section = new FrameSection({ ...frames, isDebugFrame: false, hasCodeAtZero: true });
   if (table !== undefined && listsAll(table, section) && wanted.takeListed(table, section)) return wanted;

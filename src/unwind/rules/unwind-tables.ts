@@ -2,7 +2,7 @@ import { ByteView } from '../../base/byte-view.ts';
 import type { Decompressor } from '../../base/decompressor.ts';
 import { PerfconvError } from '../../base/errors.ts';
 import { decompressSection, sectionCompression } from '../../dwarf/compressed-section.ts';
-import { frameBytes, readEhFrame, readFrameTable } from '../../elf/eh-frame.ts';
+import { frameBytes, MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from '../../elf/eh-frame.ts';
 import { EM_386, EM_ARM, EM_X86_64, PT_ARM_EXIDX, SHF_EXECINSTR, SHT_NOBITS } from '../../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../../elf/elf-file.ts';
 import { FrameSection } from '../../elf/frame-section.ts';
@@ -43,9 +43,6 @@ export interface UnwindTables {
 /** Of a file without rules. */
 export const NO_TABLES: UnwindTables = { frames: [], frameTable: undefined, exidx: undefined, goFrames: undefined };
 
-/** The largest programs have some fifty megabytes. A larger table is not read: it may be a hole. */
-const MAX_TABLE_SIZE_BYTES = 1 << 28;
-
 /** Machines whose calls put the return address on the stack. On others, Go keeps frame pointers, which tell the same. */
 const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 
@@ -53,18 +50,18 @@ const GO_MACHINES: readonly number[] = [EM_386, EM_X86_64];
 export async function readUnwindTables(elf: ElfFile, { debug, decompressor, usesAllTables = true }: UnwindModuleOptions): Promise<UnwindTables> {
   // perf 6.1 finds the table only by its section (observed).
   const hasTable = usesAllTables || elf.section('.eh_frame_hdr') !== undefined;
-  const table = hasTable ? await readFrameTable(elf, MAX_TABLE_SIZE_BYTES) : undefined;
+  const table = hasTable ? await readFrameTable(elf) : undefined;
   // perf 6.1 finds rules by the table alone, even if the linker wrote none into the header, or not all, as versions of Zig's own linker do (observed).
-  const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, MAX_TABLE_SIZE_BYTES, table) : undefined;
+  const ehFrame = usesAllTables || table === undefined || table.count > 0 ? await readEhFrame(elf, table) : undefined;
   const frames = [ehFrame && new FrameIndex(new FrameSection({ ...ehFrame, isDebugFrame: false, hasCodeAtZero: hasCodeAtZero(elf) }), table, !usesAllTables)];
   if (usesAllTables || table === undefined)
     for (const file of debug === undefined ? [elf] : [elf, debug]) frames.push(await readDebugFrame(file, decompressor));
   const isGoMachine = GO_MACHINES.includes(elf.machine);
-  const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_TABLE_SIZE_BYTES) : undefined;
+  const exidx = elf.machine === EM_ARM ? await readTable(elf, '.ARM.exidx', PT_ARM_EXIDX, MAX_FRAME_TABLE_BYTES) : undefined;
   return {
     frames: frames.filter((index) => index !== undefined),
     frameTable: table,
-    exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_TABLE_SIZE_BYTES))),
+    exidx: exidx && (await ExidxTable.read(exidx.view, exidx.addr, (addr, sizeBytes) => readMapped(elf, addr, sizeBytes, MAX_FRAME_TABLE_BYTES))),
     goFrames: usesAllTables && isGoMachine ? await GoFrames.find(elf) : undefined,
   };
 }
@@ -72,7 +69,7 @@ export async function readUnwindTables(elf: ElfFile, { debug, decompressor, uses
 /** `.debug_frame`, unpacked; undefined if there is none, or it cannot be unpacked. */
 async function readDebugFrame(elf: ElfFile, decompressor: Decompressor | undefined): Promise<FrameIndex | undefined> {
   const section = elf.sections.find(({ name, type }) => (name === '.debug_frame' || name === '.zdebug_frame') && type !== SHT_NOBITS);
-  if (section === undefined || section.sizeBytes === 0 || section.sizeBytes > MAX_TABLE_SIZE_BYTES) return undefined;
+  if (section === undefined || section.sizeBytes === 0 || section.sizeBytes > MAX_FRAME_TABLE_BYTES) return undefined;
   const bytes = await readPacked(elf, section, decompressor);
   if (bytes === undefined || bytes.length === 0) return undefined;
   const frames = frameBytes(elf, { view: new ByteView(bytes, elf.littleEndian), addr: 0 }, 0);
