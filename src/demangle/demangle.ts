@@ -1,9 +1,5 @@
 import { PerfconvError } from '../base/errors.ts';
-import { demangleItanium } from './itanium.ts';
-import { demangleJava } from './java.ts';
-import { demangleOcaml } from './ocaml.ts';
-import { demangleRustLegacy } from './rust-legacy.ts';
-import { demangleRustV0 } from './rust-v0.ts';
+import { demangleName } from './demangle-name.ts';
 import type { DemangleStyle } from './style.ts';
 
 export type { DemangleStyle } from './style.ts';
@@ -19,6 +15,5 @@ export function demangle(name: string, style: DemangleStyle = 'full'): string | 
   // Not every caller has its types checked by a compiler.
   if (typeof name !== 'string') throw new PerfconvError('usage', `the name to demangle is of type ${typeof name}: expected a string`);
   if (!STYLES.includes(style)) throw new PerfconvError('usage', `${String(style)}: unknown style; expected one of ${STYLES.join(', ')}`);
-  // Rust's legacy names look like C++ names (_ZN…17h<16 hex>E), so they are tried first.
-  return demangleRustLegacy(name, style) ?? demangleRustV0(name, style) ?? demangleItanium(name, style) ?? demangleOcaml(name) ?? demangleJava(name, style);
+  return demangleName(name, style, false);
 }

@@ -12,7 +12,7 @@ import { printTypeLeft, printTypeRight } from './print-types.ts';
 import { Printer, type Printing, type PrintOptions } from './printer.ts';
 import type { DemangleStyle } from './style.ts';
 
-const OPTIONS: Readonly<Record<DemangleStyle, PrintOptions>> = {
+const OPTIONS: Readonly<Record<DemangleStyle, Omit<PrintOptions, 'keepsScopes'>>> = {
   full: { spellOutStd: true, templateArguments: true, enclosingParameters: true },
   'no-params': { spellOutStd: false, templateArguments: true, enclosingParameters: true },
   simple: { spellOutStd: false, templateArguments: false, enclosingParameters: false },
@@ -41,23 +41,24 @@ let parser: Parser | undefined;
 /**
  * Demangles a name of the Itanium C++ ABI (`_Z…`) as GNU c++filt prints it, and the names of functions that compilers make from such a name: for blocks (clang:
  * `___Z…_block_invoke`), and old GCCs' for global constructors (`_GLOBAL__I_…`).
+ * @param keepsScopes see {@link Printer.enterReference}
  * @returns undefined if it is no such name, or exceeds the limits
  */
-export function demangleItanium(name: string, style: DemangleStyle): string | undefined {
+export function demangleItanium(name: string, style: DemangleStyle, keepsScopes = false): string | undefined {
   if (name.charCodeAt(0) !== CHAR._ || name.length > MAX_NAME) return undefined;
   const second = name.charCodeAt(1);
   if (second === CHAR.G) return demangleKeyed(name);
-  if (second === CHAR._) return demangleBlock(name, style);
+  if (second === CHAR._) return demangleBlock(name, style, keepsScopes);
   if (second !== CHAR.Z) return undefined;
-  return demangleEncoding(name, style);
+  return demangleEncoding(name, style, keepsScopes);
 }
 
-function demangleEncoding(name: string, style: DemangleStyle): string | undefined {
+function demangleEncoding(name: string, style: DemangleStyle, keepsScopes: boolean): string | undefined {
   parser ??= new Parser(PRODUCTIONS);
   try {
     // The lengths of identifiers count bytes of UTF-8.
     const isAscii = parser.tree.load(name);
-    const demangled = demangleWith(parser, style);
+    const demangled = demangleWith(parser, style, keepsScopes);
     return isAscii ? demangled : decodeText(Uint8Array.from(demangled, (byte) => byte.charCodeAt(0)));
   } catch (error) {
     // If the caller has almost used up the stack, that is a limit, too.
@@ -74,19 +75,19 @@ function demangleKeyed(name: string): string | undefined {
 
 const BLOCK_SUFFIX = '_block_invoke';
 
-function demangleBlock(name: string, style: DemangleStyle): string | undefined {
+function demangleBlock(name: string, style: DemangleStyle, keepsScopes: boolean): string | undefined {
   const end = name.startsWith('___Z') ? name.lastIndexOf(BLOCK_SUFFIX) : -1;
   if (end < 0 || !/^(?:_?\d+)?(?:\.|$)/.test(name.slice(end + BLOCK_SUFFIX.length))) return undefined;
-  const enclosing = demangleItanium(name.slice(2, end), style);
+  const enclosing = demangleItanium(name.slice(2, end), style, keepsScopes);
   return enclosing === undefined ? undefined : `invocation function for block in ${enclosing}`;
 }
 
-function demangleWith(p: Parser, style: DemangleStyle): string {
+function demangleWith(p: Parser, style: DemangleStyle, keepsScopes: boolean): string {
   const nameOnly = style !== 'full';
   const encoding = parseMangledName(p, nameOnly);
   // What follows the name is not checked if it is not printed.
   const clones = nameOnly ? '' : readClones(p);
-  const pr = new Printer(p.tree, OPTIONS[style], PRINTING);
+  const pr = new Printer(p.tree, { ...OPTIONS[style], keepsScopes }, PRINTING);
   pr.print(encoding);
   return clones === '' ? pr.out : pr.out + clones;
 }

@@ -17,7 +17,7 @@ export function printTypeLeft(pr: Printer, node: number, kind: number): void {
       break;
     case Kind.Reference:
     case Kind.RvalueReference:
-      printReferenceLeft(pr, node);
+      printReference(pr, node, printReferenceLeft);
       break;
     case Kind.Qualified:
       printQualifiedLeft(pr, node);
@@ -119,7 +119,7 @@ export function printTypeRight(pr: Printer, node: number, kind: number): void {
       break;
     case Kind.Reference:
     case Kind.RvalueReference:
-      printClosing(pr, collapseReferences(pr, tree.a(node)));
+      printReference(pr, node, printReferenceRight);
       break;
     case Kind.MemberPointer:
       printClosing(pr, tree.b(node));
@@ -244,6 +244,13 @@ function printClosing(pr: Printer, pointee: number): void {
   pr.printRight(pointee);
 }
 
+/** Prints a part of a reference. */
+function printReference(pr: Printer, node: number, printPart: (pr: Printer, node: number) => void): void {
+  const outer = pr.enterReference(pr.tree.a(node));
+  printPart(pr, node);
+  pr.templateArguments = outer;
+}
+
 /** References to references, which come from template parameters, collapse. */
 function printReferenceLeft(pr: Printer, node: number): void {
   const tree = pr.tree;
@@ -255,6 +262,10 @@ function printReferenceLeft(pr: Printer, node: number): void {
     return;
   }
   printPointerLeft(pr, referred, tree.kind(node) === Kind.Reference ? '&' : '&&');
+}
+
+function printReferenceRight(pr: Printer, node: number): void {
+  printClosing(pr, collapseReferences(pr, pr.tree.a(node)));
 }
 
 /** A qualifier that the type already has, which a template parameter's type may, is not repeated. */

@@ -9,6 +9,8 @@ export interface PrintOptions {
   readonly templateArguments: boolean;
   /** Whether functions that something is local to have their parameters. */
   readonly enclosingParameters: boolean;
+  /** Whether references to template parameters are printed as perf does: see {@link Printer.enterReference}. */
+  readonly keepsScopes: boolean;
 }
 
 /** Prints a node of the kind. */
@@ -54,6 +56,8 @@ export class Printer {
   readonly printing: Printing;
   #depth = 0;
   #printed = 0;
+  /** By template parameter that is referred to: what {@link templateArguments} was when it was first printed. */
+  #scopes: Map<number, number> | undefined;
   /** What shared nodes were printed as. Their share numbers consist of the index here, from 1 on, and their `last`. Many names need none. */
   #sharedTexts: string[] = NO_TEXTS;
 
@@ -186,6 +190,21 @@ export class Printer {
     if (pack < 0 && (fields & 2) !== 0) pack = this.findPack(tree.b(node));
     if (pack < 0 && (fields & 4) !== 0) pack = this.findPack(tree.c(node));
     return pack;
+  }
+
+  /**
+   * Sets the template arguments for a reference. They are those of where it is, unless GNU's demangler is imitated: for that, a template parameter that a
+   * substitution repeats under a reference stands for what it stood for the first time, also in another template (observed, binutils 2.40).
+   * @returns what {@link templateArguments} has to be set to after it
+   */
+  enterReference(referred: number): number {
+    const outer = this.templateArguments;
+    if (!this.options.keepsScopes || this.inLambda || this.tree.kind(referred) !== Kind.TemplateParam) return outer;
+    this.#scopes ??= new Map();
+    const first = this.#scopes.get(referred);
+    if (first === undefined) this.#scopes.set(referred, outer);
+    else this.templateArguments = first;
+    return outer;
   }
 
   /** Prints an operand of an operator, in parentheses if it needs them. */

@@ -1,7 +1,8 @@
 import type { StringTable } from '../base/string-table.ts';
-import { type DemangleStyle, demangle } from '../demangle/demangle.ts';
+import { demangleName } from '../demangle/demangle-name.ts';
 import { demangleRustLegacy } from '../demangle/rust-legacy.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';
+import type { DemangleStyle } from '../demangle/style.ts';
 import type { SourceFunction } from '../symbol-table/code-symbols.ts';
 import { withoutCloneSuffixes } from './clone-suffixes.ts';
 import { scopedName } from './scoped-name.ts';
@@ -23,14 +24,14 @@ const LONGEST_DEMANGLED_BY_PERF = 1024;
 /**
  * Demangles a symbol's name. What follows the mangled name is kept: `@plt`, or a version (`@@GLIBCXX_3.4`), except in the style `no-params`: perf leaves versions
  * out of demangled names (observed, 6.1). In the style `simple`, names that are not mangled lose the suffixes of clones (`.part.0`), as mangled ones do.
- * @param likePerf leave long names in C++ mangled
+ * @param likePerf leave long names in C++ mangled, and show parameters of lambdas in templates as perf does
  * @returns undefined for a name that stays as it is
  */
 export function demangleSymbol(symbol: string, style: DemangleStyle, likePerf = false): string | undefined {
   const at = symbol.indexOf('@');
   const linkageName = at < 0 ? symbol : symbol.slice(0, at);
   if (likePerf && isTooLongForPerf(linkageName)) return undefined;
-  const shown = demangle(linkageName, style) ?? (style === 'simple' ? withoutCloneSuffixes(linkageName) : linkageName);
+  const shown = demangleName(linkageName, style, likePerf) ?? (style === 'simple' ? withoutCloneSuffixes(linkageName) : linkageName);
   if (shown === linkageName) return undefined;
   const suffix = symbol.slice(linkageName.length);
   return style === 'no-params' && suffix !== PLT_SUFFIX ? shown : shown + suffix;
@@ -61,7 +62,7 @@ export class FunctionNames {
   readonly #scoped = new Map<SourceFunction, FunctionName>();
   #scopedCharactersLeft = MAX_SCOPED_CHARACTERS;
 
-  /** @param likePerf demangle only what perf demangles */
+  /** @param likePerf demangle only what perf demangles, and as it does */
   constructor(strings: StringTable, style: NameStyle, likePerf = false) {
     this.#strings = strings;
     this.#style = style;

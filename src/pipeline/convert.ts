@@ -65,7 +65,7 @@ export async function convert(
 export function formatNaming<Options extends WriteOptions & Pick<ReadProfileOptions, 'demangle' | 'compatPerf'>>(options: Options): Options {
   if (options.demangle !== undefined) return options;
   const demangle = options.compatPerf ? { demangle: 'no-params' as const } : {};
-  return { scriptName: (name: string) => demangleSymbol(name, 'no-params') ?? name, ...demangle, ...options };
+  return { scriptName: (name: string) => demangleSymbol(name, 'no-params', options.compatPerf) ?? name, ...demangle, ...options };
 }
 
 /** With `compatPerf`, all formats show addresses of code without symbols, as perf does, and script leaves out what perf leaves out. */

@@ -39,7 +39,7 @@ function described(table: SymbolTable | undefined, address: number): OracleName 
 function differences(table: SymbolTable | undefined, addresses: readonly number[], names: readonly OracleName[], isDemangled = false): string[] {
   return addresses.flatMap((address, i) => {
     const found = described(table, address);
-    const own = isDemangled && found.name !== undefined ? { ...found, name: demangleSymbol(found.name, 'no-params') ?? found.name } : found;
+    const own = isDemangled && found.name !== undefined ? { ...found, name: demangleSymbol(found.name, 'no-params', true) ?? found.name } : found;
     if (own.name === names[i].name && own.offset === names[i].offset) return [];
     const isStub = names[i].name === '_init' && own.name?.endsWith('@plt');
     // Only a label inside a function is nearer than the symbol that was found: all other symbols are in the table.
