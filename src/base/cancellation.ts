@@ -1,6 +1,7 @@
 import type { ByteSink } from './byte-sink.ts';
-import type { ByteSource, RecordingSource } from './byte-source.ts';
+import type { RecordingSource } from './byte-source.ts';
 import { type Check, demand } from './check-options.ts';
+import { ForwardedSource } from './forwarded-source.ts';
 
 /** The part of an AbortSignal that is used; browsers and Node declare the type in different places. */
 export interface AbortSignalLike {
@@ -123,44 +124,23 @@ export class Cancellation {
   }
 }
 
-class CancellableSource implements RecordingSource {
-  readonly modifiedNs: bigint | undefined;
-  readonly parts: readonly ByteSource[];
-  readonly #source: RecordingSource;
+class CancellableSource extends ForwardedSource<CancellableSource> {
   readonly #cancellation: Cancellation;
 
-  constructor(source: RecordingSource & { readonly modifiedNs?: bigint | undefined }, cancellation: Cancellation) {
-    this.modifiedNs = source.modifiedNs;
-    this.parts = (source.parts ?? []).map((part) => new CancellableSource(part, cancellation));
-    this.#source = source;
+  constructor(source: RecordingSource, cancellation: Cancellation) {
+    super(source, (part) => new CancellableSource(part, cancellation));
     this.#cancellation = cancellation;
-  }
-
-  get name(): string {
-    return this.#source.name;
-  }
-
-  get sizeBytes(): number | undefined {
-    return this.#source.sizeBytes;
-  }
-
-  get storedBytes(): number | undefined {
-    return this.#source.storedBytes;
-  }
-
-  get mayReadAhead(): boolean | undefined {
-    return this.#source.mayReadAhead;
   }
 
   async readAt(position: number, target: Uint8Array): Promise<number> {
     await this.#cancellation.checkpoint();
-    const reading = this.#source.readAt(position, target);
+    const reading = this.source.readAt(position, target);
     // A stream's next bytes may never come.
     return this.sizeBytes === undefined ? this.#cancellation.orAborted(reading) : reading;
   }
 
   async close(): Promise<void> {
-    const closing = this.#source.close();
+    const closing = this.source.close();
     // A stream closes when its last read has ended, which may be never.
     if (this.sizeBytes === undefined && this.#cancellation.isAborted) closing.catch(() => {});
     else await closing;
