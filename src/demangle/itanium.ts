@@ -12,7 +12,7 @@ import { printTypeLeft, printTypeRight } from './print-types.ts';
 import { Printer, type Printing, type PrintOptions } from './printer.ts';
 import type { DemangleStyle } from './style.ts';
 
-const OPTIONS: Readonly<Record<DemangleStyle, Omit<PrintOptions, 'keepsScopes'>>> = {
+const OPTIONS: Readonly<Record<DemangleStyle, PrintOptions>> = {
   full: { spellOutStd: true, templateArguments: true, enclosingParameters: true },
   'no-params': { spellOutStd: false, templateArguments: true, enclosingParameters: true },
   simple: { spellOutStd: false, templateArguments: false, enclosingParameters: false },
@@ -87,7 +87,7 @@ function demangleWith(p: Parser, style: DemangleStyle, keepsScopes: boolean): st
   const encoding = parseMangledName(p, nameOnly);
   // What follows the name is not checked if it is not printed.
   const clones = nameOnly ? '' : readClones(p);
-  const pr = new Printer(p.tree, { ...OPTIONS[style], keepsScopes }, PRINTING);
+  const pr = new Printer(p.tree, OPTIONS[style], PRINTING, keepsScopes);
   pr.print(encoding);
   return clones === '' ? pr.out : pr.out + clones;
 }

@@ -9,8 +9,6 @@ export interface PrintOptions {
   readonly templateArguments: boolean;
   /** Whether functions that something is local to have their parameters. */
   readonly enclosingParameters: boolean;
-  /** Whether references to template parameters are printed as perf does: see {@link Printer.enterReference}. */
-  readonly keepsScopes: boolean;
 }
 
 /** Prints a node of the kind. */
@@ -54,6 +52,7 @@ export class Printer {
   readonly tree: Tree;
   readonly options: PrintOptions;
   readonly printing: Printing;
+  readonly #keepsScopes: boolean;
   #depth = 0;
   #printed = 0;
   /** By template parameter that is referred to: what {@link templateArguments} was when it was first printed. */
@@ -61,10 +60,12 @@ export class Printer {
   /** What shared nodes were printed as. Their share numbers consist of the index here, from 1 on, and their `last`. Many names need none. */
   #sharedTexts: string[] = NO_TEXTS;
 
-  constructor(tree: Tree, options: PrintOptions, printing: Printing) {
+  /** @param keepsScopes see {@link enterReference} */
+  constructor(tree: Tree, options: PrintOptions, printing: Printing, keepsScopes: boolean) {
     this.tree = tree;
     this.options = options;
     this.printing = printing;
+    this.#keepsScopes = keepsScopes;
   }
 
   /** @param last the angle bracket that the text ends in, if template arguments may end or begin after it */
@@ -199,7 +200,7 @@ export class Printer {
    */
   enterReference(referred: number): number {
     const outer = this.templateArguments;
-    if (!this.options.keepsScopes || this.inLambda || this.tree.kind(referred) !== Kind.TemplateParam) return outer;
+    if (!this.#keepsScopes || this.inLambda || this.tree.kind(referred) !== Kind.TemplateParam) return outer;
     this.#scopes ??= new Map();
     const first = this.#scopes.get(referred);
     if (first === undefined) this.#scopes.set(referred, outer);
