@@ -48,10 +48,12 @@ export class LeafStep {
     const svma = pc - this.#memory.space.bias;
     const rule = module.ruleAt(svma);
     if (rule < 0 || (module.rules.data[rule + RuleWord.flags] & NOT_TO_CALLER) !== 0) return 'no-rule';
+    const isAtEntry = isRuleAtEntry(module, rule);
+    // Following code may make room among the rules, so that their numbers change.
     const byPrologue = this.#prologues.rule(module, svma);
     if (byPrologue === RIGHT_RULE || this.#code.isPending) return 'no-rule';
     if (byPrologue >= 0 && this.#stepByPrologue(module, byPrologue)) return 'stepped';
-    return isRuleAtEntry(module, rule) ? 'no-rule' : this.#stepToReturn(module, svma);
+    return isAtEntry ? 'no-rule' : this.#stepToReturn(module, svma);
   }
 
   #stepByPrologue(module: UnwindModule, rule: number): boolean {
