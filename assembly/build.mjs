@@ -23,7 +23,7 @@ export async function compile({ source, target }) {
   const { wasm, 'd.ts': declarations, wat } = await runCompiler(source);
   return `// Compiled from ${source} by \`npm run generate\`. Not to be edited.
 
-import type { WasmGlobal, WasmMemory } from '${relative(dirname(target), 'src/base/web-assembly.ts')}';
+import type { WasmGlobal, WasmMemory } from '${relative(dirname(target), 'src/base/bytes/web-assembly.ts')}';
 
 /** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
 export interface WasmExports {

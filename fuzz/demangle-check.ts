@@ -1,4 +1,4 @@
-import { decodeText } from '../src/base/text.ts';
+import { decodeText } from '../src/base/text/text.ts';
 import { type DemangleStyle, demangle } from '../src/demangle/demangle.ts';
 
 const STYLES: readonly DemangleStyle[] = ['full', 'no-params', 'simple'];

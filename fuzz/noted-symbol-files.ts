@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { BufferSource, type ByteSource } from '../src/base/byte-source.ts';
+import { BufferSource, type ByteSource } from '../src/base/streams/byte-source.ts';
 import { decompress } from '../src/host/compression/decompress.ts';
 import type { SymbolFiles } from '../src/symbolizer/symbolizer.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteSink } from '../src/base/byte-sink.ts';
+import type { ByteSink } from '../src/base/streams/byte-sink.ts';
 
 /**
  * How much of an output is kept. The fuzzer shares the library's memory limit, and parsing JSON takes several times its

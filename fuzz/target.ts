@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { BufferSource } from '../src/base/byte-source.ts';
-import { Diagnostics } from '../src/base/diagnostics.ts';
-import { PerfconvError } from '../src/base/errors.ts';
+import { Diagnostics } from '../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../src/base/problems/errors.ts';
+import { BufferSource } from '../src/base/streams/byte-source.ts';
 import { infoText } from '../src/cli/info-text.ts';
 import { openFile, openStream } from '../src/host/input/open-input.ts';
 import { type ConvertOptions, convert } from '../src/pipeline/convert.ts';

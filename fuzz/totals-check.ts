@@ -1,5 +1,5 @@
-import type { ByteSink } from '../src/base/byte-sink.ts';
-import { Diagnostics } from '../src/base/diagnostics.ts';
+import { Diagnostics } from '../src/base/problems/diagnostics.ts';
+import type { ByteSink } from '../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../src/pipeline/write-profile.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { writeReport } from '../src/writers/report/report.ts';

@@ -3,10 +3,10 @@
  * it runs in a browser; `perfconv/node` has the same names, and opens files. Nothing prints or exits.
  */
 
-export type { Diagnostic as Finding } from './base/diagnostics.ts';
-export { PerfconvError } from './base/errors.ts';
-export type { NamedFile as SymbolFile } from './base/named-file.ts';
-export { encodeText } from './base/text.ts';
+export type { Diagnostic as Finding } from './base/problems/diagnostics.ts';
+export { PerfconvError } from './base/problems/errors.ts';
+export type { NamedFile as SymbolFile } from './base/streams/named-file.ts';
+export { encodeText } from './base/text/text.ts';
 export { demangle } from './demangle/demangle.ts';
 export type { RecordingInfo } from './info/recording-info.ts';
 export type { BinarySymbols } from './library/binaries.ts';

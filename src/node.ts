@@ -3,9 +3,9 @@
  * does. Nothing prints or exits.
  */
 
-export type { Diagnostic as Finding } from './base/diagnostics.ts';
-export { PerfconvError } from './base/errors.ts';
-export { encodeText } from './base/text.ts';
+export type { Diagnostic as Finding } from './base/problems/diagnostics.ts';
+export { PerfconvError } from './base/problems/errors.ts';
+export { encodeText } from './base/text/text.ts';
 export { demangle } from './demangle/demangle.ts';
 export { NodeSymbolFiles } from './host/symbols/symbol-files.ts';
 export type { RecordingInfo } from './info/recording-info.ts';

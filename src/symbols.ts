@@ -1,13 +1,13 @@
 /** Names code without a recording: functions, files and lines of addresses. Loads nothing that reads recordings. */
 
-export type { BlockingSource } from './base/blocking-source.ts';
-export { BufferSource, type ByteSource } from './base/byte-source.ts';
-export type { Compression, Decompressor } from './base/decompressor.ts';
-export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/diagnostics.ts';
-export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
-export type { ExactInteger } from './base/exact-integer.ts';
-export type { OptionWords } from './base/option-words.ts';
-export type { RecordingContext } from './base/recording-input.ts';
+export { type Diagnostic as Finding, Diagnostics, type Severity } from './base/problems/diagnostics.ts';
+export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/problems/errors.ts';
+export type { OptionWords } from './base/problems/option-words.ts';
+export type { BlockingSource } from './base/streams/blocking-source.ts';
+export { BufferSource, type ByteSource } from './base/streams/byte-source.ts';
+export type { Compression, Decompressor } from './base/streams/decompressor.ts';
+export type { RecordingContext } from './base/streams/recording-input.ts';
+export type { ExactInteger } from './base/text/exact-integer.ts';
 export type { CodeSymbols, SourceFrame, SourceFunction, SourceLines, SourceScope } from './symbol-table/code-symbols.ts';
 export type { SymbolTable } from './symbol-table/symbol-table.ts';
 export type { RecordingSymbols } from './symbolizer/recording-symbols.ts';

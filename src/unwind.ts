@@ -1,9 +1,9 @@
 /** Unwinds user stacks without a recording: registers, memory and the modules' rules in, frames out. Loads nothing that reads recordings. */
 
-export { BufferSource, type ByteSource } from './base/byte-source.ts';
-export { ByteView } from './base/byte-view.ts';
-export type { Compression, Decompressor } from './base/decompressor.ts';
-export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/errors.ts';
+export { ByteView } from './base/bytes/byte-view.ts';
+export { type ErrorPlace, PerfconvError, type PerfconvErrorCode } from './base/problems/errors.ts';
+export { BufferSource, type ByteSource } from './base/streams/byte-source.ts';
+export type { Compression, Decompressor } from './base/streams/decompressor.ts';
 export { ElfFile, type ElfSection, type ElfSegment } from './elf/elf-file.ts';
 export type { CodeExtent, CodeMatch, CodeSpace } from './unwind/code-space.ts';
 export type { UnwindMachine } from './unwind/machines/unwind-machine.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ExactSums } from '../src/base/exact-sums.ts';
+import { ExactSums } from '../src/base/tables/exact-sums.ts';
 import { parseCsv } from './support/parse-csv.ts';
 import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/perf-encoder.ts';
 import { readPprof } from './support/read-pprof.ts';

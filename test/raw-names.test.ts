@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../src/base/byte-sink.ts';
-import { BufferSource } from '../src/base/byte-source.ts';
-import { Diagnostics } from '../src/base/diagnostics.ts';
-import { encodeText } from '../src/base/text.ts';
+import { Diagnostics } from '../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../src/base/streams/byte-source.ts';
+import { encodeText } from '../src/base/text/text.ts';
 import { demangle } from '../src/demangle/demangle.ts';
 import { convert } from '../src/pipeline/convert.ts';
 import type { StreamFormat } from '../src/pipeline/formats.ts';

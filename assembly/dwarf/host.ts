@@ -1,6 +1,6 @@
 /** Functions of the TypeScript that an instance belongs to: src/dwarf/wasm-instance.ts provides them. */
 
-/** `addressOf` of src/base/addresses.ts. */
+/** `addressOf` of src/base/bytes/addresses.ts. */
 export declare function addressOf(high: u32, low: u32): f64;
 
 /** Throws the error for a kind of damage that src/dwarf/wasm/contract.ts numbers, through everything that runs here. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { statNow } from '../host/system/stat-now.ts';
 import { systemPath } from '../host/system/system-path.ts';
 import { convert } from '../pipeline/convert.ts';

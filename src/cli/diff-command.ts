@@ -1,5 +1,5 @@
-import { PerfconvError } from '../base/errors.ts';
-import { STANDARD_STREAM } from '../base/input-names.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { DIFF_KEYS } from '../pipeline/choices.ts';
 import { type DiffSide, readForDiff, writeDiff } from '../pipeline/diff.ts';
 import { REPORT_DEMANGLE } from '../pipeline/report.ts';

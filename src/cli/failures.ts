@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { refusalOf } from '../host/system/io-error.ts';
 import { errorText } from './messages.ts';
 import { printMessage } from './standard-error.ts';

@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import { STANDARD_STREAM } from '../base/input-names.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
 import { FilesRead } from '../host/input/files-read.ts';
 import { identityOf, statsIdentity } from '../host/system/file-identity.ts';
 import { displayName } from './messages.ts';

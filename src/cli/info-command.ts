@@ -1,4 +1,4 @@
-import { showRawBytes } from '../base/text.ts';
+import { showRawBytes } from '../base/text/text.ts';
 import { availableMemory } from '../host/system/available-memory.ts';
 import { readRecordingInfo } from '../pipeline/read-info.ts';
 import type { Arguments } from './arguments.ts';

@@ -1,4 +1,4 @@
-import type { ExactInteger } from '../base/exact-integer.ts';
+import type { ExactInteger } from '../base/text/exact-integer.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import { type Fact, inlineList, list } from './info-layout.ts';
 

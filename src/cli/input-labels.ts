@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import { STANDARD_STREAM } from '../base/input-names.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
 import { absolutePath } from '../host/system/system-path.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
 import { displayName } from './messages.ts';

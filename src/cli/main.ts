@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { VERSION } from '../base/version.ts';
 import { reportFailure } from './failures.ts';
 import { printInternalError } from './standard-error.ts';

@@ -1,4 +1,4 @@
-import { STANDARD_STREAM } from '../base/input-names.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
 import { GzipSink } from '../host/compression/gzip-sink.ts';
 import type { InPlaceOutput } from '../host/output/output-commit.ts';
 import { OutputStage } from '../host/output/output-stage.ts';

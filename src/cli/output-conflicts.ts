@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { PerfconvError } from '../base/errors.ts';
-import { STANDARD_STREAM } from '../base/input-names.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { FilesRead } from '../host/input/files-read.ts';
 import { identityOf } from '../host/system/file-identity.ts';
 import { CSV_TABLE_NAMES } from '../pipeline/choices.ts';

@@ -1,5 +1,5 @@
-import { PerfconvError } from '../base/errors.ts';
-import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/names/input-names.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { DEFAULT_SUFFIXES, defaultOutputName, type Format, isGzipped, type OutputFormat, outputFormatOf } from '../pipeline/formats.ts';
 
 /** One output of a conversion: its format and its path. */

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { type ReportLayout, UNKNOWN_CODE, WEIGHTS } from '../pipeline/choices.ts';
 import type { Arguments } from './arguments.ts';
 import { isReaderGone } from './standard-output.ts';

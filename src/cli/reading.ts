@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { pprofBinaryDirs } from '../host/symbols/pprof-dirs.ts';
 import { SharedSymbols, type SymbolPlaces, symbolSources } from '../host/symbols/symbol-sources.ts';

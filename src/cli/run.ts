@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
-import { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
-import { COMMAND_LINE_OPTIONS } from '../base/option-words.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/names/input-names.ts';
+import { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
+import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import { openFile, openStandardInput } from '../host/input/open-input.ts';
 import { removeUnfinished } from '../host/output/unfinished-files.ts';
 import { ProgressBar } from '../host/program/progress-bar.ts';

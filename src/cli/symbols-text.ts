@@ -1,6 +1,6 @@
-import { COMMAND_LINE_OPTIONS } from '../base/option-words.ts';
-import { printable } from '../base/printable.ts';
-import { wordList } from '../base/word-list.ts';
+import { COMMAND_LINE_OPTIONS } from '../base/problems/option-words.ts';
+import { printable } from '../base/text/printable.ts';
+import { wordList } from '../base/text/word-list.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import { symbolHelp } from '../naming/symbol-help.ts';
 import { wordWrap } from './word-wrap.ts';

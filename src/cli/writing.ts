@@ -1,8 +1,8 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { wordList } from '../base/text/word-list.ts';
 import { EXPORTER } from '../base/version.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
-import { wordList } from '../base/word-list.ts';
 import {
   CHROME_STYLES,
   FOLDED_MARKS,

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { demangleName } from './demangle-name.ts';
 import type { DemangleStyle } from './style.ts';
 

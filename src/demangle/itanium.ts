@@ -1,4 +1,4 @@
-import { decodeText } from '../base/text.ts';
+import { decodeText } from '../base/text/text.ts';
 import { CHAR, isDigit, isLower } from './chars.ts';
 import { MAX_NAME, NotDemangled } from './limits.ts';
 import { parseEncoding } from './parse-encodings.ts';

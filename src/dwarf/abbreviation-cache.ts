@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { IS_CUT, IS_ENDLESS, MAX_ABBREVIATIONS } from './abbreviation-layout.ts';
 import { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';

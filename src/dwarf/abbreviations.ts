@@ -1,4 +1,4 @@
-import { numbersIn } from '../base/little-endian.ts';
+import { numbersIn } from '../base/bytes/little-endian.ts';
 import * as layout from './abbreviation-layout.ts';
 
 /** An abbreviation table, for units of one format: rows 0, 1, 2 … in the table's order. */

@@ -1,4 +1,4 @@
-import { firstAbove } from '../base/first-above.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 
 /** How many units may claim one address. Sane units do not overlap. */
 const MAX_CLAIMS = 4;

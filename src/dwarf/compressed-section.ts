@@ -1,7 +1,7 @@
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Compression, Decompressor } from '../base/decompressor.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { readRange } from '../base/streams/byte-source.ts';
+import type { Compression, Decompressor } from '../base/streams/decompressor.ts';
 import { ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, SHF_COMPRESSED } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { AddressClaims } from './address-claims.ts';
 import type { DebugSections } from './debug-sections.ts';

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import type { ReusedMemory } from './reused-memory.ts';
 
 /** The sections of debug information that are read, without the leading `.debug_` or `.zdebug_` and a final `.dwo`. */

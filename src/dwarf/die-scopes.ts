@@ -1,4 +1,4 @@
-import { numbersIn } from '../base/little-endian.ts';
+import { numbersIn } from '../base/bytes/little-endian.ts';
 import * as dw from './dwarf-constants.ts';
 import type { Unit } from './dwarf-file.ts';
 

@@ -1,5 +1,5 @@
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { AbbreviationCache } from './abbreviation-cache.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { DebugSections } from './debug-sections.ts';

@@ -1,8 +1,8 @@
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Decompressor } from '../base/decompressor.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { joinedBytes } from '../base/joined-bytes.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { joinedBytes } from '../base/bytes/joined-bytes.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { readRange } from '../base/streams/byte-source.ts';
+import type { Decompressor } from '../base/streams/decompressor.ts';
 import { SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { relocatableLayout } from '../elf/relocatable-layout.ts';

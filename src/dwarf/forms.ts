@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { SIZE_BLOCK, SIZE_BLOCK1, SIZE_BLOCK2, SIZE_BLOCK4, SIZE_INDIRECT, SIZE_STRING, SIZE_ULEB, SIZE_UNKNOWN } from './abbreviation-layout.ts';
 import * as dw from './dwarf-constants.ts';
 import { MAX_INDIRECTIONS } from './wasm/contract.ts';

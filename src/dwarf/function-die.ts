@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { IS_UNREADABLE } from './abbreviation-layout.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { numbersIn } from '../base/little-endian.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { numbersIn } from '../base/bytes/little-endian.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import type { UnitFormat } from './forms.ts';
 import type { UnitAddresses } from './unit-addresses.ts';

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 
 /** Reads fields one after the other. Past the end, all are 0, and {@link overran} is set. */
 export class LineCursor {

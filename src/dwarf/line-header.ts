@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import {
   DW_FORM_block,
   DW_FORM_block1,

@@ -1,7 +1,7 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { numbersIn, putNumbers } from '../base/little-endian.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { numbersIn, putNumbers } from '../base/bytes/little-endian.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
 import { LineCursor } from './line-cursor.ts';
 import type { LineHeader } from './line-header.ts';
 import { readFileEntry } from './line-header.ts';

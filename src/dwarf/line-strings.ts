@@ -1,5 +1,5 @@
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { DebugSection, DebugSections } from './debug-sections.ts';
 import { type LineHeader, type LineNames, NAME_INLINE, NAME_LINE_STR, NAME_STR, NAME_STR_SUP, NAME_STRX } from './line-header.ts';
 

@@ -1,5 +1,5 @@
-import { PerfconvError } from '../base/errors.ts';
-import { firstAbove } from '../base/first-above.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { LineFiles, type LineTableUnit } from './line-files.ts';
 import { forgetNames, type LineHeader, lineUnitSize, readLineHeader } from './line-header.ts';

@@ -1,6 +1,6 @@
-import { highWord } from '../base/addresses.ts';
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { highWord } from '../base/bytes/addresses.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { EM_MIPS, SHT_REL, SHT_RELA, SHT_SYMTAB_SHNDX } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { SHN_ABS, SHN_LORESERVE, SHN_XINDEX } from '../elf/symbol-constants.ts';

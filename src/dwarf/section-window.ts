@@ -1,5 +1,5 @@
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
 import { ReusedMemory } from './reused-memory.ts';
 import { WINDOW_SIZE_BYTES } from './wasm/contract.ts';

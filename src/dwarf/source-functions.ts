@@ -1,4 +1,4 @@
-import { firstAbove } from '../base/first-above.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 import type { SourceFunction, SourceScope } from '../symbol-table/code-symbols.ts';
 import { DescribedFunction, DescribedScope } from './described-function.ts';
 import { findDieScopes, hasScopes } from './die-scopes.ts';

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { DebugSection, DebugSectionName, DebugSections } from './debug-sections.ts';
 import { readUnitId } from './unit-header.ts';
 

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DW_TAG_compile_unit, DW_UT_compile, DW_UT_split_compile } from './dwarf-constants.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';

@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { decodeText } from '../base/text.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { decodeText } from '../base/text/text.ts';
 import type { DebugSections } from './debug-sections.ts';
 import * as dw from './dwarf-constants.ts';
 import { MAX_TEXT_SIZE_BYTES } from './forms.ts';

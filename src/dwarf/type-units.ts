@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { DwarfFile, type Unit } from './dwarf-file.ts';
 

@@ -1,4 +1,4 @@
-import { numbersIn } from '../base/little-endian.ts';
+import { numbersIn } from '../base/bytes/little-endian.ts';
 import { isLiveRange } from './code-ranges.ts';
 import type { DebugSections } from './debug-sections.ts';
 import type { UnitFormat } from './forms.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { DW_UT_compile, DW_UT_skeleton, DW_UT_split_compile, DW_UT_split_type, DW_UT_type } from './dwarf-constants.ts';
 import type { UnitFormat } from './forms.ts';
 

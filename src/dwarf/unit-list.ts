@@ -1,5 +1,5 @@
-import { firstAbove } from '../base/first-above.ts';
-import { grown } from '../base/growable.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
+import { grown } from '../base/tables/growable.ts';
 import type { DebugSections } from './debug-sections.ts';
 import { SectionWindow } from './section-window.ts';
 import { MAX_UNIT_HEADER_SIZE_BYTES, readUnitHeader, readUnitLength, type UnitHeader, type UnitSection } from './unit-header.ts';

@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { grown } from '../base/growable.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { grown } from '../base/tables/growable.ts';
 import { IS_FUNCTION } from './abbreviation-layout.ts';
 import type { AddressClaims } from './address-claims.ts';
 import { isAddressForm, isLiveRange } from './code-ranges.ts';

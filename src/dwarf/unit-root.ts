@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import * as dw from './dwarf-constants.ts';
 import type { FormReader } from './forms.ts';

@@ -1,5 +1,5 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
-import { grown } from '../base/growable.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
+import { grown } from '../base/tables/growable.ts';
 import { type StringReader, TEXT_BY_INDEX, TEXT_IN_STR, TEXT_NONE, type TextPlace, type TextSection } from './string-reader.ts';
 
 /** Something whose names are still missing. */

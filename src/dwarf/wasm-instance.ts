@@ -1,7 +1,7 @@
-import { addressOf } from '../base/addresses.ts';
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { putNumbers } from '../base/little-endian.ts';
+import { addressOf } from '../base/bytes/addresses.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { putNumbers } from '../base/bytes/little-endian.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { Abbreviations } from './abbreviations.ts';
 import { DW_FORM_addrx4 } from './dwarf-constants.ts';
 import { formSize, type UnitFormat } from './forms.ts';

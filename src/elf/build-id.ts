@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { hexOf } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { hexOf } from '../base/bytes/byte-view.ts';
 import { NT_GNU_BUILD_ID } from './elf-constants.ts';
 
 const NOTE_HEADER_SIZE_BYTES = 12;

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { EM_S390, PT_DYNAMIC, SHT_DYNSYM, SHT_RELA, SHT_STRTAB, SYMBOL_LAYOUTS } from './elf-constants.ts';
 import type { ElfFile, ElfSection } from './elf-file.ts';
 import { readMapped, readTable } from './mapped-bytes.ts';

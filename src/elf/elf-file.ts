@@ -1,7 +1,7 @@
-import type { ByteSource } from '../base/byte-source.ts';
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSource } from '../base/streams/byte-source.ts';
+import { readRange } from '../base/streams/byte-source.ts';
 import { findBuildId } from './build-id.ts';
 import {
   ELFCLASS32,

@@ -1,6 +1,6 @@
-import { addressOf } from '../base/addresses.ts';
-import { ByteView, wordsOf } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { addressOf } from '../base/bytes/addresses.ts';
+import { ByteView, wordsOf } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { NameBytes } from '../symbol-table/name-bytes.ts';
 import type { SymbolRank } from '../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../symbol-table/symbol-rank.ts';

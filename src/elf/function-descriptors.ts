@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { EM_PPC64, ET_REL, SHT_NOBITS } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 

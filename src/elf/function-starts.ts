@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { DistinctAddresses } from '../symbol-table/distinct-addresses.ts';
 import { MAX_FRAME_TABLE_BYTES, readEhFrame, readFrameTable } from './eh-frame.ts';
 import { EM_ARM, PF_X, PT_ARM_EXIDX, PT_LOAD } from './elf-constants.ts';

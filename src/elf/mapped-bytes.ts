@@ -1,5 +1,5 @@
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { readRange } from '../base/streams/byte-source.ts';
 import { PT_LOAD, SHT_NOBITS } from './elf-constants.ts';
 import type { ElfFile } from './elf-file.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { SYMBOL_LAYOUTS, type SymbolLayout } from './elf-constants.ts';
 
 /** `st_value` of the entry at an offset in a symbol table. */

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { NameLengths } from '../elf/name-lengths.ts';
 import type { SourceLines } from '../symbol-table/code-symbols.ts';

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import { findGoFunctions, type GoFunctions } from './go-functions.ts';
 import { StepBudget, ValueTable } from './value-table.ts';

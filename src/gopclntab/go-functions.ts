@@ -1,6 +1,6 @@
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { firstAbove } from '../base/first-above.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 import { SHT_NOBITS } from '../elf/elf-constants.ts';
 import type { ElfFile, ElfSection } from '../elf/elf-file.ts';
 import { GoTable } from './go-table.ts';

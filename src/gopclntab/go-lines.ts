@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { SourceFrame, SourceFunction, SourceLines } from '../symbol-table/code-symbols.ts';
 import type { GoFunctions } from './go-functions.ts';
 import type { FunctionPositions, GoTable, NoteDamage } from './go-table.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 
 /** Versions of the table, named after the first release 1.x of Go that wrote them. */
 type TableVersion = 2 | 16 | 18 | 20;

@@ -1,5 +1,5 @@
-import { firstAbove } from '../base/first-above.ts';
-import { grown } from '../base/growable.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
+import { grown } from '../base/tables/growable.ts';
 import type { GoTable } from './go-table.ts';
 
 /** Counts the steps of decoding: functions may share their tables, but only a hostile file has so many long ones that reading never ends. */

@@ -1,4 +1,4 @@
-import { type ExactInteger, exactInteger } from '../base/exact-integer.ts';
+import { type ExactInteger, exactInteger } from '../base/text/exact-integer.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import { branchSampleNames, readFormatNames, sampleTypeNames } from '../perfdata/attr-names.ts';
 import { PERF_TYPE_BREAKPOINT } from '../perfdata/constants.ts';

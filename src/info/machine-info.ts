@@ -1,4 +1,4 @@
-import { type ExactInteger, exactInteger } from '../base/exact-integer.ts';
+import { type ExactInteger, exactInteger } from '../base/text/exact-integer.ts';
 import type { CacheLevel, CpuDomains, NumaNode } from '../perfdata/features/topology.ts';
 import type { Features } from '../perfdata/features.ts';
 

@@ -1,6 +1,6 @@
-import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
-import type { Diagnostic } from '../base/diagnostics.ts';
-import type { ExactInteger } from '../base/exact-integer.ts';
+import type { Diagnostic } from '../base/problems/diagnostics.ts';
+import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
+import type { ExactInteger } from '../base/text/exact-integer.ts';
 import { featureName, recordTypeNameOf } from '../perfdata/constants.ts';
 import type { Profile } from '../profile/profile.ts';
 import { listedBuildId } from '../session/processes/dsos.ts';

@@ -1,4 +1,4 @@
-import type { ExactInteger } from '../base/exact-integer.ts';
+import type { ExactInteger } from '../base/text/exact-integer.ts';
 import { clockName } from '../perfdata/attr-names.ts';
 import type { Features } from '../perfdata/features.ts';
 import type { SessionEvent } from '../session/events/session-event.ts';

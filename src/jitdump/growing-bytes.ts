@@ -1,4 +1,4 @@
-import { grown } from '../base/growable.ts';
+import { grown } from '../base/tables/growable.ts';
 
 /** Bytes that are added to, one piece after the other. */
 export class GrowingBytes {

@@ -1,4 +1,4 @@
-import type { BlockingSource } from '../base/blocking-source.ts';
+import type { BlockingSource } from '../base/streams/blocking-source.ts';
 
 /** The functions that a JIT made: columns, in the order of the file, so that file offsets ascend. */
 export interface JitFunctionColumns {

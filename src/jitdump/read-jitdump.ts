@@ -1,6 +1,6 @@
-import type { BlockingSource } from '../base/blocking-source.ts';
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { MAX_JIT_FUNCTION_BYTES } from '../base/jit-limits.ts';
+import type { BlockingSource } from '../base/streams/blocking-source.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 import type { JitDump } from './jitdump.ts';
 import { JitLineCollector } from './lines.ts';

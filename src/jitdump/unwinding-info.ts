@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { grown } from '../base/growable.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { grown } from '../base/tables/growable.ts';
 
 /** Offsets in a JIT_CODE_UNWINDING_INFO record, its header included. Source: jitdump-specification.txt, version 2. */
 const INFO = { unwindDataSize: 16, ehFrameHdrSize: 24, data: 40 } as const;

@@ -1,5 +1,5 @@
-import type { BlockingSource } from '../base/blocking-source.ts';
-import { ByteView } from '../base/byte-view.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import type { BlockingSource } from '../base/streams/blocking-source.ts';
 
 const WINDOW_BYTES = 1 << 18;
 

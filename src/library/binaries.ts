@@ -1,4 +1,4 @@
-import type { OptionWords } from '../base/option-words.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import { symbolHelp } from '../naming/symbol-help.ts';
 

@@ -1,5 +1,5 @@
-import { abortSignal, type CallOptions } from '../base/cancellation.ts';
-import { arrayOf, flag, type OptionChecks, oneOf } from '../base/check-options.ts';
+import { arrayOf, flag, type OptionChecks, oneOf } from '../base/problems/check-options.ts';
+import { abortSignal, type CallOptions } from '../base/streams/cancellation.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { DIFF_KEYS, type DiffKey, UNKNOWN_CODE, type UnknownCode, WEIGHTS } from '../pipeline/choices.ts';
 import { commonEvents, comparedProfile } from '../pipeline/diff.ts';

@@ -1,5 +1,5 @@
-import { type Diagnostic, Diagnostics } from '../base/diagnostics.ts';
-import { LIBRARY_OPTIONS, type OptionWords } from '../base/option-words.ts';
+import { type Diagnostic, Diagnostics } from '../base/problems/diagnostics.ts';
+import { LIBRARY_OPTIONS, type OptionWords } from '../base/problems/option-words.ts';
 
 /**
  * The findings of several readings of the same recording. Each reading meets the same damage, so a kind is listed once, with the count of the reading that met

@@ -1,6 +1,6 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import { checkOptions, demand, type OptionChecks, texts } from '../base/check-options.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { checkOptions, demand, type OptionChecks, texts } from '../base/problems/check-options.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
 import { distinctLabels } from '../pipeline/distinct-labels.ts';
 import type { Compressor } from './platform.ts';
 import { DecodedProfile, type Profile } from './profile.ts';

@@ -1,9 +1,9 @@
-import { type BlobLike, isBlob } from '../base/blob-source.ts';
-import { cancellable } from '../base/cancellation.ts';
-import { checkOptions, demand } from '../base/check-options.ts';
-import { PerfconvError } from '../base/errors.ts';
-import type { NamedFile } from '../base/named-file.ts';
-import { LIBRARY_OPTIONS } from '../base/option-words.ts';
+import { checkOptions, demand } from '../base/problems/check-options.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
+import { type BlobLike, isBlob } from '../base/streams/blob-source.ts';
+import { cancellable } from '../base/streams/cancellation.ts';
+import type { NamedFile } from '../base/streams/named-file.ts';
 import { type SymbolFiles, Symbolizer } from '../symbolizer/symbolizer.ts';
 import { BytesInput } from './bytes-input.ts';
 import { type MergeOptions, mergeDecoded } from './merge-profiles.ts';

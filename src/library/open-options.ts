@@ -1,6 +1,6 @@
-import { abortSignal, type CallOptions } from '../base/cancellation.ts';
-import { callback, demand, type OptionChecks, text } from '../base/check-options.ts';
-import type { OptionWords } from '../base/option-words.ts';
+import { callback, demand, type OptionChecks, text } from '../base/problems/check-options.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
+import { abortSignal, type CallOptions } from '../base/streams/cancellation.ts';
 
 /** What else is known about an input. */
 export interface OpenOptions extends CallOptions {

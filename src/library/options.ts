@@ -1,8 +1,8 @@
-import type { OnProgress } from '../base/byte-source.ts';
-import { abortSignal, type CallOptions } from '../base/cancellation.ts';
-import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from '../base/check-options.ts';
-import { PerfconvError } from '../base/errors.ts';
 import { listOf } from '../base/list-of.ts';
+import { arrayOf, callback, count, flag, noneOrArrayOf, type OptionChecks, oneOf, text, texts, wholeNumbers } from '../base/problems/check-options.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { OnProgress } from '../base/streams/byte-source.ts';
+import { abortSignal, type CallOptions } from '../base/streams/cancellation.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import {

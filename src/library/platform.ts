@@ -1,9 +1,9 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import type { AbortSignalLike, Cancellation } from '../base/cancellation.ts';
-import type { Check } from '../base/check-options.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import type { OptionWords } from '../base/option-words.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import type { Check } from '../base/problems/check-options.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import type { AbortSignalLike, Cancellation } from '../base/streams/cancellation.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';
 import type { ReadingOptions } from './options.ts';
 

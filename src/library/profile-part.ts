@@ -1,4 +1,4 @@
-import type { CallOptions } from '../base/cancellation.ts';
+import type { CallOptions } from '../base/streams/cancellation.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';
 import type { Format } from '../pipeline/formats.ts';
 import type { ReadProfileOptions } from '../pipeline/read-profile.ts';

@@ -1,10 +1,10 @@
-import { BufferSink, type ByteSink } from '../base/byte-sink.ts';
-import { type AbortSignalLike, cancellable } from '../base/cancellation.ts';
-import { checkOptions } from '../base/check-options.ts';
-import type { Diagnostic as Finding } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { checkOptions } from '../base/problems/check-options.ts';
+import type { Diagnostic as Finding } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { BufferSink, type ByteSink } from '../base/streams/byte-sink.ts';
+import { type AbortSignalLike, cancellable } from '../base/streams/cancellation.ts';
+import { isWebWritable, WebSink, type WebWritableLike } from '../base/streams/web-sink.ts';
 import { EXPORTER } from '../base/version.ts';
-import { isWebWritable, WebSink, type WebWritableLike } from '../base/web-sink.ts';
 import { formatNaming, likePerf } from '../pipeline/convert.ts';
 import { FORMATS, type Format, isGzipped, type StreamFormat } from '../pipeline/formats.ts';
 import { requireMergeable } from '../pipeline/merge-recordings.ts';

@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { OnProgress } from '../base/byte-source.ts';
-import { abortSignal, type CallOptions, Cancellation, cancellable } from '../base/cancellation.ts';
-import { arrayOf, callback, checkOptions, flag, type OptionChecks } from '../base/check-options.ts';
-import { Diagnostics, type Diagnostic as Finding } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import { arrayOf, callback, checkOptions, flag, type OptionChecks } from '../base/problems/check-options.ts';
+import { Diagnostics, type Diagnostic as Finding } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { OnProgress } from '../base/streams/byte-source.ts';
+import { abortSignal, type CallOptions, Cancellation, cancellable } from '../base/streams/cancellation.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordingInfo } from '../info/recording-info.ts';
 import type { DsoSymbols } from '../naming/dso-symbols.ts';

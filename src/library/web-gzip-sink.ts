@@ -1,5 +1,5 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import { WebCompressor } from '../base/web-compressor.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import { WebCompressor } from '../base/streams/web-compressor.ts';
 import type { Compressor } from './platform.ts';
 
 /** Compresses with gzip, by the engine's CompressionStream. */

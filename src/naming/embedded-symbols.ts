@@ -1,4 +1,4 @@
-import { moduleNameOf } from '../base/module-names.ts';
+import { moduleNameOf } from '../base/names/module-names.ts';
 import type { EmbeddedTable } from '../session/processes/embedded-symbols.ts';
 import type { SessionResult } from '../session/session.ts';
 import { type SymbolColumns, SymbolTable } from '../symbol-table/symbol-table.ts';

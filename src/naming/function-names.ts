@@ -1,4 +1,4 @@
-import type { StringTable } from '../base/string-table.ts';
+import type { StringTable } from '../base/tables/string-table.ts';
 import { demangleName } from '../demangle/demangle-name.ts';
 import { demangleRustLegacy } from '../demangle/rust-legacy.ts';
 import { simplifySourceName } from '../demangle/source-names.ts';

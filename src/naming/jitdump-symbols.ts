@@ -1,4 +1,4 @@
-import { firstAbove } from '../base/first-above.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 import type { JitDump } from '../jitdump/jitdump.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';
 import { SymbolTable } from '../symbol-table/symbol-table.ts';

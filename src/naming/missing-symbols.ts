@@ -1,7 +1,7 @@
-import type { Diagnostics, Severity } from '../base/diagnostics.ts';
-import { perfMapPid } from '../base/jit-file-names.ts';
-import type { OptionWords } from '../base/option-words.ts';
-import { commaList } from '../base/word-list.ts';
+import { perfMapPid } from '../base/names/jit-file-names.ts';
+import type { Diagnostics, Severity } from '../base/problems/diagnostics.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
+import { commaList } from '../base/text/word-list.ts';
 import type { DsoSymbols } from './dso-symbols.ts';
 import { symbolHelp } from './symbol-help.ts';
 

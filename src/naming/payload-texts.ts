@@ -1,6 +1,6 @@
-import { addressOfBig } from '../base/addresses.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { addressOfBig } from '../base/bytes/addresses.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';
 import type { SymbolTable } from '../symbol-table/symbol-table.ts';

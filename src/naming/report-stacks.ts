@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { wordList } from '../base/word-list.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { wordList } from '../base/text/word-list.ts';
 import { baseName } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import { eventNames } from '../profile/shown-events.ts';

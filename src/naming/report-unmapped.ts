@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { CPUMODE_USER } from '../profile/location-table.ts';
 import type { Profile } from '../profile/profile.ts';
 

@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import type { OptionWords } from '../base/option-words.ts';
-import { wordList } from '../base/word-list.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
+import { wordList } from '../base/text/word-list.ts';
 import { baseName, isMadeAtRunTime } from '../profile/names.ts';
 import type { Mapping, Profile } from '../profile/profile.ts';
 import type { SessionResult } from '../session/session.ts';

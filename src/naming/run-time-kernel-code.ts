@@ -1,7 +1,7 @@
-import { addressOfBig } from '../base/addresses.ts';
-import { ascendingOrder } from '../base/ascending-order.ts';
-import { firstAbove } from '../base/first-above.ts';
-import { encodeText } from '../base/text.ts';
+import { addressOfBig } from '../base/bytes/addresses.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
+import { encodeText } from '../base/text/text.ts';
 import type { BpfLines, BpfProgram } from '../perfdata/features/bpf.ts';
 import type { Dso } from '../session/processes/dsos.ts';
 import type { CodeSymbols, SourceFrame, SourceLines } from '../symbol-table/code-symbols.ts';

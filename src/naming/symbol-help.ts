@@ -1,6 +1,6 @@
-import { fileName } from '../base/file-name.ts';
-import { perfMapPid } from '../base/jit-file-names.ts';
-import type { OptionWords } from '../base/option-words.ts';
+import { fileName } from '../base/names/file-name.ts';
+import { perfMapPid } from '../base/names/jit-file-names.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
 import { UPROBES_NAME } from '../session/processes/dsos.ts';
 import { UNIDENTIFIED_KERNEL } from '../symbolizer/kernel/kernel-identity.ts';
 import { DELETED, isOfProcess, withoutDeleted } from '../symbolizer/search/candidates.ts';

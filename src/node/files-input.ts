@@ -1,8 +1,8 @@
-import { isBlob, modifiedNsOf } from '../base/blob-source.ts';
-import type { Cancellation } from '../base/cancellation.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/input-names.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import { DEFAULT_RECORDING, STANDARD_STREAM } from '../base/names/input-names.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { isBlob, modifiedNsOf } from '../base/streams/blob-source.ts';
+import type { Cancellation } from '../base/streams/cancellation.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import { RepeatableInput as HostInput, type InputHandle } from '../host/input/repeatable-input.ts';
 import { identityOf } from '../host/system/file-identity.ts';
 import { OpenedFiles } from '../host/system/opened-files.ts';

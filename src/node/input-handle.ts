@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import { type BlobLike, isBlob } from '../base/blob-source.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { type BlobLike, isBlob } from '../base/streams/blob-source.ts';
 import type { InputHandle } from '../host/input/repeatable-input.ts';
 import { pathOf } from './path-of-url.ts';
 

@@ -1,5 +1,5 @@
-import { cancellable } from '../base/cancellation.ts';
-import { checkOptions } from '../base/check-options.ts';
+import { checkOptions } from '../base/problems/check-options.ts';
+import { cancellable } from '../base/streams/cancellation.ts';
 import type { MergeOptions } from '../library/merge-profiles.ts';
 import { OPEN_CHECKS, type OpenOptions } from '../library/open-options.ts';
 import { FilesInput } from './files-input.ts';

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 
 /**
  * The path that a `file:` URL stands for.

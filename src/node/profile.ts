@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { ByteSink } from '../base/byte-sink.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { isWebWritable, type WebWritableLike } from '../base/web-sink.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import { isWebWritable, type WebWritableLike } from '../base/streams/web-sink.ts';
 import { GzipSink } from '../host/compression/gzip-sink.ts';
 import { OutputStage } from '../host/output/output-stage.ts';
 import { WritableSink } from '../host/output/writable-sink.ts';

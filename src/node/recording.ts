@@ -1,8 +1,8 @@
 import { sep } from 'node:path';
-import type { Cancellation } from '../base/cancellation.ts';
-import { texts } from '../base/check-options.ts';
-import { STANDARD_STREAM } from '../base/input-names.ts';
-import { LIBRARY_OPTIONS } from '../base/option-words.ts';
+import { STANDARD_STREAM } from '../base/names/input-names.ts';
+import { texts } from '../base/problems/check-options.ts';
+import { LIBRARY_OPTIONS } from '../base/problems/option-words.ts';
+import type { Cancellation } from '../base/streams/cancellation.ts';
 import { availableMemory } from '../host/system/available-memory.ts';
 import { absolutePath } from '../host/system/system-path.ts';
 import type { OpenOptions } from '../library/open-options.ts';

@@ -1,7 +1,7 @@
-import type { AbortSignalLike } from '../base/cancellation.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
 import { listOf } from '../base/list-of.ts';
-import type { OpenInput } from '../base/recording-input.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { AbortSignalLike } from '../base/streams/cancellation.ts';
+import type { OpenInput } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DebuginfodClient } from '../host/symbols/debuginfod.ts';
 import { debuginfodClient } from '../host/symbols/debuginfod-servers.ts';

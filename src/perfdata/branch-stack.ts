@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 
 /** Size of struct perf_branch_entry: from, to, flags. Counters are in a separate list after all entries. */
 export const BRANCH_ENTRY_BYTES = 24;

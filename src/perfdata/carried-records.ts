@@ -1,6 +1,6 @@
-import { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../simpleperf/constants.ts';
 import { SplitRecords } from '../simpleperf/split-records.ts';
 import { CompressedRecords } from './compressed-records.ts';

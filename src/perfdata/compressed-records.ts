@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { ZstdDecoder } from '../zstd/decoder.ts';
 import { openZstd } from '../zstd/open.ts';
 import { NestedRecords } from './nested-records.ts';

@@ -1,4 +1,4 @@
-import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../base/streams/byte-source.ts';
 
 /** A directory recording: the file `data`, with the other files as its parts. */
 export class DirectorySource implements RecordingSource {

@@ -1,6 +1,6 @@
-import { type ByteSource, readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { type ByteSource, readRange } from '../base/streams/byte-source.ts';
 import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from './attr.ts';
 import { damagedHeader, FILE_HEADER, FILE_SECTION, FILE_SECTION_BYTES, readSection } from './file-header-layout.ts';
 

@@ -1,6 +1,6 @@
-import { type ByteSource, readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { type ByteSource, readRange } from '../base/streams/byte-source.ts';
 import { SP_FEATURE_START } from '../simpleperf/constants.ts';
 import { loadProtobuf } from '../simpleperf/protobuf-reader.ts';
 import { HEADER_FEAT_BITS, HEADER_HOSTNAME } from './constants.ts';

@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { type FeatureReaders, SectionReader } from '../base/section-reader.ts';
+import { type FeatureReaders, SectionReader } from '../base/bytes/section-reader.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { SIMPLEPERF_READERS, type SimpleperfFeatures } from '../simpleperf/features.ts';
 import { FEATURE_NAMES, featureName } from './constants.ts';
 import { BPF_READERS, type BpfFeatures } from './features/bpf.ts';

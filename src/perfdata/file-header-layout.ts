@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 
 /** Offsets in struct perf_file_header. Source: Linux, tools/perf/util/header.h. */
 export const FILE_HEADER = { size: 8, attrSize: 16, attrs: 24, data: 40, eventTypes: 56, features: 72 } as const;

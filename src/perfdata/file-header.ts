@@ -1,6 +1,6 @@
-import { type ByteSource, readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { type ByteSource, readRange } from '../base/streams/byte-source.ts';
 import type { AttrWithIds } from './attr.ts';
 import { type EventType, readAttrs, readEventTypes } from './event-sections.ts';
 import { endOf, type FeatureTable, isFeatureTable, readFeatureSections, readFeatureTable, startsItsSections, unreadFeatureTable } from './feature-table.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { Pieces } from './pieces.ts';
 import { RecordCursor } from './record-cursor.ts';
 

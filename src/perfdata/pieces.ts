@@ -1,5 +1,5 @@
-import { ByteView } from '../base/byte-view.ts';
-import { allocated } from '../base/growable.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { allocated } from '../base/tables/growable.ts';
 
 /** A buffer with a piece of a recording. As long as somebody holds it, its bytes stay as they are. */
 export class Piece {

@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import { isCompressedType, isLegacyHeaderType, LEGACY_HEADER_OFFSET, mayBeRecordType, PERF_RECORD_USER_TYPE_START } from './constants.ts';
 import type { Piece, Pieces } from './pieces.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
 import { SIMPLEPERF_TYPE_START } from '../simpleperf/constants.ts';
 import * as abi from './constants.ts';
 

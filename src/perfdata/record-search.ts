@@ -1,6 +1,6 @@
-import type { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { mayBeRecordType, recordTypeName } from './constants.ts';
 import type { RecordBuffer } from './record-buffer.ts';
 import { looksLikeRecord, recordSizeAt } from './record-header.ts';

@@ -1,6 +1,6 @@
-import type { ByteSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { ByteSource } from '../base/streams/byte-source.ts';
 import { type Piece, Pieces } from './pieces.ts';
 import { RecordCursor, type WalkedFile } from './record-cursor.ts';
 

@@ -1,5 +1,5 @@
-import type { OnProgress } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OnProgress } from '../base/streams/byte-source.ts';
 import type { RecordCursor } from './record-cursor.ts';
 
 /** Sees the records of a recording one after another, those inside compressed data after the record that carries them. */

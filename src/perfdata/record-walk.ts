@@ -1,5 +1,5 @@
-import { type ByteSource, type RecordingSource, recordingBytes } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { type ByteSource, type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
 import { CarriedRecords, carriesMore } from './carried-records.ts';
 import * as abi from './constants.ts';
 import type { LateFeatures, RecordingHeader } from './file-header.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 
 /** Bytes of the magic number with which a recording begins. */
 export const MAGIC_BYTES = 8;

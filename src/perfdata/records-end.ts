@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
 import type { RecordBuffer } from './record-buffer.ts';
 import { MAGIC_BYTES, mayBeMagic, readMagic } from './recording-magic.ts';
 

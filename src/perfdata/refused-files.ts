@@ -1,5 +1,5 @@
-import { type RecordingSource, readRange } from '../base/byte-source.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { type RecordingSource, readRange } from '../base/streams/byte-source.ts';
 import { magicOf, readMagic } from './recording-magic.ts';
 
 /** Offset in the header of an archive's first file. Source: POSIX, ustar interchange format. */

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import type { PerfEventAttr } from './attr.ts';
 import * as abi from './constants.ts';
 

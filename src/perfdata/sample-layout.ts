@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { PerfEventAttr } from './attr.ts';
 import { BRANCH_ENTRY_BYTES } from './branch-stack.ts';
 import * as abi from './constants.ts';

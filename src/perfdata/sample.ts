@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
 import { BRANCH_ENTRY_BYTES, type BranchFlags, readBranchFlags } from './branch-stack.ts';
 import * as abi from './constants.ts';
 import { type ReadFormatValues, readFormatValues } from './read-format.ts';

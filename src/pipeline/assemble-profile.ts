@@ -1,4 +1,4 @@
-import { ExactSums } from '../base/exact-sums.ts';
+import { ExactSums } from '../base/tables/exact-sums.ts';
 import type { PerfEventAttr } from '../perfdata/attr.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';

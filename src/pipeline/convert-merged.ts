@@ -1,5 +1,5 @@
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter/filter.ts';
 import { type ConvertOutput, formatNaming } from './convert.ts';

@@ -1,7 +1,7 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { printable } from '../base/printable.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
+import { printable } from '../base/text/printable.ts';
 import { demangleSymbol } from '../naming/function-names.ts';
 import type { StreamFormat } from './formats.ts';
 import type { ReadProfileOptions, ReadProfileResult } from './read-profile.ts';

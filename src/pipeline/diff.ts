@@ -1,7 +1,7 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { Profile, ProfileEvent } from '../profile/profile.ts';
 import { eventNames } from '../profile/shown-events.ts';
 import type { UnknownCode } from '../profile/unknown-code.ts';

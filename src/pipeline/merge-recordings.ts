@@ -1,7 +1,7 @@
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { wordList } from '../base/word-list.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
+import { wordList } from '../base/text/word-list.ts';
 import { ProfileMerger } from '../profile/merge.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleFilter } from '../session/filter/filter.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import type { Profile } from '../profile/profile.ts';
 import { leftOutEvents } from '../profile/shown-events.ts';
 import type { ChromeOptions, ChromeResult } from '../writers/chrome/chrome.ts';

@@ -1,5 +1,5 @@
-import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OnProgress, RecordingSource } from '../base/streams/byte-source.ts';
 import { anonymousInfo, type RecordingInfo, recordingInfo } from '../info/recording-info.ts';
 import { SampleOrder } from '../info/sample-order.ts';
 import type { AvailableMemory } from '../session/memory-budget.ts';

@@ -1,6 +1,6 @@
-import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import type { RecordingContext } from '../base/recording-input.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OnProgress, RecordingSource } from '../base/streams/byte-source.ts';
+import type { RecordingContext } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';

@@ -1,5 +1,5 @@
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import type { RecordLog } from '../stats/record-log.ts';
 import { type ReadProfileOptions, type ReadProfileResult, readProfile } from './read-profile.ts';

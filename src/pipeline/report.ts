@@ -1,6 +1,6 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { Profile } from '../profile/profile.ts';
 import { UNKNOWN_IN_STACKS, UNKNOWN_IN_TABLES, type UnknownCode } from '../profile/unknown-code.ts';
 import { type ReportOptions as ReportTableOptions, writeReport as writeReportTables } from '../writers/report/report.ts';

@@ -1,6 +1,6 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
 import type { DemangleStyle } from '../demangle/demangle.ts';
 import { withoutParameters, withSimpleNames } from '../naming/shorter-names.ts';
 import type { Profile } from '../profile/profile.ts';

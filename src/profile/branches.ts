@@ -1,5 +1,5 @@
-import { grown } from '../base/growable.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
+import { grown } from '../base/tables/growable.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 
 /** A branch that was recorded as taken, as the hardware saw it. */
 export interface TakenBranch {

@@ -1,4 +1,4 @@
-import { StringTable } from '../base/string-table.ts';
+import { StringTable } from '../base/tables/string-table.ts';
 import { BranchTotals, SampleBranches } from './branches.ts';
 import { FunctionTable } from './function-table.ts';
 import { LocationTable } from './location-table.ts';

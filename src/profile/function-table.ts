@@ -1,4 +1,4 @@
-import { TupleInterner } from '../base/tuple-interner.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 
 /**
  * Functions, each once: rows are unique in (name, systemName, file, startLine). All text is string indexes.

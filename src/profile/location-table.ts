@@ -1,6 +1,6 @@
-import { addressOf } from '../base/addresses.ts';
-import { grown } from '../base/growable.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
+import { addressOf } from '../base/bytes/addresses.ts';
+import { grown } from '../base/tables/growable.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 
 /** The address space that a location's code ran in (perf_event.h, PERF_RECORD_MISC_CPUMODE_MASK). */
 export const CPUMODE_UNKNOWN = 0;

@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { lostInSum } from '../base/exact-sums.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { lostInSum } from '../base/tables/exact-sums.ts';
 import type { ProfileEvent } from './profile.ts';
 
 type GrowingEvent = { -readonly [K in keyof ProfileEvent]: ProfileEvent[K] };

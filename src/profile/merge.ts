@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { StringTable } from '../base/string-table.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { StringTable } from '../base/tables/string-table.ts';
 import { BranchTotals } from './branches.ts';
 import { FunctionTable } from './function-table.ts';
 import { LocationTable } from './location-table.ts';

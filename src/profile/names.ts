@@ -1,5 +1,5 @@
-import { fileName } from '../base/file-name.ts';
-import { jitDumpPid } from '../base/jit-file-names.ts';
+import { fileName } from '../base/names/file-name.ts';
+import { jitDumpPid } from '../base/names/jit-file-names.ts';
 import type { Mapping, Profile, ProfileProcess } from './profile.ts';
 
 /** 64 bits given as two words, in lower-case hex without leading zeros. */

@@ -1,4 +1,4 @@
-import type { StringTable } from '../base/string-table.ts';
+import type { StringTable } from '../base/tables/string-table.ts';
 import type { BranchTotals } from './branches.ts';
 import type { FunctionTable } from './function-table.ts';
 import type { LocationTable } from './location-table.ts';

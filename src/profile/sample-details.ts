@@ -1,6 +1,6 @@
-import { bitCount } from '../base/bit-count.ts';
-import type { ByteView } from '../base/byte-view.ts';
-import { grown } from '../base/growable.ts';
+import { bitCount } from '../base/bytes/bit-count.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { grown } from '../base/tables/growable.ts';
 
 /**
  * What a sample can carry beyond the columns that every format needs: 64-bit values of perf_event.h, by the names of their PERF_SAMPLE bits, in the order in

@@ -1,5 +1,5 @@
-import { lostInSum, Remainders } from '../base/exact-sums.ts';
-import { grown } from '../base/growable.ts';
+import { lostInSum, Remainders } from '../base/tables/exact-sums.ts';
+import { grown } from '../base/tables/growable.ts';
 import type { SampleBranches } from './branches.ts';
 import type { SampleDetails } from './sample-details.ts';
 

@@ -1,4 +1,4 @@
-import { commaList } from '../base/word-list.ts';
+import { commaList } from '../base/text/word-list.ts';
 import type { Profile, ProfileEvent } from './profile.ts';
 
 /** How many events a message names: recordings can have hundreds of tracepoints. */

@@ -1,4 +1,4 @@
-import { TreeInterner } from '../base/tree-interner.ts';
+import { TreeInterner } from '../base/tables/tree-interner.ts';
 
 /**
  * Call stacks as a tree, each stored once: a stack is its caller's stack plus one location. A parent's index is smaller than its children's. Stack −1 is the

@@ -1,4 +1,4 @@
-import { grown } from '../base/growable.ts';
+import { grown } from '../base/tables/growable.ts';
 
 /** A thread began: it was forked while perf was recording. */
 export const THREAD_BEGAN = 0;

@@ -1,7 +1,7 @@
-import { lostInSum, Remainders } from '../base/exact-sums.ts';
-import { grown } from '../base/growable.ts';
-import { KeyedPairs } from '../base/keyed-pairs.ts';
-import { PairInterner } from '../base/pair-interner.ts';
+import { lostInSum, Remainders } from '../base/tables/exact-sums.ts';
+import { grown } from '../base/tables/growable.ts';
+import { KeyedPairs } from '../base/tables/keyed-pairs.ts';
+import { PairInterner } from '../base/tables/pair-interner.ts';
 
 /** Samples added up: rows are unique in (event, task, stack), in order of first appearance. */
 export class TotalTable {

@@ -1,7 +1,7 @@
-import type { ByteSink } from '../base/byte-sink.ts';
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { TextWriter } from '../base/text-writer.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { ByteSink } from '../base/streams/byte-sink.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
+import { TextWriter } from '../base/streams/text-writer.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 import { type ReadRecordsOptions, readRecords } from './read-records.ts';
 import { recordJson, recordText } from './record-text.ts';

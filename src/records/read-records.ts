@@ -1,6 +1,6 @@
-import type { OnProgress, RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { OnProgress, RecordingSource } from '../base/streams/byte-source.ts';
 import * as abi from '../perfdata/constants.ts';
 import { type RecordingHeader, readHeader } from '../perfdata/file-header.ts';
 import { readFormatSize, readFormatValues } from '../perfdata/read-format.ts';

@@ -1,6 +1,6 @@
-import { hexOf } from '../base/byte-view.ts';
-import { printable } from '../base/printable.ts';
-import { showRawBytes } from '../base/text.ts';
+import { hexOf } from '../base/bytes/byte-view.ts';
+import { printable } from '../base/text/printable.ts';
+import { showRawBytes } from '../base/text/text.ts';
 import type { PerfRecord } from '../perfdata/records/perf-record.ts';
 
 /** Fields that are addresses or bit masks: they are shown in hex, all other numbers in decimal. */

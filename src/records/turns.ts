@@ -1,4 +1,4 @@
-import type { ByteSource, RecordingSource } from '../base/byte-source.ts';
+import type { ByteSource, RecordingSource } from '../base/streams/byte-source.ts';
 
 /** Maximum number of bytes that are read at once: plain values need many times the memory of the record they come from. */
 const READ_BYTES = 256 << 10;

@@ -1,4 +1,4 @@
-import type { Diagnostics, Severity } from '../base/diagnostics.ts';
+import type { Diagnostics, Severity } from '../base/problems/diagnostics.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { Features } from '../perfdata/features.ts';
 import { isSimpleperfRecording } from '../simpleperf/features.ts';

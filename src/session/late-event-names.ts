@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { EventDescription } from '../perfdata/features.ts';
 import type { EventList } from './events/events.ts';
 import type { CompiledFilter } from './filter/filter.ts';

@@ -1,5 +1,5 @@
-import { type RecordingSource, recordingBytes } from '../base/byte-source.ts';
-import type { OptionWords } from '../base/option-words.ts';
+import type { OptionWords } from '../base/problems/option-words.ts';
+import { type RecordingSource, recordingBytes } from '../base/streams/byte-source.ts';
 
 /** The memory that the process may use. */
 export interface AvailableMemory {

@@ -1,6 +1,6 @@
-import type { RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/name-limits.ts';
+import { COMM_LIMIT, SIMPLEPERF_COMM_LIMIT } from '../base/names/name-limits.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { RecordingSource } from '../base/streams/byte-source.ts';
 import type { OpenJitDump } from '../jitdump/jitdump.ts';
 import { dumpStacks } from '../perfdata/attr.ts';
 import type { RecordingHeader } from '../perfdata/file-header.ts';

@@ -1,5 +1,5 @@
-import { BufferSource, type RecordingSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { BufferSource, type RecordingSource } from '../base/streams/byte-source.ts';
 import type { JitDump, RefusedJitDump } from '../jitdump/jitdump.ts';
 import * as abi from '../perfdata/constants.ts';
 import { readTracingDataRecord } from '../perfdata/features/tracing.ts';

@@ -1,7 +1,7 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { EVENT_LIMIT, type NameLimit } from '../base/name-limits.ts';
-import type { FeatureReaders, SectionReader } from '../base/section-reader.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import type { FeatureReaders, SectionReader } from '../base/bytes/section-reader.ts';
+import { EVENT_LIMIT, type NameLimit } from '../base/names/name-limits.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import * as sp from './constants.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from './files.ts';
 import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL_MODULE, DSO_UNKNOWN_FILE } from './constants.ts';
 import { ProtobufReader, readProtobuf } from './protobuf-reader.ts';
 

@@ -1,6 +1,6 @@
 import type { BinaryReader } from '@bufbuild/protobuf/wire';
-import { addressOfBig } from '../base/addresses.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { addressOfBig } from '../base/bytes/addresses.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 
 // Wire types of the encoding that protobuf.dev documents.
 const WIRE_VARINT = 0;

@@ -1,5 +1,5 @@
-import { grown } from '../base/growable.ts';
-import { encodeText } from '../base/text.ts';
+import { grown } from '../base/tables/growable.ts';
+import { encodeText } from '../base/text/text.ts';
 import type { SimpleperfFile } from './files.ts';
 
 /** A DSO record of old recordings, and its symbols, which are also records. */

@@ -1,5 +1,5 @@
-import type { ByteView } from '../base/byte-view.ts';
-import { bytes, fieldsOverrun, list, RecordLayout, rest, text } from '../base/record-layout.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
+import { bytes, fieldsOverrun, list, RecordLayout, rest, text } from '../base/bytes/record-layout.ts';
 import * as sp from './constants.ts';
 
 // The fields of simpleperf's own records. Source: simpleperf's record.h and record.cpp. They carry no sample_id trailer.

@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../base/record-layout.ts';
+import { RECORD_HEADER_BYTES } from '../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
 import { SIMPLEPERF_TYPE_START, SP_SPLIT, SP_SPLIT_END } from './constants.ts';
 
 /** kallsyms of a large kernel has about 20 MB. */

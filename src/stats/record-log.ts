@@ -1,6 +1,6 @@
-import { Remainders } from '../base/exact-sums.ts';
-import { grown } from '../base/growable.ts';
-import { StringTable } from '../base/string-table.ts';
+import { Remainders } from '../base/tables/exact-sums.ts';
+import { grown } from '../base/tables/growable.ts';
+import { StringTable } from '../base/tables/string-table.ts';
 import * as abi from '../perfdata/constants.ts';
 import type { MappedRange } from '../perfdata/records/mapping-records.ts';
 import type { SideBand } from '../perfdata/records/side-band.ts';

@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
 
 /**
  * Addresses sorted and without repetitions, as `SourceLines` expects them, and how to get back to the given addresses: `given[order[nth]]`

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 
 /** Offsets of names are kept in 32 bits. */
 const MAX_SIZE_BYTES = 2 ** 32;

@@ -1,5 +1,5 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
-import { firstAbove } from '../base/first-above.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
 import type { NameBytes } from './name-bytes.ts';
 import { SearchTree } from './search-tree.ts';
 import type { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from './symbol-rank.ts';

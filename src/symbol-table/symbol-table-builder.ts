@@ -1,4 +1,4 @@
-import { grown } from '../base/growable.ts';
+import { grown } from '../base/tables/growable.ts';
 import { NameBytes } from './name-bytes.ts';
 import { type CollectedSymbols, SymbolPlacement, type SymbolRank } from './symbol-placement.ts';
 import { RANK_GLOBAL } from './symbol-rank.ts';

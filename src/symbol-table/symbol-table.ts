@@ -1,5 +1,5 @@
-import { firstAbove } from '../base/first-above.ts';
-import { decodeText } from '../base/text.ts';
+import { firstAbove } from '../base/tables/first-above.ts';
+import { decodeText } from '../base/text/text.ts';
 import { AliasChoice } from './best-alias.ts';
 import type { NameBytes } from './name-bytes.ts';
 

@@ -1,4 +1,4 @@
-import type { Decompressor } from '../base/decompressor.ts';
+import type { Decompressor } from '../base/streams/decompressor.ts';
 import { PF_X, PT_LOAD } from '../elf/elf-constants.ts';
 import type { ElfFile } from '../elf/elf-file.ts';
 import type { UnwindModuleOptions } from '../unwind/rules/unwind-tables.ts';

@@ -1,6 +1,6 @@
-import { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
-import type { RecordingContext } from '../base/recording-input.ts';
+import { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { RecordingContext } from '../base/streams/recording-input.ts';
 import { withoutUndefined } from '../base/without-undefined.ts';
 import { webAssemblyRefusal } from '../dwarf/wasm/availability.ts';
 import type { ElfFile } from '../elf/elf-file.ts';

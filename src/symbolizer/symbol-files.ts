@@ -1,6 +1,6 @@
-import type { BlockingSource } from '../base/blocking-source.ts';
-import type { ByteSource } from '../base/byte-source.ts';
-import type { Decompressor } from '../base/decompressor.ts';
+import type { BlockingSource } from '../base/streams/blocking-source.ts';
+import type { ByteSource } from '../base/streams/byte-source.ts';
+import type { Decompressor } from '../base/streams/decompressor.ts';
 import type { PlaceOutcome } from './search/search-log.ts';
 
 /** What the symbolizer needs from the machine it runs on. Paths use `/`. */

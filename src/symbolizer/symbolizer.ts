@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../base/diagnostics.ts';
-import type { RecordingContext } from '../base/recording-input.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import type { RecordingContext } from '../base/streams/recording-input.ts';
 import type { CodeSymbols } from '../symbol-table/code-symbols.ts';
 import type { CodeObject, CodeQuestion } from './code-object.ts';
 import type { LastList } from './kernel/last-list.ts';

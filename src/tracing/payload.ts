@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import type { TraceField } from './format.ts';
 import { type Word, wordOfHalves } from './word.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import { addressStyleOf } from './addresses.ts';
 import { formatInteger, formatText, parseTemplate, type TemplatePiece, widthOf } from './directives.ts';
 import { arrayText, bitmaskText, compileRange, compileWord, dynamicArrayText, findField, flagNames, hexBytes, type WordOf } from './evaluate.ts';

@@ -1,4 +1,4 @@
-import { ByteView } from '../base/byte-view.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
 import type { TraceField, TraceFormat } from './format.ts';
 import { TracePayload } from './payload.ts';
 import { compileTracePrinter, type TracePrinter } from './printer.ts';

@@ -1,5 +1,5 @@
-import { ByteView } from '../base/byte-view.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { parseTraceFormat, type TraceFormat } from './format.ts';
 import { type Word, wordOfHalves } from './word.ts';
 

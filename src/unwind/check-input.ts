@@ -1,6 +1,6 @@
-import { ByteView } from '../base/byte-view.ts';
-import { demand } from '../base/check-options.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
+import { demand } from '../base/problems/check-options.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { CodeSpace } from './code-space.ts';
 import type { UnwindInput } from './unwind-input.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteView } from '../base/byte-view.ts';
+import type { ByteView } from '../base/bytes/byte-view.ts';
 import type { UnwindMachine } from './machines/unwind-machine.ts';
 
 /** Registers and stack dump of a sample. The object may be reused for the next sample. What is beyond the view's end counts as not recorded. */

@@ -1,8 +1,8 @@
-import { readRange } from '../base/byte-source.ts';
-import { ByteView } from '../base/byte-view.ts';
-import { checkOptions, demand, flag, type OptionChecks } from '../base/check-options.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { ByteView } from '../base/bytes/byte-view.ts';
 import { MAX_JIT_FUNCTION_BYTES } from '../base/jit-limits.ts';
+import { checkOptions, demand, flag, type OptionChecks } from '../base/problems/check-options.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { readRange } from '../base/streams/byte-source.ts';
 import { SHF_EXECINSTR, SHT_NOBITS } from '../elf/elf-constants.ts';
 import { ElfFile } from '../elf/elf-file.ts';
 import { FrameSection } from '../elf/frame-section.ts';

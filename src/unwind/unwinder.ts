@@ -1,4 +1,4 @@
-import { checkOptions, demand, flag, type OptionChecks } from '../base/check-options.ts';
+import { checkOptions, demand, flag, type OptionChecks } from '../base/problems/check-options.ts';
 import { checkInput } from './check-input.ts';
 import type { CodeSpace } from './code-space.ts';
 import type { FallbackSteps } from './guess/fallback-steps.ts';

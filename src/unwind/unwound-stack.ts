@@ -1,4 +1,4 @@
-import { grown } from '../base/growable.ts';
+import { grown } from '../base/tables/growable.ts';
 
 /** How many words each frame has in {@link UnwoundStack.words}. */
 export const FRAME_WORDS = 4;

@@ -1,4 +1,4 @@
-import { messageOf, PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/problems/errors.ts';
 import type { Unpacker } from './unpacker.ts';
 
 /** Unpacks one stream of deflate. */

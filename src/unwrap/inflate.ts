@@ -1,5 +1,5 @@
-import { crc32 } from '../base/crc32.ts';
-import { inflateInEngine } from '../base/web-decompressor.ts';
+import { crc32 } from '../base/bytes/crc32.ts';
+import { inflateInEngine } from '../base/streams/web-decompressor.ts';
 import { GzipUnpacker } from './gzip-unpacker.ts';
 import { Inflater } from './inflater.ts';
 import { type Inflate, pushed } from './unwrap.ts';

@@ -1,6 +1,6 @@
-import type { ByteSource } from '../base/byte-source.ts';
-import type { Diagnostics } from '../base/diagnostics.ts';
-import { PerfconvError } from '../base/errors.ts';
+import type { Diagnostics } from '../base/problems/diagnostics.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import type { ByteSource } from '../base/streams/byte-source.ts';
 import { type Inflate, unwrap } from './unwrap.ts';
 import { notUnpacked, type Wrapping } from './wrappings.ts';
 

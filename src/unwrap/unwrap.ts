@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { Unpacker } from './unpacker.ts';
 import type { Wrapping } from './wrappings.ts';
 import { unwrapXz } from './xz.ts';

@@ -1,4 +1,4 @@
-import { crc32 } from '../base/crc32.ts';
+import { crc32 } from '../base/bytes/crc32.ts';
 
 /** Source: The .xz File Format, 2.1.1.1 and 2.1.2: CRC32 of what follows, Backward Size, Stream Flags, magic. */
 const HEADER_MAGIC = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0] as const;

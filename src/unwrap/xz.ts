@@ -1,4 +1,4 @@
-import { messageOf, PerfconvError } from '../base/errors.ts';
+import { messageOf, PerfconvError } from '../base/problems/errors.ts';
 import { XzStreamEnds } from './xz-ends.ts';
 
 /** What the decoder's codes mean. Source: xz.h of XZ Embedded, enum xz_ret. */

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { openZstd } from '../zstd/open.ts';
 import type { Unpacker } from './unpacker.ts';
 

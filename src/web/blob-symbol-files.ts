@@ -1,10 +1,10 @@
-import { type BlobLike, FILES_AT_ONCE } from '../base/blob-source.ts';
-import type { BlockingSource } from '../base/blocking-source.ts';
-import { BufferSource, type ByteSource, readRange } from '../base/byte-source.ts';
-import type { Compression } from '../base/decompressor.ts';
-import { PerfconvError } from '../base/errors.ts';
-import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/named-file.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { someAtOnce } from '../base/some-at-once.ts';
+import { type BlobLike, FILES_AT_ONCE } from '../base/streams/blob-source.ts';
+import type { BlockingSource } from '../base/streams/blocking-source.ts';
+import { BufferSource, type ByteSource, readRange } from '../base/streams/byte-source.ts';
+import type { Compression } from '../base/streams/decompressor.ts';
+import { dataOfFile, type NamedFile, pathOfFile, pathParts, sourceOf } from '../base/streams/named-file.ts';
 import { sameBuildId } from '../elf/build-id.ts';
 import { ElfFile } from '../elf/elf-file.ts';
 import type { DebugFileKind, FetchedFile, SymbolFiles } from '../symbolizer/symbol-files.ts';

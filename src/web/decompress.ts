@@ -1,12 +1,12 @@
-import { BoundedBytes } from '../base/bounded-bytes.ts';
-import type { Compression } from '../base/decompressor.ts';
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
+import { BoundedBytes } from '../base/streams/bounded-bytes.ts';
+import type { Compression } from '../base/streams/decompressor.ts';
 import { inflateAnywhere } from '../unwrap/inflate.ts';
 import { unwrapXz } from '../unwrap/xz.ts';
 import { openZstd } from '../zstd/open.ts';
 
 /**
- * A {@link import('../base/decompressor.ts').Decompressor} for any engine: zlib by its DecompressionStream, which may refuse bytes that follow, gzip by pako, xz
+ * A {@link import('../base/streams/decompressor.ts').Decompressor} for any engine: zlib by its DecompressionStream, which may refuse bytes that follow, gzip by pako, xz
  * by its WebAssembly, zstd by perfconv itself.
  * @throws PerfconvError also `unsupported` in an engine without DecompressionStream or WebAssembly
  */

@@ -1,5 +1,5 @@
-import { grown } from '../base/growable.ts';
-import { TreeInterner } from '../base/tree-interner.ts';
+import { grown } from '../base/tables/growable.ts';
+import { TreeInterner } from '../base/tables/tree-interner.ts';
 
 /** A frame as viewers define it: a function of a file, whatever the address. */
 export interface Frame {

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/sample-table.ts';
 

@@ -1,5 +1,5 @@
-import type { StringTable } from '../base/string-table.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
+import type { StringTable } from '../base/tables/string-table.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 import { addressText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 

@@ -1,5 +1,5 @@
-import { grown } from '../base/growable.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
+import { grown } from '../base/tables/growable.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 import { addressText, frameName, mappingText } from '../profile/names.ts';
 import type { Profile } from '../profile/profile.ts';
 import { CallTree, type Frame } from './call-tree.ts';

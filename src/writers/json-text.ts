@@ -1,5 +1,5 @@
-import { showRawBytes } from '../base/text.ts';
-import { TextWriter } from '../base/text-writer.ts';
+import { TextWriter } from '../base/streams/text-writer.ts';
+import { showRawBytes } from '../base/text/text.ts';
 
 const DIGIT_ZERO = 48;
 const MINUS = 45;

@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
 
 /** A tree of calls, in which a parent's index is smaller than its children's. */
 interface Calls {

@@ -1,6 +1,6 @@
-import { ascendingOrder } from '../base/ascending-order.ts';
-import { ExactSums } from '../base/exact-sums.ts';
-import { TupleInterner } from '../base/tuple-interner.ts';
+import { ascendingOrder } from '../base/tables/ascending-order.ts';
+import { ExactSums } from '../base/tables/exact-sums.ts';
+import { TupleInterner } from '../base/tables/tuple-interner.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SampleTable } from '../profile/sample-table.ts';
 

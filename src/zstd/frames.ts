@@ -1,4 +1,4 @@
-import { PerfconvError } from '../base/errors.ts';
+import { PerfconvError } from '../base/problems/errors.ts';
 import { MAX_BLOCK_BYTES } from './wasm/contract.ts';
 
 /** Source: RFC 8878, 3.1.1 and 3.1.2; magics of skippable frames only differ in their last four bits. */

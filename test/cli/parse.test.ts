@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { Arguments } from '../../src/cli/arguments.ts';
 import { COMMANDS, CONVERT, INFO } from '../../src/cli/commands.ts';
 import { parseCommandLine, splitCommandLine } from '../../src/cli/parse.ts';

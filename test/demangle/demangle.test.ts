@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { type DemangleStyle, demangle } from '../../src/demangle/demangle.ts';
 
 describe('demangle', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
 import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/debug-info.ts';
 import { AT, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../support/dwarf-builder.ts';

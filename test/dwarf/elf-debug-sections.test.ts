@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import type { Decompressor } from '../../src/base/decompressor.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
+import type { Decompressor } from '../../src/base/streams/decompressor.ts';
 import type { DebugSectionName } from '../../src/dwarf/debug-sections.ts';
 import { hasDebugInfo, openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { type LineTable, LineTableReader } from '../../src/dwarf/line-table.ts';
 import { WasmLoan } from '../../src/dwarf/wasm-instance.ts';
 import { ByteFields } from '../support/byte-fields.ts';

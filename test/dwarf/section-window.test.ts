@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { ReusedMemory } from '../../src/dwarf/reused-memory.ts';
 import { SectionWindow } from '../../src/dwarf/section-window.ts';
 import { memorySections } from '../support/memory-sections.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import type { DebugSection, DebugSections } from '../../src/dwarf/debug-sections.ts';
 import { DW_FORM_strp } from '../../src/dwarf/dwarf-constants.ts';
 import { DwarfFile, type Unit } from '../../src/dwarf/dwarf-file.ts';

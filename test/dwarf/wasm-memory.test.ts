@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { webAssemblyRefusal } from '../../src/dwarf/wasm/availability.ts';
 import { instantiate } from '../../src/dwarf/wasm/instantiate.ts';
 import type { WasmExports } from '../../src/dwarf/wasm/module.ts';

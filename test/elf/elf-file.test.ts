@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type ByteSource } from '../../src/base/byte-source.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource, type ByteSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import { readDebugLink } from '../../src/symbolizer/search/debug-link.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readPltEntries } from '../../src/elf/elf-plt.ts';
 import { readPltStubs } from '../../src/elf/elf-plt-stubs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { FrameSection } from '../../src/elf/frame-section.ts';
 import { FrameTable } from '../../src/elf/frame-table.ts';
 import { ByteFields } from '../support/byte-fields.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { relocatableLayout } from '../../src/elf/relocatable-layout.ts';
 import { buildSectionElf, type PlannedElfSection } from '../support/section-elf.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { ByteView } from '../../src/base/byte-view.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { type GoCode, openGoCode } from '../../src/gopclntab/go-code.ts';
 import { mayHaveGoTable } from '../../src/gopclntab/go-functions.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Compression } from '../../src/base/decompressor.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import type { Compression } from '../../src/base/streams/decompressor.ts';
 import { decompress } from '../../src/host/compression/decompress.ts';
 
 const TEXT = Buffer.from('debug information '.repeat(1000));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/symbols/jit-dumps.ts';
 import { makeTempDir, removeTempDir } from '../support/perf-tool.ts';
 

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Compression } from '../../src/base/decompressor.ts';
+import type { Compression } from '../../src/base/streams/decompressor.ts';
 import { decompress } from '../../src/host/compression/decompress.ts';
 import { SectionCache } from '../../src/host/symbols/section-cache.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ByteSource, readRange } from '../../src/base/byte-source.ts';
+import { type ByteSource, readRange } from '../../src/base/streams/byte-source.ts';
 import { FileSource } from '../../src/host/input/file-source.ts';
 import { MemorySource } from '../../src/host/input/memory-source.ts';
 import { openStandardInput, openStream } from '../../src/host/input/open-input.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRange } from '../../src/base/byte-source.ts';
+import { readRange } from '../../src/base/streams/byte-source.ts';
 import { DebuginfodClient } from '../../src/host/symbols/debuginfod.ts';
 import { DebuginfodCache } from '../../src/host/symbols/debuginfod-cache.ts';
 import { openRegularFile } from '../../src/host/symbols/regular-file.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { SharedSymbols, type SymbolPlaces, symbolSources } from '../../src/host/symbols/symbol-sources.ts';
 import type { CodeObject } from '../../src/symbolizer/symbolizer.ts';
 

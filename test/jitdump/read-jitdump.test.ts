@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeText } from '../../src/base/text.ts';
+import { decodeText } from '../../src/base/text/text.ts';
 import type { JitDump } from '../../src/jitdump/jitdump.ts';
 import { readJitDump } from '../../src/jitdump/read-jitdump.ts';
 import { blockingSource, encodeJitDump, type JitDumpSpec, type JitRecordSpec } from '../support/jitdump-encoder.ts';

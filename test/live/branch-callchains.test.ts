@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readRecords } from '../../src/records/read-records.ts';
 import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
 import { convert } from '../support/perfconv-tool.ts';

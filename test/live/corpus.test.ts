@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { ScriptField } from '../../src/writers/script/script.ts';
 import { decode } from '../support/decode.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeText } from '../../src/base/text.ts';
+import { encodeText } from '../../src/base/text/text.ts';
 import { demangle } from '../../src/demangle/demangle.ts';
 import { AliasChoice } from '../../src/symbol-table/best-alias.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Frame } from '../../bench/symbols/source-frames.mjs';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf-tool.ts';
 import { symbolizeHere } from '../support/symbolize-here.ts';

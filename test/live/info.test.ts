@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { RecordingInfo } from '../../src/info/recording-info.ts';
 import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSections, loadedSegments, readSymbols } from '../../bench/symbols/elf-code.mjs';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { demangle } from '../../src/demangle/demangle.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { scopedName } from '../../src/naming/scoped-name.ts';

@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { convert } from '../../src/pipeline/convert.ts';
 import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';

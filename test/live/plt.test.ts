@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { type PltEntry, readPltEntries } from '../../src/elf/elf-plt.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';

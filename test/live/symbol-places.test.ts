@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { DebuginfodClient } from '../../src/host/symbols/debuginfod.ts';
 import { DebuginfodCache } from '../../src/host/symbols/debuginfod-cache.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { demangleSymbol } from '../../src/naming/function-names.ts';

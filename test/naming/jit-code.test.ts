@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import type { SearchedPlace } from '../../src/symbolizer/search/search-log.ts';
 import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/jitdump-encoder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../src/base/option-words.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { COMMAND_LINE_OPTIONS, LIBRARY_OPTIONS } from '../../src/base/problems/option-words.ts';
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import { reportMissingSymbols } from '../../src/naming/missing-symbols.ts';
 import { symbolHelp } from '../../src/naming/symbol-help.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 import { buildElf, TEXT as ELF_TEXT } from '../support/elf-builder.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { JitDump } from '../../src/jitdump/jitdump.ts';
 import { reportUnwoundStacks } from '../../src/naming/report-unwound.ts';
 import type { Mapping } from '../../src/profile/profile.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { RecordingMerger } from '../../src/pipeline/merge-recordings.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { readingNeeds } from '../../src/pipeline/reading-needs.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StringTable } from '../../src/base/string-table.ts';
+import { StringTable } from '../../src/base/tables/string-table.ts';
 import { FunctionNames } from '../../src/naming/function-names.ts';
 import { scopedName } from '../../src/naming/scoped-name.ts';
 import type { SourceScope } from '../../src/symbol-table/code-symbols.ts';

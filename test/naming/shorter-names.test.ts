@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { withoutParameters, withSimpleNames } from '../../src/naming/shorter-names.ts';
 import { formatNaming } from '../../src/pipeline/convert.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { reportStackQuality } from '../../src/naming/report-stacks.ts';
 import { isCLibrary, stackQuality } from '../../src/naming/stack-quality.ts';
 import { isStartFunction } from '../../src/naming/start-functions.ts';

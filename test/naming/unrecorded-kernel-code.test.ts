@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode } from '../support/decode.ts';
 import { MadeFiles } from '../support/made-symbol-files.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
+import { COMMAND_LINE_OPTIONS } from '../../src/base/problems/option-words.ts';
 import { mergeProfiles, openRecording } from '../../src/node.ts';
 import { runMain } from '../support/run-main.ts';
 

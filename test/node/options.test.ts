@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PerfconvErrorCode } from '../../src/base/errors.ts';
+import type { PerfconvErrorCode } from '../../src/base/problems/errors.ts';
 import { FORMATS, mergeProfiles, openRecording, type ProfileOptions, type WriteOptions } from '../../src/node.ts';
 import { fileRecording } from '../support/cli-recordings.ts';
 import { failure } from '../support/failure.ts';

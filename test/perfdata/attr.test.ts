@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { type PerfEventAttr, readAttr } from '../../src/perfdata/attr.ts';
 import { branchSampleNames, clockName, readFormatNames, sampleTypeNames } from '../../src/perfdata/attr-names.ts';
 import { type AttrSpec, type ByteOrder, ByteWriter, sampleBits, writeAttr } from '../support/perf-encoder.ts';

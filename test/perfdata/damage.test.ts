@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readRecords } from '../../src/records/read-records.ts';
 import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
 import { decode } from '../support/decode.ts';

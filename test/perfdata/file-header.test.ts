@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import type { RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ByteSource } from '../../src/base/byte-source.ts';
-import type { ByteView } from '../../src/base/byte-view.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { ByteView } from '../../src/base/bytes/byte-view.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import type { ByteSource } from '../../src/base/streams/byte-source.ts';
 import { NestedRecords } from '../../src/perfdata/nested-records.ts';
 import type { Piece } from '../../src/perfdata/pieces.ts';
 import type { RecordCursor } from '../../src/perfdata/record-cursor.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import type { RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, type ByteOrder, encodeFile, record } from '../support/perf-encoder.ts';
 

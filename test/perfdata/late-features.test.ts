@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ByteSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import type { ByteSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, encodeFile, type FileSpec, record } from '../support/perf-encoder.ts';
 import { readingFindings } from '../support/reading-findings.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { MappedFiles } from '../../src/perfdata/records/mapped-files.ts';
 
 const LAYOUT = {};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ByteSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import type { ByteSource } from '../../src/base/streams/byte-source.ts';
 import { RecordStream } from '../../src/perfdata/record-stream.ts';
 
 const MIB = 1 << 20;

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readHeader } from '../../src/perfdata/file-header.ts';
 import type { RecordCursor } from '../../src/perfdata/record-cursor.ts';
 import type { RecordVisitor } from '../../src/perfdata/record-visitor.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RICH } from '../../fuzz/rich-recording.ts';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { recordTypeNameOf } from '../../src/perfdata/constants.ts';
 import { KERNEL_RECORDS } from '../../src/perfdata/records/kernel-records.ts';

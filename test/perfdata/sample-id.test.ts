@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { compileSampleId, readSampleId } from '../../src/perfdata/sample-id.ts';
 import { writeAttr } from '../support/perf-encoder/attr.ts';

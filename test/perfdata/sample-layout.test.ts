@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readAttr } from '../../src/perfdata/attr.ts';
 import { readValuesOf } from '../../src/perfdata/read-format.ts';
 import { emptySampleOffsets, SAMPLE_FIELDS, type SampleFieldName, SampleLayout, type SampleOffsets } from '../../src/perfdata/sample-layout.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { matchEvents, writeDiff } from '../../src/pipeline/diff.ts';
 import { plainEventName } from '../../src/session/events/event-names.ts';
 import { buildProfile } from '../support/build-profile.ts';

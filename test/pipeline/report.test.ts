@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { ReadRecordingOptions } from '../../src/pipeline/read-recording.ts';
 import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
 import { buildProfile } from '../support/build-profile.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { ReadRecording } from '../../src/pipeline/read-recording.ts';
 import { writeTables } from '../../src/pipeline/write-tables.ts';
 import { buildProfile } from '../support/build-profile.ts';

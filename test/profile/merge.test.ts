@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { unresolvedName } from '../../src/profile/names.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writePprof } from '../../src/writers/pprof/pprof.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import type { PerfRecord } from '../../src/perfdata/records/perf-record.ts';
 import { type ReadRecordsOptions, readRecords } from '../../src/records/read-records.ts';
 import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/perf-encoder.ts';

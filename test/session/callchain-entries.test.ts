@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import * as abi from '../../src/perfdata/constants.ts';
 import {
   beginsWith,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import * as abi from '../../src/perfdata/constants.ts';
 import { CallchainTable } from '../../src/session/callchains/callchains.ts';
 import { ByteWriter, context } from '../support/perf-encoder.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { LIBRARY_OPTIONS } from '../../src/base/option-words.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { LIBRARY_OPTIONS } from '../../src/base/problems/option-words.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { requireMergedSamples, requireSamples } from '../../src/pipeline/require-samples.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';

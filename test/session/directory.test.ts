@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
 

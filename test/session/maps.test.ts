@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { decode } from '../support/decode.ts';
 import { buildElf, TEXT } from '../support/elf-builder.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RecordingSource } from '../../src/base/byte-source.ts';
-import { LIBRARY_OPTIONS } from '../../src/base/option-words.ts';
+import { LIBRARY_OPTIONS } from '../../src/base/problems/option-words.ts';
+import type { RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { MemoryBudget } from '../../src/session/memory-budget.ts';
 
 const MIB = 2 ** 20;

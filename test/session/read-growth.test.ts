@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { ReadGrowth } from '../../src/session/rows/read-growth.ts';
 
 test('the memory for last values follows the number of threads and counters', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { ByteView } from '../../src/base/byte-view.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { branchFlagsLo } from '../../src/perfdata/branch-stack.ts';
 import { readRecords } from '../../src/records/read-records.ts';
 import { decode } from '../support/decode.ts';

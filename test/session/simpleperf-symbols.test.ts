@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { context, dsoType, misc, record, type SimpleperfFileSpec, simpleperfFeatures, simpleperfRecords, splitRecord } from '../support/perf-encoder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { Piece } from '../../src/perfdata/pieces.ts';
 import { emptySampleOffsets } from '../../src/perfdata/sample-layout.ts';
 import { StackDumps } from '../../src/session/rows/stack-dumps.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource, type ByteSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
 import { denseRecording, FIRST_NS } from '../support/dense-recording.ts';

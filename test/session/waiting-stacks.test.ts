@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import { compressedRecords } from '../support/compressed-records.ts';

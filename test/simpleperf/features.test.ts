@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type Features, readFeature } from '../../src/perfdata/features.ts';
 import type { DebugUnwindFile } from '../../src/simpleperf/features.ts';
 import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { readFile2Feature, readFileFeature, type SimpleperfFile } from '../../src/simpleperf/files.ts';
 import { loadProtobuf } from '../../src/simpleperf/protobuf-reader.ts';
 import { dsoType, type SimpleperfFileSpec, simpleperfFeatures } from '../support/perf-encoder.ts';

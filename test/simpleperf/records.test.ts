@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { recordTypeName, recordTypeNameOf } from '../../src/perfdata/constants.ts';
 import { readSimpleperfRecord } from '../../src/simpleperf/records.ts';
 import { type AttrSpec, encodeRecord, type RecordSpec, simpleperfRecords } from '../support/perf-encoder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { SplitRecords } from '../../src/simpleperf/split-records.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, simpleperfRecords, splitRecord } from '../support/perf-encoder.ts';

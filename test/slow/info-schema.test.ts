@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { RecordingInfo } from '../../src/info/recording-info.ts';
 import { expectDescribed, jsonOf } from '../support/info-schema.ts';
 import { announceSkipped } from '../support/perf-tool.ts';

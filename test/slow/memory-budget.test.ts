@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSource, type RecordingSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSource, type RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readHeader } from '../../src/perfdata/file-header.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { decode } from '../support/decode.ts';
 import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
 

@@ -1,4 +1,4 @@
-import { PerfconvError, type PerfconvErrorCode } from '../../src/base/errors.ts';
+import { PerfconvError, type PerfconvErrorCode } from '../../src/base/problems/errors.ts';
 
 /** What a promise is rejected with: the code and message of a {@link PerfconvError}. @throws if it is fulfilled, or rejected with anything else */
 export async function failure(work: Promise<unknown>): Promise<[PerfconvErrorCode, string]> {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ByteSource } from '../../src/base/byte-source.ts';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import type { ByteSource } from '../../src/base/streams/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { decompress } from '../../src/host/compression/decompress.ts';
 import type { SymbolFiles, SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
 

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../src/base/diagnostics.ts';
+import type { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { ProfileMerger } from '../../src/profile/merge.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 

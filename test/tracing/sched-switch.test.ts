@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { SchedSwitchPayloads } from '../../src/tracing/sched-switch.ts';
 import { readTracingData } from '../../src/tracing/tracing-data.ts';
 import { encodeTracingData, type TraceFormatSpec } from '../support/perf-encoder.ts';

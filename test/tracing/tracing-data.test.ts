@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { compileTracePrinter } from '../../src/tracing/printer.ts';
 import { readTracingData } from '../../src/tracing/tracing-data.ts';
 import { type ByteOrder, encodeTracingData, type TraceFormatSpec } from '../support/perf-encoder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { FrameSection } from '../../src/elf/frame-section.ts';
 import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
 import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import type { CodeSpace } from '../../src/unwind/code-space.ts';
 import type { UnwindInput } from '../../src/unwind/unwind-input.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { RegisterFile } from '../../src/unwind/machines/register-file.ts';
 import { type ExpressionEnd, ExpressionMachine, type ExpressionMemory } from '../../src/unwind/steps/expressions.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { CodeEffort } from '../../src/unwind/scan/code-effort.ts';
 import { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { BIAS, callTo, frames, made, SP, START, space } from '../support/code-without-rules.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { MACHINE_REGISTERS } from '../../src/unwind/machines/unwind-machine.ts';
 import { NO_RULE, RuleFlag, RuleWord } from '../../src/unwind/rules/unwind-rules.ts';

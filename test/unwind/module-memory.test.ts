@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { ModuleMemory } from '../../src/unwind/memory/module-memory.ts';
 import { buildSectionElf } from '../support/section-elf.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
 import { assembleFrames, type CfaCode } from '../support/frame-assembler.ts';
 import { MadeSpace, madeInput } from '../support/made-process.ts';

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { Decompressor } from '../../src/base/decompressor.ts';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
+import type { Decompressor } from '../../src/base/streams/decompressor.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { ByteFields } from '../support/byte-fields.ts';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { type ChromeOptions, writeChrome } from '../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reserved-names.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
 import { BROWSER_NAMES, hasNoBrowser, savedBy } from '../support/browser-page.ts';
 import { buildProfile } from '../support/build-profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
 import { BROWSER_NAMES, hasNoBrowser, type ViewerOptions } from '../support/browser-page.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { writeSpeedscope } from '../../src/writers/speedscope/speedscope.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../src/base/byte-sink.ts';
-import { BufferSource } from '../../src/base/byte-source.ts';
-import { Diagnostics } from '../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipeline/convert.ts';
 import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import type { Format } from '../../src/pipeline/formats.ts';

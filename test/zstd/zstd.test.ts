@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import fc from 'fast-check';
 import { Decompress } from 'fzstd';
 import { describe, expect, test } from 'vitest';
-import { PerfconvError } from '../../src/base/errors.ts';
+import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { ZstdDecoder } from '../../src/zstd/decoder.ts';
 import { PlainCore } from '../../src/zstd/plain-core.ts';
 import { WasmCore } from '../../src/zstd/wasm-core.ts';

@@ -1,4 +1,4 @@
-import { fileName, folderOf } from '../../src/base/file-name.ts';
+import { fileName, folderOf } from '../../src/base/names/file-name.ts';
 import { isMainFile, isPartFile, KCORE_DIR } from '../../src/perfdata/directory-recording.ts';
 import type { FileKind } from './file-kinds.ts';
 import type { ChosenFile, ChosenRecording, IdentifiedFile } from './messages.ts';

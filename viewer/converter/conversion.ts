@@ -1,5 +1,5 @@
-import { fileName } from '../../src/base/file-name.ts';
-import { printable } from '../../src/base/printable.ts';
+import { fileName } from '../../src/base/names/file-name.ts';
+import { printable } from '../../src/base/text/printable.ts';
 import { defaultOutputName, FORMATS } from '../../src/pipeline/formats.ts';
 import { notUnpacked } from '../../src/unwrap/wrappings.ts';
 import { byId, element } from '../view/dom.ts';

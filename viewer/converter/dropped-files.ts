@@ -1,4 +1,4 @@
-import { pathOfFile } from '../../src/base/named-file.ts';
+import { pathOfFile } from '../../src/base/streams/named-file.ts';
 import type { ChosenFile } from './messages.ts';
 
 /** Stands for what the browser may not read, such as a folder of another user. */

@@ -1,6 +1,6 @@
-import { BlobSource, FILES_AT_ONCE } from '../../src/base/blob-source.ts';
-import { fileName } from '../../src/base/file-name.ts';
+import { fileName } from '../../src/base/names/file-name.ts';
 import { someAtOnce } from '../../src/base/some-at-once.ts';
+import { BlobSource, FILES_AT_ONCE } from '../../src/base/streams/blob-source.ts';
 import { isPartFile } from '../../src/perfdata/directory-recording.ts';
 import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { unpackedPieces } from '../../src/unwrap/packed-recording.ts';

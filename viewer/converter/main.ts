@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/base/errors.ts';
+import { messageOf } from '../../src/base/problems/errors.ts';
 import { unpacked } from '../load.ts';
 import { byId } from '../view/dom.ts';
 import { Conversion } from './conversion.ts';

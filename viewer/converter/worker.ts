@@ -1,8 +1,8 @@
-import { messageOf, messageWithout } from '../../src/base/errors.ts';
-import { fileName } from '../../src/base/file-name.ts';
-import { jitDumpPid } from '../../src/base/jit-file-names.ts';
-import { COMMAND_LINE_OPTIONS } from '../../src/base/option-words.ts';
-import { printable } from '../../src/base/printable.ts';
+import { fileName } from '../../src/base/names/file-name.ts';
+import { jitDumpPid } from '../../src/base/names/jit-file-names.ts';
+import { messageOf, messageWithout } from '../../src/base/problems/errors.ts';
+import { COMMAND_LINE_OPTIONS } from '../../src/base/problems/option-words.ts';
+import { printable } from '../../src/base/text/printable.ts';
 import { BlobSymbolFiles, mergeProfiles, openRecording, type Profile } from '../../src/index.ts';
 import { KCORE_DIR } from '../../src/perfdata/directory-recording.ts';
 import { identifyAll } from './file-kinds.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/errors.ts';
+import { messageOf } from '../../base/problems/errors.ts';
 
 /** TypeScript only declares it in its DOM library. */
 declare const WebAssembly: { readonly Module: new (bytes: Uint8Array) => unknown };

@@ -1,5 +1,5 @@
-import { messageOf, PerfconvError } from '../../base/errors.ts';
-import { compileWasm, instantiateWasm, type WasmModule } from '../../base/web-assembly.ts';
+import { compileWasm, instantiateWasm, type WasmModule } from '../../base/bytes/web-assembly.ts';
+import { messageOf, PerfconvError } from '../../base/problems/errors.ts';
 import { CODE, type WasmExports, type WasmImports } from './module.ts';
 
 /** Compiled once, for any number of instances. */

@@ -1,6 +1,6 @@
 // Compiled from assembly/symtab/index.ts by `npm run generate`. Not to be edited.
 
-import type { WasmGlobal, WasmMemory } from '../../base/web-assembly.ts';
+import type { WasmGlobal, WasmMemory } from '../../base/bytes/web-assembly.ts';
 
 /** The module's exports. Values are as WebAssembly has them: truth values are 0 and 1. */
 export interface WasmExports {

@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import { crc32 as crc32InJavaScript } from '../../base/crc32.ts';
+import { crc32 as crc32InJavaScript } from '../../base/bytes/crc32.ts';
 
 /** The faster function that node:zlib has from Node 20.15 and 22.2 on. */
 const { crc32: native } = zlib as { readonly crc32?: typeof crc32InJavaScript };

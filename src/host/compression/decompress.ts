@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { inflate, inflateSync, type ZlibOptions } from 'node:zlib';
-import { BoundedBytes, unpacksToMore } from '../../base/bounded-bytes.ts';
-import type { Compression } from '../../base/decompressor.ts';
-import { messageOf, PerfconvError } from '../../base/errors.ts';
+import { messageOf, PerfconvError } from '../../base/problems/errors.ts';
+import { BoundedBytes, unpacksToMore } from '../../base/streams/bounded-bytes.ts';
+import type { Compression } from '../../base/streams/decompressor.ts';
 import type { Unpacker } from '../../unwrap/unpacker.ts';
 import { unwrapXz } from '../../unwrap/xz.ts';
 import { openZstdUnpacker } from '../../unwrap/zstd-unpacker.ts';
@@ -28,7 +28,7 @@ const MAX_OUTPUT_SIZE_BYTES = 0x7fff_ffff;
  */
 const MAX_SYNC_SIZE_BYTES = 4 << 20;
 
-/** Node's {@link import('../../base/decompressor.ts').Decompressor}. */
+/** Node's {@link import('../../base/streams/decompressor.ts').Decompressor}. */
 export async function decompress(compression: Compression, bytes: Uint8Array, maxSizeBytes: number, isAhead = false): Promise<Uint8Array> {
   switch (compression) {
     case 'zlib':

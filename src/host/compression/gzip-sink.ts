@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { TransformOptions } from 'node:stream';
 import { createGzip, type Gzip, type ZlibOptions } from 'node:zlib';
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 
 /**
  * Level 1 takes a third of the default level's time and makes the output some 12 % larger (measured on a pprof profile of 96 MB): otherwise, large profiles

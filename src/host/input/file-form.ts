@@ -1,4 +1,4 @@
-import { ByteView } from '../../base/byte-view.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
 
 /** struct perf_pipe_file_header: magic and size. */
 export const FORM_BYTES = 16;

@@ -1,7 +1,7 @@
 import { type BigIntStats, close, fstat, open, read } from 'node:fs';
 import { promisify } from 'node:util';
-import type { ByteSource } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
 import { ioError } from '../system/io-error.ts';
 import { storedBytesOf } from '../system/stored-bytes.ts';
 import { systemPath } from '../system/system-path.ts';

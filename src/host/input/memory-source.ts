@@ -1,4 +1,4 @@
-import type { RecordingSource } from '../../base/byte-source.ts';
+import type { RecordingSource } from '../../base/streams/byte-source.ts';
 
 /** A stream that was read to its end and kept. */
 export class MemorySource implements RecordingSource {

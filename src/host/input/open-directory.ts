@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import type { OpenInput } from '../../base/recording-input.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import type { OpenInput } from '../../base/streams/recording-input.ts';
 import { isMainFile, isPartFile, KCORE_DIR, openDirectoryRecording } from '../../perfdata/directory-recording.ts';
 import { ioError } from '../system/io-error.ts';
 import { systemPath } from '../system/system-path.ts';

@@ -1,9 +1,9 @@
 import { createReadStream, fstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { type ByteSource, type RecordingSource, readRange } from '../../base/byte-source.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import type { OpenInput } from '../../base/recording-input.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { type ByteSource, type RecordingSource, readRange } from '../../base/streams/byte-source.ts';
+import type { OpenInput } from '../../base/streams/recording-input.ts';
 import { unpackedPieces } from '../../unwrap/packed-recording.ts';
 import { findWrapping, WRAPPING_START_BYTES, type Wrapping } from '../../unwrap/wrappings.ts';
 import { inflateByZlib } from '../compression/unwrap-deflate.ts';

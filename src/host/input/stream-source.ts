@@ -1,5 +1,5 @@
-import type { RecordingSource } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { RecordingSource } from '../../base/streams/byte-source.ts';
 import { ioError } from '../system/io-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { close, write } from 'node:fs';
 import { promisify } from 'node:util';
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import { ioError } from '../system/io-error.ts';
 
 const closeDescriptor = promisify(close);

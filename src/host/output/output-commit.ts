@@ -1,6 +1,6 @@
 import { accessSync, constants, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { statsIdentity } from '../system/file-identity.ts';
 import { ioError, reasonOf, systemCode } from '../system/io-error.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';

@@ -1,7 +1,7 @@
 import { fstatSync, readFileSync, readSync, type Stats, statSync } from 'node:fs';
 import type { Writable } from 'node:stream';
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import { isPipe } from '../system/pipes.ts';
 import { FileSink } from './file-sink.ts';
 import { WritableSink } from './writable-sink.ts';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import { ioError } from '../system/io-error.ts';
 
 /** Writes into a stream and waits for it. For standard output, which may be a file, use `openStandardOutput`. */

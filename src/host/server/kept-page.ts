@@ -1,4 +1,4 @@
-import { BufferSink, type ByteSink } from '../../base/byte-sink.ts';
+import { BufferSink, type ByteSink } from '../../base/streams/byte-sink.ts';
 import { GzipSink } from '../compression/gzip-sink.ts';
 
 /** A page that can be served any number of times. */

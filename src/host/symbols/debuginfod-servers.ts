@@ -1,4 +1,4 @@
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { DebuginfodClient, type DebuginfodOptions } from './debuginfod.ts';
 import { DebuginfodCache, debuginfodCacheDir } from './debuginfod-cache.ts';
 

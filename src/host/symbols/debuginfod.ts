@@ -1,6 +1,6 @@
-import type { ByteSource } from '../../base/byte-source.ts';
-import type { AbortSignalLike } from '../../base/cancellation.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';
 import type { PlaceOutcome } from '../../symbolizer/search/search-log.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { fileName } from '../../base/file-name.ts';
-import { jitDumpPid } from '../../base/jit-file-names.ts';
-import type { RecordingContext } from '../../base/recording-input.ts';
+import { fileName } from '../../base/names/file-name.ts';
+import { jitDumpPid } from '../../base/names/jit-file-names.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { OpenJitDump, RefusedJitDump } from '../../jitdump/jitdump.ts';
 import { namespacedPid } from '../../symbolizer/jit/namespaced-pid.ts';
 import type { OpenedFiles } from '../system/opened-files.ts';

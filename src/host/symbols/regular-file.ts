@@ -1,8 +1,8 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { BlockingSource } from '../../base/blocking-source.ts';
-import type { ByteSource } from '../../base/byte-source.ts';
-import { BufferSource } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { BlockingSource } from '../../base/streams/blocking-source.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import { BufferSource } from '../../base/streams/byte-source.ts';
 import { hasElfMagic } from '../../elf/elf-file.ts';
 import { statsIdentity } from '../system/file-identity.ts';
 import { ioError, isOutOfDescriptors } from '../system/io-error.ts';

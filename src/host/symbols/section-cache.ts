@@ -1,4 +1,4 @@
-import type { Compression, Decompressor } from '../../base/decompressor.ts';
+import type { Compression, Decompressor } from '../../base/streams/decompressor.ts';
 import { decompress } from '../compression/decompress.ts';
 
 const MAX_KEPT_SIZE_BYTES = 64 << 20;

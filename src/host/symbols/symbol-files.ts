@@ -1,11 +1,11 @@
 import { accessSync, type BigIntStats, closeSync, constants, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { ByteSource } from '../../base/byte-source.ts';
-import { BufferSource } from '../../base/byte-source.ts';
-import { ByteView } from '../../base/byte-view.ts';
-import type { AbortSignalLike } from '../../base/cancellation.ts';
-import type { Compression } from '../../base/decompressor.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import { BufferSource } from '../../base/streams/byte-source.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
+import type { Compression } from '../../base/streams/decompressor.ts';
 import { findBuildId } from '../../elf/build-id.ts';
 import type { FileStamp, JitFile, RecordedProcess, SymbolFiles } from '../../symbolizer/symbol-files.ts';
 import { decompress } from '../compression/decompress.ts';

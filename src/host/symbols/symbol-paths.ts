@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { ioError, systemCode } from '../system/io-error.ts';
 import { systemPath } from '../system/system-path.ts';
 

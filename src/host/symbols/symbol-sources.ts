@@ -1,6 +1,6 @@
-import type { AbortSignalLike } from '../../base/cancellation.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import type { RecordingContext } from '../../base/recording-input.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import type { AbortSignalLike } from '../../base/streams/cancellation.ts';
+import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { OpenJitDump } from '../../jitdump/jitdump.ts';
 import { LastList } from '../../symbolizer/kernel/last-list.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer, type SymbolizerOptions } from '../../symbolizer/symbolizer.ts';

@@ -1,4 +1,4 @@
-import { messageOf, PerfconvError } from '../../base/errors.ts';
+import { messageOf, PerfconvError } from '../../base/problems/errors.ts';
 
 /** What the operating system's errors mean, in words that users know. */
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../../base/text.ts';
+import { decodeText, encodeText, hasRawBytes, readAsUtf8 } from '../../base/text/text.ts';
 
 /** What Node puts in place of bytes that are not UTF-8. */
 const LOST = '\ufffd';

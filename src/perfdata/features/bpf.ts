@@ -1,6 +1,6 @@
-import { type ByteView, hexOf } from '../../base/byte-view.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
+import { type ByteView, hexOf } from '../../base/bytes/byte-view.ts';
+import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import * as abi from '../constants.ts';
 import { readBtfString, readFunctionNames } from './btf.ts';
 

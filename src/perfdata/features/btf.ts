@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 
 const BTF_MAGIC = 0xeb9f;
 /** struct btf_header: magic, version, flags, hdr_len, type_off, type_len, str_off, str_len. */

@@ -1,5 +1,5 @@
-import { EVENT_LIMIT } from '../../base/name-limits.ts';
-import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
+import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
+import { EVENT_LIMIT } from '../../base/names/name-limits.ts';
 import { type PerfEventAttr, readAttr } from '../attr.ts';
 import * as abi from '../constants.ts';
 

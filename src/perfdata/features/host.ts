@@ -1,5 +1,5 @@
-import type { ExactInteger } from '../../base/exact-integer.ts';
-import type { FeatureReaders } from '../../base/section-reader.ts';
+import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
+import type { ExactInteger } from '../../base/text/exact-integer.ts';
 import * as abi from '../constants.ts';
 
 /** Who recorded, on what machine and with which command. */

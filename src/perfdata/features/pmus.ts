@@ -1,4 +1,4 @@
-import type { FeatureReaders, SectionReader } from '../../base/section-reader.ts';
+import type { FeatureReaders, SectionReader } from '../../base/bytes/section-reader.ts';
 import * as abi from '../constants.ts';
 
 /** What a PMU can do: `branches` is `32`. */

@@ -1,6 +1,6 @@
-import { PerfconvError } from '../../base/errors.ts';
-import { type ExactInteger, exactInteger } from '../../base/exact-integer.ts';
-import type { FeatureReaders } from '../../base/section-reader.ts';
+import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { type ExactInteger, exactInteger } from '../../base/text/exact-integer.ts';
 import * as abi from '../constants.ts';
 
 /** How data are stored in the recording. */

@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import type { FeatureReaders } from '../../base/section-reader.ts';
+import type { FeatureReaders } from '../../base/bytes/section-reader.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { readTracingData, type TracingData } from '../../tracing/tracing-data.ts';
 import * as abi from '../constants.ts';
 

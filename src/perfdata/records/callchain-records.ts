@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { list, RecordLayout } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { list, RecordLayout } from '../../base/bytes/record-layout.ts';
 
 /**
  * PERF_RECORD_CALLCHAIN_DEFERRED: the user part of a thread's callchain, recorded when the thread was about to return to user code. It belongs to all samples

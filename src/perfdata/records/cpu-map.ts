@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 
 const PERF_CPU_MAP_CPUS = 0;
 const PERF_CPU_MAP_MASK = 1;

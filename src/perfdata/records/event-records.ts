@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { bytes, fieldsOverrun, list, RECORD_HEADER_BYTES, RecordLayout, rest } from '../../base/bytes/record-layout.ts';
 import { type AttrWithIds, PERF_ATTR_SIZE_VER0, readAttr, readIds } from '../attr.ts';
 
 // Records of the perf tool that describe events, used both to read a recording and to show single records. Source: as in tool-records.ts.

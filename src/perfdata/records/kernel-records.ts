@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { bytes, fieldsOverrun, list, RecordLayout, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
 import * as abi from '../constants.ts';
 import { type ReadFormatValues, readFormatSize, readFormatValues } from '../read-format.ts';
 import { CALLCHAIN_DEFERRED } from './callchain-records.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { RecordLayout } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { RecordLayout } from '../../base/bytes/record-layout.ts';
 
 /** PERF_RECORD_LOST. `id` is the event's. */
 export const LOST = new RecordLayout({ id: 'u64', lost: 'u64' });

@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 
 /** Number of places for results: about as many as there are files in the maps of a whole system. */
 const SLOTS = 4096;

@@ -1,5 +1,5 @@
-import { type ByteView, hexOf } from '../../base/byte-view.ts';
-import { bytes, padding, RecordLayout, text } from '../../base/record-layout.ts';
+import { type ByteView, hexOf } from '../../base/bytes/byte-view.ts';
+import { bytes, padding, RecordLayout, text } from '../../base/bytes/record-layout.ts';
 import { PROT_JIT_SYMFILE_MAP } from '../../simpleperf/constants.ts';
 import { PERF_RECORD_MISC_BUILD_ID_SIZE, PERF_RECORD_MISC_MMAP_BUILD_ID, PERF_RECORD_MISC_MMAP_DATA, PERF_RECORD_MMAP2 } from '../constants.ts';
 import type { MappedFiles } from './mapped-files.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
 import { simpleperfRecordNameOf } from '../../simpleperf/constants.ts';
 import { readSimpleperfRecord, type SimpleperfRecord as SimpleperfContent } from '../../simpleperf/records.ts';
 import type { PerfEventAttr } from '../attr.ts';

@@ -1,7 +1,7 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/name-limits.ts';
-import { fieldsOverrun } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { fieldsOverrun } from '../../base/bytes/record-layout.ts';
+import { KERNEL_SYMBOL_LIMIT, type NameLimit, PATH_LIMIT, withinLimit } from '../../base/names/name-limits.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../constants.ts';
 import { deferredCallchainBytes } from './callchain-records.ts';
 import { LOST, LOST_SAMPLES, type LostRecord, readLost, readLostSamples } from './loss-records.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { RecordLayout, text } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { RecordLayout, text } from '../../base/bytes/record-layout.ts';
 import { PERF_RECORD_MISC_COMM_EXEC, PERF_RECORD_MISC_FORK_EXEC } from '../constants.ts';
 
 /** PERF_RECORD_COMM. */

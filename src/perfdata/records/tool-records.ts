@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { bytes, fieldsOverrun, list, padding, RecordLayout, rest, text, type ValuesIn } from '../../base/bytes/record-layout.ts';
 import * as abi from '../constants.ts';
 import { type CpuMap, readCpuMap } from './cpu-map.ts';
 import {

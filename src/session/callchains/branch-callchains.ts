@@ -1,4 +1,4 @@
-import { ByteView } from '../../base/byte-view.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
 import { BRANCH_ENTRY_BYTES } from '../../perfdata/branch-stack.ts';
 import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
 import { MARKER_HIGH, USER_MARKER } from './callchain-entries.ts';

@@ -1,5 +1,5 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import { grown } from '../../base/growable.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { BRANCH_ENTRY_BYTES, branchFlagsLo } from '../../perfdata/branch-stack.ts';
 import type { Piece } from '../../perfdata/pieces.ts';
 import type { SampleOffsets } from '../../perfdata/sample-layout.ts';

@@ -1,6 +1,6 @@
-import { highWord } from '../../base/addresses.ts';
-import type { ByteView } from '../../base/byte-view.ts';
-import { allocated, grown } from '../../base/growable.ts';
+import { highWord } from '../../base/bytes/addresses.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { allocated, grown } from '../../base/tables/growable.ts';
 import * as abi from '../../perfdata/constants.ts';
 import { cpumodeOfMarker, isMarker, MARKER_HIGH, markerOf, USER_MARKER } from './callchain-entries.ts';
 

@@ -1,5 +1,5 @@
-import { KeyedPairs } from '../../base/keyed-pairs.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { KeyedPairs } from '../../base/tables/keyed-pairs.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
 import type { Kernels } from '../processes/kernels.ts';

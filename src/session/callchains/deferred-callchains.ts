@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { AddressSpace } from '../processes/address-space.ts';
 import type { RecordRow } from '../rows/record-row.ts';

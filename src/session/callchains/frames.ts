@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { grown } from '../../base/growable.ts';
-import { ANY_VARIANT, KeyedPairs } from '../../base/keyed-pairs.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { grown } from '../../base/tables/growable.ts';
+import { ANY_VARIANT, KeyedPairs } from '../../base/tables/keyed-pairs.ts';
 import { PERF_CONTEXT_USER_DEFERRED, PERF_RECORD_MISC_CPUMODE_UNKNOWN } from '../../perfdata/constants.ts';
 import type { ProfileBuilder } from '../../profile/builder.ts';
 import type { StackTable } from '../../profile/stack-table.ts';

@@ -1,5 +1,5 @@
-import { addressOf, highWord } from '../../base/addresses.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import { addressOf, highWord } from '../../base/bytes/addresses.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import {
   PERF_RECORD_MISC_CPUMODE_UNKNOWN,
   PERF_RECORD_MISC_GUEST_KERNEL,

@@ -1,5 +1,5 @@
-import { highWord } from '../../base/addresses.ts';
-import { grown } from '../../base/growable.ts';
+import { highWord } from '../../base/bytes/addresses.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { PERF_RECORD_MISC_USER } from '../../perfdata/constants.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';

@@ -1,4 +1,4 @@
-import { allocated, grown } from '../../base/growable.ts';
+import { allocated, grown } from '../../base/tables/growable.ts';
 
 /** A power of two. */
 const BUCKETS = 1 << 14;

@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import * as abi from '../../perfdata/constants.ts';
 import type { SampleIdLayout } from '../../perfdata/sample-id.ts';
 import { emptySampleOffsets } from '../../perfdata/sample-layout.ts';

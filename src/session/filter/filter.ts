@@ -1,6 +1,6 @@
-import { PerfconvError } from '../../base/errors.ts';
-import type { OptionWords } from '../../base/option-words.ts';
-import { hasRawBytes, readAsUtf8, showRawBytes } from '../../base/text.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { OptionWords } from '../../base/problems/option-words.ts';
+import { hasRawBytes, readAsUtf8, showRawBytes } from '../../base/text/text.ts';
 import type { RecordingClock } from '../events/clock.ts';
 import { isWantedEvent } from '../events/event-names.ts';
 import type { RecordRow } from '../rows/record-row.ts';

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 
 /**
  * A span of time. Its ends are nanoseconds, in the recording's clock or since the recording's first sample; both belong to the span, and a missing one leaves

@@ -1,5 +1,5 @@
-import { perfMapName } from '../../base/jit-file-names.ts';
-import { bracketedModuleName } from '../../base/module-names.ts';
+import { perfMapName } from '../../base/names/jit-file-names.ts';
+import { bracketedModuleName } from '../../base/names/module-names.ts';
 import type { BuildIdRecord, MmapRecord } from '../../perfdata/records/mapping-records.ts';
 
 /** What a range of code belongs to. See the profile's MappingKind, which has the same values. */

@@ -1,4 +1,4 @@
-import { fileName } from '../../base/file-name.ts';
+import { fileName } from '../../base/names/file-name.ts';
 import { DSO_DEX_FILE, DSO_ELF_FILE, DSO_KERNEL, DSO_KERNEL_MODULE, DSO_SYMBOL_MAP_FILE } from '../../simpleperf/constants.ts';
 import type { SimpleperfFile, SimpleperfSymbols } from '../../simpleperf/files.ts';
 import type { RecordedSymbols } from '../../simpleperf/recorded-symbols.ts';

@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { jitDumpPid, perfMapName } from '../../base/jit-file-names.ts';
+import { jitDumpPid, perfMapName } from '../../base/names/jit-file-names.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import type { JitDump, OpenJitDump, RefusedJitDump } from '../../jitdump/jitdump.ts';
 import { readJitDump } from '../../jitdump/read-jitdump.ts';
 import { dumpStacks } from '../../perfdata/attr.ts';

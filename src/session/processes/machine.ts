@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../../perfdata/constants.ts';
 import type { Features } from '../../perfdata/features.ts';
 import type { BuildIdRecord, MmapRecord } from '../../perfdata/records/mapping-records.ts';

@@ -1,4 +1,4 @@
-import { firstAbove } from '../../base/first-above.ts';
+import { firstAbove } from '../../base/tables/first-above.ts';
 
 /** Maximum number of ranges in a leaf, and of children in a branch. */
 const MAX_ENTRIES = 32;

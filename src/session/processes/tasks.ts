@@ -1,5 +1,5 @@
-import { StringTable } from '../../base/string-table.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { CommRecord, ForkRecord } from '../../perfdata/records/task-records.ts';
 import { AddressSpace, GenerationCounter } from './address-space.ts';
 import { NodeMemory } from './range-tree.ts';

@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import * as abi from '../../perfdata/constants.ts';
 import type { SampleOffsets } from '../../perfdata/sample-layout.ts';
 import type { SessionEvent } from '../events/session-event.ts';

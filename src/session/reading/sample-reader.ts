@@ -1,6 +1,6 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../../perfdata/constants.ts';
 import { readValuesOf } from '../../perfdata/read-format.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';

@@ -1,7 +1,7 @@
-import type { ByteView } from '../../base/byte-view.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import type { NameLimit } from '../../base/name-limits.ts';
-import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
+import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
+import type { NameLimit } from '../../base/names/name-limits.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../../perfdata/constants.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';
 import { deferredCallchain } from '../../perfdata/records/callchain-records.ts';

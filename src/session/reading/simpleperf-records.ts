@@ -1,5 +1,5 @@
-import { addressOfBig } from '../../base/addresses.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import { addressOfBig } from '../../base/bytes/addresses.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { recordTypeName } from '../../perfdata/constants.ts';
 import type { RecordCursor } from '../../perfdata/record-cursor.ts';
 import { SP_EVENT_ID, SP_SPLIT, SP_SPLIT_END, SP_TRACING_DATA } from '../../simpleperf/constants.ts';

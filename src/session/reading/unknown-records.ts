@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 
 /** Reports a record of a type that this version does not know: it may have had something that matters. */
 export function reportUnknownRecord(type: number, fileOffset: number, diagnostics: Diagnostics): void {

@@ -1,6 +1,6 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { EVENT_LIMIT, withinLimit } from '../../base/name-limits.ts';
-import { RECORD_HEADER_BYTES } from '../../base/record-layout.ts';
+import { RECORD_HEADER_BYTES } from '../../base/bytes/record-layout.ts';
+import { EVENT_LIMIT, withinLimit } from '../../base/names/name-limits.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import * as abi from '../../perfdata/constants.ts';
 import { readEventType } from '../../perfdata/event-sections.ts';
 import { type Features, readFeature } from '../../perfdata/features.ts';

@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { lostInSum } from '../../base/exact-sums.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
 
 /** About how many bytes the last value of a counter needs. Observed: Node 20. */
 const VALUE_BYTES = 128;

@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { PeriodRemainders } from './period-remainders.ts';
 import { NOT_UNWOUND, RecordRow } from './record-row.ts';
 

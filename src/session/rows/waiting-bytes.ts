@@ -1,5 +1,5 @@
-import { ByteView } from '../../base/byte-view.ts';
-import { allocated, grown } from '../../base/growable.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
+import { allocated, grown } from '../../base/tables/growable.ts';
 import { Piece } from '../../perfdata/pieces.ts';
 
 /** Bytes are kept in blocks of this size. A record has at most 64 KB, and so has what is copied from it. */

@@ -1,5 +1,5 @@
-import { ByteView } from '../../base/byte-view.ts';
-import { firstAbove } from '../../base/first-above.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
+import { firstAbove } from '../../base/tables/first-above.ts';
 import type { JitDump } from '../../jitdump/jitdump.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
 import { CodeEffort } from '../../unwind/scan/code-effort.ts';

@@ -1,5 +1,5 @@
-import { bitCount } from '../../base/bit-count.ts';
-import type { ByteView } from '../../base/byte-view.ts';
+import { bitCount } from '../../base/bytes/bit-count.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import type { CodeSpace } from '../../unwind/code-space.ts';
 import type { Unwinder } from '../../unwind/unwinder.ts';
 import type { CallchainTable } from '../callchains/callchains.ts';

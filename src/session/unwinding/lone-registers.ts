@@ -1,4 +1,4 @@
-import { ByteView } from '../../base/byte-view.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
 import type { UnwindMachine } from '../../unwind/machines/unwind-machine.ts';
 import type { UnwindInput } from '../../unwind/unwind-input.ts';
 

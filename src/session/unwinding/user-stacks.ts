@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import type { JitDump } from '../../jitdump/jitdump.ts';
 import { PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64 } from '../../perfdata/constants.ts';
 import type { Features } from '../../perfdata/features.ts';

@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { DebugInfo } from '../../dwarf/debug-info.ts';
 import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';

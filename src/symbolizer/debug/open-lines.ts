@@ -1,5 +1,5 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { openDebugSections } from '../../dwarf/elf-debug-sections.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';

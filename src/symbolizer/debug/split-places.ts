@@ -1,4 +1,4 @@
-import { fileName } from '../../base/file-name.ts';
+import { fileName } from '../../base/names/file-name.ts';
 import type { SplitRequest } from '../../dwarf/debug-info.ts';
 import { isAbsolutePath, joinSourcePath } from '../../dwarf/line-path.ts';
 import { isStoredPath } from '../search/candidates.ts';

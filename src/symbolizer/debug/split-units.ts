@@ -1,6 +1,6 @@
-import type { ByteSource } from '../../base/byte-source.ts';
-import { BufferSource, readRange } from '../../base/byte-source.ts';
-import { messageWithout, PerfconvError } from '../../base/errors.ts';
+import { messageWithout, PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import { BufferSource, readRange } from '../../base/streams/byte-source.ts';
 import type { SplitRequest } from '../../dwarf/debug-info.ts';
 import type { DebugSections } from '../../dwarf/debug-sections.ts';
 import { DwarfFile } from '../../dwarf/dwarf-file.ts';

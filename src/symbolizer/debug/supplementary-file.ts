@@ -1,5 +1,5 @@
-import { hexOf } from '../../base/byte-view.ts';
-import { fileName, folderOf } from '../../base/file-name.ts';
+import { hexOf } from '../../base/bytes/byte-view.ts';
+import { fileName, folderOf } from '../../base/names/file-name.ts';
 import { LineCursor } from '../../dwarf/line-cursor.ts';
 import { joinSourcePath } from '../../dwarf/line-path.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';

@@ -1,5 +1,5 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { grown } from '../../base/growable.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { grown } from '../../base/tables/growable.ts';
 
 /**
  * Disjoint ranges, ascending. Each begins at its start, ends where the next one begins, and belongs to an owner; −1 for

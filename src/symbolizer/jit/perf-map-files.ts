@@ -1,7 +1,7 @@
-import { readRange } from '../../base/byte-source.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { perfMapName, perfMapPid } from '../../base/jit-file-names.ts';
-import type { RecordingContext } from '../../base/recording-input.ts';
+import { perfMapName, perfMapPid } from '../../base/names/jit-file-names.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { readRange } from '../../base/streams/byte-source.ts';
+import type { RecordingContext } from '../../base/streams/recording-input.ts';
 import type { SymbolTable } from '../../symbol-table/symbol-table.ts';
 import type { SymbolSearch } from '../search/search-log.ts';
 import type { JitFile, RecordedProcess, SymbolFiles } from '../symbol-files.ts';

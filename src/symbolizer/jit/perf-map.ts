@@ -1,8 +1,8 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import type { ByteSource } from '../../base/byte-source.ts';
-import { firstAbove } from '../../base/first-above.ts';
-import { grown } from '../../base/growable.ts';
-import { hexDigit } from '../../base/hex-digits.ts';
+import { hexDigit } from '../../base/bytes/hex-digits.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { firstAbove } from '../../base/tables/first-above.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { NameBytes } from '../../symbol-table/name-bytes.ts';
 import { type SymbolColumns, SymbolTable } from '../../symbol-table/symbol-table.ts';
 import { latestOfEach } from './latest-ranges.ts';

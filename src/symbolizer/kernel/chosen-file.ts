@@ -1,4 +1,4 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { RecordedKernel } from './kernel-identity.ts';
 

@@ -1,6 +1,6 @@
-import { grown } from '../../base/growable.ts';
-import { HexNumber } from '../../base/hex-digits.ts';
-import { canonicalModuleName } from '../../base/module-names.ts';
+import { HexNumber } from '../../base/bytes/hex-digits.ts';
+import { canonicalModuleName } from '../../base/names/module-names.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { PlainLines } from './plain-lines.ts';
 
 const NEWLINE = 0x0a;

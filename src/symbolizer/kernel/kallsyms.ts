@@ -1,6 +1,6 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { HexNumber } from '../../base/hex-digits.ts';
-import { canonicalModuleName } from '../../base/module-names.ts';
+import { HexNumber } from '../../base/bytes/hex-digits.ts';
+import { canonicalModuleName } from '../../base/names/module-names.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import { lastSymbolSize, type SymbolRank } from '../../symbol-table/symbol-placement.ts';
 import { RANK_GLOBAL, RANK_LOCAL, RANK_WEAK } from '../../symbol-table/symbol-rank.ts';
 import { SymbolTable } from '../../symbol-table/symbol-table.ts';

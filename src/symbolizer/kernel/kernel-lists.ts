@@ -1,7 +1,7 @@
-import { BufferSource, readRange } from '../../base/byte-source.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { folderOf } from '../../base/file-name.ts';
+import { folderOf } from '../../base/names/file-name.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { BufferSource, readRange } from '../../base/streams/byte-source.ts';
 import { buildIdCacheFiles } from '../search/candidates.ts';
 import { isElfAt } from '../search/file-kind.ts';
 import type { SymbolSearch } from '../search/search-log.ts';

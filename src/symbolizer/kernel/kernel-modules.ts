@@ -1,5 +1,5 @@
-import { addressOfBig } from '../../base/addresses.ts';
-import { canonicalModuleName } from '../../base/module-names.ts';
+import { addressOfBig } from '../../base/bytes/addresses.ts';
+import { canonicalModuleName } from '../../base/names/module-names.ts';
 
 /**
  * The addresses of modules: `/proc/modules` or a copy of it, with a line per module: name, size, users, names of users,

@@ -1,7 +1,7 @@
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
 import { listOf } from '../../base/list-of.ts';
-import { moduleNameOf } from '../../base/module-names.ts';
+import { moduleNameOf } from '../../base/names/module-names.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { ET_REL } from '../../elf/elf-constants.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';

@@ -1,8 +1,8 @@
-import { BufferSource, type ByteSource, readRange } from '../../base/byte-source.ts';
-import type { Compression } from '../../base/decompressor.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { isModulePath, moduleNameOf } from '../../base/module-names.ts';
-import { decodeText } from '../../base/text.ts';
+import { isModulePath, moduleNameOf } from '../../base/names/module-names.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { BufferSource, type ByteSource, readRange } from '../../base/streams/byte-source.ts';
+import type { Compression } from '../../base/streams/decompressor.ts';
+import { decodeText } from '../../base/text/text.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { buildIdCacheFiles, debugFilesById, isStoredPath, rootsFor } from '../search/candidates.ts';

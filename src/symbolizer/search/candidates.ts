@@ -1,4 +1,4 @@
-import { fileName } from '../../base/file-name.ts';
+import { fileName } from '../../base/names/file-name.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import type { SymbolizerOptions } from '../symbolizer-options.ts';
 

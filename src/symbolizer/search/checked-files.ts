@@ -1,6 +1,6 @@
-import { type ByteSource, readRange } from '../../base/byte-source.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { messageWithout, PerfconvError } from '../../base/errors.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { messageWithout, PerfconvError } from '../../base/problems/errors.ts';
+import { type ByteSource, readRange } from '../../base/streams/byte-source.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId, sameBuildId } from '../../elf/build-id.ts';
 import { ELF_MAGIC_BYTES, ElfFile, hasElfMagic, NO_ELF } from '../../elf/elf-file.ts';

@@ -1,5 +1,5 @@
-import type { ByteSource } from '../../base/byte-source.ts';
-import { crc32 } from '../../base/crc32.ts';
+import { crc32 } from '../../base/bytes/crc32.ts';
+import type { ByteSource } from '../../base/streams/byte-source.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 
 /** What `.gnu_debuglink` says about the separate debug file. */

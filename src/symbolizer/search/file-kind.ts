@@ -1,5 +1,5 @@
-import { readRange } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { readRange } from '../../base/streams/byte-source.ts';
 import { ELF_MAGIC_BYTES, hasElfMagic } from '../../elf/elf-file.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 

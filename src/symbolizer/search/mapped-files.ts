@@ -1,4 +1,4 @@
-import { readRange } from '../../base/byte-source.ts';
+import { readRange } from '../../base/streams/byte-source.ts';
 import type { SymbolFiles } from '../symbol-files.ts';
 import { inodeOf } from './candidates.ts';
 

@@ -1,5 +1,5 @@
-import { BufferSource } from '../../base/byte-source.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { BufferSource } from '../../base/streams/byte-source.ts';
 import { hasDebugInfo } from '../../dwarf/elf-debug-sections.ts';
 import { isKnownBuildId } from '../../elf/build-id.ts';
 import { ElfFile } from '../../elf/elf-file.ts';

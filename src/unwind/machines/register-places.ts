@@ -1,4 +1,4 @@
-import { bitCount } from '../../base/bit-count.ts';
+import { bitCount } from '../../base/bytes/bit-count.ts';
 import type { MachineRegisters } from './unwind-machine.ts';
 
 /** Where a sample's registers are, given the mask of those that were recorded. The last result is kept, since most samples have the same mask. */

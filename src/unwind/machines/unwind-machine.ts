@@ -1,4 +1,4 @@
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import {
   EF_MIPS_ABI2,
   EF_MIPS_ARCH,

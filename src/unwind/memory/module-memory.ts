@@ -1,6 +1,6 @@
-import { readRange } from '../../base/byte-source.ts';
-import { ByteView } from '../../base/byte-view.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { readRange } from '../../base/streams/byte-source.ts';
 import { PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_NOBITS } from '../../elf/elf-constants.ts';
 import type { ElfFile } from '../../elf/elf-file.ts';
 import { isCodeKnown } from '../machines/unwind-machine.ts';

@@ -1,5 +1,5 @@
-import { ByteView } from '../../base/byte-view.ts';
-import { grown } from '../../base/growable.ts';
+import { ByteView } from '../../base/bytes/byte-view.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { EXIDX_ENTRY_SIZE_BYTES, prel31 } from '../../elf/exidx-entries.ts';
 
 /** The word of an entry that has nothing to unwind by. */

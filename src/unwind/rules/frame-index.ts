@@ -1,5 +1,5 @@
-import { firstAbove } from '../../base/first-above.ts';
-import { allocated, grown } from '../../base/growable.ts';
+import { firstAbove } from '../../base/tables/first-above.ts';
+import { allocated, grown } from '../../base/tables/growable.ts';
 import type { FrameSection } from '../../elf/frame-section.ts';
 import type { FrameTable } from '../../elf/frame-table.ts';
 

@@ -1,4 +1,4 @@
-import { allocated } from '../../base/growable.ts';
+import { allocated } from '../../base/tables/growable.ts';
 
 const MAX_LOAD = 0.6;
 /** An svma and the number of its rule; the svma is −1 in a free slot. */

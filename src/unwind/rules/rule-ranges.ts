@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 
 /** Further rows are not remembered, but read again. */
 const MAX_RANGES = 1 << 20;

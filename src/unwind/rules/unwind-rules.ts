@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { FrameSection } from '../../elf/frame-section.ts';
 import { MACHINE_REGISTERS, type MachineRegisters } from '../machines/unwind-machine.ts';
 import { RegisterRule } from './cfa-row.ts';

@@ -1,4 +1,4 @@
-import { bitCount } from '../../base/bit-count.ts';
+import { bitCount } from '../../base/bytes/bit-count.ts';
 import { ARM_PC } from '../machines/arm-registers.ts';
 import type { CodeFlow, CodeReader } from './instruction-decoder.ts';
 import type { ScanState } from './scan-state.ts';

@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 
 const BITS = 8;
 const FIRST_BYTES = 64;

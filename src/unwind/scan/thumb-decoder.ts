@@ -1,4 +1,4 @@
-import { bitCount } from '../../base/bit-count.ts';
+import { bitCount } from '../../base/bytes/bit-count.ts';
 import { ARM_IP, ARM_LR, ARM_PC, ARM_SP } from '../machines/arm-registers.ts';
 import { conditional, indexing, loadMany, loadOne, storeMany, storeOne, wordAt } from './arm-transfers.ts';
 import { thumbBranchDistance } from './branch-distance.ts';

@@ -1,4 +1,4 @@
-import type { ByteView } from '../../base/byte-view.ts';
+import type { ByteView } from '../../base/bytes/byte-view.ts';
 import type { RegisterFile } from '../machines/register-file.ts';
 import type { MemoryMatch } from '../memory/module-memory.ts';
 import { wordOf } from '../memory/stack-memory.ts';

@@ -1,4 +1,4 @@
-import { PairInterner } from '../../base/pair-interner.ts';
+import { PairInterner } from '../../base/tables/pair-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import { CallTree } from '../call-tree.ts';

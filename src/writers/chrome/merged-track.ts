@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import type { TrackSamples } from './time-slices.ts';
 
 /** An axis of CPU time, on which each slice of time is as long as everything that ran in it, on all CPUs. */

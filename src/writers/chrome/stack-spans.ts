@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { CallTree } from '../call-tree.ts';
 import type { TrackSamples } from './time-slices.ts';
 

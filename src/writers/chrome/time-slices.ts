@@ -1,5 +1,5 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { allocated } from '../../base/growable.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { allocated } from '../../base/tables/growable.ts';
 import type { CallTree } from '../call-tree.ts';
 import { leftHeavyRanks } from '../left-heavy.ts';
 import type { PlacedSamples } from './stack-timeline.ts';

@@ -1,4 +1,4 @@
-import { showRawBytes } from '../../base/text.ts';
+import { showRawBytes } from '../../base/text/text.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { JsonWriter } from '../json-text.ts';

@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
 import type { BranchTotals } from '../../profile/branches.ts';
 import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';

@@ -1,4 +1,4 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import type { RecordCount } from '../../stats/record-kinds.ts';

@@ -1,4 +1,4 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 
 const TAB = 9;
 const LINE_FEED = 10;

@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
 import type { ProfileEvent } from '../../profile/profile.ts';
 import type { RecordDetails } from '../../stats/record-log.ts';
 import type { RecordingStats } from '../../stats/recording-stats.ts';

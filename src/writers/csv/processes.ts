@@ -1,6 +1,6 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { lostInSum } from '../../base/exact-sums.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { ProcessStats } from '../../stats/process-stats.ts';
 import { wholeNumber } from '../whole-number.ts';

@@ -1,7 +1,7 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { lostInSum } from '../../base/exact-sums.ts';
-import { TextWriter } from '../../base/text-writer.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { wholeNumber } from '../whole-number.ts';
 import { dsoColumns, owningFunction, UNRESOLVED } from './code-columns.ts';

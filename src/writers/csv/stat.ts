@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
 import type { RecordCount } from '../../stats/record-kinds.ts';
 import { quotedWhereNeeded } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import { lostInSum } from '../../base/exact-sums.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import { percentOf } from '../percent.ts';
 import type { ReportKey } from '../report/keys.ts';

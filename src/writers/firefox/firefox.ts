@@ -1,6 +1,6 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { showRawBytes as shown } from '../../base/text.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { showRawBytes as shown } from '../../base/text/text.ts';
 import { baseName } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';

@@ -1,5 +1,5 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { grown } from '../../base/growable.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import * as threadEvent from '../../profile/thread-events.ts';

@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { JsonWriter } from '../json-text.ts';

@@ -1,7 +1,7 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { grown } from '../../base/growable.ts';
-import { TreeInterner } from '../../base/tree-interner.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { grown } from '../../base/tables/growable.ts';
+import { TreeInterner } from '../../base/tables/tree-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { baseName, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { NO_STACK_NAME } from '../frame-tree.ts';

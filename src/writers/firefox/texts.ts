@@ -1,4 +1,4 @@
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { addressText, mappingText } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson, utf8 } from '../json-text.ts';

@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';
 import { type JsonWriter, quotedJson } from '../json-text.ts';
 import { CATEGORY_OTHER, categoryOf, subcategoryOf } from './categories.ts';

@@ -1,10 +1,10 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import type { Diagnostics } from '../../base/diagnostics.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { ExactSums } from '../../base/exact-sums.ts';
-import { StringTable } from '../../base/string-table.ts';
-import { TextWriter } from '../../base/text-writer.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import type { Diagnostics } from '../../base/problems/diagnostics.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
+import { ExactSums } from '../../base/tables/exact-sums.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { inputLabel, isMadeAtRunTime, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileTask } from '../../profile/profile.ts';
 import { leftOutEvents } from '../../profile/shown-events.ts';

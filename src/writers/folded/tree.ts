@@ -1,4 +1,4 @@
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import type { FrameTexts } from '../frame-texts.ts';
 

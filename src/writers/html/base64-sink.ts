@@ -1,4 +1,4 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 
 const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const PADDING = '='.charCodeAt(0);

@@ -1,7 +1,7 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { printable } from '../../base/printable.ts';
-import { WebCompressor } from '../../base/web-compressor.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { WebCompressor } from '../../base/streams/web-compressor.ts';
+import { printable } from '../../base/text/printable.ts';
 import type { FunctionTable } from '../../profile/function-table.ts';
 import { NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';

@@ -1,6 +1,6 @@
-import { StringTable } from '../../base/string-table.ts';
-import { TreeInterner } from '../../base/tree-interner.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
+import { TreeInterner } from '../../base/tables/tree-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { FunctionTable } from '../../profile/function-table.ts';
 import { addressText, isMadeAtRunTime, mappingText, NAMELESS, OFF_CPU, TRUNCATED } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';

@@ -1,4 +1,4 @@
-import type { StringTable } from '../../base/string-table.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
 import type { FieldBytes } from '../pprof/field-bytes.ts';
 import { EncodedFields } from '../pprof/task-sets.ts';
 import { ANY_VALUE, ARRAY_VALUE, KEY_VALUE_AND_UNIT } from './field-numbers.ts';

@@ -1,4 +1,4 @@
-import { lostInSum } from '../../base/exact-sums.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { FieldBytes } from '../pprof/field-bytes.ts';
 import { type SampleRows, sampleRows } from '../pprof/sample-rows.ts';

@@ -1,5 +1,5 @@
-import { allocated } from '../../base/growable.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { allocated } from '../../base/tables/growable.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 
 /**

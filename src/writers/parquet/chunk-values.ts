@@ -1,4 +1,4 @@
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { ValueType } from './columns.ts';
 import type { GrowingBytes } from './growing-bytes.ts';
 import type { Statistics } from './metadata.ts';

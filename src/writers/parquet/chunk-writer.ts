@@ -1,5 +1,5 @@
-import { BufferSink, type ByteSink } from '../../base/byte-sink.ts';
-import { WebCompressor } from '../../base/web-compressor.ts';
+import { BufferSink, type ByteSink } from '../../base/streams/byte-sink.ts';
+import { WebCompressor } from '../../base/streams/web-compressor.ts';
 import type { Column } from './columns.ts';
 import { type ColumnChunk, dataPageHeader, dictionaryPageHeader, ENCODING, type Statistics, type ValueEncoding } from './metadata.ts';
 

@@ -1,4 +1,4 @@
-import type { StringTable } from '../../base/string-table.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
 import { mappingText } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { FrameTexts } from '../frame-texts.ts';

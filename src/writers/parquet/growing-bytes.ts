@@ -1,4 +1,4 @@
-import { grown } from '../../base/growable.ts';
+import { grown } from '../../base/tables/growable.ts';
 import { MAX_VARINT_BYTES, putVarint } from '../pprof/field-bytes.ts';
 
 /** Bytes that are collected one after the other, in an array that grows and can be used again. */

@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { StringTable } from '../../base/string-table.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { everySample } from '../every-sample.ts';
 import { FileBytes } from './chunk-writer.ts';

@@ -1,4 +1,4 @@
-import type { StringTable } from '../../base/string-table.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { FrameList } from './frame-lists.ts';

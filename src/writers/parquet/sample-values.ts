@@ -1,4 +1,4 @@
-import type { StringTable } from '../../base/string-table.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
 import { CPUMODE_GUEST_KERNEL, CPUMODE_GUEST_USER, CPUMODE_HYPERVISOR, CPUMODE_KERNEL, CPUMODE_USER } from '../../profile/location-table.ts';
 import { inputLabel, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';

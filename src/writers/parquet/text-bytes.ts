@@ -1,5 +1,5 @@
-import type { StringTable } from '../../base/string-table.ts';
-import { showRawBytes } from '../../base/text.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
+import { showRawBytes } from '../../base/text/text.ts';
 import { TextCache } from '../text-cache.ts';
 
 const ENCODER = new TextEncoder();

@@ -1,5 +1,5 @@
-import { grown } from '../../base/growable.ts';
-import { showRawBytes } from '../../base/text.ts';
+import { grown } from '../../base/tables/growable.ts';
+import { showRawBytes } from '../../base/text/text.ts';
 
 /** About how much is collected before it goes to the sink. */
 const FLUSH_AT_BYTES = 1 << 19;

@@ -1,4 +1,4 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import { FieldBytes } from './field-bytes.ts';
 
 /** Encodes protobuf fields that go to a sink in pieces, so that the output is never completely in memory. */

@@ -1,4 +1,4 @@
-import type { StringTable } from '../../base/string-table.ts';
+import type { StringTable } from '../../base/tables/string-table.ts';
 import { inputLabel, NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { LABEL, SAMPLE } from './field-numbers.ts';

@@ -1,4 +1,4 @@
-import { allocated } from '../../base/growable.ts';
+import { allocated } from '../../base/tables/growable.ts';
 import type { StackTable } from '../../profile/stack-table.ts';
 import { putVarint, varintLength } from './field-bytes.ts';
 

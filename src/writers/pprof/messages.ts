@@ -1,4 +1,4 @@
-import { highWord } from '../../base/addresses.ts';
+import { highWord } from '../../base/bytes/addresses.ts';
 import type { Mapping } from '../../profile/profile.ts';
 import type { FieldBytes } from './field-bytes.ts';
 import { FUNCTION, LINE, LOCATION, MAPPING, PROFILE, VALUE_TYPE } from './field-numbers.ts';

@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { type FieldBytes, wordsOf } from './field-bytes.ts';
 import { PROFILE } from './field-numbers.ts';

@@ -1,4 +1,4 @@
-import { KeyedPairs } from '../../base/keyed-pairs.ts';
+import { KeyedPairs } from '../../base/tables/keyed-pairs.ts';
 import type { TotalTable } from '../../profile/total-table.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { lostInSum } from '../../base/exact-sums.ts';
+import { lostInSum } from '../../base/tables/exact-sums.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { TotalTable } from '../../profile/total-table.ts';
 import { type FieldBytes, MAX_VARINT_BYTES, putCount, putVarint, tagOf, varintLength } from './field-bytes.ts';

@@ -1,5 +1,5 @@
-import { StringTable } from '../../base/string-table.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { FunctionTable } from '../../profile/function-table.ts';
 import { addressText, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Mapping, Profile } from '../../profile/profile.ts';

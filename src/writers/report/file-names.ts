@@ -1,5 +1,5 @@
-import { perfMapPid } from '../../base/jit-file-names.ts';
-import { bracketedModuleName } from '../../base/module-names.ts';
+import { perfMapPid } from '../../base/names/jit-file-names.ts';
+import { bracketedModuleName } from '../../base/names/module-names.ts';
 import { baseName, isJitFile } from '../../profile/names.ts';
 import type { Mapping } from '../../profile/profile.ts';
 

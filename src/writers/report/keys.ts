@@ -1,6 +1,6 @@
-import { highWord } from '../../base/addresses.ts';
-import { StringTable } from '../../base/string-table.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { highWord } from '../../base/bytes/addresses.ts';
+import { StringTable } from '../../base/tables/string-table.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import { inputLabel, mappingText, NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { type FrameStyle, FrameTexts } from '../frame-texts.ts';

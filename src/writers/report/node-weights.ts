@@ -1,6 +1,6 @@
-import { ExactSums } from '../../base/exact-sums.ts';
-import { grown } from '../../base/growable.ts';
-import type { TreeInterner } from '../../base/tree-interner.ts';
+import { ExactSums } from '../../base/tables/exact-sums.ts';
+import { grown } from '../../base/tables/growable.ts';
+import type { TreeInterner } from '../../base/tables/tree-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 
 /** Samples added up. */

@@ -1,6 +1,6 @@
-import { ExactSums } from '../../base/exact-sums.ts';
-import { grown } from '../../base/growable.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { ExactSums } from '../../base/tables/exact-sums.ts';
+import { grown } from '../../base/tables/growable.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import type { ReportTexts } from './keys.ts';
 

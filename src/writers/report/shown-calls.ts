@@ -1,4 +1,4 @@
-import { ExactSums } from '../../base/exact-sums.ts';
+import { ExactSums } from '../../base/tables/exact-sums.ts';
 import { percentOf } from '../percent.ts';
 import type { ReportKey } from './keys.ts';
 import type { NodeWeights, Sums } from './node-weights.ts';

@@ -1,6 +1,6 @@
-import { cutMiddle, displayWidth } from '../../base/display-width.ts';
-import { printable } from '../../base/printable.ts';
-import type { TextWriter } from '../../base/text-writer.ts';
+import type { TextWriter } from '../../base/streams/text-writer.ts';
+import { cutMiddle, displayWidth } from '../../base/text/display-width.ts';
+import { printable } from '../../base/text/printable.ts';
 import { baseName, NAMELESS } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { percentOf, percentText } from '../percent.ts';

@@ -1,7 +1,7 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import { PerfconvError } from '../../base/errors.ts';
-import { TreeInterner } from '../../base/tree-interner.ts';
-import { TupleInterner } from '../../base/tuple-interner.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { TreeInterner } from '../../base/tables/tree-interner.ts';
+import { TupleInterner } from '../../base/tables/tuple-interner.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { percentOf } from '../percent.ts';
 import { EventTotals } from './event-totals.ts';

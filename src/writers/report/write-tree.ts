@@ -1,5 +1,5 @@
-import { BufferSink, type ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import { BufferSink, type ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
 import type { Profile } from '../../profile/profile.ts';
 import { JsonWriter } from '../json-text.ts';
 import { percentOf } from '../percent.ts';

@@ -1,4 +1,4 @@
-import { addressOf, highWord } from '../../base/addresses.ts';
+import { addressOf, highWord } from '../../base/bytes/addresses.ts';
 import { BranchFlag, branchCycles, type SampleBranches } from '../../profile/branches.ts';
 import { hexAddress } from '../../profile/names.ts';
 import type { Profile } from '../../profile/profile.ts';

@@ -1,4 +1,4 @@
-import { PerfconvError } from '../../base/errors.ts';
+import { PerfconvError } from '../../base/problems/errors.ts';
 import type { ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';
 

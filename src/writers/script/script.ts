@@ -1,6 +1,6 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { byteLength } from '../../base/text.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
+import { byteLength } from '../../base/text/text.ts';
 import { baseName, hexAddress, NAMELESS } from '../../profile/names.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { DetailName } from '../../profile/sample-details.ts';

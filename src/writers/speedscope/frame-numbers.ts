@@ -1,4 +1,4 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { FrameTree } from '../frame-tree.ts';
 

@@ -1,6 +1,6 @@
-import { ascendingOrder } from '../../base/ascending-order.ts';
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { ExactSums } from '../../base/exact-sums.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { ascendingOrder } from '../../base/tables/ascending-order.ts';
+import { ExactSums } from '../../base/tables/exact-sums.ts';
 import type { Profile, ProfileEvent } from '../../profile/profile.ts';
 import type { SampleTable } from '../../profile/sample-table.ts';
 import type { Frame } from '../call-tree.ts';

@@ -1,5 +1,5 @@
-import { printable } from '../../base/printable.ts';
-import type { TextWriter } from '../../base/text-writer.ts';
+import type { TextWriter } from '../../base/streams/text-writer.ts';
+import { printable } from '../../base/text/printable.ts';
 import type { Table, TextLine } from './table.ts';
 
 /** What ends a code span, separates the cells of a table, or may be read as an escape of these. */

@@ -1,6 +1,6 @@
-import { cutMiddle, displayWidth, padDisplay } from '../../base/display-width.ts';
-import { printable } from '../../base/printable.ts';
-import type { TextWriter } from '../../base/text-writer.ts';
+import type { TextWriter } from '../../base/streams/text-writer.ts';
+import { cutMiddle, displayWidth, padDisplay } from '../../base/text/display-width.ts';
+import { printable } from '../../base/text/printable.ts';
 import type { NameColumn, NumberColumn, Table, TextLine } from './table.ts';
 
 /** Columns of names are padded up to this width; longer names are not cut, unless they go to a terminal. */

@@ -1,5 +1,5 @@
-import type { ByteSink } from '../../base/byte-sink.ts';
-import { TextWriter } from '../../base/text-writer.ts';
+import type { ByteSink } from '../../base/streams/byte-sink.ts';
+import { TextWriter } from '../../base/streams/text-writer.ts';
 import { writeMarkdownTable } from './markdown.ts';
 import type { Table } from './table.ts';
 import { writeTextTable } from './text-table.ts';

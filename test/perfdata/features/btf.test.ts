@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../../src/base/byte-view.ts';
+import { ByteView } from '../../../src/base/bytes/byte-view.ts';
 import { readFunctionNames } from '../../../src/perfdata/features/btf.ts';
 import { btfObject } from '../../support/perf-encoder.ts';
 

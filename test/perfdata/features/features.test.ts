@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { FEATURE_NAMES } from '../../../src/perfdata/constants.ts';
 import { type Features, readFeature } from '../../../src/perfdata/features.ts';
 import { type AttrSpec, type ByteOrder, type FeatureName, type FeatureSpec, featureBits, featureBytes } from '../../support/perf-encoder.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import type { SourceFrame } from '../../../src/symbol-table/code-symbols.ts';
 import { DebugLines } from '../../../src/symbolizer/debug/debug-lines.ts';
 

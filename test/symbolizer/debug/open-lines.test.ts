@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../../src/base/byte-source.ts';
-import { PerfconvError } from '../../../src/base/errors.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { decompress } from '../../../src/host/compression/decompress.ts';
 import { openAhead } from '../../../src/symbolizer/debug/open-lines.ts';

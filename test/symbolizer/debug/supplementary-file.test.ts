@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BufferSource } from '../../../src/base/byte-source.ts';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { openSupplementaryFile, readSupplementaryLink, supplementaryPlaces } from '../../../src/symbolizer/debug/supplementary-file.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';

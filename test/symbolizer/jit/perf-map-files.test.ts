@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from '../../support/made-symbol-files.ts';

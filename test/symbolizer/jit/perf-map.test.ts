@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BufferSource } from '../../../src/base/byte-source.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { type PerfMap, readPerfMap } from '../../../src/symbolizer/jit/perf-map.ts';
 
 function parse(text: string): Promise<PerfMap> {

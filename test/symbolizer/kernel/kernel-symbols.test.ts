@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { BufferSource } from '../../../src/base/byte-source.ts';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import type { RecordedKernel } from '../../../src/symbolizer/kernel/kernel-identity.ts';
 import { type KernelPlaces, KernelSymbols, type MappedModule } from '../../../src/symbolizer/kernel/kernel-symbols.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { readElfSymbols } from '../../../src/elf/elf-symbols.ts';
 import type { CodeObject } from '../../../src/symbolizer/code-object.ts';
 import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.ts';

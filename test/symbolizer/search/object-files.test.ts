@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { BufferSource } from '../../../src/base/byte-source.ts';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
-import type { RecordingContext } from '../../../src/base/recording-input.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import type { RecordingContext } from '../../../src/base/streams/recording-input.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { PerfconvError } from '../../../src/base/errors.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { SampleDetails } from '../../../src/profile/sample-details.ts';
 import { SampleRow, SampleTable } from '../../../src/profile/sample-table.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { CallTree } from '../../../src/writers/call-tree.ts';
 import { SampledProfileWriter } from '../../../src/writers/chrome/samples.ts';
 import { JsonWriter } from '../../../src/writers/json-text.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { PerfconvError } from '../../../src/base/errors.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type CpuProfileOptions, type CpuProfileResult, writeCpuProfile } from '../../../src/writers/cpuprofile/cpuprofile.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
 import { writeOverviewCsv } from '../../../src/writers/csv/overview.ts';

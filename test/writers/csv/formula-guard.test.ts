@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { withoutFormulas } from '../../../src/writers/csv/formula-guard.ts';
 import { parseCsv } from '../../support/parse-csv.ts';

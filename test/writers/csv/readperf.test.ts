@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
 import { recordingStats } from '../../../src/stats/recording-stats.ts';
 import { writeCsvTables } from '../../../src/writers/csv/csv.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { matchEvents } from '../../../src/pipeline/diff.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { showUnknownCode } from '../../../src/profile/shown-profile.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { BufferSource } from '../../../src/base/byte-source.ts';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { convert } from '../../../src/pipeline/convert.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { SampleDetails } from '../../../src/profile/sample-details.ts';

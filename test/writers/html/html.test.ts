@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ByteSink } from '../../../src/base/byte-sink.ts';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { Diagnostics } from '../../../src/base/diagnostics.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import type { ByteSink } from '../../../src/base/streams/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../../../src/pipeline/write-profile.ts';
 import { CPUMODE_USER } from '../../../src/profile/location-table.ts';
 import type { Profile } from '../../../src/profile/profile.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import { PerfconvError } from '../../../src/base/errors.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { COLUMNS } from '../../../src/writers/parquet/columns.ts';
 import { type ParquetResult, writeParquet } from '../../../src/writers/parquet/parquet.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
-import type { PerfconvError } from '../../../src/base/errors.ts';
+import type { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { CPUMODE_USER } from '../../../src/profile/location-table.ts';
 import { unresolvedName } from '../../../src/profile/names.ts';
 import type { Mapping, Profile } from '../../../src/profile/profile.ts';

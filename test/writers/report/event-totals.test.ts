@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { EventTotals } from '../../../src/writers/report/event-totals.ts';
 import { writeReport } from '../../../src/writers/report/report.ts';

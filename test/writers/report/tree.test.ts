@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { TREE_LEVELS, type TreeLevel } from '../../../src/writers/report/tree-levels.ts';
 import { type WriteTreeOptions, writeTree } from '../../../src/writers/report/write-tree.ts';

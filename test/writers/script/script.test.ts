@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import type { ScriptFieldChoice } from '../../../src/writers/script/fields.ts';
 import { writeScript } from '../../../src/writers/script/script.ts';
 import { buildProfile } from '../../support/build-profile.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BufferSink, type ByteSink } from '../../../src/base/byte-sink.ts';
-import { PerfconvError } from '../../../src/base/errors.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink, type ByteSink } from '../../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../../src/profile/profile.ts';
 import { type SpeedscopeOptions, writeSpeedscope } from '../../../src/writers/speedscope/speedscope.ts';
 import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';

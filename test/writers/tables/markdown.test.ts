@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BufferSink } from '../../../src/base/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { writeReport } from '../../../src/writers/report/report.ts';
 import { markdownName } from '../../../src/writers/tables/markdown.ts';
 import { buildProfile } from '../../support/build-profile.ts';

@@ -1,4 +1,4 @@
-import { OptionalWasm } from '../../../base/web-assembly.ts';
+import { OptionalWasm } from '../../../base/bytes/web-assembly.ts';
 import { CODE, type WasmExports } from './module.ts';
 
 const instances = new OptionalWasm<WasmExports>(CODE);
