@@ -63,7 +63,7 @@ export default defineConfig({
           include: [`test/${kind}/**/*.test.ts`, ...(kind === 'slow' && namesKind ? THOROUGH : [])],
           ...timeouts,
           env: kind === 'slow' ? { ...env, PERFCONV_THOROUGH: '1' } : env,
-          setupFiles: kind === 'slow' ? [] : ['./test/support/live-setup.ts'],
+          setupFiles: kind === 'slow' ? [] : ['./test/support/perf/live-setup.ts'],
           sequence: { groupOrder: index + 1 },
         },
       })),

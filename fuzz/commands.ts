@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FORMATS } from '../src/pipeline/formats.ts';
-import { runMain } from '../test/support/run-main.ts';
+import { runMain } from '../test/support/programs/run-main.ts';
 import { type Disturbance, disturbanceFor, type Ended, runDisturbed } from './disturbed-program.ts';
 import { lineFault } from './output-checks.ts';
 import type { Random } from './random.ts';

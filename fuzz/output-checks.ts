@@ -1,12 +1,12 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import type { Profile } from '../src/profile/profile.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
-import { decodeOtlp } from '../test/support/decode-otlp.ts';
-import { SUM } from '../test/support/output-totals.ts';
-import { parseCsvRows } from '../test/support/parse-csv.ts';
-import { readFirefox } from '../test/support/read-firefox.ts';
-import { readHtml, stackOf } from '../test/support/read-html.ts';
-import { readParquetPieces } from '../test/support/read-parquet.ts';
+import { decodeOtlp } from '../test/support/readers/decode-otlp.ts';
+import { parseCsvRows } from '../test/support/readers/parse-csv.ts';
+import { readFirefox } from '../test/support/readers/read-firefox.ts';
+import { readHtml, stackOf } from '../test/support/readers/read-html.ts';
+import { readParquetPieces } from '../test/support/readers/read-parquet.ts';
+import { SUM } from '../test/support/truth/output-totals.ts';
 
 // What must hold of an output, whatever the recording: it is well-formed, all references are valid, and it has every
 // sample.

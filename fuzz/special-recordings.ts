@@ -16,8 +16,8 @@ import {
   splitRecord,
   type TraceFormatSpec,
   toolRecords,
-} from '../test/support/perf-encoder.ts';
-import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../test/support/trace-cases.ts';
+} from '../test/support/builders/perf-encoder.ts';
+import { traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../test/support/builders/trace-cases.ts';
 import { projectRoot } from './project-root.ts';
 import { ATTRS, at, BUILD_ID, CLOCK, FEATURES, RECORDS, RICH, samples, sideBand } from './rich-recording.ts';
 import { rawZstdBlock, rawZstdFrame, runZstdFrame } from './zstd-frame.ts';

@@ -3,7 +3,7 @@ import type { ByteSink } from '../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../src/pipeline/write-profile.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { writeReport } from '../src/writers/report/report.ts';
-import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/event-totals.ts';
+import { type EventCount, type EventTotals, totalsOf, totalsText } from '../test/support/truth/event-totals.ts';
 import {
   chromeSamples,
   cpuProfileSamples,
@@ -17,7 +17,7 @@ import {
   scriptTotals,
   speedscopeTotals,
   tableTotals,
-} from '../test/support/output-totals.ts';
+} from '../test/support/truth/output-totals.ts';
 import { OutputSink } from './output-sink.ts';
 import type { Random } from './random.ts';
 

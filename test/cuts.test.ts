@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { countWholeRecords } from './support/count-records.ts';
-import { decode } from './support/decode.ts';
 import { fixtureFile, fixtureNames } from './support/fixture-files.ts';
+import { countWholeRecords } from './support/readers/count-records.ts';
+import { decode } from './support/readers/decode.ts';
 
 const CUTS = 20;
 

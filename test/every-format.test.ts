@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { defaultOutputName, FORMATS, type Format, outputFormatOf } from '../src/pipeline/formats.ts';
 import { requireMergeable } from '../src/pipeline/merge-recordings.ts';
-import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
-import { runMain } from './support/run-main.ts';
+import { runMain } from './support/programs/run-main.ts';
+import { GOLDEN_PRODUCTS } from './support/truth/golden-products.ts';
 
 // What each format needs besides its writer, as far as the compiler does not ask for it: see "Adding a format" in CONTRIBUTING.md.
 
@@ -92,7 +92,7 @@ describe.each(FORMATS)('the format %s', (format) => {
   });
 
   const LISTS = [
-    ...['test/support/invariants.ts', 'test/untimed-samples.test.ts', 'test/raw-names.test.ts', 'test/writers/empty-names.test.ts'],
+    ...['test/support/truth/invariants.ts', 'test/untimed-samples.test.ts', 'test/raw-names.test.ts', 'test/writers/empty-names.test.ts'],
     ...['fuzz/output-checks.ts', 'fuzz/totals-check.ts'],
   ];
   test.each(LISTS)('is covered in %s', (path) => {

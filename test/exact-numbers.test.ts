@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ExactSums } from '../src/base/tables/exact-sums.ts';
-import { parseCsv } from './support/parse-csv.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/perf-encoder.ts';
-import { readPprof } from './support/read-pprof.ts';
-import { runMain } from './support/run-main.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from './support/builders/perf-encoder.ts';
+import { runMain } from './support/programs/run-main.ts';
+import { parseCsv } from './support/readers/parse-csv.ts';
+import { readPprof } from './support/readers/read-pprof.ts';
 
 // 64-bit numbers must be exact in every table and text; doubles are so only up to 2^53.
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { GOLDEN_PRODUCTS } from './support/golden-products.ts';
+import { GOLDEN_PRODUCTS } from './support/truth/golden-products.ts';
 
 // Each file test/golden/NAME/PRODUCT is what perfconv makes from fixtures/NAME.data; `npm run goldens` rewrites them.
 // To add one, create it empty and run that. Read the diff before you commit it: a golden file is worth only as much as what

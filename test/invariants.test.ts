@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONTROL_NAMES, controlNames } from './support/control-names.ts';
-import { totalsText } from './support/event-totals.ts';
+import { CONTROL_NAMES, controlNames } from './support/builders/control-names.ts';
+import { encodeFile } from './support/builders/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from './support/fixture-files.ts';
-import { bytesAs, describeInvariants, eventNames, expectNoControls, GROUPS, profileTotals, read } from './support/invariants.ts';
-import { chromeSamples, pprofTotals, speedscopeTotals } from './support/output-totals.ts';
-import { encodeFile } from './support/perf-encoder.ts';
-import { makeTempDir, removeTempDir } from './support/perf-tool.ts';
+import { makeTempDir, removeTempDir } from './support/perf/perf-tool.ts';
 import { spread } from './support/thoroughness.ts';
+import { totalsText } from './support/truth/event-totals.ts';
+import { bytesAs, describeInvariants, eventNames, expectNoControls, GROUPS, profileTotals, read } from './support/truth/invariants.ts';
+import { chromeSamples, pprofTotals, speedscopeTotals } from './support/truth/output-totals.ts';
 
 describeInvariants(spread(fixtureNames, 3).map((name) => [name, fixtureFile(name)] as const));
 

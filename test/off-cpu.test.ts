@@ -6,11 +6,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openRecording } from '../src/node.ts';
 import { ProfileSchema } from '../src/proto/profile_pb.ts';
 import { findTimelineEvent } from '../src/writers/primary-event.ts';
-import { bytesAs, describeInvariants, read } from './support/invariants.ts';
-import { cpuProfileSamples } from './support/output-totals.ts';
-import { readFirefox } from './support/read-firefox.ts';
-import { runMain } from './support/run-main.ts';
-import { SwitchRecords } from './support/switch-recordings.ts';
+import { SwitchRecords } from './support/builders/switch-recordings.ts';
+import { runMain } from './support/programs/run-main.ts';
+import { readFirefox } from './support/readers/read-firefox.ts';
+import { bytesAs, describeInvariants, read } from './support/truth/invariants.ts';
+import { cpuProfileSamples } from './support/truth/output-totals.ts';
 
 const MS = 1_000_000;
 const S = 1;

@@ -12,13 +12,13 @@ import { dump } from '../src/records/dump.ts';
 import { NameBytes } from '../src/symbol-table/name-bytes.ts';
 import { SymbolTable } from '../src/symbol-table/symbol-table.ts';
 import { writeReport } from '../src/writers/report/report.ts';
-import { CollectedTables } from './support/collected-tables.ts';
-import { encodeFile, record } from './support/perf-encoder.ts';
-import { htmlText } from './support/read-html.ts';
-import { readOtlp } from './support/read-otlp.ts';
-import { readParquet } from './support/read-parquet.ts';
-import { readPprof } from './support/read-pprof.ts';
-import { runMain } from './support/run-main.ts';
+import { encodeFile, record } from './support/builders/perf-encoder.ts';
+import { runMain } from './support/programs/run-main.ts';
+import { CollectedTables } from './support/readers/collected-tables.ts';
+import { htmlText } from './support/readers/read-html.ts';
+import { readOtlp } from './support/readers/read-otlp.ts';
+import { readParquet } from './support/readers/read-parquet.ts';
+import { readPprof } from './support/readers/read-pprof.ts';
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 

@@ -6,10 +6,10 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { parseCommandLine } from '../src/cli/parse.ts';
-import { type Call, callsOf, commandsOf } from './support/doc-commands.ts';
-import { exampleRecording } from './support/example-recording.ts';
-import { encodeFile, encodePipe } from './support/perf-encoder.ts';
-import { runMain } from './support/run-main.ts';
+import { exampleRecording } from './support/builders/example-recording.ts';
+import { encodeFile, encodePipe } from './support/builders/perf-encoder.ts';
+import { type Call, callsOf, commandsOf } from './support/programs/doc-commands.ts';
+import { runMain } from './support/programs/run-main.ts';
 
 // The README and the pages under docs/: their commands run, the output that they show is real, and their links work.
 

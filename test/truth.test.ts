@@ -1,4 +1,4 @@
-import { describeTruth } from './support/describe-truth.ts';
 import { fixtureFile, fixtureNames } from './support/fixture-files.ts';
+import { describeTruth } from './support/truth/describe-truth.ts';
 
 describeTruth(fixtureNames.map((name) => [name, fixtureFile(name)] as const));

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseCsv } from './support/parse-csv.ts';
-import { context, encodeFile, type RecordSpec, record, simpleperfFeatures } from './support/perf-encoder.ts';
-import { htmlText } from './support/read-html.ts';
-import { readOtlp } from './support/read-otlp.ts';
-import { parquetText } from './support/read-parquet.ts';
-import { readPprof } from './support/read-pprof.ts';
-import { runMain } from './support/run-main.ts';
-import { CLOCK, SWITCHES, sampleAt } from './support/simpleperf-recordings.ts';
+import { context, encodeFile, type RecordSpec, record, simpleperfFeatures } from './support/builders/perf-encoder.ts';
+import { CLOCK, SWITCHES, sampleAt } from './support/builders/simpleperf-recordings.ts';
+import { runMain } from './support/programs/run-main.ts';
+import { parseCsv } from './support/readers/parse-csv.ts';
+import { htmlText } from './support/readers/read-html.ts';
+import { readOtlp } from './support/readers/read-otlp.ts';
+import { parquetText } from './support/readers/read-parquet.ts';
+import { readPprof } from './support/readers/read-pprof.ts';
 import { spread } from './support/thoroughness.ts';
 
 /** Times at which no sample can be shown: see RecordingClock. */

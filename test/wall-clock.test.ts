@@ -7,9 +7,9 @@ import { BufferSource } from '../src/base/streams/byte-source.ts';
 import { readProfile } from '../src/pipeline/read-profile.ts';
 import type { Profile } from '../src/profile/profile.ts';
 import { timesOfDay } from '../src/writers/time-of-day.ts';
+import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/builders/perf-encoder.ts';
 import { mergeProfiles } from './support/merge-profiles.ts';
-import { type AttrSpec, encodeFile, type FeatureSpec, record } from './support/perf-encoder.ts';
-import { runMain } from './support/run-main.ts';
+import { runMain } from './support/programs/run-main.ts';
 
 /** 2026-11-21 11:44:12.473786 UTC, when the recording's clock was at 1859.5 seconds. */
 const clockData = { clockid: 1, wallClockNs: 1_795_261_452_473_786_000n, clockidTimeNs: 1_859_500_000_000n };

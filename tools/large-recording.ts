@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { lastLines, recordWithPerf, runTool, whyMissing, whyNoRecording } from '../test/support/perf-tool.ts';
+import { lastLines, recordWithPerf, runTool, whyMissing, whyNoRecording } from '../test/support/perf/perf-tool.ts';
 
 /** Folders of Go's sources for the program to read: some 2000 files. */
 const SOURCES = ['src/cmd/compile/internal/ssa', 'src/crypto', 'src/encoding', 'src/net', 'src/runtime'];

@@ -10,14 +10,14 @@
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { delimiter, join, relative, resolve } from 'node:path';
-import { findChromium, type Viewer, waitUntilSettled } from '../test/support/chromium-page.ts';
-import { hideSidebar, showBottomUp, withDevTools } from '../test/support/devtools-page.ts';
-import { withFirefoxProfiler } from '../test/support/firefox-page.ts';
-import { withHtmlPage } from '../test/support/html-page.ts';
-import { lastLines, runTool } from '../test/support/perf-tool.ts';
-import { withPprofFlameGraph } from '../test/support/pprof-page.ts';
-import { findPprof, noPprof } from '../test/support/pprof-tool.ts';
-import { withSpeedscope } from '../test/support/speedscope-page.ts';
+import { findChromium, type Viewer, waitUntilSettled } from '../test/support/browsers/chromium-page.ts';
+import { hideSidebar, showBottomUp, withDevTools } from '../test/support/browsers/devtools-page.ts';
+import { withFirefoxProfiler } from '../test/support/browsers/firefox-page.ts';
+import { withPprofFlameGraph } from '../test/support/browsers/pprof-page.ts';
+import { withSpeedscope } from '../test/support/browsers/speedscope-page.ts';
+import { lastLines, runTool } from '../test/support/perf/perf-tool.ts';
+import { findPprof, noPprof } from '../test/support/programs/pprof-tool.ts';
+import { withHtmlPage } from '../test/support/readers/html-page.ts';
 import { makeLargeRecording, whyNoLargeRecording } from './large-recording.ts';
 
 type Shoot = (viewer: Viewer) => Promise<void>;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { splitEvents } from '../../src/cli/reading.ts';
-import { fileRecording } from '../support/cli-recordings.ts';
-import { encodeFile, record } from '../support/perf-encoder.ts';
-import { type MainOptions, runMain } from '../support/run-main.ts';
+import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { type MainOptions, runMain } from '../support/programs/run-main.ts';
 
 let dir: string;
 let input: string;

@@ -5,11 +5,11 @@ import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/pipeline/formats.ts';
-import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
-import { readParquet } from '../support/read-parquet.ts';
-import { runMain } from '../support/run-main.ts';
-import { SwitchRecords } from '../support/switch-recordings.ts';
+import { emptyRecording, fileRecording, lossyRecording, pipeRecording, statRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { readParquet } from '../support/readers/read-parquet.ts';
 
 let dir: string;
 const at = (name: string): string => join(dir, name);

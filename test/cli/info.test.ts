@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyRecording, fileRecording, pipeRecording, truncatedRecording } from '../support/cli-recordings.ts';
-import { EVERY_FEATURE, EVERYTHING } from '../support/every-feature.ts';
-import { encodeFile } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
+import { emptyRecording, fileRecording, pipeRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
+import { EVERY_FEATURE, EVERYTHING } from '../support/builders/every-feature.ts';
+import { encodeFile } from '../support/builders/perf-encoder.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 let dir: string;
 beforeAll(() => {

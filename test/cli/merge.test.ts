@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { inputLabels } from '../../src/cli/input-labels.ts';
-import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/cli-recordings.ts';
-import { pprofText } from '../support/pprof-text.ts';
-import { runMain } from '../support/run-main.ts';
+import { emptyRecording, fileRecording, pipeRecording, statRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { pprofText } from '../support/readers/pprof-text.ts';
 
 let dir: string;
 const at = (...names: string[]): string => join(dir, ...names);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pprofBinaryDirs } from '../../src/host/symbols/pprof-dirs.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { encodeFile, record } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const PATH = '/opt/perfconv-nowhere/server';

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERY_FEATURE, EVERYTHING } from '../support/every-feature.ts';
-import { encodeFile, type FeatureSpec, record } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
+import { EVERY_FEATURE, EVERYTHING } from '../support/builders/every-feature.ts';
+import { encodeFile, type FeatureSpec, record } from '../support/builders/perf-encoder.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 /** Text that takes over a terminal, reverses what follows, is invisible, or imitates a line of perfconv. */
 const HOSTILE = '\x1b]0;title\x07\x1b[2J\x7f\x9b31m\r\t\nforged: \u202e\u2066\u200e\u061c\u2028\u2029\u200b\ufeff\u{e0041}';

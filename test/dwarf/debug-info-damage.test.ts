@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
-import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/debug-info.ts';
-import { AT, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../support/dwarf-builder.ts';
-import { makeLineProgram } from '../support/line-program.ts';
-import { memorySections } from '../support/memory-sections.ts';
+import { AT, type DiePlan, DwarfBuilder, FORM, Label, TAG, type UnitPlan } from '../support/builders/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/line-program.ts';
+import { memorySections } from '../support/builders/memory-sections.ts';
+import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('damaged units', () => {
   const good = (name: string, low: number): UnitPlan => unit([subprogram(name, low, 0x10)], extent(low, 0x10));

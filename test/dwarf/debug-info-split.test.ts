@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { DebugInfoOptions } from '../../src/dwarf/debug-info.ts';
-import { die, extent, look, named, sectionsOf, subprogram, unit } from '../support/debug-info.ts';
-import { AT, type AttributePlan, DwarfBuilder, FORM, Label, TAG } from '../support/dwarf-builder.ts';
-import { makeLineProgram } from '../support/line-program.ts';
+import { AT, type AttributePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/line-program.ts';
+import { die, extent, look, named, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('split units', () => {
   const ID = 0x1234_5678_9abc_def0n;

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
 import type { DebugSection } from '../../src/dwarf/debug-sections.ts';
-import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/debug-info.ts';
-import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/dwarf-builder.ts';
-import { makeLineProgram } from '../support/line-program.ts';
-import { memorySections } from '../support/memory-sections.ts';
+import { AT, type AttributePlan, type DiePlan, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
+import { makeLineProgram } from '../support/builders/line-program.ts';
+import { memorySections } from '../support/builders/memory-sections.ts';
+import { die, extent, look, lookIn, named, nameOf, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('functions at addresses', () => {
   const formats = [2, 3, 4, 5].flatMap((version) =>

@@ -7,8 +7,8 @@ import type { DebugSectionName } from '../../src/dwarf/debug-sections.ts';
 import { hasDebugInfo, openDebugSections } from '../../src/dwarf/elf-debug-sections.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { decompress } from '../../src/host/compression/decompress.ts';
-import { ByteFields } from '../support/byte-fields.ts';
-import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../support/section-elf.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
+import { buildSectionElf, type PlannedElfSection, type SectionElfPlan } from '../support/builders/section-elf.ts';
 
 const TEXT = Buffer.from('abcdefgh'.repeat(500));
 const COMPRESSED = 0x800;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DebugInfo } from '../../src/dwarf/debug-info.ts';
-import { die, extent, look, lookIn, named, sectionsOf, subprogram, unit } from '../support/debug-info.ts';
-import { AT, DwarfBuilder, FORM, Label, TAG } from '../support/dwarf-builder.ts';
+import { AT, DwarfBuilder, FORM, Label, TAG } from '../support/builders/dwarf-builder.ts';
+import { die, extent, look, lookIn, named, sectionsOf, subprogram, unit } from '../support/readers/debug-info.ts';
 
 describe('the description of a function', () => {
   it('comes from the DIEs that it refers to, each attribute from the first that has it', async () => {

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { type LineTable, LineTableReader } from '../../src/dwarf/line-table.ts';
 import { WasmLoan } from '../../src/dwarf/wasm-instance.ts';
-import { ByteFields } from '../support/byte-fields.ts';
-import { type LineProgramPlan, makeLineProgram } from '../support/line-program.ts';
-import { memorySections } from '../support/memory-sections.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
+import { type LineProgramPlan, makeLineProgram } from '../support/builders/line-program.ts';
+import { memorySections } from '../support/builders/memory-sections.ts';
 import { runs } from '../support/thoroughness.ts';
 
 const UNIT = { name: 'main.c', compDir: '/build' };

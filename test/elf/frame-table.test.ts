@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { FrameSection } from '../../src/elf/frame-section.ts';
 import { FrameTable } from '../../src/elf/frame-table.ts';
-import { ByteFields } from '../support/byte-fields.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
 
 const FRAME_ADDR = 0x400000;
 

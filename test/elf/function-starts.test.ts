@@ -5,9 +5,9 @@ import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { FrameSection } from '../../src/elf/frame-section.ts';
 import { findFunctionStarts, visitFrameRanges } from '../../src/elf/function-starts.ts';
-import { ByteFields } from '../support/byte-fields.ts';
-import { buildElf, DATA, TEXT } from '../support/elf-builder.ts';
-import { assembleExidx } from '../support/exidx-assembler.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
+import { buildElf, DATA, TEXT } from '../support/builders/elf-builder.ts';
+import { assembleExidx } from '../support/builders/exidx-assembler.ts';
 
 interface Form {
   readonly littleEndian: boolean;

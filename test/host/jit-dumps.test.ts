@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type JitDumpDirectories, jitDumpsOf } from '../../src/host/symbols/jit-dumps.ts';
-import { makeTempDir, removeTempDir } from '../support/perf-tool.ts';
+import { makeTempDir, removeTempDir } from '../support/perf/perf-tool.ts';
 
 let directory = '';
 beforeAll(() => {

@@ -18,10 +18,10 @@ import { StreamSource } from '../../src/host/input/stream-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { inflateAnywhere } from '../../src/unwrap/inflate.ts';
 import { type Inflate, type ReadableWrapping, unwrap } from '../../src/unwrap/unwrap.ts';
-import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
-import { runMain } from '../support/run-main.ts';
+import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { wordyText, zstdParts } from '../support/builders/zstd-streams.ts';
+import { runMain } from '../support/programs/run-main.ts';
 import { spread, whenThorough } from '../support/thoroughness.ts';
-import { wordyText, zstdParts } from '../support/zstd-streams.ts';
 
 let dir: string;
 beforeAll(() => {

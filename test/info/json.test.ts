@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
-import { EVERYTHING } from '../support/every-feature.ts';
+import { EVERYTHING } from '../support/builders/every-feature.ts';
+import { encodeFile, encodePipe, type FileSpec, misc, record } from '../support/builders/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
-import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/info-schema.ts';
-import { fieldNames, keysOf } from '../support/json-schemas.ts';
-import { encodeFile, encodePipe, type FileSpec, misc, record } from '../support/perf-encoder.ts';
+import { expectDescribed, isDescribed, isValid, jsonOf, schema } from '../support/readers/info-schema.ts';
+import { fieldNames, keysOf } from '../support/readers/json-schemas.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -4,10 +4,10 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test, vi } from 'vitest';
 import * as library from '../../src/index.ts';
 import * as nodeLibrary from '../../src/node.ts';
-import { fileRecording } from '../support/cli-recordings.ts';
-import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
+import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
+import { context, encodeFile, record } from '../support/builders/perf-encoder.ts';
 import { FixtureSymbolFiles } from '../support/fixture-symbols.ts';
-import { context, encodeFile, record } from '../support/perf-encoder.ts';
 
 const { FORMATS, mergeProfiles, openRecording, PerfconvError } = library;
 const threads = readFileSync(fileURLToPath(new URL('../../fixtures/threads.data', import.meta.url)));

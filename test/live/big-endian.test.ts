@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
-import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf-tool.ts';
+import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf/perf-tool.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cli = join(root, 'bin/perfconv.js');

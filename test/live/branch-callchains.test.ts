@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readRecords } from '../../src/records/read-records.ts';
-import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
+import { announceSkipped, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
 
 // User stacks recorded as branches, in published recordings, since few machines can record them. Needs perf and $PERFCONV_CORPUS.
 

@@ -1,9 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, misc, record } from '../support/perf-encoder.ts';
-import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoPerf } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
+import { type AttrSpec, encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
 
 // Branches of samples against perf script, in an encoded recording, since few machines can record them, and in published ones.
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('what recording leaves in the home directory', whyNot);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { compareReports } from '../support/compare-reports.ts';
-import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
-import { compareTables } from '../support/compare-tables.ts';
-import { announceSkipped, makeTempDir, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
-import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { compareReports } from '../support/perf/compare-reports.ts';
+import { compareScripts, describeComparison, isAcceptable } from '../support/perf/compare-scripts.ts';
+import { compareTables } from '../support/perf/compare-tables.ts';
+import { announceSkipped, makeTempDir, removeTempDir, whyNoPerf } from '../support/perf/perf-tool.ts';
+import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
 
 // By hand, for any recordings of this machine:
 //   PERFCONV_COMPARE_FILES='a.data b.data' npx vitest run test/live/compare-files.test.ts

@@ -5,8 +5,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { ScriptField } from '../../src/writers/script/script.ts';
-import { decode } from '../support/decode.ts';
-import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
+import { announceSkipped, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
+import { decode } from '../support/readers/decode.ts';
 
 // The samples of published recordings in the order in which perf delivers them. Needs perf and $PERFCONV_CORPUS.
 

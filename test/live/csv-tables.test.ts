@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareTables } from '../support/compare-tables.ts';
-import { csvTextsOf } from '../support/csv-texts.ts';
-import { parseCsv } from '../support/parse-csv.ts';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+import { compareTables } from '../support/perf/compare-tables.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { csvTextsOf } from '../support/readers/csv-texts.ts';
+import { parseCsv } from '../support/readers/parse-csv.ts';
 
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('the CSV tables of fresh recordings against perf', whyNot);

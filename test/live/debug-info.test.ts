@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeSections, readSymbols } from '../../bench/symbols/elf-code.mjs';
 import { difference, type Frame, framesText, isExplained, referencePeer, symbolize } from '../../bench/symbols/source-frames.mjs';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
-import { symbolizeHere } from '../support/symbolize-here.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { symbolizeHere } from '../support/truth/symbolize-here.ts';
 
 // fixtures/debug/src, compiled here: every address of its code is looked up, and must give the same result as llvm-symbolizer.
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeText } from '../../src/base/text/text.ts';
 import { demangle } from '../../src/demangle/demangle.ts';
 import { AliasChoice } from '../../src/symbol-table/best-alias.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { askPerf, hasPerf } from '../support/perf-oracle.ts';
-import { announceSkipped, makeTempDir, removeTempDir } from '../support/perf-tool.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { askPerf, hasPerf } from '../support/perf/perf-oracle.ts';
+import { announceSkipped, makeTempDir, removeTempDir } from '../support/perf/perf-tool.ts';
 
 if (!hasPerf) announceSkipped('names of Java and OCaml compared with perf', 'there is no perf');
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { demangleRustLegacy } from '../../src/demangle/rust-legacy.ts';
 import { demangleRustV0 } from '../../src/demangle/rust-v0.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 /** Unlike c++filt, nm does not ask libiberty for hashes and types of constants, and nor does perf. */
 function names(library: string, ...options: string[]): string[] | undefined {

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { demangle } from '../../src/demangle/demangle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const run = (command: string, args: readonly string[], input = ''): string =>
   spawnSync(command, args, { input, maxBuffer: 1 << 28, encoding: 'utf8' }).stdout ?? '';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { parsePerfScript, type ScriptSample } from '../support/perf/perf-script-text.ts';
 import {
   announceSkipped,
   makeTempDir,
@@ -12,8 +12,8 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+} from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const directory = makeTempDir();
 afterAll(() => removeTempDir(directory));

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { pathProgram, wrongIn } from '../support/path-programs.ts';
-import { goPathProgram } from '../support/path-programs-go.ts';
-import { rustPathProgram } from '../support/path-programs-rust.ts';
-import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { pathProgram, wrongIn } from '../support/programs/path-programs.ts';
+import { goPathProgram } from '../support/programs/path-programs-go.ts';
+import { rustPathProgram } from '../support/programs/path-programs-rust.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 /** How a program is built. */
 interface Build {

@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { helpText } from '../../src/cli/help.ts';
-import { ensureBuilt } from '../support/built-cli.ts';
-import { exampleRecording } from '../support/example-recording.ts';
-import { encodeFile, encodePipe } from '../support/perf-encoder.ts';
-import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { exampleRecording } from '../support/builders/example-recording.ts';
+import { encodeFile, encodePipe } from '../support/builders/perf-encoder.ts';
+import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 // Every example in the help, run literally: in a shell, in a directory with the files that it names.
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OutputStage } from '../../src/host/output/output-stage.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (isRoot) announceSkipped('files that may not be read', 'root may read all');

@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
-import { compareTables } from '../support/compare-tables.ts';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs, isShippedDso } from '../support/fixture-files.ts';
-import type { ScriptSample } from '../support/perf-script-text.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
-import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { compareScripts, describeComparison, isAcceptable } from '../support/perf/compare-scripts.ts';
+import { compareTables } from '../support/perf/compare-tables.ts';
+import type { ScriptSample } from '../support/perf/perf-script-text.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf/perf-tool.ts';
+import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
 
 // The shipped recordings against perf. This needs no permission to record, and the symbols are shipped, too.
 

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { foldScript } from '../support/fold-script.ts';
-import { foldedWeight } from '../support/output-totals.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
+import { foldScript } from '../support/perf/fold-script.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
 import {
   announceSkipped,
   lastLines,
@@ -14,8 +13,9 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
-import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
+} from '../support/perf/perf-tool.ts';
+import { convert, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
+import { foldedWeight } from '../support/truth/output-totals.ts';
 
 // There are no more folded stacks than perf's own text folds to, with the same total. docs/formats.md says what they are compared with.
 

@@ -9,7 +9,7 @@ import { S390xDecoder } from '../../src/unwind/scan/s390x-decoder.ts';
 import { ScanState } from '../../src/unwind/scan/scan-state.ts';
 import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
 import { I386_MODE, X86_64_MODE } from '../../src/unwind/scan/x86-mode.ts';
-import { announceSkipped, runTool, whyMissing } from '../support/perf-tool.ts';
+import { announceSkipped, runTool, whyMissing } from '../support/perf/perf-tool.ts';
 
 interface Line {
   readonly svma: number;

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('recordings in all forms', whyNot);

@@ -5,9 +5,9 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OutputStage } from '../../src/host/output/output-stage.ts';
 import { openStandardOutput } from '../../src/host/output/standard-output.ts';
-import { fileRecording } from '../support/cli-recordings.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const hasDevices = existsSync('/dev/full') && existsSync('/dev/null');
 if (!hasDevices) announceSkipped('outputs to devices', 'there is no /dev/full or /dev/null');

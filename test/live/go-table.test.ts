@@ -4,8 +4,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Frame } from '../../bench/symbols/source-frames.mjs';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
-import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf-tool.ts';
-import { symbolizeHere } from '../support/symbolize-here.ts';
+import { announceSkipped, lastLines, makeTempDir, removeTempDir, runTool, whyMissing } from '../support/perf/perf-tool.ts';
+import { symbolizeHere } from '../support/truth/symbolize-here.ts';
 
 // Go's own table of a program against the symbols and the debug information of the same program.
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { framesOf, kernelMap, LIST, sample, TEXT } from '../support/guest-kernels.ts';
-import { encodeFile } from '../support/perf-encoder.ts';
-import { announceSkipped, runTool, whyNoPerf } from '../support/perf-tool.ts';
+import { framesOf, kernelMap, LIST, sample, TEXT } from '../support/builders/guest-kernels.ts';
+import { encodeFile } from '../support/builders/perf-encoder.ts';
+import { announceSkipped, runTool, whyNoPerf } from '../support/perf/perf-tool.ts';
 
 const whyNot = whyNoPerf();
 if (whyNot !== undefined) announceSkipped('comparison of kernels of virtual machines with perf', whyNot);

@@ -7,8 +7,8 @@ import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { RecordingInfo } from '../../src/info/recording-info.ts';
 import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
-import { attrText, headerLines } from '../support/perf-header-text.ts';
-import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
+import { attrText, headerLines } from '../support/perf/perf-header-text.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 // `perfconv info` against `perf report --header-only -I`, `perf evlist -v`, `perf evlist -g` and `perf report --stats` of perf 6.1:
 // every line that perf prints is rebuilt from perfconv's output, and the two are compared.

@@ -10,8 +10,8 @@ import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { scopedName } from '../../src/naming/scoped-name.ts';
 import type { SourceFunction } from '../../src/symbol-table/code-symbols.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 // gcc gives no linkage names to functions that only one unit can see. Without optimization, the same functions are symbols, whose names
 // the inlined ones must have.

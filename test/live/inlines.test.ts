@@ -12,8 +12,8 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
-import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
+} from '../support/perf/perf-tool.ts';
+import { convert, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
 
 // perf 6.1 shows inlined functions in stacks that it unwinds by debug information, also at the sampled address, which both programs
 // have for such a recording.

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openJitFile } from '../../src/host/symbols/jit-file.ts';
-import { encodeJitDump } from '../support/jitdump-encoder.ts';
-import { encodeFile, misc, record } from '../support/perf-encoder.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { encodeJitDump } from '../support/builders/jitdump-encoder.ts';
+import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 /** Only root can make files of other users. */
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;

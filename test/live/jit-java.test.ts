@@ -2,8 +2,8 @@ import { realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownScriptOf } from '../support/own-script.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
+import { ownScriptOf } from '../support/perf/own-script.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
 import {
   announceSkipped,
   lastLines,
@@ -14,7 +14,7 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
+} from '../support/perf/perf-tool.ts';
 
 // If it is asked to, Java writes a perf map when it ends (JDK 17 and later).
 
@@ -67,7 +67,7 @@ describe.skipIf(whyNot !== undefined)('code of Java', () => {
 
 // With a jitdump file, stacks go on through Java's code without frame pointers. Methods are called what their path of calls is.
 
-const AGENT = fileURLToPath(new URL('../support/java-jitdump-agent.c', import.meta.url));
+const AGENT = fileURLToPath(new URL('../support/programs/java-jitdump-agent.c', import.meta.url));
 const DEPTH = 4;
 const PARAMETERS = ['long a', 'long a, int b, double c', 'long a, Object b, long c, long d, int e, long f, long g, double h, long i, long j'];
 const ARGUMENTS = ['s', 's, (int) s, s', 's, null, s, s, 1, s, s, 0.5, s, s'];

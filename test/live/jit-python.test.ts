@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownScriptOf } from '../support/own-script.ts';
-import { parsePerfScript, type ScriptSample } from '../support/perf-script-text.ts';
+import { ownScriptOf } from '../support/perf/own-script.ts';
+import { parsePerfScript, type ScriptSample } from '../support/perf/perf-script-text.ts';
 import {
   announceSkipped,
   lastLines,
@@ -14,7 +14,7 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
+} from '../support/perf/perf-tool.ts';
 
 // Python calls each function through a small piece of code, which is named by a perf map (`-X perf`, from 3.12 on) or a jitdump file (`-X perf_jit`,
 // from 3.13 on). No sample is in it, but callchains pass through it if the interpreter keeps frame pointers.

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownScriptOf, symbolsBeside } from '../support/own-script.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
+import { ownScriptOf, symbolsBeside } from '../support/perf/own-script.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
 import {
   announceSkipped,
   lastLines,
@@ -14,7 +14,7 @@ import {
   runTool,
   whyMissing,
   whyNoRecording,
-} from '../support/perf-tool.ts';
+} from '../support/perf/perf-tool.ts';
 
 // PHP's JIT writes both a perf map and a jitdump file. So would Erlang's, but perf inject makes 15,000 files of its dump.
 

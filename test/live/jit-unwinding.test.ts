@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownScriptOf } from '../support/own-script.ts';
-import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { ownScriptOf } from '../support/perf/own-script.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 // A JIT made for this test, which keeps no frame pointers and tells in its dump how its code is unwound. Needs perf, gcc and x86-64.
 

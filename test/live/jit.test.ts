@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ownScriptOf, symbolsBeside } from '../support/own-script.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { ownScriptOf, symbolsBeside } from '../support/perf/own-script.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 // Code that Node makes at run time: by a perf map, its names are those that `perf script` shows; by a jitdump file, those that it shows for
 // the recording that `perf inject --jit` makes.

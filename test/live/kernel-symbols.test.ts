@@ -8,8 +8,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import type { CodeSymbols } from '../../src/symbol-table/code-symbols.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
-import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { askPerf, hasPerf, runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const canBuild = runs('gcc', ['--version']) && process.arch === 'x64';
 const hasAddr2line = runs('addr2line', ['--version']);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { countWholeRecords } from '../support/count-records.ts';
-import { decode } from '../support/decode.ts';
-import { announceSkipped, makeTempDir, recordArgs, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, makeTempDir, recordArgs, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { countWholeRecords } from '../support/readers/count-records.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const whyNot = whyNoRecording();
 if (whyNot !== undefined) announceSkipped('recordings whose perf was killed', whyNot);

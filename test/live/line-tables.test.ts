@@ -10,8 +10,8 @@ import { LineTableReader } from '../../src/dwarf/line-table.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { relocatableLayout } from '../../src/elf/relocatable-layout.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 // Every row of every line table of real programs, compared with llvm-dwarfdump.
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
-import { findPprof, noPprof, runPprof } from '../support/pprof-tool.ts';
-import { type ReadPprof, readPprof } from '../support/read-pprof.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { findPprof, noPprof, runPprof } from '../support/programs/pprof-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { type ReadPprof, readPprof } from '../support/readers/read-pprof.ts';
 
 const pprof = findPprof();
 if (pprof === undefined) announceSkipped('comparing merged profiles with what pprof merges', noPprof);

@@ -3,8 +3,8 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Decoded, decode } from '../support/decode.ts';
-import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
 
 const whyNot = whyMissing('gcc') ?? whyNoRecording(['-a', '-e', 'cpu-clock,sched:sched_switch', '--switch-events']);
 if (whyNot !== undefined) announceSkipped('times off the CPU against perf sched timehist and what threads know of themselves', whyNot);
@@ -80,7 +80,7 @@ describe.skipIf(whyNot !== undefined)('times off the CPU', () => {
   beforeAll(() => {
     directory = makeTempDir();
     const source = join(directory, 'waits.c');
-    copyFileSync(fileURLToPath(new URL('../support/waits.c', import.meta.url)), source);
+    copyFileSync(fileURLToPath(new URL('../support/programs/waits.c', import.meta.url)), source);
     const { status, stderr } = runTool('gcc', ['-O1', '-fno-omit-frame-pointer', '-pthread', source, '-o', join(directory, 'waits')]);
     if (status !== 0) throw new Error(lastLines(stderr, 10));
   });

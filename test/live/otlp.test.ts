@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
-import { recordVariant, variantFileName } from '../support/record-variant.ts';
-import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import { announceSkipped, makeTempDir, removeTempDir, runTool, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant, variantFileName } from '../support/perf/record-variant.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/programs/workloads.ts';
 import { variants } from './variants.ts';
 
 // OTLP profiles, read by OpenTelemetry's own decoder, which its Collector uses, against pprof profiles of the same recordings, read by pprof's.

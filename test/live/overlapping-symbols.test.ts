@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
-import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { askPerf, hasPerf, runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const isMissing = !hasPerf || !runs('gcc', ['--version']);
 if (isMissing) announceSkipped('overlapping symbols against perf', 'perf or gcc is missing');

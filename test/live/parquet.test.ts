@@ -7,7 +7,7 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { convert } from '../../src/pipeline/convert.ts';
-import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf-tool.ts';
+import { announceSkipped, lastLines, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 // Tables of fresh recordings, as the programs that people query them with read them, against perf's own text.
 

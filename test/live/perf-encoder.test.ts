@@ -1,11 +1,22 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AttrSpec, FileSpec, RecordSpec, SampleBit, SampleFields } from '../support/perf-encoder.ts';
-import { branchHwIndex, context, encodeFile, encodePipe, eventType, misc, record, sampleBits, softwareEvent, toolRecords } from '../support/perf-encoder.ts';
-import { parseReportStats } from '../support/perf-report-text.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf-tool.ts';
+import type { AttrSpec, FileSpec, RecordSpec, SampleBit, SampleFields } from '../support/builders/perf-encoder.ts';
+import {
+  branchHwIndex,
+  context,
+  encodeFile,
+  encodePipe,
+  eventType,
+  misc,
+  record,
+  sampleBits,
+  softwareEvent,
+  toolRecords,
+} from '../support/builders/perf-encoder.ts';
+import { parseReportStats } from '../support/perf/perf-report-text.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf } from '../support/perf/perf-tool.ts';
 
 // Tests can only rely on the encoder if perf reads what it writes as intended.
 

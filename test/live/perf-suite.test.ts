@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareChildren, compareReports } from '../support/compare-reports.ts';
-import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
-import { compareTables } from '../support/compare-tables.ts';
-import { parseReportStats } from '../support/perf-report-text.ts';
-import { parsePerfScript } from '../support/perf-script-text.ts';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
-import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
-import { recordVariant, variantFileName } from '../support/record-variant.ts';
-import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import { compareChildren, compareReports } from '../support/perf/compare-reports.ts';
+import { compareScripts, describeComparison, isAcceptable } from '../support/perf/compare-scripts.ts';
+import { compareTables } from '../support/perf/compare-tables.ts';
+import { parseReportStats } from '../support/perf/perf-report-text.ts';
+import { parsePerfScript } from '../support/perf/perf-script-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant, variantFileName } from '../support/perf/record-variant.ts';
+import { csvTablesOf, scriptsOf, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/programs/workloads.ts';
 import { variants } from './variants.ts';
 
 // Records programs in every way that variants.ts lists, and compares the output of perf with perfconv's.

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
-import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
-import { recordVariant } from '../support/record-variant.ts';
-import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant } from '../support/perf/record-variant.ts';
+import { convert, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/programs/workloads.ts';
 
 // perf 6.1 prints callchains of tracepoints from a pipe without offsets and binaries, and `perf report` does not read them.
 

@@ -5,8 +5,8 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
 import { readUnwindModule, type UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../support/made-process.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../support/builders/made-process.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 /** Files of x86-64, some with rules that compilers do not write. `PERFCONV_WALK_FILES` names others, separated by spaces. */
 const FILES = [

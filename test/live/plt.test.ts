@@ -8,8 +8,8 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { type PltEntry, readPltEntries } from '../../src/elf/elf-plt.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
-import { askPerf, hasPerf, runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { askPerf, hasPerf, runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 /** The entries of a file's PLT as objdump has them, by address and function. */
 function pltOfObjdump(program: string, path: string): [number, string][] {

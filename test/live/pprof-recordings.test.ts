@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs, isShippedDso } from '../support/fixture-files.ts';
-import type { ReportEvent } from '../support/perf-report-text.ts';
-import { parseReport, reportArgs } from '../support/perf-report-text.ts';
-import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
-import { findPprof, noPprof, parseRawPprof, runPprof } from '../support/pprof-tool.ts';
-import type { ReadPprof } from '../support/read-pprof.ts';
-import { readPprof } from '../support/read-pprof.ts';
-import { recordVariant, type Variant, variantFileName } from '../support/record-variant.ts';
-import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import type { ReportEvent } from '../support/perf/perf-report-text.ts';
+import { parseReport, reportArgs } from '../support/perf/perf-report-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant, type Variant, variantFileName } from '../support/perf/record-variant.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
+import { findPprof, noPprof, parseRawPprof, runPprof } from '../support/programs/pprof-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/programs/workloads.ts';
+import type { ReadPprof } from '../support/readers/read-pprof.ts';
+import { readPprof } from '../support/readers/read-pprof.ts';
 import { variants } from './variants.ts';
 
 // Profiles that the command line makes of recordings, read by the real pprof and by two decoders, against `perf report`.

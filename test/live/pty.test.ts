@@ -4,9 +4,9 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
-import { encodeFile, record } from '../support/perf-encoder.ts';
-import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
+import { encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { announceSkipped, whyMissing } from '../support/perf/perf-tool.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 // The program on a terminal of its own, which Python makes.
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const whyNot = whyNoRecording() ?? whyMissing('gcc');
 if (whyNot !== undefined) announceSkipped('names that are not UTF-8', whyNot);

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
-import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { announceSkipped, makeTempDir, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
 
 // Registers of samples against perf script: of many machines in encoded recordings, and in one of this machine.
 

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { percentText } from '../../src/writers/percent.ts';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
-import { runPerfconv, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, runTool, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { runPerfconv, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
 
 // The tree of `perfconv report --tree` against perf report's call graph, and `perfconv diff` against perf diff.
 

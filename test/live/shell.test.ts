@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/pipeline/formats.ts';
-import { ensureBuilt, startCli } from '../support/built-cli.ts';
-import { fileRecording } from '../support/cli-recordings.ts';
-import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
+import { fileRecording } from '../support/builders/cli-recordings.ts';
+import { announceSkipped, whyMissing } from '../support/perf/perf-tool.ts';
+import { ensureBuilt, startCli } from '../support/programs/built-cli.ts';
 
 // The program as a shell starts it, and as the system limits it.
 

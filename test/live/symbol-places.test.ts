@@ -12,12 +12,12 @@ import { DebuginfodCache } from '../../src/host/symbols/debuginfod-cache.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import type { DsoSymbols } from '../../src/naming/dso-symbols.ts';
 import { type SymbolFiles, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
-import { hasPerf, runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
-import { readingFindings } from '../support/reading-findings.ts';
-import { runMain } from '../support/run-main.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { hasPerf, runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { decode } from '../support/readers/decode.ts';
+import { readingFindings } from '../support/readers/reading-findings.ts';
 
 const hasTools = ['gcc', 'objcopy', 'strip', 'nm', 'readelf'].every((tool) => runs(tool, ['--version']));
 const hasXz = runs('xz', ['--version']);

@@ -10,9 +10,9 @@ import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
 import { demangleSymbol } from '../../src/naming/function-names.ts';
 import type { SymbolTable } from '../../src/symbol-table/symbol-table.ts';
 import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { askPerf, hasPerf, type OracleName, runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { askPerf, hasPerf, type OracleName, runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const hasGcc = runs('gcc', ['--version']);
 const hasKallsyms = existsSync('/proc/kallsyms') && /^0*[1-9a-f]/m.test(readFileSync('/proc/kallsyms', 'latin1').slice(0, 4096));

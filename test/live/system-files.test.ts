@@ -10,8 +10,8 @@ import { ElfFile } from '../../src/elf/elf-file.ts';
 import { readElfSymbols } from '../../src/elf/elf-symbols.ts';
 import { openStandardInput } from '../../src/host/input/open-input.ts';
 import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
-import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const isLinux = process.platform === 'linux';
 if (!isLinux) announceSkipped('files of this system: /proc, vdso, running kernel', 'this is not Linux');

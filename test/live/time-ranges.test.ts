@@ -5,8 +5,8 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { openFile } from '../../src/host/input/open-input.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
 import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
-import { denseRecording } from '../support/dense-recording.ts';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
+import { denseRecording } from '../support/builders/dense-recording.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
 
 const noPerf = whyNoPerf();
 if (noPerf !== undefined) announceSkipped('comparing --time with perf script', noPerf);

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compareScripts, describeComparison, isAcceptable } from '../support/compare-scripts.ts';
-import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../support/perf-encoder.ts';
-import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { scriptsOf, whyNoPerfconv } from '../support/perfconv-tool.ts';
-import { recordVariant } from '../support/record-variant.ts';
-import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/trace-cases.ts';
+import { type AttrSpec, encodeFile, encodeTracingData, eventType, record } from '../support/builders/perf-encoder.ts';
+import { type TraceCase, traceCaseFields, traceCasePayload, traceCasePrintkFormats, traceCases } from '../support/builders/trace-cases.ts';
+import { compareScripts, describeComparison, isAcceptable } from '../support/perf/compare-scripts.ts';
+import { announceSkipped, makeTempDir, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant } from '../support/perf/record-variant.ts';
+import { scriptsOf, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
 
 // Asks perf what it makes of the print formats in trace-cases.ts.
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fixtureFile, fixtureNames, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { firefoxTruth, functionKey, ofEvent } from '../support/format-truth.ts';
-import { parseReport, reportArgs } from '../support/perf-report-text.ts';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
-import { convert, whyNoPerfconv } from '../support/perfconv-tool.ts';
+import { parseReport, reportArgs } from '../support/perf/perf-report-text.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { convert, whyNoPerfconv } from '../support/programs/perfconv-tool.ts';
+import { firefoxTruth, functionKey, ofEvent } from '../support/truth/format-truth.ts';
 
 // What outputs say about events, threads and functions, against perf report. test/truth.test.ts tests that all formats say
 // the same; here one that has everything is compared.

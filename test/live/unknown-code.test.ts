@@ -3,9 +3,9 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { findPprof, noPprof, runPprof } from '../support/pprof-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, recordWithPerf, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { findPprof, noPprof, runPprof } from '../support/programs/pprof-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 // A program without symbols, with and without frame pointers.
 

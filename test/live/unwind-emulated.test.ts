@@ -12,11 +12,11 @@ import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts'
 import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { MadeSpace } from '../support/made-process.ts';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { MadeSpace } from '../support/builders/made-process.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
-const SOURCE = fileURLToPath(new URL('../support/emulated-stacks.c', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../support/programs/emulated-stacks.c', import.meta.url));
 
 /** Which functions call one, in the program. */
 const CALLERS: Readonly<Record<string, readonly string[]>> = {

@@ -12,8 +12,8 @@ import { CANT_UNWIND, type ExidxTable } from '../../src/unwind/rules/exidx-table
 import { readUnwindTables } from '../../src/unwind/rules/unwind-tables.ts';
 import { ExidxStep } from '../../src/unwind/steps/exidx-step.ts';
 import { Frame } from '../../src/unwind/steps/frame.ts';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 /** Debian's libraries for cross compilers. `PERFCONV_EXIDX_FILES` names others, separated by spaces. */
 const LIBRARIES = [

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decompress } from '../../src/host/compression/decompress.ts';
-import { compareFrameRows, parseFrameRows, readFrameRows } from '../support/frame-rows.ts';
-import { runs } from '../support/perf-oracle.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { runs } from '../support/perf/perf-oracle.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { compareFrameRows, parseFrameRows, readFrameRows } from '../support/readers/frame-rows.ts';
 
 const MIPS = ['mips64el-linux-gnuabi64', 'mips64-linux-gnuabi64', 'mipsel-linux-gnu', 'mips-linux-gnu'];
 /** Libraries of each machine, from Debian's packages; those that are not installed are skipped. `PERFCONV_FRAME_FILES` names others, separated by spaces. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, lastLines, makeTempDir, recordWithPerf, removeTempDir, runTool, whyMissing, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
-const SOURCE = fileURLToPath(new URL('../support/musl-stacks.c', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../support/programs/musl-stacks.c', import.meta.url));
 const KINDS = ['sorting', 'printing', 'allocating'];
 const OWN = [...KINDS, 'compare', 'working', 'main'];
 

@@ -1,4 +1,4 @@
-import type { Variant } from '../support/record-variant.ts';
+import type { Variant } from '../support/perf/record-variant.ts';
 
 const cpuClock = ['-e', 'cpu-clock', '-F', '2000'] as const;
 const chains = [...cpuClock, '-g'] as const;

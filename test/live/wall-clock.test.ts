@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf-tool.ts';
-import { runMain } from '../support/run-main.ts';
+import { announceSkipped, makeTempDir, readWithPerf, recordWithPerf, removeTempDir, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const noRecording = whyNoRecording();
 if (noRecording !== undefined) announceSkipped('comparing the time of day with perf script -F tod', noRecording);

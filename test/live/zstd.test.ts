@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { ZstdDecoder } from '../../src/zstd/decoder.ts';
 import { openCore } from '../../src/zstd/open-core.ts';
 import { PlainCore } from '../../src/zstd/plain-core.ts';
-import { announceSkipped, whyMissing } from '../support/perf-tool.ts';
-import { decompress, equal, joined } from '../support/zstd-decoding.ts';
-import { skewedBytes, wordyText } from '../support/zstd-streams.ts';
+import { skewedBytes, wordyText } from '../support/builders/zstd-streams.ts';
+import { announceSkipped, whyMissing } from '../support/perf/perf-tool.ts';
+import { decompress, equal, joined } from '../support/readers/zstd-decoding.ts';
 
 const CORES = [
   ['in WebAssembly', openCore],

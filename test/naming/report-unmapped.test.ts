@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { encodeFile, misc, record } from '../support/perf-encoder.ts';
-import { SwitchRecords } from '../support/switch-recordings.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const symbolizer = new Symbolizer(new MadeFiles(), { debugDirs: [], compatPerf: false }, new Diagnostics());
 

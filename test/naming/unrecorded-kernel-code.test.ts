@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { encodeFile, misc, record } from '../support/perf-encoder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const TEXT = 0xffffffff_81000000n;
 const SIZE = 0x1000n;

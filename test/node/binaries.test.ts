@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { COMMAND_LINE_OPTIONS } from '../../src/base/problems/option-words.ts';
 import { mergeProfiles, openRecording } from '../../src/node.ts';
-import { runMain } from '../support/run-main.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 const paths = ['threads.data', 'tree.data'].map((name) => join(fixtures, name));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { type CallTree, type CallTreeOptions, mergeProfiles, openRecording, type ProfileOptions } from '../../src/node.ts';
 import { failure } from '../support/failure.ts';
-import { runMain } from '../support/run-main.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 const SYMBOLS = { symfs: join(fixtures, 'symfs'), kallsyms: join(fixtures, 'kallsyms') };

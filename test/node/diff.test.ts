@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DiffOptions, mergeProfiles, openRecording, type Profile, type ProfileDiff, type ProfileOptions } from '../../src/node.ts';
-import { eventRecording } from '../support/event-recording.ts';
+import { eventRecording } from '../support/builders/event-recording.ts';
+import { encodeFile } from '../support/builders/perf-encoder.ts';
 import { failure } from '../support/failure.ts';
-import { encodeFile } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const fixtures = fileURLToPath(new URL('../../fixtures', import.meta.url));
 const SYMBOLS = { symfs: join(fixtures, 'symfs'), kallsyms: join(fixtures, 'kallsyms') };

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FORMATS, type Format, mergeProfiles, openRecording, type ProfileOptions, type WriteOptions } from '../../src/node.ts';
-import { fileRecording, lossyRecording, pipeRecording, truncatedRecording } from '../support/cli-recordings.ts';
-import { makeDirectoryRecording } from '../support/directory-recording.ts';
+import { fileRecording, lossyRecording, pipeRecording, truncatedRecording } from '../support/builders/cli-recordings.ts';
+import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { encodeFile, record } from '../support/builders/perf-encoder.ts';
 import { failure } from '../support/failure.ts';
-import { encodeFile, record } from '../support/perf-encoder.ts';
-import { htmlText } from '../support/read-html.ts';
-import { parquetText } from '../support/read-parquet.ts';
-import { runMain } from '../support/run-main.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { htmlText } from '../support/readers/read-html.ts';
+import { parquetText } from '../support/readers/read-parquet.ts';
 
 const fixture = (name: string): string => fileURLToPath(new URL(`../../fixtures/${name}`, import.meta.url));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { block, compressedRecords, FRAME_START, RLE } from '../support/compressed-records.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/perf-encoder.ts';
-import { readingFindings } from '../support/reading-findings.ts';
+import { block, compressedRecords, FRAME_START, RLE } from '../support/builders/compressed-records.ts';
+import { type AttrSpec, encodeFile, encodePipe, encodeRecord, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
+import { readingFindings } from '../support/readers/reading-findings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
 const COUNT = 3000;

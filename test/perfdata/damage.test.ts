@@ -3,9 +3,9 @@ import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { readRecords } from '../../src/records/read-records.ts';
 import { SP_SPLIT } from '../../src/simpleperf/constants.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { readingFindings } from '../support/reading-findings.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
+import { readingFindings } from '../support/readers/reading-findings.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] }];
 /** header, ip, tid, time, period */

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { RecordingSource } from '../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { readingFindings } from '../support/reading-findings.ts';
+import { type AttrSpec, encodeFile, encodePipe, type FeatureSpec, type FileSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
+import { readingFindings } from '../support/readers/reading-findings.ts';
 
 const ATTR: AttrSpec = { name: 'cycles', period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
 const COUNT = 50;

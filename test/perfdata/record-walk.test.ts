@@ -5,9 +5,9 @@ import { readHeader } from '../../src/perfdata/file-header.ts';
 import type { RecordCursor } from '../../src/perfdata/record-cursor.ts';
 import type { RecordVisitor } from '../../src/perfdata/record-visitor.ts';
 import { walkRecords } from '../../src/perfdata/record-walk.ts';
-import { compressedRecords } from '../support/compressed-records.ts';
-import { splitRecord } from '../support/perf-encoder/simpleperf.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { compressedRecords } from '../support/builders/compressed-records.ts';
+import { splitRecord } from '../support/builders/perf-encoder/simpleperf.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
 
 const ATTRS: AttrSpec[] = [{ name: 'cpu-clock', period: 1n, ids: [1n], sampleType: ['ip', 'tid', 'time'], flags: ['sampleIdAll'] }];
 const COUNT = 200;

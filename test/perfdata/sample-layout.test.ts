@@ -17,7 +17,7 @@ import {
   type SampleFields,
   sampleBits,
   writeAttr,
-} from '../support/perf-encoder.ts';
+} from '../support/builders/perf-encoder.ts';
 
 const ALL_BITS = Object.keys(sampleBits) as SampleBit[];
 const TRAILING = 0xa5;

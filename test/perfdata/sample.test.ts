@@ -17,7 +17,7 @@ import {
   type SampleFields,
   sampleBits,
   writeAttr,
-} from '../support/perf-encoder.ts';
+} from '../support/builders/perf-encoder.ts';
 
 const ORDERS: readonly ByteOrder[] = ['little', 'big'];
 const ALL_BITS = Object.keys(sampleBits) as SampleBit[];

@@ -6,10 +6,10 @@ import { convert } from '../../src/pipeline/convert.ts';
 import { FORMATS } from '../../src/pipeline/formats.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { emptyRecording, fileRecording } from '../support/cli-recordings.ts';
-import { CollectedTables } from '../support/collected-tables.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { context, encodeFile, misc, record } from '../support/perf-encoder.ts';
+import { emptyRecording, fileRecording } from '../support/builders/cli-recordings.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { context, encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { CollectedTables } from '../support/readers/collected-tables.ts';
 
 /** Counts how often large pieces of the recording are read. */
 class CountingSource extends BufferSource {

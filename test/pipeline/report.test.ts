@@ -6,7 +6,7 @@ import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { ReadRecordingOptions } from '../../src/pipeline/read-recording.ts';
 import { type ReportOptions, report } from '../../src/pipeline/report.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 
 /** A recording of 38 stacks to be unwound, 13 of which are cut off if there are no symbols. */
 const RECORDING = new URL('../../fixtures/dwarf.data', import.meta.url);

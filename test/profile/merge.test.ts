@@ -5,10 +5,10 @@ import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { unresolvedName } from '../../src/profile/names.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writePprof } from '../../src/writers/pprof/pprof.ts';
-import { buildProfile, type SampleSpec } from '../support/build-profile.ts';
-import { locationsOf } from '../support/locations-of.ts';
+import { buildProfile, type SampleSpec } from '../support/builders/build-profile.ts';
+import { randomProfile } from '../support/builders/random-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
-import { randomProfile } from '../support/random-profile.ts';
+import { locationsOf } from '../support/readers/locations-of.ts';
 import { runs } from '../support/thoroughness.ts';
 
 type Sums = Map<string, readonly [samples: number, period: number]>;

@@ -6,10 +6,10 @@ import type { Mapping, Profile } from '../../src/profile/profile.ts';
 import { SampleRow, SampleTable } from '../../src/profile/sample-table.ts';
 import { showUnknownCode } from '../../src/profile/shown-profile.ts';
 import { TotalTable } from '../../src/profile/total-table.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { locationsOf } from '../support/locations-of.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
+import { randomProfile } from '../support/builders/random-profile.ts';
 import { mergeProfiles } from '../support/merge-profiles.ts';
-import { randomProfile } from '../support/random-profile.ts';
+import { locationsOf } from '../support/readers/locations-of.ts';
 
 /** A place in a mapping, by index; −1 for code in no mapping. */
 interface Place {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, branchHwIndex, encodeFile, type RecordSpec, record, type SampleFields } from '../support/perf-encoder.ts';
+import { type AttrSpec, branchHwIndex, encodeFile, type RecordSpec, record, type SampleFields } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const CALL_STACK = 1n << 11n;
 const KERNEL = 0xffffffffffffff80n;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decode, type PlainFrame } from '../support/decode.ts';
-import { context, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
-import { CLOCK, sampleAt, startApp, unmapped, user } from '../support/recorded-app.ts';
+import { context, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { CLOCK, sampleAt, startApp, unmapped, user } from '../support/builders/recorded-app.ts';
+import { decode, type PlainFrame } from '../support/readers/decode.ts';
 
 describe('callchains', () => {
   const kernelMap = record.mmap(

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode, type PlainSample } from '../support/decode.ts';
-import { DUMPING } from '../support/dumped-stack.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { assembleFrames, assembleFrameTable, CfaCode } from '../support/frame-assembler.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { DUMPING } from '../support/builders/dumped-stack.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { assembleFrames, assembleFrameTable, CfaCode } from '../support/builders/frame-assembler.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { encodeFile, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { decode, type PlainSample } from '../support/readers/decode.ts';
 import { runs } from '../support/thoroughness.ts';
 
 interface Machine {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 describe('mapped memory', () => {
   test.each([

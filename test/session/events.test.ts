@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../support/decode.ts';
 import {
   type AttrSpec,
   ByteWriter,
@@ -10,7 +9,8 @@ import {
   type RecordSpec,
   record,
   toolRecords,
-} from '../support/perf-encoder.ts';
+} from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const CYCLES: AttrSpec = {
   name: 'cycles',

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { APP, shown } from '../support/dumped-recording.ts';
-import { DUMPING } from '../support/dumped-stack.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { assembleFrames } from '../support/frame-assembler.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { encodeFile, type FeatureSpec, misc, record } from '../support/perf-encoder.ts';
-import { CIE, code, fde, RIP } from '../support/x86-64-functions.ts';
+import { APP, shown } from '../support/builders/dumped-recording.ts';
+import { DUMPING } from '../support/builders/dumped-stack.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { assembleFrames } from '../support/builders/frame-assembler.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { encodeFile, type FeatureSpec, misc, record } from '../support/builders/perf-encoder.ts';
+import { CIE, code, fde, RIP } from '../support/builders/x86-64-functions.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const BASE = 0x400000n;
 const FRAMES = TEXT.vaddr + 0x800;

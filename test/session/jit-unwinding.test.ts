@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it, test } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { DUMPING } from '../support/dumped-stack.ts';
-import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
-import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/jitdump-encoder.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { DUMPING } from '../support/builders/dumped-stack.ts';
+import { assembleFrames, CfaCode } from '../support/builders/frame-assembler.ts';
+import { blockingSource, encodeJitDump, type JitRecordSpec } from '../support/builders/jitdump-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const JIT = 0x7f00_0000_0000n;
 const MAIN = 0x400100n;

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import type { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { TEXT } from '../support/elf-builder.ts';
-import { CfaCode } from '../support/frame-assembler.ts';
-import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../support/perf-encoder.ts';
-import { ruledFunctions } from '../support/ruled-functions.ts';
+import { TEXT } from '../support/builders/elf-builder.ts';
+import { CfaCode } from '../support/builders/frame-assembler.ts';
+import { type AttrSpec, context, encodeFile, record, type SampleFields } from '../support/builders/perf-encoder.ts';
+import { ruledFunctions } from '../support/builders/ruled-functions.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const [FP, LR, SP] = [29, 30, 31];
 /** A clock as `perf record -g` asks for it on arm64: with the link register. */

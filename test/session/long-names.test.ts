@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Decoded, decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, misc, type RecordSpec, record, simpleperfFeatures, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodePipe, misc, type RecordSpec, record, simpleperfFeatures, toolRecords } from '../support/builders/perf-encoder.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
 
 const CLOCK: AttrSpec = { name: 'cpu-clock', type: 1, period: 1n, ids: [7n], sampleType: ['ip', 'tid', 'time', 'period'], flags: ['sampleIdAll'] };
 const KERNEL_CODE = 0xffff_ffff_c000_0000n;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { context, encodeFile, misc, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp } from '../support/recorded-app.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { context, encodeFile, misc, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp } from '../support/builders/recorded-app.ts';
+import { decode } from '../support/readers/decode.ts';
 
 describe('maps', () => {
   it('name anonymous code as perf does, separately for each process', async () => {

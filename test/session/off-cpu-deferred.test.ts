@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Decoded, decode } from '../support/decode.ts';
-import { D, findings, isWait, MS, OFF, R, S } from '../support/off-cpu-waits.ts';
-import { SwitchRecords } from '../support/switch-recordings.ts';
+import { SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
+import { D, findings, isWait, MS, OFF, R, S } from '../support/truth/off-cpu-waits.ts';
 
 describe('times off the CPU', () => {
   describe('at stacks whose user part comes in a record of its own', () => {

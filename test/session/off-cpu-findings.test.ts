@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type Decoded, decode } from '../support/decode.ts';
-import { D, findings, MS, messageOf, OFF, R, S, waitsOf } from '../support/off-cpu-waits.ts';
-import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
-import { META } from '../support/simpleperf-recordings.ts';
-import { ATTRS, CLOCK, SCHED, SwitchRecords } from '../support/switch-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { META } from '../support/builders/simpleperf-recordings.ts';
+import { ATTRS, CLOCK, SCHED, SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
+import { D, findings, MS, messageOf, OFF, R, S, waitsOf } from '../support/truth/off-cpu-waits.ts';
 
 describe('times off the CPU', () => {
   it('are missing if switches have no times, which is reported', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { OFF } from '../support/off-cpu-waits.ts';
-import { context, encodeFile, record } from '../support/perf-encoder.ts';
-import { offCpuAttr, offCpuPayload } from '../support/switch-recordings.ts';
+import { context, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { offCpuAttr, offCpuPayload } from '../support/builders/switch-recordings.ts';
+import { decode } from '../support/readers/decode.ts';
+import { OFF } from '../support/truth/off-cpu-waits.ts';
 
 describe("perf's own times off the CPU", () => {
   it.each([{}, OFF])('are sums of nanoseconds at the end of the recording (%o)', async (options) => {

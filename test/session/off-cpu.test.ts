@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { BY_RECORD, OffCpuWaits } from '../../src/session/off-cpu/off-cpu-waits.ts';
-import { decode } from '../support/decode.ts';
-import { D, findings, isWait, MS, OFF, PREEMPTED, R, S, waits, waitsOf } from '../support/off-cpu-waits.ts';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { ATTRS, SCHED, SwitchRecords } from '../support/switch-recordings.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { ATTRS, SCHED, SwitchRecords } from '../support/builders/switch-recordings.ts';
+import { decode } from '../support/readers/decode.ts';
+import { D, findings, isWait, MS, OFF, PREEMPTED, R, S, waits, waitsOf } from '../support/truth/off-cpu-waits.ts';
 
 describe('times off the CPU', () => {
   it.each([

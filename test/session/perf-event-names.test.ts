@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, record } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const ATTR: AttrSpec = { period: 1n, ids: [], sampleType: ['ip', 'tid', 'time'] };
 

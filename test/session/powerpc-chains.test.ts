@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { decode } from '../support/decode.ts';
-import { TEXT } from '../support/elf-builder.ts';
-import { CfaCode } from '../support/frame-assembler.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, record } from '../support/perf-encoder.ts';
-import { ruledFunctions } from '../support/ruled-functions.ts';
+import { TEXT } from '../support/builders/elf-builder.ts';
+import { CfaCode } from '../support/builders/frame-assembler.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { type AttrSpec, context, encodeFile, record } from '../support/builders/perf-encoder.ts';
+import { ruledFunctions } from '../support/builders/ruled-functions.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const [SP, FP, LR] = [1, 31, 65];
 /** A clock as `perf record -g` asks for it. */

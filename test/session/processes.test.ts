@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { context, encodeFile, misc, record } from '../support/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp, unmapped } from '../support/recorded-app.ts';
+import { context, encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp, unmapped } from '../support/builders/recorded-app.ts';
+import { decode } from '../support/readers/decode.ts';
 
 describe('processes and threads', () => {
   it('inherit maps at a fork, and change them independently', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { APP, CLOCK, sampleAt, startApp, user } from '../support/recorded-app.ts';
+import { type AttrSpec, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { APP, CLOCK, sampleAt, startApp, user } from '../support/builders/recorded-app.ts';
+import { decode } from '../support/readers/decode.ts';
 
 describe('samples', () => {
   it('are read alike from files and pipes, in either byte order', async () => {

@@ -2,8 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
 import { type SymbolFiles, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { context, dsoType, misc, record, type SimpleperfFileSpec, simpleperfFeatures, simpleperfRecords, splitRecord } from '../support/perf-encoder.ts';
-import { CLOCK, comm, decodeRecording, kernelMap, LIB, libMap, META, namesOf, sampleAt } from '../support/simpleperf-recordings.ts';
+import {
+  context,
+  dsoType,
+  misc,
+  record,
+  type SimpleperfFileSpec,
+  simpleperfFeatures,
+  simpleperfRecords,
+  splitRecord,
+} from '../support/builders/perf-encoder.ts';
+import { CLOCK, comm, decodeRecording, kernelMap, LIB, libMap, META, namesOf, sampleAt } from '../support/builders/simpleperf-recordings.ts';
 
 describe('symbols inside the recording', () => {
   const lib: SimpleperfFileSpec = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Decoded, decode } from '../support/decode.ts';
-import { type AttrSpec, context, encodeFile, type RecordSpec, record, simpleperfFeatures, simpleperfRecords } from '../support/perf-encoder.ts';
-import { CLOCK, comm, decodeRecording, LIB, libMap, META, SWITCHES, sampleAt } from '../support/simpleperf-recordings.ts';
+import { type AttrSpec, context, encodeFile, type RecordSpec, record, simpleperfFeatures, simpleperfRecords } from '../support/builders/perf-encoder.ts';
+import { CLOCK, comm, decodeRecording, LIB, libMap, META, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import { type Decoded, decode } from '../support/readers/decode.ts';
 
 describe('a recording of simpleperf', () => {
   it('has the event names of META_INFO, and the ids of EVENT_ID', async () => {

@@ -5,14 +5,14 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { type ReadProfileOptions, readProfile } from '../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { compressedRecords } from '../support/compressed-records.ts';
-import { decode } from '../support/decode.ts';
-import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../support/dumped-recording.ts';
-import { DUMPING, dumpedStack } from '../support/dumped-stack.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { splitRecord } from '../support/perf-encoder/simpleperf.ts';
-import { encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/perf-encoder.ts';
+import { compressedRecords } from '../support/builders/compressed-records.ts';
+import { APP, decodeAll, FEATURES, LIBRARY, MAIN, mapped, sample, shown, start } from '../support/builders/dumped-recording.ts';
+import { DUMPING, dumpedStack } from '../support/builders/dumped-stack.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { splitRecord } from '../support/builders/perf-encoder/simpleperf.ts';
+import { encodeFile, encodePipe, encodeRecord, type RecordSpec, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 describe('unwinding a recording', () => {
   /** One library per sample, mapped just before it, so that each sample has to wait for two files. */

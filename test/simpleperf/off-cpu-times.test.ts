@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Decoded } from '../support/decode.ts';
-import { context, record, simpleperfFeatures } from '../support/perf-encoder.ts';
-import { CLOCK, decodeRecording, SWITCHES, sampleAt } from '../support/simpleperf-recordings.ts';
+import { context, record, simpleperfFeatures } from '../support/builders/perf-encoder.ts';
+import { CLOCK, decodeRecording, SWITCHES, sampleAt } from '../support/builders/simpleperf-recordings.ts';
+import type { Decoded } from '../support/readers/decode.ts';
 
 describe('--trace-offcpu', () => {
   const features = [simpleperfFeatures.metaInfo({ trace_offcpu: 'true', event_type_info: 'cpu-clock,1,0\nsched:sched_switch,2,47' })];

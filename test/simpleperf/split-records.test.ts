@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
 import { SplitRecords } from '../../src/simpleperf/split-records.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, simpleperfRecords, splitRecord } from '../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, encodeRecord, type RecordSpec, simpleperfRecords, splitRecord } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const attrs: readonly AttrSpec[] = [{ sampleType: ['ip'] }];
 const whole = encodeRecord(simpleperfRecords.debug({ time: 1n, text: 'x'.repeat(300) }), attrs);

@@ -7,9 +7,9 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import type { PerfRecord } from '../../src/perfdata/records/perf-record.ts';
 import { readRecords } from '../../src/records/read-records.ts';
-import { lineOf, nameOf, withSortedTrailer } from '../support/corpus-lines.ts';
-import { decode } from '../support/decode.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { lineOf, nameOf, withSortedTrailer } from '../support/readers/corpus-lines.ts';
+import { decode } from '../support/readers/decode.ts';
 
 /**
  * Recordings that other projects published, with the output of an independent decoder. They are not part of this

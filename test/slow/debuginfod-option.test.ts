@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { encodeFile, misc, record } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { encodeFile, misc, record } from '../support/builders/perf-encoder.ts';
+import { runMain } from '../support/programs/run-main.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const PATH = '/opt/perfconv-nowhere/server';

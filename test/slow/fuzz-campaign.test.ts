@@ -4,7 +4,7 @@ import { encodedSeeds } from '../../fuzz/encoded-seeds.ts';
 import { anyPollution, watchAllocations } from '../../fuzz/guards.ts';
 import { SEED_KINDS, type SeedKind } from '../../fuzz/seed.ts';
 import { Target } from '../../fuzz/target.ts';
-import { ensureBuilt } from '../support/built-cli.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 // A few seconds of `npm run fuzz`, always with the same inputs, none of which is limited by time.
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { RecordingInfo } from '../../src/info/recording-info.ts';
-import { expectDescribed, jsonOf } from '../support/info-schema.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { expectDescribed, jsonOf } from '../support/readers/info-schema.ts';
 
 const corpus = process.env.PERFCONV_CORPUS;
 const hasCorpus = corpus !== undefined && existsSync(corpus);

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { describeInvariants } from '../support/invariants.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { describeInvariants } from '../support/truth/invariants.ts';
 
 /** $PERFCONV_CORPUS names a folder with recordings that other projects published, in `files/`. */
 const corpus = join(process.env.PERFCONV_CORPUS || '/nonexistent', 'files');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const RECORDING = ['fixtures/threads.data', '--symfs', 'fixtures/symfs', '--kallsyms', 'fixtures/kallsyms'];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { READING_CHECKS } from '../../src/library/options.ts';
-import { ensureBuilt } from '../support/built-cli.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ensureBuilt, listening, startCli } from '../support/built-cli.ts';
-import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { ensureBuilt, listening, startCli } from '../support/programs/built-cli.ts';
 
 const bin = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
 

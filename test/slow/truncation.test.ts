@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PerfconvError } from '../../src/base/problems/errors.ts';
-import { decode } from '../support/decode.ts';
-import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
+import { type AttrSpec, type ByteWriter, context, encodeFile, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
 
 const ATTRS: AttrSpec[] = [
   { name: 'cpu-clock', freq: 1000n, ids: [1n], sampleType: ['identifier', 'ip', 'tid', 'time', 'period', 'callchain', 'raw'], flags: ['sampleIdAll'] },

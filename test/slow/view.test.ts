@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ensureBuilt, listening, type RunningCli } from '../support/built-cli.ts';
-import { fileRecording, pipeRecording } from '../support/cli-recordings.ts';
-import { encodeFile } from '../support/perf-encoder.ts';
-import { runMain } from '../support/run-main.ts';
-import { OVER_SSH, startView, type ViewingCli, WITH_DISPLAY } from '../support/viewing-cli.ts';
+import { fileRecording, pipeRecording } from '../support/builders/cli-recordings.ts';
+import { encodeFile } from '../support/builders/perf-encoder.ts';
+import { ensureBuilt, listening, type RunningCli } from '../support/programs/built-cli.ts';
+import { runMain } from '../support/programs/run-main.ts';
+import { OVER_SSH, startView, type ViewingCli, WITH_DISPLAY } from '../support/programs/viewing-cli.ts';
 
 let dir: string;
 let running: RunningCli[];

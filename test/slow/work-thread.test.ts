@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SIGNALS } from '../../src/host/program/signals.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 let dir: string;

@@ -4,9 +4,9 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { RecordingContext } from '../../src/base/streams/recording-input.ts';
 import { SymbolSearch } from '../../src/symbolizer/search/search-log.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../support/elf-builder.ts';
-import { buildGoTable } from '../support/go-table-builder.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
+import { buildElf, type ElfPlan, TEXT } from '../support/builders/elf-builder.ts';
+import { buildGoTable } from '../support/builders/go-table-builder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { assembleExidx, type PlannedExidx } from '../support/exidx-assembler.ts';
-import { CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { MadeSpace, madeInput } from '../support/made-process.ts';
-import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { assembleExidx, type PlannedExidx } from '../support/builders/exidx-assembler.ts';
+import { CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
+import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
+import { madeModule, moduleOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
 
 const BIAS = 0xb600_0000;
 const SP = 0xbeff_0000;

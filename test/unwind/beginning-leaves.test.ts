@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode } from '../support/frame-assembler.ts';
-import { type MadeSample, MadeSpace } from '../support/made-process.ts';
-import { madeModule, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { assembleFrames, CfaCode } from '../support/builders/frame-assembler.ts';
+import { type MadeSample, MadeSpace } from '../support/builders/made-process.ts';
+import { madeModule, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
 
 const BIAS = 0x5550_0000;
 /** The stack pointer of the caller. */

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { FrameSection } from '../../src/elf/frame-section.ts';
 import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
-import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { rowsOf } from '../support/frame-rows.ts';
+import { type AssembledFrames, assembleFrames, CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
+import { rowsOf } from '../support/readers/frame-rows.ts';
 
 const START = 0x1000;
 const CIE: PlannedCie = { returnAddress: 16, code: code().defCfa(7, 8).offset(16, 1) };

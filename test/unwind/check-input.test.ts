@@ -7,7 +7,7 @@ import type { CodeSpace } from '../../src/unwind/code-space.ts';
 import type { UnwindInput } from '../../src/unwind/unwind-input.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder, type UnwinderOptions } from '../../src/unwind/unwinder.ts';
-import { MadeSpace, madeInput } from '../support/made-process.ts';
+import { MadeSpace, madeInput } from '../support/builders/made-process.ts';
 
 const CODE = 0x1000;
 const SP = 0x7000_0000;

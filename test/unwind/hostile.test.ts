@@ -10,12 +10,12 @@ import { ExidxTable } from '../../src/unwind/rules/exidx-table.ts';
 import { ExpressionMachine } from '../../src/unwind/steps/expressions.ts';
 import { readUnwindModule, UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { Unwinder } from '../../src/unwind/unwinder.ts';
-import { ByteFields } from '../support/byte-fields.ts';
-import { assembleExidx } from '../support/exidx-assembler.ts';
-import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/frame-assembler.ts';
-import { isNarrow, MadeSpace, madeInput } from '../support/made-process.ts';
-import { buildSectionElf } from '../support/section-elf.ts';
-import { madeModule } from '../support/unwound.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
+import { assembleExidx } from '../support/builders/exidx-assembler.ts';
+import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie } from '../support/builders/frame-assembler.ts';
+import { isNarrow, MadeSpace, madeInput } from '../support/builders/made-process.ts';
+import { buildSectionElf } from '../support/builders/section-elf.ts';
+import { madeModule } from '../support/builders/unwound.ts';
 
 const MACHINES: readonly UnwindMachine[] = ['x86_64', 'i386', 'aarch64', 'arm', 'riscv64', 's390x', 'ppc64', 'ppc', 'loongarch64', 'mips64', 'mips'];
 const ENDS = ['complete', 'truncated', 'no-rule', 'no-module', 'unmapped', 'bad-frame', 'limit', 'pending', 'no-registers'];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../src/unwind/machines/unwind-machine.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
-import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
-import { MadeSpace } from '../support/made-process.ts';
-import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/unwound.ts';
+import { assembleFrames, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
+import { MadeSpace } from '../support/builders/made-process.ts';
+import { madeModule, moduleOf, textOf, type UnwoundSample, unwound } from '../support/builders/unwound.ts';
 
 const MACHINE: UnwindMachine = 'ppc64';
 const BIAS = 0x7fff_9000_0000;

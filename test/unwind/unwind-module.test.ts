@@ -4,10 +4,10 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import type { Decompressor } from '../../src/base/streams/decompressor.ts';
 import type { UnwindModule } from '../../src/unwind/unwind-module.ts';
 import { readUnwindModule } from '../../src/unwind/unwind-module.ts';
-import { ByteFields } from '../support/byte-fields.ts';
-import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie, type PlannedFde } from '../support/frame-assembler.ts';
-import type { PlannedElfSection } from '../support/section-elf.ts';
-import { madeElf, madeModule } from '../support/unwound.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
+import { assembleFrames, assembleFrameTable, CfaCode, type PlannedCie, type PlannedFde } from '../support/builders/frame-assembler.ts';
+import type { PlannedElfSection } from '../support/builders/section-elf.ts';
+import { madeElf, madeModule } from '../support/builders/unwound.ts';
 
 const FRAMES_AT = 0x8000;
 const TABLE_AT = 0xa000;

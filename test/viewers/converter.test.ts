@@ -5,9 +5,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { BlobSymbolFiles, openRecording } from '../../src/index.ts';
-import { BROWSER_NAMES, type BrowserName, hasNoBrowser, savedBy, type Viewer, type ViewerOptions, withBrowser } from '../support/browser-page.ts';
-import { ensureBuilt } from '../support/built-cli.ts';
-import { makeDirectoryRecording } from '../support/directory-recording.ts';
+import { BROWSER_NAMES, type BrowserName, hasNoBrowser, savedBy, type Viewer, type ViewerOptions, withBrowser } from '../support/browsers/browser-page.ts';
+import { makeDirectoryRecording } from '../support/builders/directory-recording.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url));
 const CONVERTER = fileURLToPath(new URL('../../dist/perfconv.html', import.meta.url));

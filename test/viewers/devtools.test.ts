@@ -5,9 +5,9 @@ import type { Profile } from '../../src/profile/profile.ts';
 import { type ChromeOptions, writeChrome } from '../../src/writers/chrome/chrome.ts';
 import { DEVTOOLS_RESERVED_NAMES } from '../../src/writers/chrome/devtools-reserved-names.ts';
 import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { hasNoChromium, loadInDevTools } from '../support/chromium.ts';
-import { busySystem, database } from '../support/viewer-profiles.ts';
+import { hasNoChromium, loadInDevTools } from '../support/browsers/chromium.ts';
+import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
 
 async function convert(profile: Profile, style: ChromeOptions['style'], group?: ChromeOptions['group']): Promise<Uint8Array> {
   const sink = new BufferSink();

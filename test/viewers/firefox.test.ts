@@ -7,13 +7,13 @@ import { BufferSource } from '../../src/base/streams/byte-source.ts';
 import { convert } from '../../src/pipeline/convert.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeFirefox } from '../../src/writers/firefox/firefox.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { controlNames } from '../support/control-names.ts';
+import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
+import { controlNames } from '../support/builders/control-names.ts';
+import { encodeFile } from '../support/builders/perf-encoder.ts';
 import { fixtureFile, fixtureNames } from '../support/fixture-files.ts';
-import { encodeFile } from '../support/perf-encoder.ts';
-import { announceSkipped } from '../support/perf-tool.ts';
-import { readFirefox } from '../support/read-firefox.ts';
-import { busySystem, database } from '../support/viewer-profiles.ts';
+import { announceSkipped } from '../support/perf/perf-tool.ts';
+import { readFirefox } from '../support/readers/read-firefox.ts';
 
 /**
  * $PERFCONV_FIREFOX_IMPORTER names a module that exports `unserializeProfileOfArbitraryFormat` of Firefox Profiler

@@ -4,10 +4,10 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { BROWSER_NAMES, hasNoBrowser, savedBy } from '../support/browser-page.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { openProfilePage } from '../support/profile-page.ts';
-import { busySystem } from '../support/viewer-profiles.ts';
+import { BROWSER_NAMES, hasNoBrowser, savedBy } from '../support/browsers/browser-page.ts';
+import { openProfilePage } from '../support/browsers/profile-page.ts';
+import { busySystem } from '../support/browsers/viewer-profiles.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
 
 /** main calls sort, which calls compare, and parse, which the kernel interrupts. */
 const STACKS = buildProfile(

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { BROWSER_NAMES, hasNoBrowser, type ViewerOptions } from '../support/browser-page.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
-import { pageOf } from '../support/page-recording.ts';
-import { openProfilePage } from '../support/profile-page.ts';
-import { busySystem, database } from '../support/viewer-profiles.ts';
+import { BROWSER_NAMES, hasNoBrowser, type ViewerOptions } from '../support/browsers/browser-page.ts';
+import { openProfilePage } from '../support/browsers/profile-page.ts';
+import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
+import { pageOf } from '../support/builders/page-recording.ts';
+import { type HtmlView, withHtmlPage } from '../support/readers/html-page.ts';
 
 const MS = 1_000_000;
 /** main calls parse and sort; sort calls itself. */

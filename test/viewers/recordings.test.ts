@@ -1,14 +1,22 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureBuilt } from '../support/built-cli.ts';
-import { type DevToolsView, hasNoChromium, loadInDevTools, loadInSpeedscope, type SpeedscopeView } from '../support/chromium.ts';
+import { type DevToolsView, hasNoChromium, loadInDevTools, loadInSpeedscope, type SpeedscopeView } from '../support/browsers/chromium.ts';
 import { fixtureFile, fixtureSymbolArgs, isShippedDso } from '../support/fixture-files.ts';
-import { announceSkipped, makeTempDir, removeTempDir, whyMissing, whyNoPerf, whyNoRecording } from '../support/perf-tool.ts';
-import { convert } from '../support/perfconv-tool.ts';
-import { recordVariant, type Variant, variantFileName } from '../support/record-variant.ts';
-import { busiestThread, busiestThreadOf, demangle, heaviestFunctions, type RecordedThread, type Threads, threadsOf } from '../support/recorded-threads.ts';
-import { devToolsThreads, speedscopeThreads } from '../support/viewer-threads.ts';
-import { buildWorkloads, whyNoCompiler } from '../support/workloads.ts';
+import { announceSkipped, makeTempDir, removeTempDir, whyMissing, whyNoPerf, whyNoRecording } from '../support/perf/perf-tool.ts';
+import { recordVariant, type Variant, variantFileName } from '../support/perf/record-variant.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
+import { buildWorkloads, whyNoCompiler } from '../support/programs/workloads.ts';
+import {
+  busiestThread,
+  busiestThreadOf,
+  demangle,
+  heaviestFunctions,
+  type RecordedThread,
+  type Threads,
+  threadsOf,
+} from '../support/truth/recorded-threads.ts';
+import { devToolsThreads, speedscopeThreads } from '../support/truth/viewer-threads.ts';
 
 // Compares what speedscope and the Performance panel of DevTools show of recordings with what perf reports.
 

@@ -3,9 +3,9 @@ import { BufferSink } from '../../src/base/streams/byte-sink.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeCpuProfile } from '../../src/writers/cpuprofile/cpuprofile.ts';
 import { writeSpeedscope } from '../../src/writers/speedscope/speedscope.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { hasNoChromium, loadInSpeedscope } from '../support/chromium.ts';
-import { busySystem, database } from '../support/viewer-profiles.ts';
+import { hasNoChromium, loadInSpeedscope } from '../support/browsers/chromium.ts';
+import { busySystem, database } from '../support/browsers/viewer-profiles.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
 
 async function convert(profile: Profile): Promise<Uint8Array> {
   const sink = new BufferSink();

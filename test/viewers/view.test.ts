@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BROWSER_NAMES, hasNoBrowser } from '../support/browser-page.ts';
-import { ensureBuilt } from '../support/built-cli.ts';
+import { BROWSER_NAMES, hasNoBrowser } from '../support/browsers/browser-page.ts';
 import { fixtureFile, fixtureSymbolArgs } from '../support/fixture-files.ts';
-import { type HtmlView, withHtmlPage } from '../support/html-page.ts';
-import { convert } from '../support/perfconv-tool.ts';
-import { startView, type ViewingCli, WITH_DISPLAY } from '../support/viewing-cli.ts';
+import { ensureBuilt } from '../support/programs/built-cli.ts';
+import { convert } from '../support/programs/perfconv-tool.ts';
+import { startView, type ViewingCli, WITH_DISPLAY } from '../support/programs/viewing-cli.ts';
+import { type HtmlView, withHtmlPage } from '../support/readers/html-page.ts';
 
 describe.each(BROWSER_NAMES)('perfconv view in %s', (browser) => {
   const isMissing = process.platform !== 'linux' || hasNoBrowser(browser, `perfconv view in ${browser}`);

@@ -7,11 +7,11 @@ import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
 import type { Format } from '../../src/pipeline/formats.ts';
 import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
 import type { ScriptFieldChoice } from '../../src/writers/script/fields.ts';
-import { CollectedTables } from '../support/collected-tables.ts';
-import { buildElf, TEXT } from '../support/elf-builder.ts';
-import { MadeFiles } from '../support/made-symbol-files.ts';
-import { parseCsv } from '../support/parse-csv.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/perf-encoder.ts';
+import { buildElf, TEXT } from '../support/builders/elf-builder.ts';
+import { MadeFiles } from '../support/builders/made-symbol-files.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../support/builders/perf-encoder.ts';
+import { CollectedTables } from '../support/readers/collected-tables.ts';
+import { parseCsv } from '../support/readers/parse-csv.ts';
 
 const KERNEL = 0xffffffff81000000n;
 const ATTR: AttrSpec = {

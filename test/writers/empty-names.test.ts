@@ -5,15 +5,15 @@ import { writeProfile } from '../../src/pipeline/write-profile.ts';
 import type { Profile } from '../../src/profile/profile.ts';
 import { writeResultsCsv } from '../../src/writers/csv/results.ts';
 import { writeReport } from '../../src/writers/report/report.ts';
-import { buildProfile } from '../support/build-profile.ts';
-import { decode } from '../support/decode.ts';
-import { parseCsv } from '../support/parse-csv.ts';
-import { type AttrSpec, encodePipe, record, toolRecords } from '../support/perf-encoder.ts';
-import { readFirefox } from '../support/read-firefox.ts';
-import { readHtml, stackOf } from '../support/read-html.ts';
-import { readOtlp } from '../support/read-otlp.ts';
-import { readParquet } from '../support/read-parquet.ts';
-import { readPprof } from '../support/read-pprof.ts';
+import { buildProfile } from '../support/builders/build-profile.ts';
+import { type AttrSpec, encodePipe, record, toolRecords } from '../support/builders/perf-encoder.ts';
+import { decode } from '../support/readers/decode.ts';
+import { parseCsv } from '../support/readers/parse-csv.ts';
+import { readFirefox } from '../support/readers/read-firefox.ts';
+import { readHtml, stackOf } from '../support/readers/read-html.ts';
+import { readOtlp } from '../support/readers/read-otlp.ts';
+import { readParquet } from '../support/readers/read-parquet.ts';
+import { readPprof } from '../support/readers/read-pprof.ts';
 
 /** A thread, functions and a binary with empty names, and some with names. */
 const PROFILE: Profile = buildProfile([

@@ -8,9 +8,9 @@ import { PerfconvError } from '../../src/base/problems/errors.ts';
 import { ZstdDecoder } from '../../src/zstd/decoder.ts';
 import { PlainCore } from '../../src/zstd/plain-core.ts';
 import { WasmCore } from '../../src/zstd/wasm-core.ts';
+import { skewedBytes, wordyText, zstdParts } from '../support/builders/zstd-streams.ts';
+import { decompress, equal, joined } from '../support/readers/zstd-decoding.ts';
 import { runs } from '../support/thoroughness.ts';
-import { decompress, equal, joined } from '../support/zstd-decoding.ts';
-import { skewedBytes, wordyText, zstdParts } from '../support/zstd-streams.ts';
 
 /** Made by zstd 1.5.4 from the content beside them: `zstd LEVEL -c < content`. */
 const VECTORS: readonly (readonly [name: string, content: Uint8Array])[] = [

@@ -5,8 +5,8 @@ import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { readProfile } from '../../../src/pipeline/read-profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { decimal64 } from '../../../src/writers/csv/fields.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
-import { type AttrSpec, context, encodeFile, misc, record } from '../../support/perf-encoder.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
+import { type AttrSpec, context, encodeFile, misc, record } from '../../support/builders/perf-encoder.ts';
 
 /** Addresses of the text of kernels, and of one of their modules. */
 const KERNELS = {

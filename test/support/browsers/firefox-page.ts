@@ -1,5 +1,5 @@
+import { withServedFolder } from '../programs/served-folder.ts';
 import { inputFile, type Viewer, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
-import { withServedFolder } from './served-folder.ts';
 
 export interface FirefoxProfilerOptions extends ViewerOptions {
   /** The tab to show, by its name in the application; the call tree when absent. */

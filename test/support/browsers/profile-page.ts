@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import type { Profile } from '../../src/profile/profile.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { pageOf } from '../builders/page-recording.ts';
+import { type HtmlView, withHtmlPage } from '../readers/html-page.ts';
 import type { BrowserName, ViewerOptions } from './browser-page.ts';
-import { type HtmlView, withHtmlPage } from './html-page.ts';
-import { pageOf } from './page-recording.ts';
 
 /** Opens the page of a profile. Fails if the browser has reported anything, or if the page has asked for anything. */
 export async function openProfilePage<T>(browser: BrowserName, profile: Profile, use: (view: HtmlView) => Promise<T>, options: ViewerOptions = {}): Promise<T> {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { withServedFolder } from '../programs/served-folder.ts';
 import { inputFile, type Viewer, type ViewerOptions, waitUntil, withChromium } from './chromium-page.ts';
-import { withServedFolder } from './served-folder.ts';
 
 export interface SpeedscopeFrame {
   readonly name: string;

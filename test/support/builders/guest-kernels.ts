@@ -1,7 +1,7 @@
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { Symbolizer, type SymbolizerOptions } from '../../src/symbolizer/symbolizer.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import { readProfile } from '../../../src/pipeline/read-profile.ts';
+import { Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
 import { MadeFiles } from './made-symbol-files.ts';
 import { context, encodeFile, misc, type RecordSpec, record } from './perf-encoder.ts';
 

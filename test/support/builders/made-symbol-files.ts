@@ -1,6 +1,6 @@
-import { BufferSource, type ByteSource } from '../../src/base/streams/byte-source.ts';
-import { decompress } from '../../src/host/compression/decompress.ts';
-import type { SymbolFiles } from '../../src/symbolizer/symbolizer.ts';
+import { BufferSource, type ByteSource } from '../../../src/base/streams/byte-source.ts';
+import { decompress } from '../../../src/host/compression/decompress.ts';
+import type { SymbolFiles } from '../../../src/symbolizer/symbolizer.ts';
 
 /** A machine made of byte arrays, which tells which files were opened and left open. */
 export class MadeFiles implements SymbolFiles {

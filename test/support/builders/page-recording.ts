@@ -1,9 +1,9 @@
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
-import type { Profile } from '../../src/profile/profile.ts';
-import { type HtmlOptions, writeHtml } from '../../src/writers/html/html.ts';
-import { type Recording, readRecording } from '../../viewer/model/recording.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import { type HtmlOptions, writeHtml } from '../../../src/writers/html/html.ts';
+import { type Recording, readRecording } from '../../../viewer/model/recording.ts';
+import { htmlText } from '../readers/read-html.ts';
 import { buildProfile, type SampleSpec } from './build-profile.ts';
-import { htmlText } from './read-html.ts';
 
 /** The page of a profile. */
 export async function pageOf(profile: Profile, options: Partial<HtmlOptions> = {}): Promise<Uint8Array> {

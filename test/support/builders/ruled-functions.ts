@@ -1,5 +1,5 @@
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { buildElf, TEXT } from './elf-builder.ts';
 import { assembleFrames, assembleFrameTable, CfaCode } from './frame-assembler.ts';
 import { MadeFiles } from './made-symbol-files.ts';

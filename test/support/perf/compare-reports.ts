@@ -1,6 +1,6 @@
+import { reportLinesOf } from '../programs/perfconv-tool.ts';
 import { parseReport, reportArgs } from './perf-report-text.ts';
 import { readWithPerf } from './perf-tool.ts';
-import { reportLinesOf } from './perfconv-tool.ts';
 
 /** perf has names for its functions only if its build-id cache has a copy, which recordings of tests do not make. */
 const VDSO = '[vdso]';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 // What is kept when a comparison with perf fails, so that it can be repeated: its recordings, in .tmp/failed/, with a script that says how they were made
 // and compares them again; and the programs in their original places, by whose paths both tools find symbols.
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const failedDir = join(root, '.tmp/failed');
 
 /** The commands by which the recordings of this test file were made, by the paths of these. */

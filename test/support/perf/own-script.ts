@@ -1,5 +1,5 @@
+import { runMain } from '../programs/run-main.ts';
 import { parsePerfScript, type ScriptSample } from './perf-script-text.ts';
-import { runMain } from './run-main.ts';
 
 /**
  * The samples that `perfconv convert -t script` prints.

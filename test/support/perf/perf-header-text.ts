@@ -1,4 +1,4 @@
-import type { AttrInfo, RecordingInfo } from '../../src/info/recording-info.ts';
+import type { AttrInfo, RecordingInfo } from '../../../src/info/recording-info.ts';
 
 /**
  * What `perf report --header-only -I` of perf 6.1 would print for a recording, built from what perfconv knows about it: the two

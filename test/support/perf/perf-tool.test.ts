@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const tests = fileURLToPath(new URL('../', import.meta.url));
+const tests = fileURLToPath(new URL('../../', import.meta.url));
 
 test('tests have a home directory of their own', () => {
   expect(homedir().startsWith(join(tmpdir(), 'perfconv-home-'))).toBe(true);

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseCsv } from './parse-csv.ts';
-import type { ScriptSample } from './perf-script-text.ts';
-import { parsePerfScript } from './perf-script-text.ts';
-import type { ToolResult } from './perf-tool.ts';
-import { lastLines, readWithPerf, runTool } from './perf-tool.ts';
+import type { ScriptSample } from '../perf/perf-script-text.ts';
+import { parsePerfScript } from '../perf/perf-script-text.ts';
+import type { ToolResult } from '../perf/perf-tool.ts';
+import { lastLines, readWithPerf, runTool } from '../perf/perf-tool.ts';
+import { parseCsv } from '../readers/parse-csv.ts';
 
-const command = fileURLToPath(new URL('../../bin/perfconv.js', import.meta.url));
+const command = fileURLToPath(new URL('../../../bin/perfconv.js', import.meta.url));
 
 /** Why the command line cannot be tested; undefined when it can. If it is there, it must work. */
 export function whyNoPerfconv(): string | undefined {

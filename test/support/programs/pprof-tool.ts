@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ToolResult } from './perf-tool.ts';
-import { lastLines, runTool } from './perf-tool.ts';
+import type { ToolResult } from '../perf/perf-tool.ts';
+import { lastLines, runTool } from '../perf/perf-tool.ts';
 
 /** The real pprof: on the PATH, where `go install` puts it, or in the project's .tmp/bin; undefined if there is none. */
 export function findPprof(): string | undefined {

@@ -1,6 +1,6 @@
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import type { DebugFileKind, FetchedFile } from '../../src/symbolizer/symbol-files.ts';
-import { MadeFiles } from './made-symbol-files.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import type { DebugFileKind, FetchedFile } from '../../../src/symbolizer/symbol-files.ts';
+import { MadeFiles } from '../builders/made-symbol-files.ts';
 
 /** A machine that also asks a server. */
 export class ServedFiles extends MadeFiles {

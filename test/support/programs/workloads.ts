@@ -1,9 +1,9 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lastLines, runTool, whyMissing } from './perf-tool.ts';
+import { lastLines, runTool, whyMissing } from '../perf/perf-tool.ts';
 
-const sources = fileURLToPath(new URL('../../fixtures/src/', import.meta.url));
+const sources = fileURLToPath(new URL('../../../fixtures/src/', import.meta.url));
 const framePointers = ['-O1', '-fno-omit-frame-pointer'] as const;
 
 /** Why the workloads cannot be built here; undefined when they can. */

@@ -1,4 +1,4 @@
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 
 /** Keeps the CSV tables that are written, by file name. */
 export class CollectedTables {

@@ -1,8 +1,8 @@
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
-import type { ReadProfileOptions } from '../../src/pipeline/read-profile.ts';
-import { RecordLog } from '../../src/stats/record-log.ts';
-import { recordingStats } from '../../src/stats/recording-stats.ts';
-import { writeCsvTables } from '../../src/writers/csv/csv.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import type { ReadProfileOptions } from '../../../src/pipeline/read-profile.ts';
+import { RecordLog } from '../../../src/stats/record-log.ts';
+import { recordingStats } from '../../../src/stats/recording-stats.ts';
+import { writeCsvTables } from '../../../src/writers/csv/csv.ts';
 import { decode } from './decode.ts';
 
 /** The tables of a recording as texts, by file name. */

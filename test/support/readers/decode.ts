@@ -1,6 +1,6 @@
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../../src/pipeline/read-profile.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import { type ReadProfileOptions, type ReadProfileResult, readProfile } from '../../../src/pipeline/read-profile.ts';
 import { locationsOf } from './locations-of.ts';
 
 /** A decoded frame in plain values. */

@@ -1,10 +1,10 @@
-import type { InstructionDecoder } from '../../src/unwind/scan/instruction-decoder.ts';
-import { LoongarchDecoder } from '../../src/unwind/scan/loongarch-decoder.ts';
-import { MipsDecoder } from '../../src/unwind/scan/mips-decoder.ts';
-import { POWERPC_CTR, PowerpcDecoder } from '../../src/unwind/scan/powerpc-decoder.ts';
-import { RiscvDecoder } from '../../src/unwind/scan/riscv-decoder.ts';
-import { CONSTANT, SAVED, ScanState } from '../../src/unwind/scan/scan-state.ts';
-import { X86Decoder } from '../../src/unwind/scan/x86-decoder.ts';
+import type { InstructionDecoder } from '../../../src/unwind/scan/instruction-decoder.ts';
+import { LoongarchDecoder } from '../../../src/unwind/scan/loongarch-decoder.ts';
+import { MipsDecoder } from '../../../src/unwind/scan/mips-decoder.ts';
+import { POWERPC_CTR, PowerpcDecoder } from '../../../src/unwind/scan/powerpc-decoder.ts';
+import { RiscvDecoder } from '../../../src/unwind/scan/riscv-decoder.ts';
+import { CONSTANT, SAVED, ScanState } from '../../../src/unwind/scan/scan-state.ts';
+import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
 
 /** Where code begins. */
 const START = 0x1000;

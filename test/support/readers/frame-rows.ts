@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import type { Decompressor } from '../../src/base/streams/decompressor.ts';
-import { ElfFile } from '../../src/elf/elf-file.ts';
-import type { FrameSection } from '../../src/elf/frame-section.ts';
-import { type UnwindMachine, unwindMachineOf } from '../../src/unwind/machines/unwind-machine.ts';
-import { RegisterRule } from '../../src/unwind/rules/cfa-row.ts';
-import { CfaRows } from '../../src/unwind/rules/cfa-rows.ts';
-import { readUnwindTables } from '../../src/unwind/rules/unwind-tables.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import type { Decompressor } from '../../../src/base/streams/decompressor.ts';
+import { ElfFile } from '../../../src/elf/elf-file.ts';
+import type { FrameSection } from '../../../src/elf/frame-section.ts';
+import { type UnwindMachine, unwindMachineOf } from '../../../src/unwind/machines/unwind-machine.ts';
+import { RegisterRule } from '../../../src/unwind/rules/cfa-row.ts';
+import { CfaRows } from '../../../src/unwind/rules/cfa-rows.ts';
+import { readUnwindTables } from '../../../src/unwind/rules/unwind-tables.ts';
 
 /** The number of registers in tables: on Arm, the double ones of VFP have the highest numbers, 256 to 287. */
 const REGISTER_COUNTS: Readonly<Partial<Record<UnwindMachine, number>>> = { arm: 288 };

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { type BrowserName, inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled, withBrowser } from './browser-page.ts';
+import { type BrowserName, inputFile, type Viewer, type ViewerOptions, waitUntil, waitUntilSettled, withBrowser } from '../browsers/browser-page.ts';
 
 export interface HtmlView extends Viewer {
   /** Addresses that the page asked for, apart from its own. */

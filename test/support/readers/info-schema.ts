@@ -1,7 +1,7 @@
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import type { RecordingInfo } from '../../src/info/recording-info.ts';
-import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import type { RecordingInfo } from '../../../src/info/recording-info.ts';
+import { readRecordingInfo } from '../../../src/pipeline/read-info.ts';
 import { publishedSchema } from './json-schemas.ts';
 
 export const { schema, isValid, isDescribed, expectDescribed } = publishedSchema('info');

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 /** A published schema, and the same one closed: the published one allows new fields, here each one has to be described. */
 export function publishedSchema(name: string) {
-  const schema = JSON.parse(readFileSync(fileURLToPath(new URL(`../../schema/${name}.schema.json`, import.meta.url)), 'utf8'));
+  const schema = JSON.parse(readFileSync(fileURLToPath(new URL(`../../../schema/${name}.schema.json`, import.meta.url)), 'utf8'));
   const compile = (source: object) => new Ajv2020({ allErrors: true, strict: true }).compile(source);
   const isValid = compile(schema);
   const isDescribed = compile({ ...(closed(schema) as object), $id: `urn:perfconv:${name}:closed` });

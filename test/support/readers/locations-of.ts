@@ -1,4 +1,4 @@
-import type { StackTable } from '../../src/profile/stack-table.ts';
+import type { StackTable } from '../../../src/profile/stack-table.ts';
 
 /** The locations of a stack, leaf first; none for stack −1. */
 export function locationsOf(stacks: StackTable, stack: number): number[] {

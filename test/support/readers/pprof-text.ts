@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 
-const schema = protobuf.loadSync(fileURLToPath(new URL('../../proto/profile.proto', import.meta.url))).lookupType('perftools.profiles.Profile');
+const schema = protobuf.loadSync(fileURLToPath(new URL('../../../proto/profile.proto', import.meta.url))).lookupType('perftools.profiles.Profile');
 
 /** A message of profile.proto as protobufjs gives it: 64-bit numbers as decimal text, indexes into the string table as text. */
 interface Message {

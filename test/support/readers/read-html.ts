@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import type { PageData } from '../../src/writers/html/page-data.ts';
+import type { PageData } from '../../../src/writers/html/page-data.ts';
 
 /** The data of a page, as JSON. @throws Error if the page has none */
 export function htmlText(bytes: Uint8Array): string {

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { fromBinary } from '@bufbuild/protobuf';
 import protobuf from 'protobufjs';
 import { expect } from 'vitest';
-import { type Profile as PprofMessage, ProfileSchema } from '../../src/proto/profile_pb.ts';
+import { type Profile as PprofMessage, ProfileSchema } from '../../../src/proto/profile_pb.ts';
 
-const schema = protobuf.loadSync(fileURLToPath(new URL('../../proto/profile.proto', import.meta.url))).lookupType('perftools.profiles.Profile');
+const schema = protobuf.loadSync(fileURLToPath(new URL('../../../proto/profile.proto', import.meta.url))).lookupType('perftools.profiles.Profile');
 
 /** A frame as written: `function|system name|file:start line|line:column`. */
 export type ReadFrame = string;

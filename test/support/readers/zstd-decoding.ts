@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ZstdDecoder } from '../../src/zstd/decoder.ts';
+import type { ZstdDecoder } from '../../../src/zstd/decoder.ts';
 
 export interface Outcome {
   readonly bytes: Uint8Array;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { PerfconvError } from '../../src/base/problems/errors.ts';
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
-import { openFile } from '../../src/host/input/open-input.ts';
-import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipeline/convert.ts';
-import { report } from '../../src/pipeline/report.ts';
-import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import { openFile } from '../../../src/host/input/open-input.ts';
+import { type ConvertOptions, type ConvertOutput, convert } from '../../../src/pipeline/convert.ts';
+import { report } from '../../../src/pipeline/report.ts';
+import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
+import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from '../fixture-symbols.ts';
 import {
   chromeTruth,
   cpuProfileTruth,

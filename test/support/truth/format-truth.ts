@@ -1,10 +1,10 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { ProfileSchema } from '../../src/proto/profile_pb.ts';
-import { parseCsv } from './parse-csv.ts';
-import { readFirefox } from './read-firefox.ts';
-import { readHtml, stackOf } from './read-html.ts';
-import { readOtlp } from './read-otlp.ts';
-import { readParquet } from './read-parquet.ts';
+import { ProfileSchema } from '../../../src/proto/profile_pb.ts';
+import { parseCsv } from '../readers/parse-csv.ts';
+import { readFirefox } from '../readers/read-firefox.ts';
+import { readHtml, stackOf } from '../readers/read-html.ts';
+import { readOtlp } from '../readers/read-otlp.ts';
+import { readParquet } from '../readers/read-parquet.ts';
 
 // What outputs say about a recording, in the same form for all formats: how much each event, thread and function has. Each
 // format is read without the help of anything else.

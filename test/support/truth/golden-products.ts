@@ -1,17 +1,17 @@
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
-import { BufferSource } from '../../src/base/streams/byte-source.ts';
-import type { ConvertOptions } from '../../src/pipeline/convert.ts';
-import { convert } from '../../src/pipeline/convert.ts';
-import type { StreamFormat } from '../../src/pipeline/formats.ts';
-import { type ReportOptions, report } from '../../src/pipeline/report.ts';
-import type { WriteOptions } from '../../src/pipeline/write-profile.ts';
-import { Symbolizer } from '../../src/symbolizer/symbolizer.ts';
-import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from './fixture-symbols.ts';
-import { otlpText } from './otlp-text.ts';
-import { pprofText } from './pprof-text.ts';
-import { htmlText } from './read-html.ts';
-import { parquetText } from './read-parquet.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import { BufferSource } from '../../../src/base/streams/byte-source.ts';
+import type { ConvertOptions } from '../../../src/pipeline/convert.ts';
+import { convert } from '../../../src/pipeline/convert.ts';
+import type { StreamFormat } from '../../../src/pipeline/formats.ts';
+import { type ReportOptions, report } from '../../../src/pipeline/report.ts';
+import type { WriteOptions } from '../../../src/pipeline/write-profile.ts';
+import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
+import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from '../fixture-symbols.ts';
+import { otlpText } from '../readers/otlp-text.ts';
+import { pprofText } from '../readers/pprof-text.ts';
+import { htmlText } from '../readers/read-html.ts';
+import { parquetText } from '../readers/read-parquet.ts';
 
 /** A recording to make a golden of. */
 export interface GoldenInput {

@@ -1,22 +1,24 @@
 import { createReadStream } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { PerfconvError } from '../../src/base/problems/errors.ts';
-import { BufferSink } from '../../src/base/streams/byte-sink.ts';
-import type { OpenInput } from '../../src/base/streams/recording-input.ts';
-import { openFile, openStream } from '../../src/host/input/open-input.ts';
-import { type ConvertOptions, type ConvertOutput, convert } from '../../src/pipeline/convert.ts';
-import { MergedConversion } from '../../src/pipeline/convert-merged.ts';
-import { readRecordingInfo } from '../../src/pipeline/read-info.ts';
-import { readProfile } from '../../src/pipeline/read-profile.ts';
-import { type WriteOptions, writeProfile } from '../../src/pipeline/write-profile.ts';
-import type { Profile } from '../../src/profile/profile.ts';
-import type { SampleFilter } from '../../src/session/filter/filter.ts';
-import { parseTimeRanges } from '../../src/session/filter/time-ranges.ts';
-import { writeFolded } from '../../src/writers/folded/folded.ts';
-import { findMostSampledEvent, findTimelineEvent } from '../../src/writers/primary-event.ts';
-import { writeReport } from '../../src/writers/report/report.ts';
-import { writeTree } from '../../src/writers/report/write-tree.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { PerfconvError } from '../../../src/base/problems/errors.ts';
+import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
+import type { OpenInput } from '../../../src/base/streams/recording-input.ts';
+import { openFile, openStream } from '../../../src/host/input/open-input.ts';
+import { type ConvertOptions, type ConvertOutput, convert } from '../../../src/pipeline/convert.ts';
+import { MergedConversion } from '../../../src/pipeline/convert-merged.ts';
+import { readRecordingInfo } from '../../../src/pipeline/read-info.ts';
+import { readProfile } from '../../../src/pipeline/read-profile.ts';
+import { type WriteOptions, writeProfile } from '../../../src/pipeline/write-profile.ts';
+import type { Profile } from '../../../src/profile/profile.ts';
+import type { SampleFilter } from '../../../src/session/filter/filter.ts';
+import { parseTimeRanges } from '../../../src/session/filter/time-ranges.ts';
+import { writeFolded } from '../../../src/writers/folded/folded.ts';
+import { findMostSampledEvent, findTimelineEvent } from '../../../src/writers/primary-event.ts';
+import { writeReport } from '../../../src/writers/report/report.ts';
+import { writeTree } from '../../../src/writers/report/write-tree.ts';
+import { makeTempDir, removeTempDir } from '../perf/perf-tool.ts';
+import { runMain } from '../programs/run-main.ts';
 import { type EventCount, type EventTotals, sumOf, timesOf, totalsOf, totalsText } from './event-totals.ts';
 import {
   chromeSamples,
@@ -36,8 +38,6 @@ import {
   tableTotals,
   treeTotals,
 } from './output-totals.ts';
-import { makeTempDir, removeTempDir } from './perf-tool.ts';
-import { runMain } from './run-main.ts';
 
 // What must be true of every recording, whatever is in it:
 //

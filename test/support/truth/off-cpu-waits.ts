@@ -1,5 +1,5 @@
-import { type Decoded, decode, type PlainSample } from './decode.ts';
-import type { SwitchRecords } from './switch-recordings.ts';
+import type { SwitchRecords } from '../builders/switch-recordings.ts';
+import { type Decoded, decode, type PlainSample } from '../readers/decode.ts';
 
 /** Nanoseconds of a millisecond, in which recordings of switches are written. */
 export const MS = 1_000_000;

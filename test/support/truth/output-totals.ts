@@ -1,11 +1,11 @@
 import { fromBinary } from '@bufbuild/protobuf';
-import { ProfileSchema } from '../../src/proto/profile_pb.ts';
-import { decodeOtlp } from './decode-otlp.ts';
+import { ProfileSchema } from '../../../src/proto/profile_pb.ts';
+import { decodeOtlp } from '../readers/decode-otlp.ts';
+import { parseCsv } from '../readers/parse-csv.ts';
+import { readFirefox } from '../readers/read-firefox.ts';
+import { readHtml } from '../readers/read-html.ts';
+import { readParquetPieces } from '../readers/read-parquet.ts';
 import { type EventCount, type EventTotals, totalsOf } from './event-totals.ts';
-import { parseCsv } from './parse-csv.ts';
-import { readFirefox } from './read-firefox.ts';
-import { readHtml } from './read-html.ts';
-import { readParquetPieces } from './read-parquet.ts';
 
 // How many samples an output has of each event, and the sum of their periods, read without the help of anything else. Each function throws if
 // the output is not well-formed.

@@ -1,6 +1,6 @@
-import { parseReport, reportArgs } from './perf-report-text.ts';
-import { parsePerfScript } from './perf-script-text.ts';
-import { readWithPerf, runTool } from './perf-tool.ts';
+import { parseReport, reportArgs } from '../perf/perf-report-text.ts';
+import { parsePerfScript } from '../perf/perf-script-text.ts';
+import { readWithPerf, runTool } from '../perf/perf-tool.ts';
 
 /** What perf says about one thread's samples of one event. */
 export interface RecordedThread {

@@ -1,10 +1,10 @@
-import type { Frame } from '../../bench/symbols/source-frames.mjs';
-import { addressOfBig } from '../../src/base/bytes/addresses.ts';
-import { Diagnostics } from '../../src/base/problems/diagnostics.ts';
-import { ElfFile } from '../../src/elf/elf-file.ts';
-import { NodeSymbolFiles } from '../../src/host/symbols/symbol-files.ts';
-import type { SourceFrame } from '../../src/symbol-table/code-symbols.ts';
-import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../src/symbolizer/symbolizer.ts';
+import type { Frame } from '../../../bench/symbols/source-frames.mjs';
+import { addressOfBig } from '../../../src/base/bytes/addresses.ts';
+import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
+import { ElfFile } from '../../../src/elf/elf-file.ts';
+import { NodeSymbolFiles } from '../../../src/host/symbols/symbol-files.ts';
+import type { SourceFrame } from '../../../src/symbol-table/code-symbols.ts';
+import { DEFAULT_DEBUG_DIRS, Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 
 const NOTHING: readonly SourceFrame[] = [{ function: undefined, file: '', line: 0, column: 0 }];
 

@@ -1,4 +1,4 @@
-import type { DevToolsTrack, DevToolsView, SpeedscopeProfile, SpeedscopeView } from './chromium.ts';
+import type { DevToolsTrack, DevToolsView, SpeedscopeProfile, SpeedscopeView } from '../browsers/chromium.ts';
 import { threadKey } from './recorded-threads.ts';
 
 /** speedscope's profiles by the thread and event in their names, without those of all threads. @throws Error for a name without them */

@@ -5,9 +5,9 @@ import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { decompress } from '../../../src/host/compression/decompress.ts';
 import { openAhead } from '../../../src/symbolizer/debug/open-lines.ts';
-import { ByteFields } from '../../support/byte-fields.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
-import { buildSectionElf } from '../../support/section-elf.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
+import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const NAMES = ['info', 'str', 'line', 'loclists', 'abbrev'];
 

@@ -4,10 +4,10 @@ import { SplitIndex } from '../../../src/dwarf/split-index.ts';
 import { dwoPlaces, dwpPlaces } from '../../../src/symbolizer/debug/split-places.ts';
 import { SplitUnits } from '../../../src/symbolizer/debug/split-units.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
-import { ByteFields } from '../../support/byte-fields.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
-import { memorySections } from '../../support/memory-sections.ts';
-import { buildSectionElf } from '../../support/section-elf.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
+import { memorySections } from '../../support/builders/memory-sections.ts';
+import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const DIRS = { paths: ['/opt/app/bin/server'], recordedPath: '/opt/app/bin/server', debugDirs: ['/usr/lib/debug'] };
 const REQUEST = { dwoName: 'obj/a.dwo', compDir: '/build', dwoId: '1122334455667788' };

@@ -5,9 +5,9 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { openSupplementaryFile, readSupplementaryLink, supplementaryPlaces } from '../../../src/symbolizer/debug/supplementary-file.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
-import { ByteFields } from '../../support/byte-fields.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
-import { buildSectionElf } from '../../support/section-elf.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
+import { buildSectionElf } from '../../support/builders/section-elf.ts';
 
 const ID = 'aabbccddeeff00112233445566778899aabbccdd';
 const DEBUG_FILE = '/usr/lib/debug/usr/bin/x.debug';

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 
 let files: MadeFiles;
 let search: SymbolSearch;

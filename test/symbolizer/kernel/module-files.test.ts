@@ -4,8 +4,8 @@ import { Diagnostics } from '../../../src/base/problems/diagnostics.ts';
 import { ModuleFiles, type ModulePlaces, type RecordedModule } from '../../../src/symbolizer/kernel/module-files.ts';
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
-import { buildElf } from '../../support/elf-builder.ts';
-import { MadeFiles } from '../../support/made-symbol-files.ts';
+import { buildElf } from '../../support/builders/elf-builder.ts';
+import { MadeFiles } from '../../support/builders/made-symbol-files.ts';
 
 const ID = 'cc33333333333333333333333333333333333333';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';

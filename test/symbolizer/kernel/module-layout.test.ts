@@ -3,8 +3,8 @@ import { BufferSource } from '../../../src/base/streams/byte-source.ts';
 import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { Kallsyms } from '../../../src/symbolizer/kernel/kallsyms.ts';
 import { ModuleLayout } from '../../../src/symbolizer/kernel/module-layout.ts';
-import { ByteFields } from '../../support/byte-fields.ts';
-import { buildSectionElf, type PlannedElfSection } from '../../support/section-elf.ts';
+import { ByteFields } from '../../support/builders/byte-fields.ts';
+import { buildSectionElf, type PlannedElfSection } from '../../support/builders/section-elf.ts';
 
 const CODE = 6;
 const DATA = 3;

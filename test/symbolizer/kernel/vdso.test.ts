@@ -6,8 +6,8 @@ import { findVdso, type VdsoSearch } from '../../../src/symbolizer/kernel/vdso.t
 import { CheckedFiles } from '../../../src/symbolizer/search/checked-files.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
-import { ServedFiles } from '../../support/served-symbol-files.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
+import { ServedFiles } from '../../support/programs/served-symbol-files.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';

@@ -6,11 +6,11 @@ import { ElfFile } from '../../../src/elf/elf-file.ts';
 import { fileCrc, readDebugLink } from '../../../src/symbolizer/search/debug-link.ts';
 import { SymbolSearch } from '../../../src/symbolizer/search/search-log.ts';
 import { type CodeObject, Symbolizer, type SymbolizerOptions } from '../../../src/symbolizer/symbolizer.ts';
-import { buildElf, type ElfPlan, TEXT } from '../../support/elf-builder.ts';
-import { assembleFrames } from '../../support/frame-assembler.ts';
-import { ServedFiles } from '../../support/served-symbol-files.ts';
+import { buildElf, type ElfPlan, TEXT } from '../../support/builders/elf-builder.ts';
+import { assembleFrames } from '../../support/builders/frame-assembler.ts';
+import { CIE, fde } from '../../support/builders/x86-64-functions.ts';
+import { ServedFiles } from '../../support/programs/served-symbol-files.ts';
 import { spread } from '../../support/thoroughness.ts';
-import { CIE, fde } from '../../support/x86-64-functions.ts';
 
 const ID = 'aa11111111111111111111111111111111111111';
 const OTHER_ID = 'bb22222222222222222222222222222222222222';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { A64Decoder } from '../../../src/unwind/scan/a64-decoder.ts';
 import { ArmDecoder } from '../../../src/unwind/scan/arm-decoder.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
-import { follow } from '../../support/followed-instructions.ts';
+import { follow } from '../../support/readers/followed-instructions.ts';
 
 test.each<[string, string, string]>([
   ['push {r4, lr}', 'e92d4010', 'next 13=13-8'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { UnwindMachine } from '../../../src/unwind/machines/unwind-machine.ts';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { type MadeSample, MadeSpace, madeInput } from '../../support/made-process.ts';
-import { randomOf } from '../../support/path-programs.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
+import { type MadeSample, MadeSpace, madeInput } from '../../support/builders/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { randomOf } from '../../support/programs/path-programs.ts';
 
 const BIAS = 0x4000_0000;
 const SP = 0x7fff_0000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BIAS, type Code, frames, SP, spaceOf } from '../../support/scanned-code.ts';
-import { type UnwoundSample, unwound } from '../../support/unwound.ts';
+import { type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { BIAS, type Code, frames, SP, spaceOf } from '../../support/readers/scanned-code.ts';
 
 describe('arm64 code without rules', () => {
   /** stp x19, x30, [sp, #-32]!; blr x8; cbz x0, 0x1014; ldp x19, x30, [sp], #32; ret; and for 0x1014 the same epilogue. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assembleFrames, CfaCode } from '../../support/frame-assembler.ts';
-import { MadeSpace } from '../../support/made-process.ts';
-import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/scanned-code.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
+import { assembleFrames, CfaCode } from '../../support/builders/frame-assembler.ts';
+import { MadeSpace } from '../../support/builders/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/readers/scanned-code.ts';
 
 describe('i386 code without rules', () => {
   /** push ebp; push ebx; sub esp, 24; push 5; call *eax; add esp, 16; test eax, eax; je 0x1016; add esp, 12; pop ebx; pop ebp; ret. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/scanned-code.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/readers/scanned-code.ts';
 
 describe('x86-64 code without rules', () => {
   /** push rbp; sub rsp, 16; call *rax; test eax, eax; je 0x1011; add rsp, 16; pop rbp; ret; and for 0x1011 the same epilogue. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Unwinder } from '../../../src/unwind/unwinder.ts';
-import { MadeSpace, madeInput } from '../../support/made-process.ts';
-import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/scanned-code.ts';
-import { madeModule, type UnwoundSample, unwound } from '../../support/unwound.ts';
+import { MadeSpace, madeInput } from '../../support/builders/made-process.ts';
+import { madeModule, type UnwoundSample, unwound } from '../../support/builders/unwound.ts';
+import { BIAS, type Code, frames, SP, START, spaceOf, textOf } from '../../support/readers/scanned-code.ts';
 
 describe('RISC-V code without rules', () => {
   /** addi sp, sp, -32; sd ra, 24(sp); jal; beqz a0, 0x1010; ld ra, 24(sp); addi sp, sp, 32; ret; and for 0x1010 the same epilogue. */

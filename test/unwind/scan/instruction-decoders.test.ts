@@ -10,7 +10,7 @@ import { S390xDecoder } from '../../../src/unwind/scan/s390x-decoder.ts';
 import { ThumbDecoder } from '../../../src/unwind/scan/thumb-decoder.ts';
 import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
 import { I386_MODE } from '../../../src/unwind/scan/x86-mode.ts';
-import { follow } from '../../support/followed-instructions.ts';
+import { follow } from '../../support/readers/followed-instructions.ts';
 import { EXECUTED_I386 } from './i386-instructions.ts';
 import { EXECUTED_A32, EXECUTED_A64, EXECUTED_RISCV, EXECUTED_T32 } from './risc-instructions.ts';
 

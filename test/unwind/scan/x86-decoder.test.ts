@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { X86Decoder } from '../../../src/unwind/scan/x86-decoder.ts';
 import { I386_MODE, X86_64_MODE } from '../../../src/unwind/scan/x86-mode.ts';
-import { follow } from '../../support/followed-instructions.ts';
+import { follow } from '../../support/readers/followed-instructions.ts';
 import { EXECUTED_INSTRUCTIONS } from './x86-64-instructions.ts';
 
 describe('x86-64', () => {

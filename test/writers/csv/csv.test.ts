@@ -6,11 +6,11 @@ import { writeOverviewCsv } from '../../../src/writers/csv/overview.ts';
 import { writeProcessesCsv } from '../../../src/writers/csv/processes.ts';
 import { writeResultsCsv } from '../../../src/writers/csv/results.ts';
 import { writeStatCsv } from '../../../src/writers/csv/stat.ts';
-import { buildProfile } from '../../support/build-profile.ts';
-import { csvTextsOf } from '../../support/csv-texts.ts';
-import { parseCsv } from '../../support/parse-csv.ts';
-import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/perf-encoder.ts';
-import { recordRow } from '../../support/record-row.ts';
+import { buildProfile } from '../../support/builders/build-profile.ts';
+import { type AttrSpec, encodeFile, type RecordSpec, record, toolRecords } from '../../support/builders/perf-encoder.ts';
+import { recordRow } from '../../support/builders/record-row.ts';
+import { csvTextsOf } from '../../support/readers/csv-texts.ts';
+import { parseCsv } from '../../support/readers/parse-csv.ts';
 
 type Write = (sink: BufferSink) => Promise<void>;
 

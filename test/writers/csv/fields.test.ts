@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimal32, decimal64, percent, quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { wholeNumber } from '../../../src/writers/whole-number.ts';
-import { parseCsvRows } from '../../support/parse-csv.ts';
+import { parseCsvRows } from '../../support/readers/parse-csv.ts';
 
 const u64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { quoted, quotedWhereNeeded } from '../../../src/writers/csv/fields.ts';
 import { withoutFormulas } from '../../../src/writers/csv/formula-guard.ts';
-import { parseCsv } from '../../support/parse-csv.ts';
+import { parseCsv } from '../../support/readers/parse-csv.ts';
 
 /** What the guard makes of CSV that is written in pieces of `pieceBytes`. */
 async function guarded(csv: string, pieceBytes = 1 << 20): Promise<string> {

@@ -3,9 +3,9 @@ import { BufferSink } from '../../../src/base/streams/byte-sink.ts';
 import { RecordLog } from '../../../src/stats/record-log.ts';
 import { recordingStats } from '../../../src/stats/recording-stats.ts';
 import { writeCsvTables } from '../../../src/writers/csv/csv.ts';
-import { decode } from '../../support/decode.ts';
-import { parseCsvRows } from '../../support/parse-csv.ts';
-import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/perf-encoder.ts';
+import { type AttrSpec, encodeFile, misc, type RecordSpec, record } from '../../support/builders/perf-encoder.ts';
+import { decode } from '../../support/readers/decode.ts';
+import { parseCsvRows } from '../../support/readers/parse-csv.ts';
 
 /** For a file that readperf can read: PERFFILE with attrs of 72 bytes, a frequency, and the name of the event. */
 const ATTR: AttrSpec = {

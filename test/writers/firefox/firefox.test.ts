@@ -19,9 +19,9 @@ import {
 } from '../../../src/profile/thread-events.ts';
 import { type FirefoxOptions, writeFirefox } from '../../../src/writers/firefox/firefox.ts';
 import { breakpadId } from '../../../src/writers/firefox/write-shared.ts';
-import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
-import { encodeFile, record } from '../../support/perf-encoder.ts';
-import { type FirefoxRead, readFirefox } from '../../support/read-firefox.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { encodeFile, record } from '../../support/builders/perf-encoder.ts';
+import { type FirefoxRead, readFirefox } from '../../support/readers/read-firefox.ts';
 
 async function written(profile: Profile, options: Partial<FirefoxOptions> = {}): Promise<FirefoxRead> {
   const sink = new BufferSink();

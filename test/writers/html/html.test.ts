@@ -14,12 +14,12 @@ import { CODE_KINDS, type PageData } from '../../../src/writers/html/page-data.t
 import { CallTree } from '../../../viewer/model/call-tree.ts';
 import { functionWeights } from '../../../viewer/model/function-weights.ts';
 import { selfWeights, totalWeights } from '../../../viewer/model/selection.ts';
-import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { pageOf, pageRecording } from '../../support/builders/page-recording.ts';
+import { randomProfile } from '../../support/builders/random-profile.ts';
 import { failure } from '../../support/failure.ts';
 import { mergeProfiles } from '../../support/merge-profiles.ts';
-import { pageOf, pageRecording } from '../../support/page-recording.ts';
-import { randomProfile } from '../../support/random-profile.ts';
-import { htmlText, readHtml, stackOf } from '../../support/read-html.ts';
+import { htmlText, readHtml, stackOf } from '../../support/readers/read-html.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 const dataOf = async (samples: readonly SampleSpec[]): Promise<PageData> => readHtml(await pageOf(buildProfile(samples)));

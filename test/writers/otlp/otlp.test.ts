@@ -12,11 +12,11 @@ import type { MappingKind, Profile } from '../../../src/profile/profile.ts';
 import { Symbolizer } from '../../../src/symbolizer/symbolizer.ts';
 import { type OtlpOptions, writeOtlp } from '../../../src/writers/otlp/otlp.ts';
 import { writePprof } from '../../../src/writers/pprof/pprof.ts';
-import { buildProfile, type FrameSpec, type SampleSpec } from '../../support/build-profile.ts';
+import { buildProfile, type FrameSpec, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { randomProfile } from '../../support/builders/random-profile.ts';
 import { FIXTURE_SYMBOLS, FixtureSymbolFiles } from '../../support/fixture-symbols.ts';
-import { randomProfile } from '../../support/random-profile.ts';
-import { type ReadOtlp, type ReadOtlpSample, readOtlp } from '../../support/read-otlp.ts';
-import { type ReadPprof, readPprof } from '../../support/read-pprof.ts';
+import { type ReadOtlp, type ReadOtlpSample, readOtlp } from '../../support/readers/read-otlp.ts';
+import { type ReadPprof, readPprof } from '../../support/readers/read-pprof.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 type Options = Omit<OtlpOptions, 'exporter'>;

@@ -6,10 +6,10 @@ import { CPUMODE_USER } from '../../../src/profile/location-table.ts';
 import { unresolvedName } from '../../../src/profile/names.ts';
 import type { Mapping, Profile } from '../../../src/profile/profile.ts';
 import { type PprofOptions, writePprof } from '../../../src/writers/pprof/pprof.ts';
-import { buildProfile, type SampleSpec } from '../../support/build-profile.ts';
-import { locationsOf } from '../../support/locations-of.ts';
-import { randomProfile } from '../../support/random-profile.ts';
-import { type ReadPprof, type ReadSample, readPprof } from '../../support/read-pprof.ts';
+import { buildProfile, type SampleSpec } from '../../support/builders/build-profile.ts';
+import { randomProfile } from '../../support/builders/random-profile.ts';
+import { locationsOf } from '../../support/readers/locations-of.ts';
+import { type ReadPprof, type ReadSample, readPprof } from '../../support/readers/read-pprof.ts';
 import { runs } from '../../support/thoroughness.ts';
 
 async function pprofBytes(profile: Profile, options: PprofOptions = { labels: [] }): Promise<Uint8Array> {
