@@ -198,6 +198,22 @@ describe('s390x stacks', () => {
       expect(await unwound(sample, await spaceOf())).toMatchObject({ end: 'complete', frames });
     });
 
+    // stmg %r6,%r15,80(%r15); lay %r15,-112(%r15); lgr %r11,%r15; basr %r14,%r1; lmg %r6,%r15,192(%r15) or (%r11); br %r14
+    test.each(['f', 'b'])('are left by what their code does if it saves the stack pointer elsewhere: with -mpacked-stack, by r%s', async (base) => {
+      const bytes = Uint8Array.from(Buffer.from(`eb6ff0500024e3f0ff90ff71b90400bf0de1eb6f${base}0c0000407fe`, 'hex'));
+      const packed = new MadeSpace()
+        .map(BIAS, BIAS + 0x10000, module, BIAS)
+        .map(0x7000_0000, 0x7000_1000, await madeModule('s390x', [{ svma: 0x300, bytes }]), 0x7000_0000);
+      const sp = CALLER_SP - 112;
+      const saved = { 8: BIAS + 0x1110, 9: CALLER_SP, 24: BIAS + 0x1310, 25: CALLER_SP + 160 };
+      const stack = Object.fromEntries(Object.entries(saved).map(([word, value]) => [192 + 8 * Number(word), value]));
+      const registers = { pc: 0x7000_0312, r11: sp, r14: 0x7000_0312, r15: sp };
+      expect(await unwound({ machine: 's390x', registers, stack, littleEndian: false }, packed)).toMatchObject({
+        end: 'complete',
+        frames: ['!70000312', ...[0x1110, 0x1310].map((svma) => (BIAS + svma).toString(16))],
+      });
+    });
+
     test.each<[string, number, Readonly<Record<string, number>>]>([
       ['the link register is saved', 0x7000_0330, { r14: 0x7000_030e, r15: CALLER_SP }],
       ['there is a frame', 0x7000_0334, { r14: 0x7000_030e, r15: CALLER_SP - 160 }],

@@ -30,7 +30,7 @@ interface ReturnCfa {
 
 /** Where the return address is at a return: what to add to the rule for it. */
 interface ReturnAddressPlace {
-  readonly rule: typeof RegisterRule.offset | typeof RegisterRule.register;
+  readonly rule: typeof RegisterRule.offset | typeof RegisterRule.spOffset | typeof RegisterRule.fpOffset | typeof RegisterRule.register;
   readonly value: number;
 }
 
@@ -63,7 +63,7 @@ export class ReturnRules {
     const place = this.#returnAddressAt(state, cfa, isReturn ? via : link);
     if (place === undefined) return NO_RULE;
     // It may also be the jump of a switch.
-    if (!isReturn && place.rule !== RegisterRule.offset && cfa.offset === this.#machine.cfaBias) return NO_RULE;
+    if (!isReturn && place.rule === RegisterRule.register && cfa.offset === this.#machine.cfaBias) return NO_RULE;
     const { rules } = this.#module;
     const column = returnColumn(this.#machine);
     const pointerFlags = flags | (state.isDistance ? RuleFlag.distance : 0);
@@ -119,6 +119,10 @@ export class ReturnRules {
     const isSlot = isPowerpc ? distance === -powerpcLinkSlot(this.#machine) : distance >= addressSize && distance <= MAX_FRAME_BYTES;
     if (base === SAVED + cfaBase && isSlot && (cfaBase !== sp || offset >= 0)) return { rule: RegisterRule.offset, value: -distance };
     if (isInLink) return { rule: RegisterRule.register, value: lr };
+    // s390x restores both registers at once, the stack pointer from what may be anywhere in the frame of the caller.
+    const isBySp = base === SAVED + sp;
+    if (cfaBase === INDIRECT && (isBySp || base === SAVED + fp) && Math.abs(offset) <= MAX_FRAME_BYTES)
+      return { rule: isBySp ? RegisterRule.spOffset : RegisterRule.fpOffset, value: offset };
     // PowerPC moves the link register to and from memory by way of another register. musl's vfork for x86-64 keeps the return address in rdx.
     const mayBeInOther = isPowerpc || (name === 'x86_64' && cfaBase === sp && cfa === 0);
     return mayBeInOther && base >= 0 && base < INDIRECT && offset === 0 ? { rule: RegisterRule.register, value: base } : undefined;

@@ -2,12 +2,9 @@ import { S390X_FLOATING as FLOATING } from '../machines/s390x-registers.ts';
 import type { CodeFlow, CodeReader, InstructionDecoder } from './instruction-decoder.ts';
 import { OpcodeSet } from './opcode-set.ts';
 import { applyB2, applyB3, applyB9, clobberPair } from './s390x-register-formats.ts';
-import { INDIRECT, ScanState } from './scan-state.ts';
+import { ScanState } from './scan-state.ts';
 
 const LINK = 14;
-const SP = 15;
-/** Where functions save the stack pointer, from the stack pointer on. Only code made with gcc's `-mpacked-stack`, such as kernels, has it elsewhere. */
-const SP_SLOT = 120;
 
 // Instructions that write no general register. All others of their formats write the first one that they name.
 /** SPM, SVC, CLR, CR */
@@ -340,7 +337,6 @@ export class S390xDecoder implements InstructionDecoder {
 
   #load(register: number, state: ScanState): void {
     if (this.#low !== 0) state.clobber(register);
-    else if (register === SP) this.#loadRange(SP, state);
     else state.load(register, this.#base, this.#distance);
   }
 
@@ -360,18 +356,8 @@ export class S390xDecoder implements InstructionDecoder {
     for (let i = this.#rangeEnd(last); i >= 0; i--) {
       const register = (this.#first + i) & 15;
       if (register === base) ofBase = i;
-      else this.#loadWord(register, this.#distance + 8 * i, state);
+      else state.load(register, base, this.#distance + 8 * i);
     }
-    if (ofBase >= 0) this.#loadWord(base, this.#distance + 8 * ofBase, state);
-  }
-
-  /** If it is not known what was saved, the slot of the stack pointer still tells where the caller's stack pointer is. */
-  #loadWord(register: number, distance: number, state: ScanState): void {
-    const [from, offset] = [state.bases[this.#base], state.offsets[this.#base]];
-    state.load(register, this.#base, distance);
-    if (register !== SP || state.bases[SP] !== INDIRECT) return;
-    state.bases[SP] = from;
-    state.offsets[SP] = offset + distance - SP_SLOT;
-    state.pointerBase = -1;
+    if (ofBase >= 0) state.load(base, base, this.#distance + 8 * ofBase);
   }
 }
