@@ -117,6 +117,46 @@ describe('RISC-V stacks', () => {
     expect(await unwound({ machine: 'riscv64', registers, stack: {} }, space)).toMatchObject({ end: 'complete', frames: hex(0x1510, 0x1010, 0x1310) });
   });
 
+  describe('in a function that saves registers for its caller', () => {
+    // jal t0, 0x320, or auipc t0, 0; jalr t0, 0x20(t0). jalr a2; j 0x330
+    const calls = { jal: 'ef020002 0296 6f00a002', far: '97020000 e7820202 0296 6f006002' };
+    // addi sp, sp, -32; li t1, 1; sd ra, 24(sp); slli t1, t1, 4; add sp, sp, t1; jr t0. At 0x330: ld ra, 8(sp); addi sp, sp, 16; ret
+    const helpers = '0111 0543 06ec 1203 1a91 8282 00000000 a260 4101 8280';
+
+    const spaceOf = async (call: string, rule?: CfaCode): Promise<MadeSpace> => {
+      const bytes = new Uint8Array(64);
+      bytes.set(Buffer.from(call.replaceAll(' ', ''), 'hex'));
+      bytes.set(Buffer.from(helpers.replaceAll(' ', ''), 'hex'), 32);
+      const { bytes: frames } = assembleFrames([[{ ...helper, augmentation: 'zR' }, rule === undefined ? [] : [{ start: 0x320, sizeBytes: 16, code: rule }]]], {
+        addr: 0x4000,
+      });
+      const text = await madeModule('riscv64', [{ svma: 0x300, bytes }], [{ name: '.eh_frame', flags: 2, addr: 0x4000, content: frames }]);
+      return new MadeSpace().map(BIAS, BIAS + 0x10000, module, BIAS).map(0x7000_0000, 0x7000_1000, text, 0x7000_0000);
+    };
+
+    test.each([
+      [0x320, 0],
+      [0x322, 32],
+      [0x324, 32],
+      [0x326, 32],
+      [0x328, 32],
+      [0x32a, 16],
+    ])('go on with the caller as it was at the call, at %i', async (at, size) => {
+      for (const rule of [undefined, code().defCfaOffset(32)]) {
+        const registers = { pc: 0x7000_0000 + at, t0: 0x7000_0304, ra: BIAS + 0x1110, sp: SP - size, t1: 16 };
+        const result = await unwound({ machine: 'riscv64', registers, stack: { [size + 8]: BIAS + 0x1310 } }, await spaceOf(calls.jal, rule));
+        const frames = [`!${(0x7000_0000 + at).toString(16)}`, '70000304', (BIAS + 0x1110).toString(16), (BIAS + 0x1310).toString(16)];
+        expect(result).toMatchObject({ end: 'complete', frames });
+      }
+    });
+
+    test('go on with the caller as it was at a call by two instructions', async () => {
+      const registers = { pc: 0x7000_0326, t0: 0x7000_0308, ra: BIAS + 0x1110, sp: SP - 32 };
+      const result = await unwound({ machine: 'riscv64', registers, stack: { 40: BIAS + 0x1310 } }, await spaceOf(calls.far, code().defCfaOffset(32)));
+      expect(result).toMatchObject({ end: 'complete', frames: ['!70000326', '70000308', (BIAS + 0x1110).toString(16), (BIAS + 0x1310).toString(16)] });
+    });
+  });
+
   test('leave callers by their code if a rule says that the return address is still in ra', async () => {
     // jalr a2; mv t1, a0; ld ra, 72(sp); addi sp, sp, 144; jr t1
     const text = Uint8Array.of(0x02, 0x96, 0x2a, 0x83, 0xa6, 0x60, 0x49, 0x61, 0x02, 0x83);

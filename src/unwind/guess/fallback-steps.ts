@@ -22,6 +22,8 @@ export type Called = 'nothing' | 'other' | 'any' | 'pending';
 export interface FallbackSteps {
   /** Whether the last step went from a signal trampoline to the interrupted code. */
   readonly isSignalFrame: boolean;
+  /** The register that it has left the return address in, or where the signal's frame has it. */
+  readonly returnColumn: number;
   /** Whether it went to the beginning of a function that was put on the stack to run next. */
   readonly isAtStart: boolean;
   /** To be called before each stack, while the registers are those of the sample. */

@@ -1,3 +1,5 @@
+import { RISCV_T0 } from '../machines/riscv-registers.ts';
+import { returnColumn } from '../machines/unwind-machine.ts';
 import { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import { IS_CALL, ReturnAddresses } from '../scan/return-addresses.ts';
@@ -18,6 +20,7 @@ import { LeafStep } from './leaf-step.ts';
 import { LinkGuess } from './link-guess.ts';
 import { PushStep } from './push-step.ts';
 import { ReturnStep } from './return-step.ts';
+import { SaveStep } from './save-step.ts';
 import { ThumbMode } from './thumb-mode.ts';
 import { WrongRules } from './wrong-rules.ts';
 import { X86Guess } from './x86-guess.ts';
@@ -41,6 +44,7 @@ export class FrameGuess implements FallbackSteps {
   readonly #vdso: I386Vdso;
   readonly #x86: X86Guess;
   readonly #links: LinkGuess;
+  readonly #saveStep: SaveStep;
   readonly #leafStep: LeafStep;
   readonly #wrongRules: WrongRules;
   isSignalFrame = false;
@@ -62,13 +66,20 @@ export class FrameGuess implements FallbackSteps {
     const pushStep = new PushStep(context, thumbMode);
     this.#returnStep = returnStep;
     this.#x86 = new X86Guess(context, { returnStep, codeStep, entryStep, vdso: this.#vdso });
-    this.#links = new LinkGuess(context, { returnStep, codeStep, pushStep });
-    this.#leafStep = new LeafStep(context, codeStep);
+    this.#saveStep = new SaveStep(context);
+    this.#links = new LinkGuess(context, { returnStep, codeStep, pushStep, saveStep: this.#saveStep });
+    this.#leafStep = new LeafStep(context, codeStep, this.#saveStep);
     this.#wrongRules = new WrongRules(context, codeStep, entryStep);
   }
 
   get isAtStart(): boolean {
     return this.#returnStep.isAtStart;
+  }
+
+  get returnColumn(): number {
+    const { machine } = this.#frame;
+    if (this.isSignalFrame) return machine.signalPc;
+    return this.#saveStep.hasStepped ? RISCV_T0 : returnColumn(machine);
   }
 
   begin(): void {
@@ -143,6 +154,7 @@ export class FrameGuess implements FallbackSteps {
   #beginStep(): void {
     this.isSignalFrame = false;
     this.#returnStep.isAtStart = false;
+    this.#saveStep.hasStepped = false;
     this.#code.isPending = false;
   }
 

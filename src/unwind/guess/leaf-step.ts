@@ -1,3 +1,4 @@
+import { RISCV_T0 } from '../machines/riscv-registers.ts';
 import { codeAddress, returnColumn } from '../machines/unwind-machine.ts';
 import type { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
@@ -10,6 +11,7 @@ import type { StepEnd } from '../steps/step-end.ts';
 import type { UnwindModule } from '../unwind-module.ts';
 import type { CodeStep } from './code-step.ts';
 import type { GuessContext } from './guess-context.ts';
+import type { SaveStep } from './save-step.ts';
 
 /** Rules of code that does not return to what called it, whatever its link register has; and those that only hold at calls, whose code is followed anyway. */
 const NOT_TO_CALLER = RuleFlag.outermost | RuleFlag.signalFrame | RuleFlag.toHandler | RuleFlag.exidx | RuleFlag.leavesStack;
@@ -25,15 +27,17 @@ export class LeafStep {
   readonly #code: CodeBytes;
   readonly #returns: ReturnAddresses;
   readonly #codeStep: CodeStep;
+  readonly #saveStep: SaveStep;
   readonly #prologues: PrologueScan;
   readonly #ruleStep: RuleStep;
 
-  constructor({ frame, memory, shortfall, code, returns }: GuessContext, codeStep: CodeStep) {
+  constructor({ frame, memory, shortfall, code, returns }: GuessContext, codeStep: CodeStep, saveStep: SaveStep) {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = code;
     this.#returns = returns;
     this.#codeStep = codeStep;
+    this.#saveStep = saveStep;
     this.#prologues = new PrologueScan(code);
     this.#ruleStep = new RuleStep(frame, memory, shortfall);
   }
@@ -48,6 +52,7 @@ export class LeafStep {
     const svma = pc - this.#memory.space.bias;
     const rule = module.ruleAt(svma);
     if (rule < 0 || (module.rules.data[rule + RuleWord.flags] & NOT_TO_CALLER) !== 0) return 'no-rule';
+    if (module.rules.data[rule + RuleWord.returnAddressRegister] === RISCV_T0) return this.#saveStep.step();
     const isAtEntry = isRuleAtEntry(module, rule);
     // Following code may make room among the rules, so that their numbers change.
     const byPrologue = this.#prologues.rule(module, svma);

@@ -1,3 +1,4 @@
+import { returnColumn } from '../machines/unwind-machine.ts';
 import { CodeBytes } from '../memory/code-bytes.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import type { FrameView } from '../steps/frame.ts';
@@ -30,6 +31,10 @@ export class LibunwindFallback implements FallbackSteps {
     this.#frame = frame;
     this.#memory = memory;
     this.#code = new CodeBytes(memory);
+  }
+
+  get returnColumn(): number {
+    return returnColumn(this.#frame.machine);
   }
 
   begin(): void {}

@@ -10,6 +10,7 @@ import type { CodeStep } from './code-step.ts';
 import type { GuessContext } from './guess-context.ts';
 import type { PushStep } from './push-step.ts';
 import type { ReturnStep } from './return-step.ts';
+import type { SaveStep } from './save-step.ts';
 
 /** How many instructions before an arm64 address are searched for the function's prologue. */
 const MAX_SCANNED_INSTRUCTIONS = 256;
@@ -59,6 +60,7 @@ interface LinkWays {
   readonly returnStep: ReturnStep;
   readonly codeStep: CodeStep;
   readonly pushStep: PushStep;
+  readonly saveStep: SaveStep;
 }
 
 /** Steps without a rule on machines whose calls leave the return address in a link register. */
@@ -70,8 +72,9 @@ export class LinkGuess {
   readonly #returnStep: ReturnStep;
   readonly #codeStep: CodeStep;
   readonly #pushStep: PushStep;
+  readonly #saveStep: SaveStep;
 
-  constructor({ frame, memory, code, returns }: GuessContext, { returnStep, codeStep, pushStep }: LinkWays) {
+  constructor({ frame, memory, code, returns }: GuessContext, { returnStep, codeStep, pushStep, saveStep }: LinkWays) {
     this.#frame = frame;
     this.#stack = memory.stack;
     this.#code = code;
@@ -79,6 +82,7 @@ export class LinkGuess {
     this.#returnStep = returnStep;
     this.#codeStep = codeStep;
     this.#pushStep = pushStep;
+    this.#saveStep = saveStep;
   }
 
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
@@ -135,7 +139,7 @@ export class LinkGuess {
 
   /** On RISC-V the return address and the caller's frame pointer are below where the frame pointer points. */
   stepRiscv(): StepEnd {
-    return this.#stepByLinkOrChain(RISCV_STUB);
+    return this.#saveStep.step() === 'stepped' ? 'stepped' : this.#stepByLinkOrChain(RISCV_STUB);
   }
 
   /** On LoongArch as well. */

@@ -10,6 +10,7 @@ import {
   riscvDistance,
   thumbBranchDistance,
 } from './branch-distance.ts';
+import { isSavingCall } from './saving-calls.ts';
 
 /**
  * - `call`: the instruction before the address is a call to a target that the code does not tell
@@ -118,16 +119,16 @@ export class CallSites {
     return (word & 0x0fff_fff0) >>> 0 === 0x012f_ff30 ? 'call' : 'none';
   }
 
-  /** JAL and JALR that leave the address in ra, and C.JALR. @see The RISC-V Instruction Set Manual, volume I */
+  /** JAL and JALR that leave the address in ra or t0, and C.JALR. @see The RISC-V Instruction Set Manual, volume I */
   #beforeRiscv(address: number): CallKind {
     if (address % 2 !== 0) return 'none';
     if (!this.#code.read(address - 4, 4)) return 'unknown';
     const word = this.#code.word(0);
-    if ((word & 0xfff) === 0x0ef) {
+    if ((word & 0xfff) === 0x0ef || isSavingCall(word)) {
       this.target = address - 4 + riscvDistance(word);
       return 'direct';
     }
-    if ((word & 0x7fff) === 0x00e7) return 'call';
+    if ((word & 0x7fff) === 0x00e7 || (word & 0x7fff) === 0x02e7) return 'call';
     const half = word >>> 16;
     return (half & 0xf07f) === 0x9002 && (half & 0x0f80) !== 0 ? 'call' : 'none';
   }

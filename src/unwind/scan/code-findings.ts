@@ -27,6 +27,8 @@ export class CodeFindings {
   readonly goesOn = new CodeFacts();
   /** By {@link EntryScan}'s key, or that of {@link PushScan.ruleFrom}: the number of the rule that follows from the code since the function's entry, or NO_RULE. */
   readonly entered = new CodeFacts();
+  /** By {@link PushScan.ruleOfSaving}'s key: the number of the rule of a function that saves registers for its caller, or NO_RULE. */
+  readonly saving = new CodeFacts();
   /** By {@link PushScan.rule}'s key: the number of the rule that follows from the code since a push, or NO_RULE. */
   readonly pushed = new CodeFacts();
   /** By svma of a function of i386: how many bytes of arguments it pops, or −1, see {@link I386Callees}. */
@@ -50,6 +52,7 @@ export class CodeFindings {
     this.beginning.clear();
     this.jumped.clear();
     this.entered.clear();
+    this.saving.clear();
     this.pushed.clear();
   }
 }

@@ -1,4 +1,5 @@
-import { type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
+import { RISCV_T0 } from '../machines/riscv-registers.ts';
+import { MACHINE_REGISTERS, type MachineRegisters, returnColumn } from '../machines/unwind-machine.ts';
 import { MAX_FRAME_BYTES } from '../memory/stack-memory.ts';
 import { RegisterRule } from '../rules/cfa-row.ts';
 import { NO_RULE } from '../rules/unwind-rules.ts';
@@ -39,6 +40,20 @@ export function ruleSinceEntry({ registers, rules }: UnwindModule, state: ScanSt
     if (place === undefined) rules.addRegister(saved, RegisterRule.undefined, 0);
     else rules.addRegister(saved, RegisterRule.offset, place - toCfa);
   }
+  return rules.end();
+}
+
+/**
+ * The same for a function of RISC-V that saves registers for its caller, so that it returns by t0, and leaves the caller's return address in ra. Its frame becomes
+ * a part of the caller's only when it returns.
+ */
+export function ruleOfSaving({ rules }: UnwindModule, state: ScanState): number {
+  const { link, calleeSaved } = CALLING_CONVENTIONS.riscv64;
+  const { sp } = MACHINE_REGISTERS.riscv64;
+  const distance = -state.offsets[sp];
+  const isKept = [link, RISCV_T0, ...calleeSaved].every((register) => state.hasFirstValue(register));
+  if (!isKept || state.bases[sp] !== sp || distance < 0 || distance > MAX_FRAME_BYTES) return NO_RULE;
+  rules.begin(0, sp, distance, RISCV_T0);
   return rules.end();
 }
 

@@ -10,6 +10,7 @@ import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { linkDecoders } from './link-decoders.ts';
 import { isRuleAtEntry } from './prologue-scan.ts';
 import { ReturnRules } from './return-rules.ts';
+import { savingCallBefore } from './saving-calls.ts';
 import { ScanState } from './scan-state.ts';
 import { x86Decoders } from './x86-decoder.ts';
 
@@ -84,6 +85,9 @@ export class FrameScan {
     this.#start = svma;
     this.#isCall = (flags & ScanFlag.isCall) !== 0;
     this.#reader.begin(module);
+    const saving = machine.name === 'riscv64' && this.#isCall ? savingCallBefore(this.#reader, svma) : -1;
+    if (saving >= 0) return this.rule(module, saving, flags & ~ScanFlag.isCall);
+    this.#reader.isMissing = false;
     this.#returnRules.begin(module, machine, { isCall: this.#isCall, isEmpty: (flags & ScanFlag.isEmpty) !== 0 });
     module.makeRoom();
     const decoder = this.#decoderOf(machine.name, (flags & ScanFlag.isThumb) !== 0);

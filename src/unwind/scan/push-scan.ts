@@ -6,7 +6,7 @@ import type { UnwindModule } from '../unwind-module.ts';
 import { BranchStates } from './branch-states.ts';
 import { CallEffects } from './call-effects.ts';
 import { CALLING_CONVENTIONS, type CallingConvention } from './calling-conventions.ts';
-import { ruleSinceEntry } from './entry-rule.ts';
+import { ruleOfSaving, ruleSinceEntry } from './entry-rule.ts';
 import { FileCode } from './file-code.ts';
 import type { CodeFlow, InstructionDecoder } from './instruction-decoder.ts';
 import { type LinkCode, linkDecoders } from './link-decoders.ts';
@@ -75,14 +75,33 @@ export class PushScan {
     const key = (((svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry)) * 2 + (code === 't32' ? 1 : 0)) * 2 + (mayGuess ? 1 : 0);
     const known = entered.get(key);
     if (known !== undefined) return known;
-    this.#begin(module);
-    this.#reader.begin(module);
-    const isReached = this.#follows(module, code, entry, svma) && (mayGuess || !this.#isGuess);
-    this.#branches.clear();
+    const isReached = this.#reaches(module, entry, svma, code) && (mayGuess || !this.#isGuess);
     if (this.#code.isPending) return NO_RULE;
     const rule = isReached ? ruleSinceEntry(module, this.#state) : NO_RULE;
     entered.set(key, rule);
     return rule;
+  }
+
+  /** The same for a function of RISC-V that saves registers for its caller: see {@link ruleOfSaving}. */
+  ruleOfSaving(module: UnwindModule, entry: number, svma: number): number {
+    const { saving } = module.code;
+    const key = (svma - module.memory.start) * MAX_FUNCTION_BYTES + (svma - entry);
+    const known = saving.get(key);
+    if (known !== undefined) return known;
+    const isReached = this.#reaches(module, entry, svma, 'riscv64') && !this.#isGuess;
+    if (this.#code.isPending) return NO_RULE;
+    const rule = isReached ? ruleOfSaving(module, this.#state) : NO_RULE;
+    saving.set(key, rule);
+    return rule;
+  }
+
+  /** Whether code leads from a function's entry to an svma: then the state is that of the frame. */
+  #reaches(module: UnwindModule, entry: number, svma: number, code: LinkCode): boolean {
+    this.#begin(module);
+    this.#reader.begin(module);
+    const isReached = this.#follows(module, code, entry, svma);
+    this.#branches.clear();
+    return isReached;
   }
 
   #begin(module: UnwindModule): void {

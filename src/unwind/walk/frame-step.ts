@@ -1,6 +1,6 @@
 import type { Called, FallbackSteps, RecoveryWay } from '../guess/fallback-steps.ts';
 import { RegisterFile } from '../machines/register-file.ts';
-import { findsFrames, MACHINE_REGISTERS, returnColumn } from '../machines/unwind-machine.ts';
+import { findsFrames, MACHINE_REGISTERS } from '../machines/unwind-machine.ts';
 import type { ProcessMemory } from '../memory/process-memory.ts';
 import { CANT_UNWIND } from '../rules/exidx-table.ts';
 import { NO_RULE, RULE_REGISTER_MASK, RULE_REGISTER_WORDS, RuleFlag, RuleWord } from '../rules/unwind-rules.ts';
@@ -339,12 +339,10 @@ export class FrameStep {
   }
 
   #afterFallback(): StepEnd {
-    const { machine } = this.#frame;
     this.wasSignalFrame = this.#fallback.isSignalFrame;
     this.ledToUncalled = this.#fallback.isAtStart;
-    const column = this.wasSignalFrame ? machine.signalPc : returnColumn(machine);
     // Nothing says whether the address is signed; it was checked as if it were.
-    return this.#takeReturnAddress(column, RuleFlag.signed, 0);
+    return this.#takeReturnAddress(this.#fallback.returnColumn, RuleFlag.signed, 0);
   }
 
   /** Reads the caller's address from the return address column. */

@@ -1,0 +1,53 @@
+import { RISCV_T0 } from '../machines/riscv-registers.ts';
+import { codeAddress } from '../machines/unwind-machine.ts';
+import type { CodeBytes } from '../memory/code-bytes.ts';
+import type { ProcessMemory } from '../memory/process-memory.ts';
+import { PushScan } from '../scan/push-scan.ts';
+import { MAX_FUNCTION_BYTES, type ReturnAddresses } from '../scan/return-addresses.ts';
+import { isSavingCall } from '../scan/saving-calls.ts';
+import type { FrameView } from '../steps/frame.ts';
+import { RuleStep } from '../steps/rule-step.ts';
+import type { StepEnd } from '../steps/step-end.ts';
+import type { GuessContext } from './guess-context.ts';
+
+/**
+ * Steps out of leaves of RISC-V that save registers for their caller (libgcc's `__riscv_save_…`, for `-msave-restore`), by what they have done since they were
+ * called. The step leads to the caller as it was at the call, with its own return address in ra, and the leaf's in t0. Following the code to the return would
+ * need registers that are not saved yet, and rules of libgcc are wrong in the first and in the last instruction.
+ */
+export class SaveStep {
+  /** Whether the last step was such a one. */
+  hasStepped = false;
+  readonly #frame: FrameView;
+  readonly #memory: ProcessMemory;
+  readonly #code: CodeBytes;
+  readonly #returns: ReturnAddresses;
+  readonly #scan: PushScan;
+  readonly #ruleStep: RuleStep;
+
+  constructor({ frame, memory, shortfall, code, returns }: GuessContext) {
+    this.#frame = frame;
+    this.#memory = memory;
+    this.#code = code;
+    this.#returns = returns;
+    this.#scan = new PushScan(code);
+    this.#ruleStep = new RuleStep(frame, memory, shortfall);
+  }
+
+  /** Turns the registers of the frame into those of its caller. */
+  step(): StepEnd {
+    const { registers, machine, pc, isCall } = this.#frame;
+    if (machine.name !== 'riscv64' || isCall || registers.known[RISCV_T0] === 0) return 'no-rule';
+    const link = codeAddress(registers.lo[RISCV_T0], registers.hi[RISCV_T0], machine);
+    if (this.#returns.callBefore(link) !== 'direct') return 'no-rule';
+    const entry = this.#returns.target;
+    if (!(entry <= pc && pc - entry < MAX_FUNCTION_BYTES) || !this.#code.read(link - 4, 4) || !isSavingCall(this.#code.word(0))) return 'no-rule';
+    const module = this.#code.moduleOf(this.#frame);
+    if (module === undefined) return 'no-rule';
+    const { bias } = this.#memory.space;
+    const rule = this.#scan.ruleOfSaving(module, entry - bias, pc - bias);
+    const end = rule < 0 ? 'no-rule' : this.#ruleStep.step(module, rule);
+    this.hasStepped = end === 'stepped';
+    return end;
+  }
+}
