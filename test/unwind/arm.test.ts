@@ -353,4 +353,65 @@ describe('exceptions of 32-bit Arm', () => {
     expect((await unwind({ ...pushed, 68: 5 })).frames).toEqual(framesTo(CALLER[set]));
     expect((await unwind({ ...pushed, 60: SP - 8, 68: BIAS + TURN[set] })).frames).toEqual(framesTo(CALLER[set]));
   });
+
+  describe('while libgcc follows the instructions of a function', () => {
+    // add sp, #16; bx lr; as above; a function that makes a call; a call of that function
+    const listing = 'b004 4770 e92d 000c a901 f000 f800 f8dd e040 b012 4770 f000 f800 f7ff fffc';
+    const bytes = Uint8Array.from(listing.split(' ').flatMap((half) => [Number.parseInt(half.slice(2), 16), Number.parseInt(half.slice(0, 2), 16)]));
+    const [FUNCTION, CALL, CALLER] = [0x1016, 0x101b, 0x101f];
+    // vsp += 8; pop {r4, lr}; finish. And in the caller: pop {r4, lr}
+    const sections = assembleExidx(
+      [
+        [0x1000, 'cantunwind'],
+        [FUNCTION, { inline: [0x01, 0xa8, 0xb0] }],
+        [0x101a, { inline: [0xa8, 0xb0] }],
+      ],
+      0x4000,
+      0x5000,
+    );
+    const frame = SP + 200;
+    const unwind = async (rest: number, sp: number, registers: Readonly<Record<number, number>> = {}, state: Readonly<Record<number, number>> = {}) => {
+      const code = new MadeSpace().map(BIAS, BIAS + 0x8000, await madeModule('arm', [{ svma: 0x1000, bytes }], sections), BIAS);
+      // Above what libgcc knows of the instructions, two words, and r0 … r15. Then the frames of both functions.
+      const words = { 24: 1, 40: 4, 76: sp, 80: BIAS + CALL, 84: BIAS + CALL, 208: 14, 212: BIAS + CALLER, 216: 15, 220: 0 };
+      const known = { 0: rest, 4: BIAS + 0x4010, 8: rest === 0 ? 0 : rest === 0xb000_0000 ? 1 : 2, ...state };
+      const sample = { pc: BIAS + 0x1000, lr: BIAS + 0x100f, sp: SP, fp: 1 };
+      return unwound({ machine: 'arm', registers: sample, stack: { ...known, ...words, ...registers } }, code);
+    };
+    const framesTo = (...ends: number[]): string[] => [`!${(BIAS + 0x1000).toString(16)}`, ...[0x100e, ...ends].map((at) => (BIAS + (at & ~1)).toString(16))];
+
+    test('go on with it before they have an effect', async () => {
+      for (const state of [{ 4: 0 }, {}]) {
+        expect(await unwind(0xa8b0_0000, frame, {}, state)).toMatchObject({ end: 'complete', frames: framesTo(CALL, CALLER) });
+      }
+    });
+
+    test.each([
+      ['once the stack pointer was moved', 0xa8b0_0000, frame + 8, {}],
+      ['before registers are popped', 0xb000_0000, frame + 8, {}],
+      ['while registers are popped', 0xb000_0000, frame + 8, { 40: 14 }],
+      ['once registers were popped', 0xb000_0000, frame + 16, { 40: 14, 80: BIAS + CALLER }],
+      ['at the end', 0, frame + 16, { 40: 14, 80: BIAS + CALLER }],
+    ])('go on with its caller: %s', async (_, rest, sp, registers) => {
+      expect(await unwind(rest, sp, registers)).toMatchObject({ end: 'complete', frames: framesTo(CALLER) });
+    });
+
+    test.each([
+      ['of another word', { 4: BIAS + 0x4014 }],
+      ['with other bytes', { 0: 0xa8b1_0000 }],
+      ['with another number of bytes', { 8: 1 }],
+      ['with another number of words', { 8: 0x102 }],
+    ])('do not take other words for what is known of them: %s', async (_, state) => {
+      const { frames } = await unwind(0xa8b0_0000, frame + 8, {}, state);
+      expect(frames.slice(0, 3)).toEqual(framesTo(CALL));
+    });
+
+    test('do not take the link register of another function for what they have left there', async () => {
+      expect(await unwind(0, frame, { 80: BIAS + 0x100f })).toMatchObject({ end: 'complete', frames: framesTo(CALL, CALLER) });
+    });
+
+    test('go on at the call of the handler’s function once the handler has taken its place', async () => {
+      expect(await unwind(0, frame, { 84: BIAS + FUNCTION + 1 }, { 4: 0 })).toMatchObject({ end: 'complete', frames: framesTo(CALL, CALLER) });
+    });
+  });
 });

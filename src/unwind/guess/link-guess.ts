@@ -9,6 +9,7 @@ import type { StepEnd } from '../steps/step-end.ts';
 import type { CodeStep } from './code-step.ts';
 import type { GuessContext } from './guess-context.ts';
 import type { PushStep } from './push-step.ts';
+import { RaiseStep } from './raise-step.ts';
 import type { ReturnStep } from './return-step.ts';
 import type { SaveStep } from './save-step.ts';
 
@@ -21,19 +22,6 @@ const MAX_SCANNED_S390X_BYTES = 4096;
 const PLT_PUSH = 0xa9bf_7bf0;
 const PLT_JUMP = 0xd61f_0220;
 const AUTIA1716 = 0xd503_219f;
-
-/**
- * What is before and after the call in libgcc's functions of 32-bit Arm that raise an exception, in T32 and A32: `push {r2, r3}; add r1, sp, #4`, and `ldr lr,
- * [sp, #64]; add sp, #72`. Observed: gcc 12.
- */
-const ARM_RAISE = [
-  { before: [0x2d, 0xe9, 0x0c, 0x00, 0x01, 0xa9], after: [0xdd, 0xf8, 0x40, 0xe0, 0x12, 0xb0] },
-  { before: [0x0c, 0x00, 0x2d, 0xe9, 0x04, 0x10, 0x8d, 0xe2], after: [0x40, 0xe0, 0x9d, 0xe5, 0x48, 0xd0, 0x8d, 0xe2] },
-];
-const ARM_CALL_BYTES = 4;
-/** Where these have r0 … r15. */
-const ARM_RAISE_REGISTERS = 8;
-const ARM_REGISTERS = 16;
 
 /** A PLT stub: the bits that matter of each instruction, and what they are. The last one jumps. */
 type StubCode = readonly (readonly [mask: number, bits: number])[];
@@ -73,8 +61,10 @@ export class LinkGuess {
   readonly #codeStep: CodeStep;
   readonly #pushStep: PushStep;
   readonly #saveStep: SaveStep;
+  readonly #raiseStep: RaiseStep;
 
-  constructor({ frame, memory, code, returns }: GuessContext, { returnStep, codeStep, pushStep, saveStep }: LinkWays) {
+  constructor(context: GuessContext, { returnStep, codeStep, pushStep, saveStep }: LinkWays) {
+    const { frame, memory, code, returns } = context;
     this.#frame = frame;
     this.#stack = memory.stack;
     this.#code = code;
@@ -83,6 +73,7 @@ export class LinkGuess {
     this.#codeStep = codeStep;
     this.#pushStep = pushStep;
     this.#saveStep = saveStep;
+    this.#raiseStep = new RaiseStep(context);
   }
 
   /** On arm64 the frame pointer points at a pair, the caller's frame pointer and the return address. */
@@ -266,7 +257,7 @@ export class LinkGuess {
 
   /** On 32-bit Arm the frame pointer points at one of two kinds of records, depending on the compiler. */
   stepArm(): StepEnd {
-    if (this.#frame.isCall && this.#stepOutOfArmRaise()) return 'stepped';
+    if (this.#frame.isCall && this.#raiseStep.step()) return 'stepped';
     const byCode = this.#stepByCode();
     if (byCode !== 'no-rule') return byCode;
     const byPush = this.#pushStep.step();
@@ -276,25 +267,6 @@ export class LinkGuess {
     const byGcc = this.#returnStep.takeChain(ARM_GCC_RECORD);
     if (byGcc === 'stepped') return byGcc;
     return this.#frame.isCall ? byClang : this.#returnStep.takeLink(0);
-  }
-
-  /**
-   * Steps out of a function of libgcc that raises an exception and has pushed all registers. Once a handler is found, the functions that the exception leaves are
-   * unwound in these words, one after the other, so the stack goes on with the function whose turn it is. Without the others, the return address leads nowhere.
-   */
-  #stepOutOfArmRaise(): boolean {
-    const code = this.#code;
-    const { registers, next, machine, pc } = this.#frame;
-    if (!ARM_RAISE.some(({ before, after }) => code.is(pc, after) && code.is(pc - ARM_CALL_BYTES - before.length, before))) return false;
-    const at = registers.value(machine.sp) + ARM_RAISE_REGISTERS;
-    next.copyFrom(registers);
-    for (let register = 0; register < ARM_REGISTERS; register++) {
-      if (!this.#stack.read(at + 4 * register)) return false;
-      next.setWords(register, this.#stack.lo, 0);
-    }
-    if (next.value(machine.sp) < at || next.lo[machine.pc] === 0 || !this.#returns.leadOn(codeAddress(next.lo[machine.pc], 0, machine))) return false;
-    this.#frame.goToNext();
-    return true;
   }
 
   /**

@@ -28,6 +28,8 @@ export class ExidxTable {
   #end = 2;
   /** By entry: where its instructions are, once they were looked up. */
   readonly #found = new Map<number, number>();
+  /** By place of a run of instructions: the svma of the word that it begins in. */
+  readonly #words = new Map<number, number>();
 
   private constructor(index: ByteView, addr: number, extab: ByteView, extabAddr: number) {
     this.#index = index;
@@ -93,12 +95,17 @@ export class ExidxTable {
     return this.#count;
   }
 
+  /** The svma of the word in which a run of instructions begins, at its second or third byte. @param start where the run is, see {@link find} */
+  wordOf(start: number): number {
+    return this.#words.get(start) ?? -1;
+  }
+
   #read(entry: number): number {
     const at = entry * EXIDX_ENTRY_SIZE_BYTES + 4;
     const word = this.#index.u32(at);
     if (word === EXIDX_CANTUNWIND) return CANT_UNWIND;
     // The word is the description itself, in the compact form of at most three bytes.
-    if (word >= 0x8000_0000) return this.#isShort(word) ? this.#keep(word, 3, -1, 0) : -1;
+    if (word >= 0x8000_0000) return this.#isShort(word) ? this.#keep(word, this.#addr + at, 3, -1, 0) : -1;
     return this.#readDescription(prel31(word, this.#addr + at) - this.#extabAddr);
   }
 
@@ -107,14 +114,16 @@ export class ExidxTable {
     if (at < 0 || at + 4 > extab.length) return -1;
     const word = extab.u32(at);
     if (word >= 0x8000_0000) {
-      if (this.#isShort(word)) return this.#keep(word, 3, -1, 0);
+      if (this.#isShort(word)) return this.#keep(word, this.#extabAddr + at, 3, -1, 0);
       const personality = (word >>> 24) & 0x0f;
-      return (word & 0x7000_0000) === 0 && (personality === 1 || personality === 2) ? this.#keep(word, 2, at + 4, (word >>> 16) & 0xff) : -1;
+      return (word & 0x7000_0000) === 0 && (personality === 1 || personality === 2)
+        ? this.#keep(word, this.#extabAddr + at, 2, at + 4, (word >>> 16) & 0xff)
+        : -1;
     }
     // The personality routine of a language. GNU's and LLVM's have the same after it, beginning with the number of further words.
     if (at + 8 > extab.length) return -1;
     const first = extab.u32(at + 4);
-    return this.#keep(first, 3, at + 8, first >>> 24);
+    return this.#keep(first, this.#extabAddr + at + 4, 3, at + 8, first >>> 24);
   }
 
   /** Whether a description has personality 0, with all instructions in its one word. */
@@ -122,8 +131,8 @@ export class ExidxTable {
     return (word & 0x7f00_0000) === 0;
   }
 
-  /** Keeps the last bytes of a word, and further words of the table. @returns where, or −1 if they are missing or there is no more room */
-  #keep(word: number, count: number, moreAt: number, moreWords: number): number {
+  /** Keeps the last bytes of a word, and further words of the table. @param svma where the word is @returns where, or −1 if they are missing or there is no more room */
+  #keep(word: number, svma: number, count: number, moreAt: number, moreWords: number): number {
     const extab = this.#extab;
     if (moreWords > 0 && moreAt + 4 * moreWords > extab.length) return -1;
     const sizeBytes = count + 4 * moreWords;
@@ -140,6 +149,7 @@ export class ExidxTable {
       for (let shift = 24; shift >= 0; shift -= 8) instructions[at++] = more >>> shift;
     }
     this.#end = at;
+    this.#words.set(start, svma);
     return start;
   }
 }

@@ -21,21 +21,28 @@ export class ExidxStep {
   #failed = false;
   #vsp = 0;
   #isPcSet = false;
+  /** Whether the last step has taken the return address from the stack, instead of from the link register. */
+  hasPopped = false;
 
   constructor(frame: FrameView, stack: StackMemory) {
     this.#frame = frame;
     this.#stack = stack;
   }
 
-  /** Turns the frame's registers into its caller's. @param start where the instructions are, according to the table */
-  step({ instructions }: ExidxTable, start: number): StepEnd {
+  /**
+   * Turns the frame's registers into its caller's.
+   * @param start where the instructions are, according to the table
+   * @param done how many bytes of them were followed already
+   */
+  step({ instructions }: ExidxTable, start: number, done = 0): StepEnd {
     const { registers, next } = this.#frame;
     if (registers.known[SP] === 0) return 'truncated';
     this.#instructions = instructions;
-    this.#at = start + 2;
-    this.#end = this.#at + (instructions[start] << 8) + instructions[start + 1];
+    this.#at = start + 2 + done;
+    this.#end = start + 2 + (instructions[start] << 8) + instructions[start + 1];
     this.#failed = false;
     this.#isPcSet = false;
+    this.hasPopped = false;
     this.#vsp = registers.value(SP);
     next.copyFrom(registers);
     let isDone = false;
@@ -107,6 +114,7 @@ export class ExidxStep {
       this.#move(WORD_BYTES);
     }
     if ((mask & (1 << PC)) !== 0) this.#isPcSet = true;
+    if ((mask & ((1 << PC) | (1 << LR))) !== 0) this.hasPopped = true;
     if ((mask & (1 << SP)) === 0) return;
     if (next.known[SP] === 0) this.#failed = true;
     this.#vsp = next.lo[SP];
@@ -134,4 +142,26 @@ export class ExidxStep {
     this.#failed = true;
     return 0;
   }
+}
+
+/** The last instruction of a run that was followed at least in part, after some of its bytes were: where it begins and ends, from the first byte on. */
+export function instructionBefore(instructions: Uint8Array, run: number, followed: number): { readonly start: number; readonly end: number } {
+  let start = 0;
+  for (;;) {
+    const end = start + sizeOf(instructions, run + 2 + start);
+    if (end >= followed) return { start, end };
+    start = end;
+  }
+}
+
+/** How many bytes an instruction has. */
+function sizeOf(instructions: Uint8Array, at: number): number {
+  const opcode = instructions[at];
+  if (opcode === 0xb2) {
+    let bytes = 2;
+    while (bytes <= MAX_LEB_SIZE_BYTES && instructions[at + bytes - 1] >= 0x80) bytes++;
+    return bytes;
+  }
+  const hasOperand = (opcode >= 0x80 && opcode < 0x90) || opcode === 0xb1 || opcode === 0xb3 || (opcode >= 0xc6 && opcode < 0xca);
+  return hasOperand ? 2 : 1;
 }
