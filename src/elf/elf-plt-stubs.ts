@@ -143,7 +143,7 @@ function readArmStubs({ view, addr }: StubCode): FoundStub[] {
 function armImmediate(instruction: number): number {
   const by = ((instruction >>> 8) & 0xf) * 2;
   const byte = instruction & 0xff;
-  return ((byte >>> by) | (by === 0 ? 0 : byte << (32 - by))) >>> 0;
+  return ((byte >>> by) | (byte << (32 - by))) >>> 0;
 }
 
 /** `lpad 0` of Zicfilp; without that extension, it is `auipc x0, 0`, which does nothing. */

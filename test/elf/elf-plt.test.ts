@@ -73,6 +73,38 @@ describe('stubs of the PLT', () => {
     expect(await slotsOf(8, [0x3c0f0041, 0xddf91500, 0x03200008, 0x65f81500])).toEqual([[0, 16, 0x411500]]);
   });
 
+  it('read slots relative to where they are mapped', async () => {
+    const ADDR = 0x40000;
+    const stubsAt = async (machine: number, words: readonly number[], classBits: 32 | 64 = 64): Promise<number[]> => {
+      const littleEndian = machine !== 22;
+      const content = new ByteFields(littleEndian).u32(...words).done();
+      const file = buildSectionElf({ classBits, machine, littleEndian, sections: [{ name: '.plt', addr: ADDR, flags: 6, content }] });
+      return (await readPltStubs(await ElfFile.open(new BufferSource(file)))).map(({ slot }) => slot - ADDR);
+    };
+    const aarch64 = [0xb0000010, 0xf9400e11, 0x91006210, 0xd61f0220];
+    expect(await stubsAt(183, [...aarch64, ...aarch64])).toEqual([0x1018, 0x1018]);
+    const arm = [0xe28fc601, 0xe28cca10, 0xe5bcf004];
+    expect(await stubsAt(40, [...arm, ...arm], 32)).toEqual([8 + 0x110004, 12 + 8 + 0x110004]);
+    const riscv = [0x00002e17, 0xd10e3e03, 0x000e0367, 0x00000013];
+    expect(await stubsAt(243, [...riscv, ...riscv])).toEqual([0x2000 - 0x2f0, 0x10 + 0x2000 - 0x2f0]);
+    const loongarch = [0x1c00346f, 0x28e401ef, 0x4c0001ed, 0x03400000];
+    expect(await stubsAt(258, [...loongarch, ...loongarch])).toEqual([0x1a3000 - 0x700, 0x10 + 0x1a3000 - 0x700]);
+    const s390x = [0xc0100000, 0x0d00e310, 0x10000004, 0x07f10d10, 0xe310100c, 0x0014c0f4, 0xffffffe5, 0];
+    expect(await stubsAt(22, [...s390x, ...s390x])).toEqual([0x1a00, 0x20 + 0x1a00]);
+    const x86 = [0xfb1e0ff3, 0x2f7525ff, 0x0f660000, 0x0000441f];
+    expect(await stubsAt(62, [...x86, ...x86])).toEqual([10 + 0x2f75, 0x10 + 10 + 0x2f75]);
+    const retpoline = [0x751d8b4c, 0xe800002f, 0, 0];
+    expect(await stubsAt(62, [...retpoline, ...retpoline])).toEqual([7 + 0x2f75, 0x10 + 7 + 0x2f75]);
+  });
+
+  it('are none if a register or an instruction is another one', async () => {
+    expect(await slotsOf(183, [0xb0000011, 0xf9400e11, 0x91006210, 0xd61f0220])).toEqual([]);
+    expect(await slotsOf(40, [0xe28fc600, 0xe28cca10, 0xe59cfb88], { is32: true })).toEqual([]);
+    expect(await slotsOf(40, [0xe28fc600, 0xe28cca10], { is32: true })).toEqual([]);
+    expect(await slotsOf(8, [0x3c0e0041, 0x8df99500, 0x03200008, 0x25f89500], { is32: true })).toEqual([]);
+    expect(await slotsOf(3, [0x00828b50, 0, 0, 0], { is32: true })).toEqual([]);
+  });
+
   it('are none if the code has no known form', async () => {
     for (const machine of [3, 8, 22, 40, 62, 183, 243, 258, 999]) {
       expect(await slotsOf(machine, new Array<number>(16).fill(0), { littleEndian: machine !== 22 })).toEqual([]);
