@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ByteView } from '../../src/base/byte-view.ts';
+import { ByteView } from '../../src/base/bytes/byte-view.ts';
 import { findBuildId, isKnownBuildId, sameBuildId } from '../../src/elf/build-id.ts';
-import { ByteFields } from '../support/byte-fields.ts';
+import { ByteFields } from '../support/builders/byte-fields.ts';
 
 describe('build ids', () => {
   const sha1 = '0123456789abcdef0123456789abcdef01234567';

@@ -17,6 +17,7 @@ const map = {
   buildId: '',
   isExecutable: true,
   isJitSymfile: false,
+  isHugetlb: false,
 };
 const life = { pid: 20, ppid: 10, tid: 21, ptid: 11, timeLo: 5, timeHi: 0x8000_0000, isSynthesized: false };
 

@@ -48,6 +48,8 @@ export interface MmapRecord {
   readonly isExecutable: boolean;
   /** Whether it is JIT code that simpleperf put into a file: MMAP2 with PROT_JIT_SYMFILE_MAP. */
   readonly isJitSymfile: boolean;
+  /** Whether the memory is in pages of hugetlbfs: MMAP2 with MAP_HUGETLB. */
+  readonly isHugetlb: boolean;
 }
 
 /** Where a map is in memory, and where that part begins in the file, in all 64 bits: low and high words. */
@@ -61,6 +63,8 @@ export interface MappedRange {
 }
 
 const PROT_EXEC = 4;
+/** Source: mman.h. MIPS has another number, which perf takes into account only where it runs on MIPS. */
+const MAP_HUGETLB = 0x40000;
 
 /** How many bytes the fixed fields of an MMAP or MMAP2 at `at` need, record header included; `end` is just after its file name. */
 export function mmapFixedBytes(view: ByteView, at: number, end: number, type: number, misc: number): number {
@@ -74,6 +78,8 @@ export interface MappedFile {
   readonly buildId: string;
   /** PROT_* of mmap(2); undefined in records that have none. */
   readonly prot: number | undefined;
+  /** MAP_* of mmap(2); 0 in records that have none. */
+  readonly flags: number;
 }
 
 /** Where the part begins from which {@link MappedFile} is read. */
@@ -85,7 +91,7 @@ const FILE_AT = MMAP.at.filename;
  */
 export function readMmap(view: ByteView, at: number, end: number, type: number, misc: number, files: MappedFiles<MappedFile>): MmapRecord & MappedRange {
   const layout = type === PERF_RECORD_MMAP2 ? mmap2LayoutOf(view, at, end, misc) : MMAP;
-  const { filename, fileIdentity, buildId, prot } = files.of(view, at + FILE_AT, end, layout, () => readMappedFile(view, at, end, layout));
+  const { filename, fileIdentity, buildId, prot, flags } = files.of(view, at + FILE_AT, end, layout, () => readMappedFile(view, at, end, layout));
   return {
     pid: view.i32(at + MMAP.at.pid),
     tid: view.i32(at + MMAP.at.tid),
@@ -103,18 +109,21 @@ export function readMmap(view: ByteView, at: number, end: number, type: number, 
     buildId,
     isExecutable: prot !== undefined ? (prot & PROT_EXEC) !== 0 : (misc & PERF_RECORD_MISC_MMAP_DATA) === 0,
     isJitSymfile: prot !== undefined && (prot & PROT_JIT_SYMFILE_MAP) !== 0,
+    isHugetlb: (flags & MAP_HUGETLB) !== 0,
   };
 }
 
 function readMappedFile(view: ByteView, at: number, end: number, layout: MmapLayout): MappedFile {
   const hasBuildId = layout === MMAP2_BUILD_ID;
+  const hasProtection = layout !== MMAP && layout !== MMAP2_EARLY;
   let fileIdentity = '';
   if (layout !== MMAP && !hasBuildId) fileIdentity = `${view.u32(at + MMAP2.at.maj)}:${view.u32(at + MMAP2.at.min)}:${view.big(at + MMAP2.at.ino)}`;
   return {
     filename: view.text(at + layout.at.filename, end),
     fileIdentity,
     buildId: hasBuildId ? mmapBuildId(view.bytes.subarray(at + MMAP2_BUILD_ID.at.buildId), view.u8(at + MMAP2_BUILD_ID.at.buildIdSize)) : '',
-    prot: layout === MMAP || layout === MMAP2_EARLY ? undefined : view.u32(at + MMAP2.at.prot),
+    prot: hasProtection ? view.u32(at + MMAP2.at.prot) : undefined,
+    flags: hasProtection ? view.u32(at + MMAP2.at.flags) : 0,
   };
 }
 

@@ -180,8 +180,11 @@ export function classifyUserMap(record: MmapRecord, { compatPerf = false, arch }
   // simpleperf copies JIT code into files of its own, a few methods each; it shows them under these names.
   if (record.isJitSymfile) return { kind: 'anon', name: jitName(filename) };
   const isMappedTwice = JIT_FILES.test(filename) && record.isExecutable && !compatPerf;
+  // No program is loaded from hugetlbfs, but libraries may be, if they are linked for it. perf 6.1 finds no symbols in them (observed).
+  const isHugetlb = record.isHugetlb && compatPerf;
   // Number 0 is that of all processes outside of perf's pid namespace, which have no file in common.
-  if (isMappedTwice || isAnonymous(filename)) return { kind: 'anon', name: record.isExecutable && record.pid !== 0 ? perfMapName(record.pid) : filename };
+  if (isMappedTwice || isHugetlb || isAnonymous(filename))
+    return { kind: 'anon', name: record.isExecutable && record.pid !== 0 ? perfMapName(record.pid) : filename };
   // perf 6.1 takes vdsos of all programs on MIPS for one (observed).
   const isTold = arch !== undefined && MACHINES_WITH_HIGH_VDSO.includes(arch) && !(compatPerf && arch === 'mips64');
   if (filename === '[vdso]' && record.start < LIMIT_OF_32_BITS && isTold) {

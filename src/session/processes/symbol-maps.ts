@@ -37,6 +37,7 @@ function rangesOf({ pid, ranges }: SymbolMap, dsos: DsoTable): RangeTree {
       buildId: '',
       isExecutable: true,
       isJitSymfile: false,
+      isHugetlb: false,
     };
     const { kind, name } = classifyUserMap(record);
     maps.put(start, end, 0, dsos.internMapped(record, kind, name));
