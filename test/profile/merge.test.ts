@@ -122,6 +122,25 @@ describe('in a merged profile', () => {
     expect(mainMapping).toBe(0);
   });
 
+  test('binaries have symbols, and were found, if that is so for any recording', () => {
+    const input = (isKnown: boolean) => {
+      const profile = buildProfile([sample(['main'])]);
+      return { ...profile, mappings: profile.mappings.map((mapping) => ({ ...mapping, hasSymbols: isKnown, wasFound: isKnown })) };
+    };
+    const known = (...inputs: Profile[]) => merge(...inputs).mappings.map(({ hasSymbols, wasFound }) => [hasSymbols, wasFound]);
+    expect(known(input(false), input(true), input(false))).toEqual([[true, true]]);
+    expect(known(input(false), input(false))).toEqual([[false, false]]);
+  });
+
+  test('the main binary is that of the first recording that has one', () => {
+    const input = (name: string, mainMapping: number) => {
+      const profile = buildProfile([sample(['main'])]);
+      return { ...profile, mainMapping, mappings: profile.mappings.map((mapping) => ({ ...mapping, name })) };
+    };
+    const { mainMapping, mappings } = merge(input('/bin/a', -1), input('/bin/b', 0), input('/bin/c', 0));
+    expect(mappings[mainMapping].name).toBe('/bin/b');
+  });
+
   test('addresses with different functions in different recordings are kept apart', () => {
     const input = (name: string) => buildProfile([sample([{ name, address: 0x1234 }])]);
     const merged = merge(input('before'), input('after'), input('before'));
@@ -196,6 +215,18 @@ describe('a merged profile', () => {
     const { meta, inputs } = merge(input(1n, 1), input(1n, 1, 'other'));
     expect(meta).toMatchObject({ hostName: '', commandLine: [], arch: 'x86_64' });
     expect(inputs?.map((one) => one.meta.hostName)).toEqual(['host', 'other']);
+  });
+
+  test('has a number of CPUs if it is the same in all recordings, and a wall clock if all have one', () => {
+    const of = (meta: Partial<Profile['meta']>) => buildProfile([sample(['main'])], { meta });
+    expect(merge(of({ cpuCount: 2 }), of({ cpuCount: 4 })).meta.cpuCount).toBeUndefined();
+    const [late, early] = [of({ startTime: 100n, wallClockOffsetNs: 1000n }), of({ startTime: 500n, wallClockOffsetNs: 50n })];
+    for (const inputs of [
+      [late, early],
+      [early, late],
+    ])
+      expect(merge(...inputs).meta).toMatchObject({ startTime: 550n, wallClockOffsetNs: 0n });
+    expect(merge(late, of({ startTime: 7n, wallClockOffsetNs: undefined })).meta).toMatchObject({ startTime: 0n, wallClockOffsetNs: undefined });
   });
 
   test('has distinct names of all recordings, unless there are many', () => {
