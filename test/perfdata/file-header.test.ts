@@ -13,6 +13,7 @@ const SAMPLE_BYTES = 40n;
 const SPEC: FileSpec = { attrs: [ATTR], records: samples, features: { hostname: 'box', eventDesc: true } };
 
 /** Where numbers are at the start of {@link SPEC}: a header, one id, one attr of 128 bytes, and the place of its ids. */
+const ATTR_SIZE = 16;
 const ATTRS_SIZE = 32;
 const DATA_SIZE = 48;
 const BITMAP = 72;
@@ -44,6 +45,11 @@ it('a header that is too small is refused, with both sizes in bytes', async () =
 describe('event attrs', () => {
   it('that overrun the file are refused, and where their size is', async () => {
     await expect(decode(withNumber(ATTRS_SIZE, () => 144n << 10n))).rejects.toMatchObject({ code: 'damaged', offset: ATTRS_SIZE });
+  });
+
+  it.each([0n, 79n, 4097n, 1n << 40n])('of %d bytes, which no attr and the place of its ids can have, are refused', async (size) => {
+    const message = expect.stringContaining(`attr_size is ${size}`);
+    await expect(decode(withNumber(ATTR_SIZE, () => size))).rejects.toMatchObject({ code: 'damaged', offset: ATTR_SIZE, message });
   });
 
   it('are read without bytes at their end that are not a whole one, which is reported', async () => {
@@ -175,6 +181,21 @@ describe('a data size', () => {
     expect(decoded.samples).toHaveLength(COUNT);
     expect(readingFindings(decoded.diagnostics)).toMatchObject([{ code: 'feature-damaged', count: 1, firstOffset: tableAt }]);
     expect(decoded.session.features.eventDesc).toHaveLength(1);
+  });
+
+  it('that is right is trusted, even if feature sections overlap so much that together they are larger than the file', async () => {
+    const whole = encodeFile(SPEC);
+    const tableAt = encodeFile({ ...SPEC, features: {} }).length;
+    const second = tableAt + 16;
+    const view = new DataView(whole.buffer, whole.byteOffset);
+    view.setBigUint64(second, 8n, true);
+    view.setBigUint64(second + 8, BigInt(whole.length - 8), true);
+    const decoded = await decode(whole);
+    expect(decoded.samples).toHaveLength(COUNT);
+    expect(readingFindings(decoded.diagnostics)).toMatchObject([
+      { code: 'feature-damaged', firstOffset: second, message: expect.stringContaining('overrun the file: they were not used') },
+    ]);
+    expect(decoded.session.features).toMatchObject({ hostname: 'box' });
   });
 
   it('that is right is trusted, even if the file ends in or after the feature table', async () => {
