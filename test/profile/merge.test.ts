@@ -190,14 +190,17 @@ describe('merged events', () => {
   });
 
   test('have the largest distance between samples that any recording requested', () => {
-    const input = (samplePeriod: number, sampleFreq: number) => {
+    const input = (samplePeriod: number, sampleFreq: number, unit: 'nanoseconds' | 'count' = 'nanoseconds') => {
       const profile = buildProfile([sample(['main'])]);
-      return { ...profile, events: profile.events.map((event) => ({ ...event, samplePeriod, sampleFreq })) };
+      return { ...profile, events: profile.events.map((event) => ({ ...event, samplePeriod, sampleFreq, unit })) };
     };
     const periods = (...profiles: Profile[]) => merge(...profiles).events.map(({ samplePeriod, sampleFreq }) => [samplePeriod, sampleFreq]);
     expect(periods(input(0, 4000), input(0, 1000), input(0, 2000))).toEqual([[0, 1000]]);
     expect(periods(input(0, 1000), input(2_000_000, 0))).toEqual([[2_000_000, 0]]);
     expect(periods(input(500_000, 0), input(0, 1000))).toEqual([[0, 1000]]);
+    // A number of samples per second says nothing about how many occurrences are between two of them.
+    expect(periods(input(0, 4000, 'count'), input(0, 1000, 'count'), input(0, 500, 'count'))).toEqual([[0, 4000]]);
+    expect(periods(input(0, 1000, 'count'), input(5, 0, 'count'), input(0, 500, 'count'))).toEqual([[5, 0]]);
   });
 });
 
