@@ -80,6 +80,18 @@ describe.each(['little', 'big'] as const)('a %s-endian perf_event_attr', (byteOr
     for (const [field, endsAt, value] of LATER) expect(attr[field], field).toBe(endsAt <= sizeBytes ? value : typeof value === 'bigint' ? 0n : 0);
   });
 
+  it.each([
+    ['0, as old writers leave it, all that there is room for', 0, 96, 96],
+    ['less than there is room for, no more', 72, 144, 72],
+    ['more than there is room for, no more than that', 144, 72, 72],
+  ])('that says its size is %s', (_what, ownSize, room, sizeBytes) => {
+    const bytes = encode(SPEC, byteOrder, room);
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(4, ownSize, byteOrder === 'little');
+    const attr = readBytes(bytes, byteOrder);
+    expect(attr.sizeBytes).toBe(ownSize);
+    for (const [field, endsAt, value] of LATER) expect(attr[field], field).toBe(endsAt <= sizeBytes ? value : typeof value === 'bigint' ? 0n : 0);
+  });
+
   it.each([0, 1, 2, 3] as const)('has the precise_ip %i', (preciseIp) => {
     expect(read({ sampleType: [], preciseIp }, byteOrder, 128)).toMatchObject({ preciseIp, flags: new Set() });
   });
