@@ -126,6 +126,15 @@ describe('x86-64', () => {
     ['leavew', '66 c9', 'next 6=? 7=6+2'],
     ['push rsp; pop rax', '54 58', 'next 0=?'],
     ['lahf', '9f', 'next 0=?'],
+    ['movabs 0x1122334455667788, al', 'a0 88 77 66 55 44 33 22 11', 'next 0=?'],
+    ['int 0x80', 'cd 80', 'next 0=?'],
+    ['in 0x60, al', 'e4 60', 'next 0=?'],
+    ['in 0x60, eax', 'e5 60', 'next 0=?'],
+    ['in dx, al', 'ec', 'next 0=?'],
+    ['in dx, eax', 'ed', 'next 0=?'],
+    ...['movsb a4', 'movsl a5', 'cmpsb a6', 'cmpsl a7', 'stosb aa', 'stosl ab', 'lodsb ac', 'lodsl ad', 'scasb ae', 'scasl af'].map(
+      (line): [string, string, string] => [line.slice(0, -3), line.slice(-2), 'next 0=? 2=? 4=? 5=?'],
+    ),
     ['fnstsw ax', 'df e0', 'next 0=?'],
     ['cvttps2pi xmm4, mm4; cvtps2pi (rsi), mm4', '0f 2c e4 0f 2d 26', 'next'],
     ['cvtsd2si xmm0, ebx', 'f2 0f 2d d8', 'next 3=?'],
@@ -148,6 +157,25 @@ describe('x86-64', () => {
     ['insertq 8, 16, xmm1, xmm0', 'f2 0f 78 c1 10 08', 'next'],
   ])('%s', (_name, listing, expected) => {
     expect(follow(new X86Decoder(X86_64_MODE), 7, listing)).toBe(expected);
+  });
+
+  test.each<[string, string, boolean]>([
+    ['nop', '90', true],
+    ['xchg ax, ax', '66 90', true],
+    ['nopl (rax)', '0f 1f 00', true],
+    ['nopw cs:0(rax,rax)', '66 2e 0f 1f 84 00 00 00 00 00', true],
+    ['lea 0(rsi), rsi', '48 8d 76 00', true],
+    ['lea 0(rsi), esi, which clears half of it', '8d 76 00', false],
+    ['lea 8(rsi), rsi', '48 8d 76 08', false],
+    ['lea 0(rdi), rsi', '48 8d 77 00', false],
+    ['lea 0(rsi,rax), rsi', '48 8d 74 06 00', false],
+    ['xchg r8, rax', '49 90', false],
+    ['prefetchnta (rax)', '0f 18 00', false],
+    ['push rbx', '53', false],
+  ])('%s is padding, or is not', (_name, listing, isPadding) => {
+    const decoder = new X86Decoder(X86_64_MODE);
+    follow(decoder, 7, listing);
+    expect(decoder.isPadding).toBe(isPadding);
   });
 
   test('instructions change the registers that they change on a processor', () => {
@@ -189,6 +217,9 @@ describe('i386', () => {
     ['sub 4096, esp', '81 ec 00 10 00 00', 'next 4=4-4096'],
     ['mov -4096, eax; add eax, esp', 'b8 00 f0 ff ff 01 c4', 'next 0=-4096 4=4-4096'],
     ['xor eax, eax', '31 c0', 'next 0=0'],
+    ['aam', 'd4 0a', 'next 0=?'],
+    ['aad', 'd5 0a', 'next 0=?'],
+    ['salc', 'd6', 'next 0=?'],
     ['xor 0x20, ah, by two opcodes', '80 f4 20 82 f4 20', 'next 0=?'],
     ['lea -12(ebp), esp', '8d 65 f4', 'next 4=5-12'],
     ['lea 0(esi), esi, and with no index', '8d 76 00 8d 74 26 00 8d b4 26 00 00 00 00', 'next'],
