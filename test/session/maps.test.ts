@@ -132,6 +132,8 @@ describe('maps', () => {
       expect(await framesOf([text(FROM, TO), anon(from, 6n * HUGE)], [from])).toEqual([perfMap(from)]);
       expect(await framesOf([text(FROM, TO), anon(from, from + HUGE, 200)], [from])).toEqual([[APP, from - 0x400000n]]);
       expect(await framesOf([anon(from, from + HUGE), text(from + HUGE, TO)], [from])).toEqual([perfMap(from)]);
+      const library = record.mmap2({ pid: 100, addr: from, len: HUGE, pgoff: 0n, filename: '/lib/a.so', ino: 6n }, { sampleId: { time: 1n } });
+      expect(await framesOf([text(FROM, TO), library], [from])).toEqual([['/lib/a.so', 0n]]);
       const elsewhere = record.mmap2({ pid: 100, addr: from + HUGE, len: page, pgoff: 0n, filename: APP, ino: 5n }, { sampleId: { time: 1n } });
       expect(await framesOf([text(FROM, from), anon(from, from + HUGE), elsewhere], [from])).toEqual([perfMap(from)]);
     });
