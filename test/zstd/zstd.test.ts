@@ -157,6 +157,27 @@ describe.each(DECODERS)('%s', (_, open) => {
   });
 
   test.each([
+    ['literals', [0x13, 0x40, 0, 0x80, 0], 'a block reuses the Huffman table of an earlier block, but there is none'],
+    ['sequences', [0, 1, 0xfc, 1], 'a block reuses the table of an earlier block, but there is none'],
+  ])('refuses tables of an earlier frame for %s', (_name, bytes, message) => {
+    const before = vector('words-1');
+    const { bytes: decoded, error } = decompress(open(), joined(before, zstdParts.header(17), zstdParts.compressed(bytes)));
+    expect([decoded.length, String(error)]).toEqual([20_000, expect.stringContaining(message)]);
+  });
+
+  // As the literals and sequences that are decoded above, with one thing changed.
+  test.each([
+    ['fewer literals than their stream has', [0x42, 0x40, 0x01, 127 + 3, 0x32, 0x10, 0b1000_0011, 0b110, 0], 'does not end with its last symbol'],
+    ['four streams of five literals', [0x56, 0x80, 0x03, 127 + 3, 0x32, 0x10, ...new Array<number>(11).fill(1), 0], '5 literals in four streams'],
+    ['a literals length code of 36', [3 << 3, 97, 98, 99, 1, 0b01_01_01_00, 36, 2, 0, 0b110], 'a sequence code of 36'],
+    ['an offset code of 32', [3 << 3, 97, 98, 99, 1, 0b01_01_01_00, 3, 32, 0, 0b110], 'a sequence code of 32'],
+    ['a match length code of 53', [3 << 3, 97, 98, 99, 1, 0b01_01_01_00, 3, 2, 53, 0b110], 'a sequence code of 53'],
+  ])('says that a block has %s', (_name, bytes, message) => {
+    const { error } = decompress(open(), joined(zstdParts.header(17), zstdParts.compressed(bytes, true)));
+    expect(String(error)).toContain(message);
+  });
+
+  test.each([
     ['their number', []],
     ['their modes', [1]],
     ['a code', [1, 0b01_01_01_00, 3, 2]],
