@@ -85,6 +85,7 @@ const BEYOND_LIBIBERTY: readonly (readonly [string, string])[] = [
   ['_RINvC3foo3barKo1ffffffffffffffff_E', 'foo::bar::<0x1ffffffffffffffff>'],
   ['_RINvC3foo3barKnn80000000000000000000000000000000_E', 'foo::bar::<-0x80000000000000000000000000000000>'],
   ['_RINvC3foo3barKc61_Kc27_Kc22_Kca_Kc9_Kc5c_E', "foo::bar::<'a', '\\'', '\"', '\\n', '\\t', '\\\\'>"],
+  ['_RINvC3foo3barKc7e_Kc7f_Kc80_Kce9_Kc1f600_Kc1f_Kc20_E', "foo::bar::<'~', '\\u{7f}', '\\u{80}', '\\u{e9}', '\\u{1f600}', '\\u{1f}', ' '>"],
   ['_RINvC3foo3barKRe61225c0ac3a9_E', 'foo::bar::<"a\\"\\\\\\né">'],
   ['_RINvC3foo3barKe616263_E', 'foo::bar::<{*"abc"}>'],
   ['_RINvC3foo3barKRRe61_KQj3_E', 'foo::bar::<{&"a"}, {&mut 3}>'],
