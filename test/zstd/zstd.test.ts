@@ -139,6 +139,7 @@ describe.each(DECODERS)('%s', (_, open) => {
     ['a window of 256 MiB', zstdParts.header(28)],
     ['a reserved block type', joined(zstdParts.header(17), zstdParts.reserved())],
     ['a block larger than its window', joined(zstdParts.header(10), zstdParts.rle(0, 1025))],
+    ['a block larger than any may be', joined(zstdParts.header(20), zstdParts.rle(0, (128 << 10) + 1))],
     ['an empty block', joined(zstdParts.header(17), zstdParts.compressed([]))],
     ['literals that overrun their block', joined(zstdParts.header(17), zstdParts.compressed([0xf8, 1, 2]))],
     ['literals that overrun the window', joined(zstdParts.header(10), zstdParts.compressed([0x0d | 0xf0, 0xff, 0xff, 0, 0]))],
