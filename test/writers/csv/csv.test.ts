@@ -198,6 +198,13 @@ describe('results.csv', () => {
     expect(row).toMatchObject({ filename: 'f.c', function: 'f', build_id: 'ab12', line: '41' });
   });
 
+  test('has the first file that is known for any place of a function', async () => {
+    const files = [undefined, 'f.c', 'other.c'];
+    const profile = buildProfile(files.map((file, i) => ({ timeNs: i, stack: [{ name: 'f', address: 0x1000 * (i + 1), ...(file && { file }) }], period: 5 })));
+    const rows = parseCsv(await textOf((sink) => writeResultsCsv(profile, sink)));
+    expect(rows.map(({ filename, samples }) => [filename, samples])).toEqual([['f.c', '3']]);
+  });
+
   test('sorts rows of equal period by decreasing samples, then by first sample', async () => {
     const profile = buildProfile([
       { timeNs: 0, stack: ['z'], period: 4 },
